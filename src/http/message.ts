@@ -1,0 +1,27 @@
+/** A request as the routes see it: plain values, copied out of the transport before the first await. */
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** Without the query, still percent-encoded. */
+  readonly path: string;
+  /** Without the leading question mark. */
+  readonly query: string;
+  /** Names in lower case. A header that must be single and came twice is listed in `duplicates` instead. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Names of headers that came more than once although they must be single. */
+  readonly duplicates: readonly string[];
+  /** The peer's address as text, without an ::ffff: prefix. */
+  readonly peer: string;
+  readonly requestId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
+  /** The whole body, or why there is none. */
+  readonly body: Buffer | 'too_large';
+}
+
+/** A reply as a value; the transport adds nothing but framing. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string | Buffer;
+}
