@@ -1,0 +1,20 @@
+import type { AuthLimits, AuthRecord, AuthState } from './types.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The state of a login at a time: it is over from the instant of its expiry on. */
+export function classify(record: AuthRecord, at: number): AuthState {
+  return record.destroyedAtMs !== null || at >= record.expiresAtMs ? 'destroyed' : 'active';
+}
+
+/** When a login that is renewed at `at` expires: sliding, under the absolute cap. */
+export function expiryFrom(createdAtMs: number, at: number, limits: AuthLimits): number {
+  const sliding = at + limits.expiryHours * HOUR_MS;
+  return limits.absoluteHours === 0 ? sliding : Math.min(sliding, createdAtMs + limits.absoluteHours * HOUR_MS);
+}
+
+/** Whether activity at a time renews the cookie: at most once a minute (contract section 6). */
+export function isRenewalDue(record: AuthRecord, at: number, limits: AuthLimits): boolean {
+  return at - record.renewedAtMs >= MINUTE_MS && expiryFrom(record.createdAtMs, at, limits) > record.expiresAtMs;
+}

@@ -1,0 +1,33 @@
+export type AuthState = 'active' | 'destroyed';
+
+export type DestroyReason = 'logout' | 'expired' | 'violation' | 'revoked' | 'replaced';
+
+/** One login of a console user. Times are milliseconds since the Unix epoch. */
+export interface AuthRecord {
+  /** Prefix auth_. */
+  readonly id: string;
+  readonly email: string;
+  readonly createdAtMs: number;
+  /** When the cookie was last renewed. */
+  readonly renewedAtMs: number;
+  readonly expiresAtMs: number;
+  readonly destroyedAtMs: number | null;
+  readonly destroyReason: DestroyReason | null;
+  readonly version: number;
+}
+
+export interface AuthLimits {
+  /** Sliding: a login lives this long after its last renewal. */
+  readonly expiryHours: number;
+  /** Absolute cap on a login; 0 means none. */
+  readonly absoluteHours: number;
+}
+
+export type AuthEvent =
+  | { readonly type: 'ACTIVITY'; readonly at: number }
+  | { readonly type: 'DESTROY'; readonly at: number; readonly reason: Exclude<DestroyReason, 'expired'> }
+  | { readonly type: 'CLOCK'; readonly at: number };
+
+export type AuthFact =
+  | { readonly type: 'login.renewed' }
+  | { readonly type: 'login.destroyed'; readonly reason: DestroyReason };

@@ -1,0 +1,30 @@
+export type ChallengeState = 'pending' | 'verified' | 'locked' | 'expired' | 'superseded';
+
+/** One e-mailed code. Times are milliseconds since the Unix epoch. */
+export interface ChallengeRecord {
+  readonly id: string;
+  /** The hash of the address that the code was sent to. */
+  readonly subject: string;
+  /** A keyed hash of the code; the code itself is nowhere. */
+  readonly codeHash: string;
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+  /** Evaluations so far, right or wrong. */
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  /** Null while the challenge is pending. */
+  readonly outcome: Exclude<ChallengeState, 'pending'> | null;
+  readonly version: number;
+}
+
+export type ChallengeEvent =
+  | { readonly type: 'REDEEM'; readonly at: number; readonly codeHash: string }
+  | { readonly type: 'SUPERSEDE'; readonly at: number }
+  | { readonly type: 'CLOCK'; readonly at: number };
+
+export type ChallengeFact =
+  | { readonly type: 'challenge.verified' }
+  | { readonly type: 'challenge.failed'; readonly attemptsLeft: number }
+  | { readonly type: 'challenge.locked' }
+  | { readonly type: 'challenge.expired' }
+  | { readonly type: 'challenge.superseded' };

@@ -1,0 +1,86 @@
+import type { VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** The last instant that the maximum duration allows; the session is over right after it. */
+export function durationEndMs(record: VoiceRecord, limits: VoiceLimits): number {
+  return record.startedAtMs + limits.maxMinutes * MINUTE;
+}
+
+/** The first instant at which idleSec, in whole seconds, is greater than the limit: equal is still engaged. */
+export function idleAtMs(record: VoiceRecord, limits: VoiceLimits): number {
+  return record.lastActivityAtMs + (limits.maxIdleSec + 1) * SECOND;
+}
+
+/** The first instant at which idleSec is greater than the stale grace. */
+export function staleAtMs(record: VoiceRecord, limits: VoiceLimits): number {
+  return record.lastActivityAtMs + (limits.staleGraceSec + 1) * SECOND;
+}
+
+/** The instant at which a stale session is given up. */
+export function abandonedAtMs(record: VoiceRecord, limits: VoiceLimits): number {
+  return staleAtMs(record, limits) + limits.staleReapSec * SECOND;
+}
+
+/** Whether the duration ends before the session would go idle: a session that went idle first is ended by other rules. */
+export function endsByDuration(record: VoiceRecord, limits: VoiceLimits): boolean {
+  return durationEndMs(record, limits) < idleAtMs(record, limits);
+}
+
+/** The state of a session at a time (specification section 3): ended wins over all, stale over idle. */
+export function classify(record: VoiceRecord, at: number, limits: VoiceLimits): VoiceState {
+  if (record.endedAtMs !== null) return 'ended';
+  if (endsByDuration(record, limits)) return at > durationEndMs(record, limits) ? 'ended' : 'engaged';
+  if (at >= abandonedAtMs(record, limits)) return 'ended';
+  if (at >= staleAtMs(record, limits)) return 'stale';
+  return at >= idleAtMs(record, limits) ? 'idle' : 'engaged';
+}
+
+/** When the clock alone changes the state next; Infinity for an ended session. */
+export function nextDeadline(record: VoiceRecord, limits: VoiceLimits): number {
+  const state = classify(record, record.settledAtMs, limits);
+  switch (state) {
+    case 'engaged':
+      return Math.min(durationEndMs(record, limits) + 1, idleAtMs(record, limits));
+    case 'idle':
+      return staleAtMs(record, limits);
+    case 'stale':
+      return abandonedAtMs(record, limits);
+    case 'ended':
+      return Infinity;
+  }
+}
+
+/** Whole seconds since the last activity, up to the end for an ended session. */
+export function idleSec(record: VoiceRecord, at: number): number {
+  return Math.max(0, Math.floor(((record.endedAtMs ?? at) - record.lastActivityAtMs) / SECOND));
+}
+
+/** Whole seconds since the start, up to the end for an ended session. */
+export function durationSec(record: VoiceRecord, at: number): number {
+  return Math.max(0, Math.floor(((record.endedAtMs ?? at) - record.startedAtMs) / SECOND));
+}
+
+/**
+ * The record after a heartbeat that moves no state, or undefined when the machine must decide.
+ * The hot path's short cut: a property test holds it equal to the machine's own answer.
+ */
+export function touch(record: VoiceRecord, at: number, idleSec: number | undefined, limits: VoiceLimits): VoiceRecord | undefined {
+  if (record.endedAtMs !== null) return undefined;
+  const idleAt = idleAtMs(record, limits);
+  if (at >= idleAt || at > durationEndMs(record, limits) || record.settledAtMs >= idleAt) return undefined;
+  return beat(record, at, idleSec);
+}
+
+/** A heartbeat's effect on the record: activity is never moved backwards, and neither is time (nodes' clocks differ). */
+export function beat(record: VoiceRecord, at: number, idleSec = 0): VoiceRecord {
+  const seen = Math.max(at, record.settledAtMs);
+  return {
+    ...record,
+    lastSeenAtMs: seen,
+    lastActivityAtMs: Math.max(record.lastActivityAtMs, seen - idleSec * SECOND),
+    settledAtMs: seen,
+    version: record.version + 1,
+  };
+}

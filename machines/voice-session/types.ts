@@ -1,0 +1,64 @@
+export type VoiceState = 'engaged' | 'idle' | 'stale' | 'ended';
+
+export type EndReason =
+  | 'duration_exceeded'
+  | 'idle_exceeded'
+  | 'quota_exceeded'
+  | 'closed_by_client'
+  | 'closed_by_operator'
+  | 'key_revoked'
+  | 'upstream_ended'
+  | 'abandoned';
+
+/** The truth of one voice session: what every store keeps (architecture section 3). Times are milliseconds since the Unix epoch. */
+export interface VoiceRecord {
+  /** sm_session_id: `s:<subject>:<session_id>`. */
+  readonly id: string;
+  /** The email_hash that usage, rates and concurrency are counted for. */
+  readonly subject: string;
+  readonly caller: 'widget' | 'console';
+  readonly tenantId: string;
+  readonly agentId: string | null;
+  /** The widget key entry's id; null for console callers. */
+  readonly keyId: string | null;
+  /** Whether an e-mail address names the subject, so that heartbeats must prove it. */
+  readonly named: boolean;
+  /** The login that opened the session; null for widget callers. */
+  readonly loginId: string | null;
+  readonly provider: string;
+  /** The provider's own session id. */
+  readonly upstreamId: string;
+  readonly startedAtMs: number;
+  /** The last heartbeat. */
+  readonly lastSeenAtMs: number;
+  readonly lastActivityAtMs: number;
+  /** The instant up to which the machine has followed the clock: the state is `classify(record, settledAtMs)`. */
+  readonly settledAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly endReason: EndReason | null;
+  /** Grows by one with every change; stores compare it before they save. */
+  readonly version: number;
+}
+
+/** Limits of specification section 8 and contract section 5. */
+export interface VoiceLimits {
+  readonly maxMinutes: number;
+  readonly maxIdleSec: number;
+  readonly staleGraceSec: number;
+  readonly staleReapSec: number;
+}
+
+/** Reasons that come from outside the machine; the others are the clock's. */
+export type RequestedEnd = Exclude<EndReason, 'duration_exceeded' | 'idle_exceeded' | 'abandoned'>;
+
+/** Every event carries its time: machines have no clock of their own. */
+export type VoiceEvent =
+  | { readonly type: 'HEARTBEAT'; readonly at: number; /** How long nobody has spoken, as the client knows it. */ readonly idleSec?: number | undefined }
+  | { readonly type: 'ACTIVITY'; readonly at: number }
+  | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
+  | { readonly type: 'CLOCK'; readonly at: number };
+
+export type VoiceFact =
+  | { readonly type: 'session.idle' }
+  | { readonly type: 'session.stale' }
+  | { readonly type: 'session.ended'; readonly reason: EndReason };

@@ -1,0 +1,94 @@
+import { createActor, type AnyStateMachine, type EventObject } from 'xstate';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { HostedRecord, RecordStore } from './record-store.ts';
+
+/** How the host handles one kind of actor; it knows no particular machine itself. */
+export interface ActorKind<R extends HostedRecord, E extends EventObject, F extends EventObject> {
+  /** A machine whose context is the record and whose emitted events are facts. */
+  readonly machine: AnyStateMachine;
+  readonly store: RecordStore<R>;
+  /** The machine's state value for a record as it was saved. */
+  stateOf(record: R): string;
+  /** The record after an event that moves no state, or undefined when the machine must decide. */
+  touch?(record: R, event: E): R | undefined;
+  /** Called after the save and before the answer: what must be true when the caller is answered. */
+  settled?(record: R, facts: readonly F[]): Eventually<void>;
+}
+
+export interface Outcome<R, F> {
+  readonly record: R;
+  /** What the machine emitted; empty when the event changed no state. */
+  readonly facts: readonly F[];
+}
+
+export interface Host<R extends HostedRecord, E extends EventObject, F extends EventObject> {
+  /**
+   * Sends an event to the actor of `id` and answers after the changed record is saved; undefined when the id is unknown.
+   * Events of one id never run at once in a process; over several nodes compare-and-save decides, and the loser tries again.
+   * @throws Unavailable when the store is away, or when others were first too many times in a row.
+   */
+  send(id: string, event: E): Eventually<Outcome<R, F> | undefined>;
+}
+
+const MAX_ATTEMPTS = 8;
+const noFacts: readonly never[] = [];
+
+export function createHost<R extends HostedRecord, E extends EventObject, F extends EventObject>(
+  kind: ActorKind<R, E, F>,
+): Host<R, E, F> {
+  const { store, machine } = kind;
+  /** The last piece of work of each id that is still under way. */
+  const tails = new Map<string, Promise<unknown>>();
+
+  function decide(record: R, event: E): Outcome<R, F> {
+    const snapshot = machine.resolveState({ value: kind.stateOf(record), context: record });
+    if (snapshot.status === 'done') return { record, facts: noFacts };
+    const facts: F[] = [];
+    const actor = createActor(machine, { snapshot });
+    actor.on('*', (fact) => facts.push(fact as unknown as F));
+    actor.start();
+    actor.send(event);
+    const after = actor.getSnapshot();
+    actor.stop();
+    if (after.status === 'error') throw after.error;
+    return { record: after.context as R, facts };
+  }
+
+  function attempt(id: string, event: E, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
+    return andThen(store.load(id), (record) => {
+      if (record === undefined) return undefined;
+      const touched = kind.touch?.(record, event);
+      const outcome = touched === undefined ? decide(record, event) : { record: touched, facts: noFacts };
+      if (outcome.record.version === record.version) return { record, facts: noFacts };
+      return andThen(store.save(outcome.record, record.version), (saved) => {
+        if (saved) return settle(outcome);
+        if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
+        return attempt(id, event, triesLeft - 1);
+      });
+    });
+  }
+
+  function settle(outcome: Outcome<R, F>): Eventually<Outcome<R, F>> {
+    if (outcome.facts.length === 0 || kind.settled === undefined) return outcome;
+    return andThen(kind.settled(outcome.record, outcome.facts), () => outcome);
+  }
+
+  function track<T>(id: string, work: Promise<T>): Promise<T> {
+    const tail = work.then(forget, forget);
+    function forget(): void {
+      if (tails.get(id) === tail) tails.delete(id);
+    }
+    tails.set(id, tail);
+    return work;
+  }
+
+  return {
+    send(id, event) {
+      const tail = tails.get(id);
+      if (tail !== undefined) return track(id, tail.then(() => attempt(id, event, MAX_ATTEMPTS)));
+      const outcome = attempt(id, event, MAX_ATTEMPTS);
+      return outcome instanceof Promise ? track(id, outcome) : outcome;
+    },
+  };
+}

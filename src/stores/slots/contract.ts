@@ -1,0 +1,15 @@
+import type { Eventually } from '../../kernel/eventually.ts';
+
+/**
+ * Concurrency slots of a subject. A slot is a lease: what is neither renewed nor freed lapses by itself,
+ * so that a crash leaks nothing for longer than a lease, and the limit is never exceeded under any race.
+ */
+export interface Slots {
+  /** In one step: drops lapsed leases, counts, and adds `holder` when fewer than `limit` are held. A holder that is in already is renewed. */
+  take(subject: string, holder: string, limit: number, leaseUntilMs: number, atMs: number): Eventually<boolean>;
+  /** Moves the lease of a holder on; a holder that is not in (any more) gets in again without a count: its session is live. */
+  renew(subject: string, holder: string, leaseUntilMs: number): Eventually<void>;
+  free(subject: string, holder: string): Eventually<void>;
+  /** How many leases have not lapsed. */
+  count(subject: string, atMs: number): Eventually<number>;
+}

@@ -1,0 +1,64 @@
+/** A tool as a tenant or a caller gives it; fields beyond these pass through to the provider. */
+export interface Tool {
+  readonly kind: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly [field: string]: unknown;
+}
+
+export interface Agent {
+  readonly id: string;
+  readonly model?: string | undefined;
+  readonly voice?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+}
+
+/** What a widget key overrides of the WIDGET_* limits. */
+export interface KeyLimits {
+  readonly sessionsPerMinute?: number | undefined;
+  readonly dailyTokens?: number | undefined;
+  readonly dailyDollars?: number | undefined;
+  readonly concurrentSessions?: number | undefined;
+}
+
+export interface WidgetKey {
+  /** Label identifier, unique in its tenant. */
+  readonly id: string;
+  readonly tenantId: string;
+  /** A public identifier, not a secret. */
+  readonly key: string;
+  readonly origin: string;
+  readonly label: string;
+  /** Pins the key to these agents; null is any. */
+  readonly agents: readonly string[] | null;
+  readonly allowOverrides: boolean;
+  readonly limits: KeyLimits;
+  /** Revocation is one-way. */
+  readonly revokedAtMs: number | null;
+}
+
+export interface Tenant {
+  readonly id: string;
+  readonly name: string;
+  readonly agents: readonly Agent[];
+  /** The only console users for this tenant; null is every console user. */
+  readonly admins: readonly string[] | null;
+  readonly keys: readonly WidgetKey[];
+}
+
+export class KeyTaken extends Error {}
+
+/** Tenants and their widget keys: the database is the truth. @throws Unavailable when the database is away. */
+export interface Tenants {
+  all(): Promise<Tenant[]>;
+  /**
+   * Merges tenants and keys in one transaction: adds and changes, never deletes, and never undoes a revocation.
+   * @throws KeyTaken when a key belongs to another tenant or to another id.
+   */
+  merge(tenants: readonly Tenant[]): Promise<void>;
+  /** @throws KeyTaken when the id or the key is in use. @returns false when the tenant is unknown. */
+  issue(key: WidgetKey): Promise<boolean>;
+  /** Revokes by tenant and id; undefined when there is no such key. A key that is revoked already keeps its time. */
+  revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined>;
+}

@@ -1,0 +1,25 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { RecordStore } from '../../actors/record-store.ts';
+import type { Eventually } from '../../kernel/eventually.ts';
+
+/** When the sweep must look at a record again, in milliseconds since the Unix epoch. */
+export type DueAt = (record: VoiceRecord) => number;
+
+/**
+ * The live registry: the records of sessions that are under way, shared by every node and rebuildable from the history.
+ * Engines are made with a `DueAt`, so that they index deadlines without knowing the law.
+ */
+export interface VoiceRegistry extends RecordStore<VoiceRecord> {
+  /** Registers a record unless one with its id is there already; false says that it was. */
+  insert(record: VoiceRecord): Eventually<boolean>;
+  /** Forgets a record; the history keeps it. */
+  remove(id: string): Eventually<void>;
+  /** Ids of records that are due at `atMs`, at most `limit`; each is claimed for `leaseMs`, so that no other sweep gets it meanwhile. */
+  claimDue(atMs: number, limit: number, leaseMs: number): Eventually<string[]>;
+  /** Ids of the subject's sessions that have not ended. */
+  ofSubject(subject: string): Eventually<string[]>;
+  /** Ids of a widget key's sessions that have not ended. */
+  ofKey(tenantId: string, keyId: string): Eventually<string[]>;
+  /** How many records are held. */
+  size(): Eventually<number>;
+}
