@@ -1,0 +1,53 @@
+import type postgres from 'postgres';
+
+/** How int8 columns and parameters look in TypeScript; see `int8.ts`. */
+export interface DriverTypes extends Record<string, unknown> {
+  readonly int8: number | bigint;
+}
+
+/** The driver outside a transaction: each query may use another connection. */
+export type Sql = postgres.Sql<DriverTypes>;
+
+/** The driver inside a transaction. */
+export type TransactionSql = postgres.TransactionSql<DriverTypes>;
+
+/** What `Sql` and `TransactionSql` share: take this in helpers that serve both. */
+export type AnySql = postgres.ISql<DriverTypes>;
+
+export interface WorkOptions {
+  /** Milliseconds until the caller is told `Unavailable`; the engine's default when absent. */
+  readonly deadlineMs?: number;
+}
+
+/**
+ * PostgreSQL, embedded in this process or elsewhere; everything that must never be lost is kept through it.
+ *
+ * Both kinds speak the same SQL with these limits: no LISTEN/NOTIFY, no COPY FROM STDIN, and one connection in the embedded
+ * kind, so a transaction must not wait for anything but its own queries. int8 comes as a number (a value beyond 2^53 is a fault),
+ * numeric as a string: cast `sum(...)` to int8.
+ */
+export interface Database {
+  readonly kind: 'embedded' | 'postgres';
+
+  /**
+   * Runs queries that need no common transaction.
+   *
+   * @throws Unavailable when the database is away, frozen or slower than the deadline. A write may have happened all the same.
+   * @throws postgres.PostgresError for faults of the SQL itself (constraint, syntax), as they are.
+   */
+  run<T>(work: (sql: Sql) => Promise<T>, options?: WorkOptions): Promise<T>;
+
+  /**
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects.
+   *
+   * @throws Unavailable as `run` does; whether the commit happened is then unknown, so make writes idempotent.
+   * @throws whatever `work` throws.
+   */
+  transaction<T>(work: (sql: TransactionSql) => Promise<T>, options?: WorkOptions): Promise<T>;
+
+  /** @throws Unavailable when the database does not answer within the deadline. */
+  ping(): Promise<void>;
+
+  /** Lets running work end for a moment, then lets go of all connections, threads and locks. Safe to call twice. */
+  close(): Promise<void>;
+}

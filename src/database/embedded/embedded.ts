@@ -1,0 +1,93 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import postgres from 'postgres';
+import type { Database, Sql } from '../database.ts';
+import { int8 } from '../int8.ts';
+import { Pool } from '../pool.ts';
+import { prepareDirectory } from './directory.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { EmbeddedEngine } from './engine.ts';
+
+export interface EmbeddedOptions {
+  /** Where the database lives; made when missing. `<directory>.lock` and, for a moment, `<directory>.new` are beside it. */
+  readonly directory: string;
+  /** Milliseconds until a caller is told `Unavailable`. */
+  readonly deadlineMs?: number;
+  /** A gzipped tar of a fresh data directory; the build's own when absent. */
+  readonly template?: URL;
+}
+
+export interface EmbeddedDatabase extends Database {
+  /** The thread below, for tests that end it. */
+  readonly engine: EmbeddedEngine;
+}
+
+/** Made by config/build.mjs. */
+const builtTemplate = new URL(
+  import.meta.url.endsWith('.ts') ? '../../../dist/pglite-template.tar.gz' : './pglite-template.tar.gz',
+  import.meta.url,
+);
+
+/**
+ * PostgreSQL inside this process (PGlite in a thread), reached by the same driver as an external one, over one connection.
+ * Survives kill -9 without losing an acknowledged row; a power cut may lose the last moments, since PGlite does not fsync.
+ *
+ * @throws DirectoryInUse when another process has the directory open.
+ * @throws UnusableDirectory when the directory is not a database of this build's PostgreSQL.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { deadlineMs = 5_000, template = builtTemplate } = options;
+  const directory = await canonical(options.directory);
+  const lock = await lockDirectory(directory);
+  const engine = new EmbeddedEngine(directory);
+  try {
+    await prepareDirectory(directory, template);
+    await engine.start();
+  } catch (error) {
+    await engine.close();
+    await lock.release();
+    throw error;
+  }
+
+  const connect = (): Sql =>
+    postgres({
+      // The types ask for more of net.Socket than the driver uses.
+      socket: () => engine.connect(),
+      max: 1,
+      connect_timeout: 0,
+      backoff: () => 0.1,
+      idle_timeout: 0,
+      max_lifetime: null,
+      user: 'postgres',
+      database: 'postgres',
+      types: { int8 },
+      onnotice: () => {},
+    } as postgres.Options<{ int8: typeof int8 }>);
+  const pool = new Pool({ kind: 'embedded', connect, size: Infinity, deadlineMs, graceMs: 0 });
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await pool.close();
+    await engine.close();
+    await lock.release();
+  };
+  return {
+    kind: 'embedded',
+    engine,
+    run: pool.run.bind(pool),
+    transaction: pool.transaction.bind(pool),
+    ping: pool.ping.bind(pool),
+    close: () => (closing ??= close()),
+  };
+}
+
+/** One name for one directory, whatever link or relative path leads to it: the lock's name comes from it. */
+async function canonical(directory: string): Promise<string> {
+  const absolute = resolve(directory);
+  await mkdir(dirname(absolute), { recursive: true, mode: 0o700 });
+  try {
+    return await realpath(absolute);
+  } catch {
+    return join(await realpath(dirname(absolute)), basename(absolute));
+  }
+}

@@ -1,0 +1,90 @@
+/* oxlint-disable unicorn/require-post-message-target-origin -- threads have no origin */
+import type { Duplex } from 'node:stream';
+import { Worker } from 'node:worker_threads';
+import { EMBEDDED_GONE } from '../connection-fault.ts';
+import { EmbeddedSession } from './session.ts';
+
+/** Beside this file in the sources, beside the bundle after a build. */
+const workerFile = new URL('./pglite-worker.js', import.meta.url);
+
+interface Reply {
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The thread that runs PGlite on one data directory. A thread that died is started again by the next connection. */
+export class EmbeddedEngine {
+  readonly #directory: string;
+  #worker: Promise<Worker> | undefined;
+  #session: EmbeddedSession | undefined;
+  #sessions = 0;
+  #closed = false;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** @throws Error when PGlite cannot open the directory. */
+  async start(): Promise<void> {
+    await this.#running();
+  }
+
+  /** A new session; the one before is cut, since PGlite has only one. */
+  connect(): Duplex {
+    this.#session?.destroy(gone('replaced by a newer connection'));
+    this.#sessions += 1;
+    this.#session = new EmbeddedSession(this.#sessions, this.#running());
+    return this.#session;
+  }
+
+  /** Ends the thread at once, as a crash would. */
+  async kill(): Promise<void> {
+    await (await this.#worker)?.terminate();
+  }
+
+  /** Shuts PGlite down cleanly. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const worker = await this.#worker?.catch(() => undefined);
+    if (worker) {
+      const ended = new Promise((resolve) => worker.once('exit', resolve));
+      worker.postMessage('close');
+      await ended;
+    }
+  }
+
+  #running(): Promise<Worker> {
+    if (this.#closed) {
+      return Promise.reject(gone('closed'));
+    }
+    this.#worker ??= this.#spawn();
+    return this.#worker;
+  }
+
+  #spawn(): Promise<Worker> {
+    const worker = new Worker(workerFile, { workerData: { directory: this.#directory }, execArgv: [] });
+    return new Promise((resolve, reject) => {
+      let cause: unknown;
+      worker.on('error', (error) => {
+        cause = error;
+      });
+      worker.once('exit', (code) => {
+        this.#worker = undefined;
+        const error = gone(`the embedded database stopped with code ${code}`, cause);
+        this.#session?.destroy(error);
+        reject(error);
+      });
+      worker.on('message', (message: Reply | 'ready') => {
+        if (message === 'ready') {
+          resolve(worker);
+        } else if (message.id === this.#session?.id) {
+          this.#session.push(message.bytes);
+        }
+      });
+    });
+  }
+}
+
+function gone(why: string, cause?: unknown): Error {
+  return Object.assign(new Error(why, { cause }), { code: EMBEDDED_GONE });
+}

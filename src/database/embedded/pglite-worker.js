@@ -1,0 +1,58 @@
+// @ts-check
+/* oxlint-disable unicorn/require-post-message-target-origin -- threads have no origin */
+/**
+ * PGlite in a thread of its own, so that its synchronous work never stops the event loop. Plain JavaScript: the same file runs from
+ * the sources and beside the bundle.
+ *
+ * In: `{ open: id }` starts a session and ends the one before; `{ id, bytes }` are protocol messages of a session; `'close'`.
+ * Out: `'ready'` once; `{ id, bytes }` replies. Any fault ends the thread.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+
+/** 16 MB instead of 128 MB: the data is small and the process must be, too. */
+const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB'];
+
+/** @param {string} text a statement, as a message of the simple query protocol */
+function query(text) {
+  const bytes = Buffer.from(`Q0000${text}\0`);
+  bytes.writeInt32BE(bytes.length - 1, 1);
+  return bytes;
+}
+
+const sync = Buffer.from([0x53, 0, 0, 0, 4]);
+
+/** Leaves nothing of the session before: no half extended query, no transaction, no settings, statements or advisory locks. */
+const reset = Buffer.concat([sync, query('rollback'), query('discard all')]);
+
+if (!parentPort) {
+  throw new Error('this file is the entry of a worker thread');
+}
+const port = parentPort;
+const database = await PGlite.create({ dataDir: workerData.directory, startParams });
+let session = 0;
+let work = Promise.resolve();
+
+/** @param {number} id @param {Uint8Array} bytes */
+async function answer(id, bytes) {
+  if (id !== session) {
+    return;
+  }
+  /** @type {Uint8Array[]} */
+  const chunks = [];
+  await database.execProtocolRawStream(bytes, { onRawData: (chunk) => chunks.push(chunk.slice()) });
+  const reply = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+  port.postMessage({ id, bytes: reply });
+}
+
+port.on('message', (message) => {
+  if (message === 'close') {
+    work = work.then(() => database.close()).then(() => port.close());
+  } else if ('open' in message) {
+    session = message.open;
+    work = work.then(() => database.execProtocolRawStream(reset, { onRawData: () => {} }));
+  } else {
+    work = work.then(() => answer(message.id, message.bytes));
+  }
+});
+port.postMessage('ready');

@@ -1,0 +1,55 @@
+import postgres from 'postgres';
+import type { Database, Sql } from './database.ts';
+import { int8 } from './int8.ts';
+import { Pool } from './pool.ts';
+
+export interface ExternalOptions {
+  /** `postgres://user:password@host:port/name`; parameters of postgres.js (`sslmode`, `prepare=false`) may follow. */
+  readonly url: string;
+  /** Connections of this node. */
+  readonly maxConnections?: number;
+  /** Milliseconds until a caller is told `Unavailable`. */
+  readonly deadlineMs?: number;
+  /** False behind PgBouncer in transaction mode. The URL decides when absent. */
+  readonly prepare?: boolean;
+}
+
+const MAX_BACKOFF_SEC = 0.5;
+
+/**
+ * PostgreSQL at a URL. Connects with the first query, so that a node starts (and says so) while its database is away.
+ *
+ * @throws TypeError when the URL cannot be parsed.
+ */
+export function openExternal(options: ExternalOptions): Database {
+  const { url, maxConnections = 10, deadlineMs = 1_000, prepare } = options;
+  const connect = (): Sql =>
+    postgres(url, {
+      max: maxConnections,
+      connect_timeout: deadlineMs / 1000,
+      backoff: (attempts) => Math.min(MAX_BACKOFF_SEC, 0.05 * 2 ** attempts),
+      idle_timeout: 60,
+      max_lifetime: 30 * 60,
+      keep_alive: 30,
+      connection: { application_name: 'switchboard' },
+      types: { int8 },
+      onnotice: () => {},
+      ...(prepare === undefined ? {} : { prepare }),
+    });
+
+  return new Pool({
+    kind: 'postgres',
+    connect,
+    size: maxConnections,
+    deadlineMs,
+    graceMs: deadlineMs,
+    armTransaction(sql, deadlineMs) {
+      // A transaction that its caller has given up must not hold locks, not even when this node or the network is gone.
+      const timeouts = `set local statement_timeout = ${deadlineMs}; set local idle_in_transaction_session_timeout = ${deadlineMs}`;
+      sql.unsafe(timeouts).then(
+        () => {},
+        () => {},
+      );
+    },
+  });
+}

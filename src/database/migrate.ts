@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { AnySql, Database } from './database.ts';
+
+/** Any fixed number that no other user of the same database takes. */
+const LOCK_KEY = 727_001;
+
+/** A node may have to wait while another one migrates. */
+const DEADLINE_MS = 60_000;
+
+const fileName = /^(\d{3})_[a-z0-9_]+\.sql$/;
+
+/** Beside this file in the sources, beside the bundle after a build. */
+const shippedMigrations = new URL('./migrations/', import.meta.url);
+
+interface Migration {
+  readonly id: number;
+  readonly name: string;
+  readonly source: string;
+  readonly sha256: string;
+}
+
+/** The database and this build do not fit together; the message says what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/**
+ * Brings the schema up to this build: all missing files of `directory` in order, in one transaction, under an advisory lock, so that
+ * any number of nodes may start at once. A file is one script of statements that may run in a transaction.
+ *
+ * @returns the names of the files that were applied.
+ * @throws MigrationError when an applied file was changed, or the database is newer than this build.
+ * @throws Unavailable when the database is away or another node migrates for more than a minute.
+ */
+export async function migrate(database: Database, directory: URL = shippedMigrations): Promise<readonly string[]> {
+  const migrations = await readMigrations(directory);
+  return database.transaction(
+    async (sql) => {
+      await sql`select pg_advisory_xact_lock(${LOCK_KEY})`;
+      await sql`create table if not exists schema_migration (
+        id integer primary key,
+        name text not null,
+        sha256 text not null,
+        applied_at timestamptz not null default now()
+      )`;
+      const missing = await missingMigrations(sql, migrations);
+      for (const { id, name, source, sha256 } of missing) {
+        await sql.unsafe(source);
+        await sql`insert into schema_migration (id, name, sha256) values (${id}, ${name}, ${sha256})`;
+      }
+      return missing.map(({ name }) => name);
+    },
+    { deadlineMs: DEADLINE_MS },
+  );
+}
+
+async function readMigrations(directory: URL): Promise<readonly Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  const migrations = await Promise.all(names.map((name) => readMigration(directory, name)));
+  const twice = migrations.find(({ id }, index) => migrations[index - 1]?.id === id);
+  if (twice) {
+    throw new MigrationError(`two migration files have the number of ${twice.name}`);
+  }
+  return migrations;
+}
+
+async function readMigration(directory: URL, name: string): Promise<Migration> {
+  const number = fileName.exec(name)?.[1];
+  if (number === undefined) {
+    throw new MigrationError(`migration file ${name} must be named like 001_initial.sql`);
+  }
+  const source = await readFile(new URL(name, directory), 'utf8');
+  return { id: Number(number), name, source, sha256: createHash('sha256').update(source).digest('hex') };
+}
+
+async function missingMigrations(sql: AnySql, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const applied = await sql<{ id: number; name: string; sha256: string }[]>`
+    select id, name, sha256 from schema_migration order by id`;
+  const known = new Map(migrations.map((migration) => [migration.id, migration]));
+  for (const { id, name, sha256 } of applied) {
+    const file = known.get(id);
+    if (!file) {
+      throw new MigrationError(`the database has migration ${name}, which this build does not know: run a newer build`);
+    }
+    if (file.sha256 !== sha256) {
+      throw new MigrationError(
+        `migration ${file.name} was changed after it was applied: restore it, add a new file instead`,
+      );
+    }
+  }
+  const done = new Set(applied.map(({ id }) => id));
+  return migrations.filter(({ id }) => !done.has(id));
+}

@@ -1,0 +1,165 @@
+import { Unavailable } from '../kernel/errors.ts';
+import { isConnectionFault, isConnectTimeout, translateFault } from './connection-fault.ts';
+import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
+
+/** How long running work may go on when the process ends, in milliseconds. */
+const CLOSE_GRACE_MS = 2_000;
+
+export interface PoolOptions {
+  readonly kind: Database['kind'];
+  /** Makes a fresh set of connections (lazily connected). */
+  connect(): Sql;
+  /** Connections in one set. */
+  readonly size: number;
+  /** Default deadline of one piece of work, in milliseconds. */
+  readonly deadlineMs: number;
+  /** How long work that runs on a replaced set may go on, in milliseconds. */
+  readonly graceMs: number;
+  /** Queries, sent without a round trip of their own, that bound a transaction on the server's side as well. */
+  armTransaction?(sql: TransactionSql, deadlineMs: number): void;
+}
+
+/** One set of connections. A set that a frozen server has eaten is replaced as a whole, with the queue that built up behind it. */
+class Generation {
+  readonly sql: Sql;
+  /** Pieces of work that have not settled. */
+  active = 0;
+  /** Those of them whose caller has been told `Unavailable`. */
+  overdue = 0;
+  /** Pieces of work that the server has answered. */
+  answers = 0;
+  /** Called when no work is left, after the set has been replaced. */
+  onIdle: (() => void) | undefined;
+
+  constructor(sql: Sql) {
+    this.sql = sql;
+  }
+
+  /** Resolves when no work is left, at the latest after `graceMs`. */
+  async idle(graceMs: number): Promise<void> {
+    if (this.active > 0 && graceMs > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, graceMs);
+        this.onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+}
+
+/** Work as the pool counts it: `begun` is set as soon as a transaction runs on a connection. */
+interface Attempt {
+  readonly deadlineMs: number;
+  begun: boolean;
+}
+
+/**
+ * Deadlines and self-healing over postgres.js, which has neither a query time-out nor a way to drop one connection.
+ *
+ * A set of connections is replaced when it does not answer (work is overdue and nothing else was answered since it began, or more than
+ * half of the set is overdue), when connecting times out, and when a connection dies inside a transaction: postgres.js 3.4.9 may
+ * then keep unsent bytes that spoil that connection object's next use.
+ */
+export class Pool implements Database {
+  readonly kind: Database['kind'];
+  readonly #options: PoolOptions;
+  readonly #retiring = new Set<Promise<void>>();
+  #current: Generation;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.kind = options.kind;
+    this.#options = options;
+    this.#current = new Generation(options.connect());
+  }
+
+  run<T>(work: (sql: Sql) => Promise<T>, options: WorkOptions = {}): Promise<T> {
+    return this.#attempt(async (sql) => work(sql), options);
+  }
+
+  transaction<T>(work: (sql: TransactionSql) => Promise<T>, options: WorkOptions = {}): Promise<T> {
+    return this.#attempt((sql, attempt) => {
+      const outcome = sql.begin((transaction) => {
+        attempt.begun = true;
+        this.#options.armTransaction?.(transaction, attempt.deadlineMs);
+        return work(transaction);
+      });
+      return outcome as Promise<T>;
+    }, options);
+  }
+
+  async ping(): Promise<void> {
+    await this.run((sql) => sql`select 1`);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#retire(this.#current, CLOSE_GRACE_MS);
+    await Promise.all(this.#retiring);
+  }
+
+  #attempt<T>(start: (sql: Sql, attempt: Attempt) => Promise<T>, options: WorkOptions): Promise<T> {
+    const generation = this.#current;
+    const attempt: Attempt = { deadlineMs: options.deadlineMs ?? this.#options.deadlineMs, begun: false };
+    const answersBefore = generation.answers;
+    let overdue = false;
+    generation.active += 1;
+
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        overdue = true;
+        generation.overdue += 1;
+        if (generation.answers === answersBefore || generation.overdue * 2 > this.#options.size) {
+          this.#replace(generation);
+        }
+        reject(new Unavailable('database', new Error(`no answer within ${attempt.deadlineMs} ms`)));
+      }, attempt.deadlineMs);
+
+      const settled = (): void => {
+        clearTimeout(timer);
+        generation.overdue -= overdue ? 1 : 0;
+        generation.active -= 1;
+        if (generation.active === 0) {
+          generation.onIdle?.();
+        }
+      };
+
+      start(generation.sql, attempt).then(
+        (value) => {
+          generation.answers += 1;
+          settled();
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#learn(generation, attempt, error);
+          settled();
+          reject(translateFault(error));
+        },
+      );
+    });
+  }
+
+  #learn(generation: Generation, attempt: Attempt, error: unknown): void {
+    if (!isConnectionFault(error)) {
+      generation.answers += 1;
+    } else if (attempt.begun || isConnectTimeout(error)) {
+      this.#replace(generation);
+    }
+  }
+
+  #replace(generation: Generation): void {
+    if (generation !== this.#current || this.#closed) {
+      return;
+    }
+    this.#retire(generation, this.#options.graceMs);
+    this.#current = new Generation(this.#options.connect());
+  }
+
+  #retire(generation: Generation, graceMs: number): void {
+    const ended = generation.idle(graceMs).then(() => generation.sql.end({ timeout: 0 }));
+    this.#retiring.add(ended);
+    void ended.finally(() => this.#retiring.delete(ended));
+  }
+}
