@@ -1,0 +1,108 @@
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { SmtpSettings } from './smtp-url.ts';
+
+export interface Envelope {
+  readonly from: string;
+  readonly to: string;
+}
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * One connection to the mail server. Every step ends when the server answers, the connection breaks or the signal aborts; the
+ * library's own callbacks stay silent when a connection dies between two commands.
+ */
+export class Line {
+  readonly #connection: SMTPConnection;
+
+  private constructor(connection: SMTPConnection) {
+    this.#connection = connection;
+    // Without a listener, an error on an idle connection would end the process.
+    this.#connection.on('error', () => {});
+  }
+
+  /** Connects, greets, secures and logs in. */
+  static async open(settings: SmtpSettings, signal: AbortSignal): Promise<Line> {
+    // Loaded with the first mail, so that starting the service does not wait for it.
+    const { default: Connection } = await import('nodemailer/lib/smtp-connection');
+    const line = new Line(
+      new Connection({
+        host: settings.host,
+        port: settings.port,
+        secure: settings.implicitTls,
+        requireTLS: settings.verifyTls && !settings.implicitTls,
+        tls: { rejectUnauthorized: settings.verifyTls },
+        connectionTimeout: 4_000,
+        greetingTimeout: 4_000,
+        dnsTimeout: 4_000,
+        // Idle lines are kept on purpose and closed by their owner; a stalled step ends by its signal, well before this.
+        socketTimeout: 120_000,
+        socketCloseTimeout: 0,
+      }),
+    );
+    await line.#step(signal, (done) => line.#connection.connect(done));
+    const { credentials } = settings;
+    if (credentials && line.#connection.allowsAuth) {
+      await line.#step(signal, (done) => line.#connection.login({ user: credentials.user, credentials }, done));
+    }
+    return line;
+  }
+
+  get usable(): boolean {
+    return !this.#connection.destroyed;
+  }
+
+  /** One round trip that changes nothing (RSET), to learn whether the server still answers. */
+  async check(signal: AbortSignal): Promise<void> {
+    await this.#step(signal, (done) => this.#connection.reset(done));
+  }
+
+  /** Resolves when the server has taken the message. */
+  async deliver(envelope: Envelope, message: Buffer, signal: AbortSignal): Promise<void> {
+    await this.#step(signal, (done) => this.#connection.send({ ...envelope }, message, done));
+  }
+
+  /** Says goodbye; the connection is cut when the server does not answer within a second. */
+  quit(): void {
+    if (!this.usable) return;
+    this.#connection.quit();
+    setTimeout(() => this.#connection.close(), 1_000).unref();
+  }
+
+  destroy(): void {
+    this.#connection.close();
+  }
+
+  async #step(signal: AbortSignal, start: (done: Done) => void): Promise<void> {
+    signal.throwIfAborted();
+    const connection = this.#connection;
+    const { promise, resolve, reject } = withResolvers();
+    const onEnd = () => reject(new Error('the mail server closed the connection'));
+    const onAbort = () => {
+      reject(new Error('the mail server did not answer in time'));
+      connection.close();
+    };
+    connection.once('error', reject);
+    connection.once('end', onEnd);
+    signal.addEventListener('abort', onAbort);
+    try {
+      start((error) => (error ? reject(error) : resolve()));
+      await promise;
+    } finally {
+      connection.off('error', reject);
+      connection.off('end', onEnd);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+/** Promise.withResolvers, which Node 20 does not have. */
+function withResolvers(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
+  let resolve: () => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}

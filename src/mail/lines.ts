@@ -1,0 +1,119 @@
+import { Line } from './line.ts';
+import type { SmtpSettings } from './smtp-url.ts';
+
+/** At once; a mail server counts connections, and a flood of sends must not become a flood of connections. */
+const maxLines = 5;
+/** A line that was not used for so long is closed; servers hang up after minutes. */
+const idleMs = 30_000;
+/** A line on which nothing is heard for so long after a question is dead, and another is opened. */
+const staleMs = 1_000;
+
+/**
+ * Keeps a few lines to the mail server open between mails. This is nodemailer's pool redone around one need that it cannot meet:
+ * to go exactly as far as a send would and stop there, so that a rehearsal and a send share every step up to the envelope.
+ */
+export class SmtpLines {
+  readonly #settings: SmtpSettings;
+  readonly #idle: { line: Line; timer: NodeJS.Timeout }[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #busy = 0;
+  #closed = false;
+
+  constructor(settings: SmtpSettings) {
+    this.#settings = settings;
+  }
+
+  /** Runs `work` on a line that has just answered. @throws what the server, the network or `work` threw, or on abort */
+  async use(signal: AbortSignal, work: (line: Line) => Promise<void>): Promise<void> {
+    await this.#takeTurn(signal);
+    try {
+      const line = await this.#acquire(signal);
+      try {
+        await work(line);
+      } catch (error) {
+        // The next user's question (RSET) would repair a refused envelope; a new line is simpler and surely clean.
+        line.destroy();
+        throw error;
+      }
+      this.#keep(line);
+    } finally {
+      this.#passTurn();
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#takeIdle().forEach((line) => line.quit());
+  }
+
+  async #acquire(signal: AbortSignal): Promise<Line> {
+    if (this.#closed) throw new Error('mail is closed');
+    const kept = this.#idle.pop();
+    if (kept) {
+      clearTimeout(kept.timer);
+      if (kept.line.usable && (await stillAnswers(kept.line, signal))) return kept.line;
+      // What silenced one line (a restart, a firewall that forgot) has most likely silenced all.
+      this.#takeIdle().forEach((line) => line.destroy());
+    }
+    return await Line.open(this.#settings, signal);
+  }
+
+  #keep(line: Line): void {
+    if (this.#closed || !line.usable) return line.quit();
+    const timer = setTimeout(() => {
+      this.#idle.splice(
+        this.#idle.findIndex((kept) => kept.line === line),
+        1,
+      );
+      line.quit();
+    }, idleMs);
+    this.#idle.push({ line, timer: timer.unref() });
+  }
+
+  #takeIdle(): Line[] {
+    return this.#idle.splice(0).map(({ line, timer }) => {
+      clearTimeout(timer);
+      return line;
+    });
+  }
+
+  async #takeTurn(signal: AbortSignal): Promise<void> {
+    if (this.#busy < maxLines) {
+      this.#busy += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = () => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        reject(new Error('all lines to the mail server were busy for too long'));
+      };
+      const go = () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(go);
+    });
+  }
+
+  /** A turn goes from hand to hand: `#busy` falls only when nobody waits. */
+  #passTurn(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#busy -= 1;
+  }
+}
+
+async function stillAnswers(line: Line, signal: AbortSignal): Promise<boolean> {
+  const patience = setTimeout(() => line.destroy(), staleMs);
+  try {
+    await line.check(signal);
+    return true;
+  } catch {
+    line.destroy();
+    signal.throwIfAborted();
+    return false;
+  } finally {
+    clearTimeout(patience);
+  }
+}

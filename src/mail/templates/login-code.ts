@@ -1,0 +1,126 @@
+import { escapeHtml } from './escape.ts';
+
+export interface LoginCode {
+  /** Six digits. */
+  readonly code: string;
+  readonly expiresInMinutes: number;
+  /** Where the login was asked for; only its host is shown. */
+  readonly publicUrl: string;
+  /** Milliseconds since the Unix epoch. Given, it also keeps mail programs from folding several codes into one conversation. */
+  readonly requestedAtMs?: number;
+  /** The asker as a person may know it: an address, a browser, a place. Comes from the request, so it is not to be trusted. */
+  readonly requestedFrom?: string;
+}
+
+export interface RenderedMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/**
+ * The mail with a login code. The code stands neither in the subject nor in the first lines: those show on locked screens, and
+ * subjects end up in the logs of every mail server on the way. There is no link: people are told never to follow one to log in.
+ */
+export function loginCodeMail(input: LoginCode): RenderedMail {
+  const site = new URL(input.publicUrl).host;
+  const facts = {
+    site,
+    code: input.code,
+    lifetime: input.expiresInMinutes === 1 ? '1 minute' : `${input.expiresInMinutes} minutes`,
+    request: describeRequest(input),
+  };
+  const time = input.requestedAtMs === undefined ? '' : ` (${utcTime(input.requestedAtMs)})`;
+  return { subject: `Your login code for ${site}${time}`, text: renderText(facts), html: renderHtml(facts) };
+}
+
+interface Facts {
+  readonly site: string;
+  readonly code: string;
+  readonly lifetime: string;
+  /** Empty when nothing is known about the request. */
+  readonly request: string;
+}
+
+function describeRequest({ requestedAtMs, requestedFrom }: LoginCode): string {
+  const at = requestedAtMs === undefined ? '' : ` at ${utcTime(requestedAtMs)} on ${utcDate(requestedAtMs)}`;
+  // One short line, whatever the request claimed to be.
+  const from =
+    requestedFrom === undefined ? '' : ` from ${requestedFrom.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').slice(0, 120)}`;
+  return at || from ? `It was requested${at}${from}.` : '';
+}
+
+function utcTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(11, 16)} UTC`;
+}
+
+function utcDate(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+const ifNotYou =
+  'If you did not ask for this code, you can ignore this mail: without the code nobody can log in. ' +
+  'Nobody from us will ever ask you for it, by mail, by phone or in a chat.';
+
+function renderText({ site, code, lifetime, request }: Facts): string {
+  return [
+    `Somebody, hopefully you, wants to log in to ${site} with this e-mail address.`,
+    `Enter this code on the login page. It works once and expires in ${lifetime}:`,
+    `    ${code}`,
+    ...(request ? [request] : []),
+    ifNotYou,
+    `Sent automatically by ${site}. Please do not reply.`,
+    '',
+  ].join('\n\n');
+}
+
+/** Tables and inline styles because mail programs know little else; the style sheet only adds the dark colours. */
+function renderHtml(facts: Facts): string {
+  const site = escapeHtml(facts.site);
+  const code = escapeHtml(facts.code);
+  const lifetime = escapeHtml(facts.lifetime);
+  const request = facts.request ? `<p class="muted" style="${muted}">${escapeHtml(facts.request)}</p>` : '';
+  return `<!doctype html>
+<html lang="en" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
+<title>Your login code for ${site}</title>
+<style>${darkStyles}</style>
+</head>
+<body class="page" style="margin:0;padding:0;background-color:#f3f4f6;">
+<div style="display:none;max-height:0;overflow:hidden;">Expires in ${lifetime}. If you did not ask for it, ignore this mail.</div>
+<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f3f4f6">
+<tr><td align="center" style="padding:24px 12px;">
+<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#ffffff" style="max-width:480px;background-color:#ffffff;border:1px solid #d9dce1;border-radius:12px;">
+<tr><td style="padding:28px 24px;text-align:left;">
+<h1 class="strong" style="margin:0 0 12px;font-family:${sans};font-size:20px;line-height:28px;font-weight:600;color:#16181d;">Log in to ${site}</h1>
+<p class="strong" style="margin:0 0 20px;font-family:${sans};font-size:16px;line-height:24px;color:#16181d;">Enter this code on the login page. It works once and expires in <strong>${lifetime}</strong>.</p>
+<p class="code" style="margin:0 0 20px;padding:16px 8px;border-radius:8px;background-color:#eef1f6;font-family:${mono};font-size:32px;line-height:40px;font-weight:700;letter-spacing:6px;text-align:center;color:#16181d;-webkit-user-select:all;user-select:all;">${code}</p>
+${request}<p class="muted" style="${muted}">${escapeHtml(ifNotYou)}</p>
+<p class="muted" style="${muted}margin-bottom:0;">Sent automatically by ${site}. Please do not reply.</p>
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`;
+}
+
+const sans = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const mono = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace";
+const muted = `margin:0 0 12px;font-family:${sans};font-size:14px;line-height:21px;color:#4b515c;`;
+const darkStyles = `
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+@media (prefers-color-scheme: dark) {
+  .page { background-color: #0f1115 !important; }
+  .card { background-color: #1a1d23 !important; border-color: #343944 !important; }
+  .strong { color: #f2f4f7 !important; }
+  .code { background-color: #2a2f39 !important; color: #ffffff !important; }
+  .muted { color: #b6bcc8 !important; }
+}
+`;

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { isPlainAddress, parseSender } from '../../../src/mail/address.ts';
+import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
+
+describe("The mail server's address", () => {
+  test.each([
+    ['smtp://mail.example.com', { host: 'mail.example.com', port: 587, implicitTls: false, verifyTls: false }],
+    ['smtp://mail.example.com:25', { port: 25, implicitTls: false }],
+    ['smtps://mail.example.com', { port: 465, implicitTls: true, verifyTls: true }],
+    ['smtp://mail.example.com:465', { port: 465, implicitTls: true, verifyTls: true }],
+    ['smtp://u:p@mail.example.com', { verifyTls: true, credentials: { user: 'u', pass: 'p' } }],
+    ['smtp://u%40x:p%25%2F@mail.example.com', { credentials: { user: 'u@x', pass: 'p%/' } }],
+    ['smtp://u:p@localhost:1025', { verifyTls: false }],
+    ['smtp://u:p@[::1]:1025', { host: '::1', verifyTls: false }],
+    ['smtp://u:p@relay?tls=optional', { verifyTls: false }],
+    ['smtp://127.0.0.1?tls=required', { verifyTls: true }],
+  ])('%s is understood', (text, settings) => {
+    expect(parseSmtpUrl(text)).toMatchObject(settings);
+  });
+
+  test.each([
+    '',
+    'mail.example.com',
+    'http://mail.example.com',
+    'smtp://',
+    'smtp://host?pool=true',
+    'smtp://host?tls=perhaps',
+  ])('%j is refused', (text) => {
+    expect(() => parseSmtpUrl(text)).toThrow(/mail server/);
+  });
+
+  test('that is refused does not show its password', () => {
+    expect(() => parseSmtpUrl('smtp://u:sec%ret@host')).toThrow(/percent-encoded/);
+    expect(() => parseSmtpUrl('smtp://u:sec%ret@host')).not.toThrow(/sec/);
+  });
+});
+
+describe('The sender', () => {
+  test.each([
+    ['no-reply@localhost', '', 'no-reply@localhost'],
+    ['Switchboard <no-reply@localhost>', 'Switchboard', 'no-reply@localhost'],
+    ['"Ex, Ample" <a@example.com>', 'Ex, Ample', 'a@example.com'],
+    ['  Zoë Ångström <z@example.com> ', 'Zoë Ångström', 'z@example.com'],
+  ])('%s is understood', (text, name, address) => {
+    expect(parseSender(text)).toEqual({ name, address });
+  });
+
+  test.each([
+    '',
+    'nobody',
+    '<>',
+    'A <a@example.com> <b@example.com>',
+    'A\r\nBcc: b@evil.example <a@example.com>',
+    'a@b@c',
+  ])('%j is refused', (text) => {
+    expect(() => parseSender(text)).toThrow(/no-reply@example\.com/);
+  });
+});
+
+test('A plain address may be as long as a path in SMTP, and no longer', () => {
+  const domain = `${'d'.repeat(60)}.`.repeat(4);
+  expect(isPlainAddress(`${'a'.repeat(253 - domain.length - 2)}@${domain}de`)).toBe(true);
+  expect(isPlainAddress(`${'a'.repeat(255 - domain.length - 2)}@${domain}de`)).toBe(false);
+});
