@@ -26,12 +26,17 @@ export class EmbeddedSession extends Duplex {
   }
 
   override _construct(done: (error?: Error | null) => void): void {
-    void this.#begin().then(done, done);
+    void this.#begin(done);
   }
 
-  async #begin(): Promise<undefined> {
-    this.#port = await this.#worker;
-    this.#port.postMessage({ open: this.id });
+  async #begin(done: (error?: Error | null) => void): Promise<void> {
+    try {
+      this.#port = await this.#worker;
+      this.#port.postMessage({ open: this.id });
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
   }
 
   override _read(): void {

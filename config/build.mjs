@@ -1,0 +1,159 @@
+/**
+ * Makes dist/ from the sources:
+ *
+ *   dist/main.js             the service and its lazy chunks, with source maps
+ *   dist/pglite-worker.js    the thread of the embedded database
+ *   dist/migrations/         SQL files
+ *   dist/pglite-template.*   an empty database, so that the first start is quick
+ *   dist/web/                what browsers get
+ *
+ * `node config/build.mjs` builds; with `--if-stale` only when a source is newer than dist/main.js, which is
+ * replaced last: a build that broke in the middle is still stale.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const bundle = join(dist, 'main.js');
+const entry = join(root, 'src/main.ts');
+const sources = ['src', 'machines', 'config', 'package-lock.json'].map((name) => join(root, name));
+
+/** Native parts, and files that find their own files beside them. */
+const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite'];
+
+/** A process that runs an older build may still load its chunks. */
+const KEEP_OLD_CHUNKS_MS = 60 * 60 * 1000;
+
+const require = createRequire(import.meta.url);
+
+/** @returns {number} the newest modification under a path, in milliseconds; 0 when it does not exist */
+function newest(path) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) {
+    return stats?.mtimeMs ?? 0;
+  }
+  return readdirSync(path).reduce((latest, name) => Math.max(latest, newest(join(path, name))), stats.mtimeMs);
+}
+
+function isFresh() {
+  return existsSync(bundle) && Math.max(...sources.map(newest)) <= statSync(bundle).mtimeMs;
+}
+
+/** The bundler is a development dependency: an installation for production only has none. */
+async function loadBundler() {
+  try {
+    return await import('rolldown');
+  } catch (error) {
+    if (error.code === 'ERR_MODULE_NOT_FOUND') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Bundles into `dist`; main.js comes last, dated by the start of the build. */
+async function bundleService({ build }, startedAt) {
+  const { output } = await build({
+    input: { main: entry },
+    platform: 'node',
+    external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
+    write: false,
+    output: {
+      dir: dist,
+      format: 'esm',
+      sourcemap: true,
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+    },
+  });
+  for (const file of output.filter(({ fileName }) => fileName !== 'main.js')) {
+    await writeFile(join(dist, file.fileName), file.type === 'chunk' ? file.code : file.source);
+  }
+  await removeOldChunks(new Set(output.map(({ fileName }) => fileName)));
+
+  const next = `${bundle}.${process.pid}`;
+  await writeFile(next, output.find(({ fileName }) => fileName === 'main.js').code);
+  await utimes(next, startedAt, startedAt);
+  await rename(next, bundle);
+}
+
+async function removeOldChunks(present) {
+  const chunks = (await readdir(dist)).filter((name) => /-[\w-]{8}\.js(?:\.map)?$/.test(name) && !present.has(name));
+  for (const name of chunks) {
+    const { mtimeMs } = await stat(join(dist, name));
+    if (Date.now() - mtimeMs > KEEP_OLD_CHUNKS_MS) {
+      await rm(join(dist, name), { force: true });
+    }
+  }
+}
+
+/** Files that the service opens beside its bundle. */
+async function copyServiceFiles() {
+  const database = join(root, 'src/database');
+  await cp(join(database, 'embedded/pglite-worker.js'), join(dist, 'pglite-worker.js'));
+  await rm(join(dist, 'migrations'), { recursive: true, force: true });
+  await cp(join(database, 'migrations'), join(dist, 'migrations'), { recursive: true });
+}
+
+/** What browsers get. Bundles made by Vite belong here. */
+async function buildWeb() {
+  const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+    await cp(join(swagger, name), join(dist, 'web/docs', name));
+  }
+}
+
+/** An empty database directory, made once per PGlite version (initdb takes seconds). */
+async function makeTemplate() {
+  const template = join(dist, 'pglite-template.tar.gz');
+  const label = join(dist, 'pglite-template.version');
+  const installed = dirname(dirname(require.resolve('@electric-sql/pglite')));
+  const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  if (existsSync(template) && existsSync(label) && readFileSync(label, 'utf8') === version) {
+    return;
+  }
+  const { PGlite } = await import('@electric-sql/pglite');
+  const directory = await mkdtemp(join(tmpdir(), 'switchboard-template-'));
+  try {
+    const database = await PGlite.create({ dataDir: join(directory, 'data') });
+    await database.exec('checkpoint');
+    const archive = Buffer.from(await (await database.dumpDataDir('gzip')).arrayBuffer());
+    await database.close();
+    await writeFile(`${template}.${process.pid}`, archive);
+    await rename(`${template}.${process.pid}`, template);
+    await writeFile(label, version);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function build() {
+  const startedAt = new Date();
+  await mkdir(dist, { recursive: true });
+  await Promise.all([copyServiceFiles(), buildWeb(), makeTemplate()]);
+  if (existsSync(entry)) {
+    await bundleService(bundler, startedAt);
+    console.log(`built dist/main.js in ${((Date.now() - startedAt.getTime()) / 1000).toFixed(1)} s`);
+  } else {
+    console.log('built dist/ without the service: there is no src/main.ts yet');
+  }
+}
+
+const ifStale = process.argv.includes('--if-stale');
+if (ifStale && isFresh()) {
+  process.exit(0);
+}
+const bundler = await loadBundler();
+if (bundler) {
+  await build();
+} else if (existsSync(bundle)) {
+  console.log('development dependencies are not installed: keeping dist/ as it is');
+} else {
+  console.log('development dependencies are not installed: run `npm ci` without --omit=dev to build dist/');
+  process.exitCode = ifStale ? 1 : 0;
+}
