@@ -1,0 +1,110 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { DueAt, VoiceRegistry } from './contract.ts';
+
+interface Entry {
+  record: VoiceRecord;
+  /** Not before this time; `UNKNOWN` after a change, so that a heartbeat does not pay for a deadline that the next one moves. */
+  dueAtMs: number;
+}
+
+const UNKNOWN = -Infinity;
+
+/** The registry of a single process: every method answers at once, without a promise. */
+export interface InProcessVoiceRegistry extends VoiceRegistry {
+  load(id: string): VoiceRecord | undefined;
+  save(record: VoiceRecord, expectedVersion: number): boolean;
+  insert(record: VoiceRecord): boolean;
+  remove(id: string): void;
+  claimDue(atMs: number, limit: number, leaseMs: number): string[];
+  ofSubject(subject: string): string[];
+  ofKey(tenantId: string, keyId: string): string[];
+  size(): number;
+}
+
+/**
+ * The live registry in this process's memory: lost with the process, rebuilt from the history.
+ * A sweep is one scan over all entries (about 2 ms for 100,000).
+ */
+export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegistry {
+  const entries = new Map<string, Entry>();
+  const bySubject = new Map<string, Set<string>>();
+  const byKey = new Map<string, Set<string>>();
+
+  function index(record: VoiceRecord): void {
+    if (record.endedAtMs !== null) return;
+    add(bySubject, record.subject, record.id);
+    if (record.keyId !== null) add(byKey, keyName(record.tenantId, record.keyId), record.id);
+  }
+
+  function unindex(record: VoiceRecord): void {
+    if (record.endedAtMs !== null) return;
+    drop(bySubject, record.subject, record.id);
+    if (record.keyId !== null) drop(byKey, keyName(record.tenantId, record.keyId), record.id);
+  }
+
+  return {
+    load(id) {
+      return entries.get(id)?.record;
+    },
+
+    save(record, expectedVersion) {
+      const entry = entries.get(record.id);
+      if (entry === undefined || entry.record.version !== expectedVersion) return false;
+      if (record.endedAtMs !== null) unindex(entry.record);
+      entry.record = record;
+      entry.dueAtMs = UNKNOWN;
+      return true;
+    },
+
+    insert(record) {
+      if (entries.has(record.id)) return false;
+      entries.set(record.id, { record, dueAtMs: UNKNOWN });
+      index(record);
+      return true;
+    },
+
+    remove(id) {
+      const entry = entries.get(id);
+      if (entry === undefined) return;
+      unindex(entry.record);
+      entries.delete(id);
+    },
+
+    claimDue(atMs, limit, leaseMs) {
+      const due: string[] = [];
+      if (limit <= 0) return due;
+      for (const entry of entries.values()) {
+        if (entry.dueAtMs > atMs) continue;
+        // What is here is due, has changed, or its claim has lapsed: the record tells which.
+        const dueAtMs = dueAt(entry.record);
+        entry.dueAtMs = dueAtMs > atMs ? dueAtMs : atMs + leaseMs;
+        if (dueAtMs > atMs) continue;
+        due.push(entry.record.id);
+        if (due.length === limit) break;
+      }
+      return due;
+    },
+
+    ofSubject: (subject) => [...(bySubject.get(subject) ?? [])],
+
+    ofKey: (tenantId, keyId) => [...(byKey.get(keyName(tenantId, keyId)) ?? [])],
+
+    size: () => entries.size,
+  };
+}
+
+/** Unambiguous, since PostgreSQL lets no NUL into a tenant's id. */
+function keyName(tenantId: string, keyId: string): string {
+  return `${tenantId}\0${keyId}`;
+}
+
+function add(index: Map<string, Set<string>>, name: string, id: string): void {
+  const ids = index.get(name);
+  if (ids === undefined) index.set(name, new Set([id]));
+  else ids.add(id);
+}
+
+function drop(index: Map<string, Set<string>>, name: string, id: string): void {
+  const ids = index.get(name);
+  if (ids?.delete(id) === true && ids.size === 0) index.delete(name);
+}

@@ -1,0 +1,44 @@
+import type { WindowCount, Windows } from './contract.ts';
+
+/** The windows of a single process: `take` answers at once, without a promise. */
+export interface InProcessWindows extends Windows {
+  take(key: string, limit: number, atMs: number): WindowCount;
+}
+
+const MINUTE_MS = 60_000;
+
+/** About 30 MB at worst, for one minute. */
+const MAX_KEYS = 250_000;
+
+/**
+ * Edge limits in this process's memory: one map of counts, thrown away when the minute turns.
+ *
+ * Memory is bounded by `maxKeys`. Beyond it new keys pass uncounted (fail open) while those counted already stay limited: whoever
+ * commands that many addresses has more allowance by the rules than a process can serve, so refusing newcomers would stop
+ * everybody but him.
+ */
+export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
+  let minuteMs = 0;
+  let counts = new Map<string, number>();
+
+  /** A clock that steps back a little counts on in the newest window, so that a boundary never gives twice; a corrected clock starts anew. */
+  function turn(atMs: number): void {
+    const startMs = atMs - (atMs % MINUTE_MS);
+    if (startMs === minuteMs || startMs === minuteMs - MINUTE_MS) return;
+    minuteMs = startMs;
+    counts = new Map();
+  }
+
+  return {
+    take(key, limit, atMs) {
+      turn(atMs);
+      const resetAtMs = minuteMs + MINUTE_MS;
+      const count = counts.get(key);
+      if (count === undefined && counts.size >= maxKeys) return { allowed: limit > 0, remaining: limit, resetAtMs };
+      const taken = count ?? 0;
+      if (taken >= limit) return { allowed: false, remaining: 0, resetAtMs };
+      counts.set(key, taken + 1);
+      return { allowed: true, remaining: limit - taken - 1, resetAtMs };
+    },
+  };
+}
