@@ -1,0 +1,87 @@
+/** A tool as tenants and callers describe it: any kind, with further fields of its own. */
+export interface ToolDefinition {
+  readonly kind: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of the arguments. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  readonly [further: string]: unknown;
+}
+
+export interface MintRequest {
+  readonly model: string;
+  readonly voice: string;
+  readonly instructions?: string | undefined;
+  readonly tools: readonly ToolDefinition[];
+  /** Tells the provider which calls come from one end user, without telling who. */
+  readonly subjectHash: string;
+  /** Aborts when nobody waits for the secret any more. */
+  readonly signal: AbortSignal;
+}
+
+/** An ephemeral client secret: lets a browser open a call with the provider for a short time. */
+export interface Minted {
+  /** The provider's session id, or one of ours when it gives none; prefix `sess_`. */
+  readonly sessionId: string;
+  readonly value: string;
+  /** Seconds since the Unix epoch. */
+  readonly expiresAtSec: number;
+}
+
+export interface Capabilities {
+  /** We can end a call that is going on. */
+  readonly canHangUp: boolean;
+  /** The client can not change what was configured at the mint. */
+  readonly canLockConfig: boolean;
+  /** The provider ends the call after a time that we set. */
+  readonly canCapDuration: boolean;
+  /** We see the tokens used without being told by the client. */
+  readonly observesUsage: boolean;
+}
+
+export interface UpstreamProvider {
+  readonly name: string;
+  /** True: the secrets open nothing real. */
+  readonly simulated: boolean;
+  readonly capabilities: Capabilities;
+  /**
+   * Mints one client secret. Never retried here: a mint whose reply was lost may have happened.
+   * @throws UpstreamFault
+   */
+  mint(request: MintRequest): Promise<Minted>;
+}
+
+/**
+ * - `timeout`: no whole reply in time, or the caller gave up
+ * - `refused`: a reply other than success
+ * - `malformed`: success, but not a reply that we understand
+ * - `unreachable`: no connection, or it broke
+ */
+export type UpstreamFaultKind = 'timeout' | 'refused' | 'malformed' | 'unreachable';
+
+/** What is known about a failed mint. Only short machine-readable words: the sentences of providers quote keys. */
+export interface UpstreamFaultFacts {
+  /** HTTP status. */
+  readonly status?: number | undefined;
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  /** What the provider's support asks for. */
+  readonly requestId?: string | undefined;
+  /** Which part of the reply was not understood, or which error the network reported. */
+  readonly detail?: string | undefined;
+}
+
+/** A mint that failed. Safe to log whole: it never carries the provider's key, a client secret or a sentence of the provider's. */
+export class UpstreamFault extends Error {
+  readonly kind: UpstreamFaultKind;
+  readonly facts: UpstreamFaultFacts;
+
+  /** `what` happened, in our words. */
+  constructor(kind: UpstreamFaultKind, what: string, facts: UpstreamFaultFacts = {}) {
+    const known = Object.entries(facts).filter(([, value]) => value !== undefined);
+    super([what, ...known.map(([name, value]) => `${name} ${value}`)].join(', '));
+    this.name = 'UpstreamFault';
+    this.kind = kind;
+    this.facts = Object.fromEntries(known);
+  }
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { UpstreamFault } from './contract.ts';
+import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
+import { makeUpstreamSessionId } from './session-id.ts';
+
+export interface LocalOptions {
+  /** Seconds that a secret lives. */
+  readonly clientSecretTtlSec: number;
+  readonly clock?: Clock | undefined;
+}
+
+/** A simulated provider for machines without a key. Its secrets say `ek_local_` and open nothing. */
+export class LocalProvider implements UpstreamProvider {
+  readonly name = 'local';
+  readonly simulated = true;
+  readonly capabilities = { canHangUp: false, canLockConfig: false, canCapDuration: false, observesUsage: false };
+  readonly #ttlSec: number;
+  readonly #clock: Clock;
+
+  constructor(options: LocalOptions) {
+    this.#ttlSec = options.clientSecretTtlSec;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  mint({ signal }: MintRequest): Promise<Minted> {
+    if (signal.aborted) return Promise.reject(new UpstreamFault('timeout', 'the caller gave up'));
+    return Promise.resolve({
+      sessionId: makeUpstreamSessionId(),
+      value: `ek_local_${randomBytes(18).toString('base64url')}`,
+      expiresAtSec: Math.floor(this.#clock.now() / 1000) + this.#ttlSec,
+    });
+  }
+}

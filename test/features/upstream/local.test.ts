@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { LocalProvider } from '../../../src/upstream/local.ts';
+import { selectProvider } from '../../../src/upstream/select.ts';
+
+const request = { model: 'gpt-realtime', voice: 'marin', tools: [], subjectHash: 'ab12' };
+const options = { timeoutMs: 1_000, clientSecretTtlSec: 60 };
+
+test('The simulated provider gives secrets that say so and live as long as asked', async () => {
+  const local = new LocalProvider({ clientSecretTtlSec: 60, clock: { now: () => 1_700_000_000_500 } });
+  const first = await local.mint({ ...request, signal: new AbortController().signal });
+  const second = await local.mint({ ...request, signal: new AbortController().signal });
+  expect(first).toEqual({
+    sessionId: expect.stringMatching(/^sess_[\w-]{24}$/) as string,
+    value: expect.stringMatching(/^ek_local_[\w-]{24}$/) as string,
+    expiresAtSec: 1_700_000_060,
+  });
+  expect(second.value).not.toBe(first.value);
+  expect(local.simulated).toBe(true);
+});
+
+test('The simulated provider mints nothing for a caller that gave up', async () => {
+  const local = new LocalProvider({ clientSecretTtlSec: 60 });
+  await expect(local.mint({ ...request, signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'timeout' });
+});
+
+test('The provider is chosen by name', () => {
+  expect(selectProvider({ ...options, provider: 'local' }).name).toBe('local');
+  expect(selectProvider({ ...options, provider: 'openai', apiKey: 'sk-1' })).toMatchObject({
+    name: 'openai',
+    simulated: false,
+  });
+});
+
+test('OpenAI without a key is refused when it is chosen, not at the first session', () => {
+  expect(() => selectProvider({ ...options, provider: 'openai' })).toThrow(/key/);
+});

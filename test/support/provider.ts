@@ -1,0 +1,205 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+
+export type ProviderMode =
+  | 'ok'
+  | 'no session id'
+  | 'strange session id'
+  | 'invalid key'
+  | 'rate limited'
+  | 'broken'
+  | 'garbage'
+  | 'wrong shape'
+  | 'hang'
+  | 'hang in body'
+  | 'reset'
+  | 'huge'
+  | 'redirect';
+
+export interface RecordedMint {
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+}
+
+const jsonSchema = z.record(z.string(), z.unknown());
+/** As OpenAI's published SDK types describe it; unknown fields are refused, as OpenAI does. */
+const mintBody = z.strictObject({
+  expires_after: z.strictObject({ anchor: z.literal('created_at'), seconds: z.int().min(10).max(7200) }).optional(),
+  session: z
+    .strictObject({
+      type: z.literal('realtime'),
+      model: z.string(),
+      instructions: z.string().optional(),
+      audio: z.strictObject({ output: z.strictObject({ voice: z.string() }) }).optional(),
+      tools: z
+        .array(
+          z.strictObject({
+            type: z.literal('function'),
+            name: z.string().regex(/^[\w-]{1,64}$/),
+            description: z.string().optional(),
+            parameters: jsonSchema.optional(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+});
+
+/** A model provider on a free port that speaks OpenAI's client_secrets protocol, strictly, and can misbehave. */
+export class TestProvider {
+  mode: ProviderMode = 'ok';
+  /** Milliseconds before it answers. */
+  delayMs = 0;
+  readonly apiKey: string;
+  /** Every request that reached it, in order. */
+  readonly requests: RecordedMint[] = [];
+  /** The client secrets that it gave out, in order. */
+  readonly secrets: string[] = [];
+  readonly #server: Server;
+
+  private constructor(apiKey: string) {
+    this.apiKey = apiKey;
+    this.#server = createServer((request, response) => {
+      void this.#serve(request, response);
+    });
+  }
+
+  static async start(apiKey = 'sk-test-4f1c0ffee'): Promise<TestProvider> {
+    const provider = new TestProvider(apiKey);
+    provider.#server.listen(0, '127.0.0.1');
+    await once(provider.#server, 'listening');
+    return provider;
+  }
+
+  /** Without a path, as an operator may write it. */
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get baseUrl(): string {
+    return `${this.origin}/v1`;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readAll(request);
+    this.requests.push({ headers: request.headers, body: parse(text) });
+    if (this.mode === 'hang') return;
+    if (this.mode === 'reset') return void request.socket.resetAndDestroy();
+    const answer = () => this.#answer(request, text, response);
+    if (this.delayMs > 0) setTimeout(answer, this.delayMs);
+    else answer();
+  }
+
+  #answer(request: IncomingMessage, text: string, response: ServerResponse): void {
+    response.setHeader('x-request-id', `req_${this.requests.length}`);
+    response.setHeader('content-type', 'application/json');
+    const fault = this.#scriptedFault(response) ?? this.#refusal(request, text);
+    if (fault === 'answered') return;
+    if (fault) return void response.writeHead(fault.status).end(JSON.stringify({ error: fault.error }));
+    const mint = mintBody.parse(JSON.parse(text));
+    const body = JSON.stringify(this.#mint(mint));
+    if (this.mode === 'hang in body') return void response.write(body.slice(0, 10));
+    response.end(body);
+  }
+
+  #mint({ expires_after, session }: z.infer<typeof mintBody>): object {
+    const value = `ek_${'0'.repeat(24)}${this.secrets.length}`;
+    this.secrets.push(value);
+    const ordinaryId = `sess_upstream${this.secrets.length}`;
+    const id = this.mode === 'no session id' ? {} : { id: this.mode === 'strange session id' ? 'x' : ordinaryId };
+    return {
+      value,
+      expires_at: Math.floor(Date.now() / 1000) + (expires_after?.seconds ?? 600),
+      session: { ...session, ...id, object: 'realtime.session', expires_at: 0, output_modalities: ['audio'] },
+    };
+  }
+
+  /** Faults that do not depend on what was asked. */
+  #scriptedFault(response: ServerResponse): OpenAiError | 'answered' | undefined {
+    switch (this.mode) {
+      case 'invalid key':
+        return invalidKey(this.apiKey);
+      case 'rate limited':
+        return {
+          status: 429,
+          error: { message: 'Rate limit reached.', type: 'requests', param: null, code: 'rate_limit_exceeded' },
+        };
+      case 'broken':
+        return {
+          status: 500,
+          error: { message: 'The server had an error.', type: 'server_error', param: null, code: null },
+        };
+      case 'garbage':
+        response.end(`<html>ek_leaked and ${this.apiKey}`);
+        return 'answered';
+      case 'wrong shape':
+        response.end(JSON.stringify({ id: 'sess_1', client_secret: { value: 'ek_leaked', expires_at: 'soon' } }));
+        return 'answered';
+      case 'huge':
+        response.end(JSON.stringify({ value: 'ek_huge', expires_at: 1, padding: 'x'.repeat(1024 * 1024) }));
+        return 'answered';
+      case 'redirect':
+        response.writeHead(307, { location: `${this.origin}/v1/realtime/client_secrets` }).end();
+        return 'answered';
+      case 'ok':
+      case 'no session id':
+      case 'strange session id':
+      case 'hang':
+      case 'hang in body':
+      case 'reset':
+        break;
+    }
+    return undefined;
+  }
+
+  #refusal(request: IncomingMessage, text: string): OpenAiError | undefined {
+    if (request.method !== 'POST' || request.url !== '/v1/realtime/client_secrets') {
+      return invalid(404, `Invalid URL (${request.method} ${request.url})`, null);
+    }
+    if (request.headers.authorization !== `Bearer ${this.apiKey}`)
+      return invalidKey(request.headers.authorization ?? '');
+    if (request.headers['content-type'] !== 'application/json') return invalid(400, 'Unsupported content type.', null);
+    const body = mintBody.safeParse(parse(text));
+    if (body.success) return undefined;
+    const issue = body.error.issues[0];
+    return invalid(400, issue?.message ?? '', issue?.path.join('.') ?? null, 'unknown_parameter');
+  }
+}
+
+interface OpenAiError {
+  readonly status: number;
+  readonly error: { message: string; type: string; param: string | null; code: string | null };
+}
+
+function invalid(status: number, message: string, param: string | null, code: string | null = null): OpenAiError {
+  return { status, error: { message, type: 'invalid_request_error', param, code } };
+}
+
+/** OpenAI really repeats the key. */
+function invalidKey(key: string): OpenAiError {
+  return invalid(401, `Incorrect API key provided: ${key}.`, null, 'invalid_api_key');
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
+  return text;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
