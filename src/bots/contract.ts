@@ -1,0 +1,30 @@
+import type { Eventually } from '../kernel/eventually.ts';
+
+/** Specification section 5.3. */
+export interface Verdict {
+  readonly isBot: boolean;
+  /** A bot that proved who it is; such bots may pass. */
+  readonly isVerifiedBot: boolean;
+  /** 0..1: how sure the provider is. */
+  readonly confidence: number;
+  readonly provider: 'none' | 'heuristic' | 'http';
+  /** True: the provider that should have judged was away, and another stood in. */
+  readonly degraded?: boolean;
+  /** For the log: what decided. */
+  readonly reason?: string;
+}
+
+/** What a verdict is made from. */
+export interface Evidence {
+  readonly ip: string;
+  /** Names in lower case; among them what the client's bot-detection library passes along. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly path: string;
+  readonly method: string;
+  readonly requestId: string;
+}
+
+export interface BotDetector {
+  /** Never throws: a detector that is away answers with a degraded verdict. The caller logs every verdict. */
+  judge(evidence: Evidence): Eventually<Verdict>;
+}

@@ -1,0 +1,27 @@
+import { isbotMatch } from 'isbot';
+import type { BotDetector, Evidence, Verdict } from './contract.ts';
+
+/** A long User-Agent costs the patterns time; what gives a tool away stands within this many characters. */
+const inspected = 512;
+
+/**
+ * Judges by what a client says about itself. It stops crawlers, HTTP libraries and headless browsers that do not hide, and nobody
+ * who does. Voice sessions belong to people in browsers, so a tool that names itself (curl, python-requests) counts as a bot;
+ * trusted back ends use service tokens, and development uses no detector. Nobody is ever verified: a User-Agent proves nothing.
+ */
+export const heuristicDetector = {
+  judge({ headers }: Evidence): Verdict {
+    const userAgent = headers['user-agent']?.trim() ?? '';
+    // Every browser sends one; isbot itself has no opinion about none.
+    if (userAgent === '') return bot(0.9, 'no User-Agent');
+    // The client hint stays when a headless Chrome is given an ordinary User-Agent.
+    if (headers['sec-ch-ua']?.includes('HeadlessChrome')) return bot(0.95, 'Sec-CH-UA names HeadlessChrome');
+    const match = isbotMatch(userAgent.slice(0, inspected));
+    if (match !== null) return bot(0.95, `User-Agent matches ${JSON.stringify(match.slice(0, 64))}`);
+    return { isBot: false, isVerifiedBot: false, confidence: 0.5, provider: 'heuristic' };
+  },
+} satisfies BotDetector;
+
+function bot(confidence: number, reason: string): Verdict {
+  return { isBot: true, isVerifiedBot: false, confidence, provider: 'heuristic', reason };
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { postJson, PostFailure } from '../upstream/post-json.ts';
+import type { BotDetector, Evidence, Verdict } from './contract.ts';
+import { heuristicDetector } from './heuristic.ts';
+
+export interface HttpDetectorOptions {
+  readonly url: string;
+  /** Sent as a bearer token. */
+  readonly token?: string | undefined;
+  /** Milliseconds for a verdict; default 1000. */
+  readonly timeoutMs?: number | undefined;
+  /** Judges when the service is away; default the heuristic. */
+  readonly fallback?: { judge(evidence: Evidence): Verdict } | undefined;
+}
+
+const verdictReply = z.object({
+  isBot: z.boolean(),
+  isVerifiedBot: z.boolean(),
+  confidence: z.number(),
+  reason: z.string().max(200).optional().catch(undefined),
+});
+
+/** Everything else is passed on: which headers the client's bot-detection library adds is its own affair. */
+const withheld = new Set(['authorization', 'cookie', 'idempotency-key', 'proxy-authorization']);
+const maxReplyBytes = 16 * 1024;
+
+/**
+ * Asks a verdict service: `POST url` with `{requestId, ip, method, path, headers}`, answered by
+ * `{isBot, isVerifiedBot, confidence, reason?}`. A service that is away, slow or not understood never blocks and never admits
+ * blindly: the fallback judges, and the verdict says that it is degraded.
+ */
+export class HttpDetector implements BotDetector {
+  readonly #url: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutMs: number;
+  readonly #fallback: { judge(evidence: Evidence): Verdict };
+
+  /** @throws Error when the token could not be sent as a header */
+  constructor(options: HttpDetectorOptions) {
+    if (options.token !== undefined && !/^[\x21-\x7e]+$/.test(options.token)) {
+      throw new Error("the verdict service's token must be printable ASCII without spaces");
+    }
+    this.#url = new URL(options.url);
+    this.#headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
+    this.#timeoutMs = options.timeoutMs ?? 1_000;
+    this.#fallback = options.fallback ?? heuristicDetector;
+  }
+
+  async judge(evidence: Evidence): Promise<Verdict> {
+    const answer = await this.#ask(evidence);
+    if (typeof answer !== 'string') return answer;
+    const stoodIn = this.#fallback.judge(evidence);
+    const reason = stoodIn.reason === undefined ? answer : `${answer}; ${stoodIn.reason}`;
+    return { ...stoodIn, degraded: true, reason };
+  }
+
+  /** The verdict, or why there is none. */
+  async #ask(evidence: Evidence): Promise<Verdict | string> {
+    try {
+      const { status, body } = await postJson({
+        url: this.#url,
+        headers: this.#headers,
+        body: describe(evidence),
+        timeoutMs: this.#timeoutMs,
+        maxReplyBytes,
+      });
+      if (status !== 200) return `verdict service answered ${status}`;
+      const reply = verdictReply.safeParse(body);
+      return reply.success ? withoutUndefined(reply.data) : 'verdict service answered no verdict';
+    } catch (error) {
+      if (error instanceof PostFailure) return `verdict service ${error.message}`;
+      throw error;
+    }
+  }
+}
+
+function describe({ requestId, ip, method, path, headers }: Evidence): object {
+  const passed = Object.entries(headers).filter(([name]) => !withheld.has(name.toLowerCase()));
+  return { requestId, ip, method, path, headers: Object.fromEntries(passed) };
+}
+
+function withoutUndefined({ reason, ...rest }: z.infer<typeof verdictReply>): Verdict {
+  return { ...rest, provider: 'http', ...(reason === undefined ? {} : { reason }) };
+}

@@ -1,0 +1,18 @@
+import type { BotDetector } from './contract.ts';
+import { heuristicDetector } from './heuristic.ts';
+import { HttpDetector } from './http.ts';
+import { noDetector } from './none.ts';
+
+export interface DetectorOptions {
+  readonly provider: 'none' | 'heuristic' | 'http';
+  readonly verdictUrl?: string | undefined;
+  readonly verdictToken?: string | undefined;
+}
+
+/** @throws Error when the provider lacks what it needs */
+export function selectDetector({ provider, verdictUrl, verdictToken }: DetectorOptions): BotDetector {
+  if (provider === 'none') return noDetector;
+  if (provider === 'heuristic') return heuristicDetector;
+  if (verdictUrl === undefined) throw new Error('the http bot provider needs the address of a verdict service');
+  return new HttpDetector({ url: verdictUrl, token: verdictToken });
+}
