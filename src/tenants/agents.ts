@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Refusal } from '../kernel/errors.ts';
+import type { Agent, Tenant, Tool, WidgetKey } from '../stores/tenants/contract.ts';
+import { defaultModel, defaultVoice } from '../upstream/defaults.ts';
+
+/** What a caller may say about the session (specification section 2.2); all of it optional. */
+export interface SessionWish {
+  readonly agentId?: string | undefined;
+  readonly model?: string | undefined;
+  readonly voice?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+}
+
+/** What the session will be. */
+export interface SessionConfig {
+  /** An agent of the tenant, or a label that only the caller knows. */
+  readonly agentId: string | null;
+  readonly model: string;
+  readonly voice: string;
+  readonly instructions: string | undefined;
+  readonly tools: readonly Tool[];
+}
+
+/**
+ * Decides what the session will be: the caller's word, else the agent's, else the default (contract sections 3 and 5).
+ * @param key null for a console caller, who is neither pinned nor kept from overriding
+ * @returns a Refusal FORBIDDEN for an agent or an override that the key does not allow
+ */
+export function resolveSessionConfig(
+  tenant: Tenant,
+  key: WidgetKey | null,
+  wish: SessionWish,
+): SessionConfig | Refusal {
+  const agentId = chooseAgent(key, wish.agentId);
+  if (agentId instanceof Refusal) return agentId;
+  const agent = tenant.agents.find(({ id }) => id === agentId);
+  if (agent === undefined && agentId !== null && key?.agents != null)
+    return new Refusal(
+      'FORBIDDEN',
+      `This widgetKey is pinned to the agent "${agentId}", which its tenant does not have any more.`,
+    );
+  const overrides = key === null || key.allowOverrides ? [] : findOverrides(agent, wish);
+  if (overrides.length > 0) {
+    const than =
+      agentId === null ? 'name an agent of the tenant and leave them out' : `leave them to the agent "${agentId}"`;
+    return new Refusal('FORBIDDEN', `This widgetKey does not allow to override ${overrides.join(', ')}; ${than}.`);
+  }
+  return {
+    agentId,
+    model: wish.model ?? agent?.model ?? defaultModel,
+    voice: wish.voice ?? agent?.voice ?? defaultVoice,
+    instructions: wish.instructions ?? agent?.instructions,
+    tools: wish.tools ?? agent?.tools ?? [],
+  };
+}
+
+/**
+ * A key that is pinned to one agent means that one. Pinned to several, the caller must say which: taking the first would let the
+ * order of a list decide what speaks to a visitor and what it costs.
+ */
+function chooseAgent(key: WidgetKey | null, asked: string | undefined): string | null | Refusal {
+  const pins = key?.agents ?? null;
+  if (pins === null) return asked ?? null;
+  if (asked !== undefined && pins.includes(asked)) return asked;
+  const [only, ...others] = pins;
+  if (asked === undefined && only !== undefined && others.length === 0) return only;
+  const allowed = `This widgetKey allows ${pins.length === 0 ? 'no agent' : `the agents ${pins.join(', ')}`}`;
+  return new Refusal(
+    'FORBIDDEN',
+    asked === undefined ? `${allowed}; name one as agentId.` : `${allowed}, not "${asked}".`,
+  );
+}
+
+/** The fields that ask for something else than the agent has; an empty list or text asks for nothing. */
+function findOverrides(agent: Agent | undefined, wish: SessionWish): string[] {
+  const changed = {
+    model: wish.model !== undefined && wish.model !== agent?.model,
+    voice: wish.voice !== undefined && wish.voice !== agent?.voice,
+    instructions: wish.instructions !== undefined && wish.instructions !== (agent?.instructions ?? ''),
+    tools: wish.tools !== undefined && !isDeepStrictEqual(wish.tools, agent?.tools ?? []),
+  };
+  return Object.entries(changed).flatMap(([field, isChanged]) => (isChanged ? [field] : []));
+}

@@ -1,0 +1,52 @@
+import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
+
+/** The keys of the shipped config/tenants.json, and the origins they have there: one per address a newcomer may type. */
+const shipped: ReadonlyMap<string, string> = new Map([
+  ['w_demo_local_00000000000000000000000000000000', 'http://localhost:3000'],
+  ['w_demo_loopback_00000000000000000000000000000000', 'http://127.0.0.1:3000'],
+]);
+
+/** A demo key that nobody has edited: whoever binds one to an origin of their own means it. */
+function isShipped({ key, origin }: WidgetKey): boolean {
+  return shipped.get(key) === origin;
+}
+
+/**
+ * Development: binds the shipped demo keys to where the demo page really is, so that it works on any PORT. The first goes with
+ * PUBLIC_URL; the other goes with its twin, because `localhost` and `127.0.0.1` are one machine but two origins.
+ * @param publicUrl the address in use, with the real port
+ */
+export function bindDemo(tenants: readonly Tenant[], publicUrl: string): Tenant[] {
+  const { origin } = new URL(publicUrl);
+  const bind = (key: WidgetKey): WidgetKey => {
+    if (!isShipped(key)) return key;
+    return { ...key, origin: key.origin === 'http://localhost:3000' ? origin : (findTwin(publicUrl) ?? key.origin) };
+  };
+  return tenants.map((tenant) => ({ ...tenant, keys: tenant.keys.map(bind) }));
+}
+
+function findTwin(publicUrl: string): string | undefined {
+  const twin = new URL(publicUrl);
+  if (twin.hostname === 'localhost') twin.hostname = '127.0.0.1';
+  else if (twin.hostname === '127.0.0.1') twin.hostname = 'localhost';
+  else return undefined;
+  return twin.origin;
+}
+
+/**
+ * Production: leaves the shipped demo keys out, and a tenant that had nothing else. Everybody can read them in the repository and
+ * send any Origin from a script, so they would be a free model at the operator's cost.
+ */
+export function withoutDemo(tenants: readonly Tenant[]): Tenant[] {
+  return tenants
+    .map((tenant) => ({ ...tenant, keys: tenant.keys.filter((key) => !isShipped(key)) }))
+    .filter(({ keys }, index) => keys.length > 0 || tenants[index]?.keys.length === 0);
+}
+
+/** The demo key that works on a page of the origin: what the demo page takes when it names none itself. */
+export function findDemoKey(tenants: readonly Tenant[], origin: string): WidgetKey | undefined {
+  const keys = tenants
+    .flatMap((tenant) => tenant.keys)
+    .filter(({ key, revokedAtMs }) => shipped.has(key) && revokedAtMs === null);
+  return keys.find((key) => key.origin === origin) ?? keys[0];
+}

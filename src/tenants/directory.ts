@@ -1,0 +1,150 @@
+import type { Bus } from '../stores/bus/contract.ts';
+import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
+import { matchesEmail } from './admins.ts';
+
+export interface DirectoryDeps {
+  readonly tenants: Pick<Tenants, 'all'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+  /**
+   * Gets keys that are revoked and were not announced yet: at the first load all of them, since one may have been revoked while
+   * this process was down. When it rejects, the keys are announced again with the next load, so it must be idempotent.
+   */
+  readonly onRevoked: (keys: readonly WidgetKey[]) => void | Promise<void>;
+  /** A load or an announcement failed; told once until one succeeds again. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds between loads that no message asked for; heals lost messages. */
+  readonly refreshMs?: number;
+}
+
+interface Snapshot {
+  readonly tenants: ReadonlyMap<string, Tenant>;
+  readonly keys: ReadonlyMap<string, { readonly key: WidgetKey; readonly tenant: Tenant }>;
+  readonly origins: ReadonlySet<string>;
+}
+
+/**
+ * All tenants in memory, for the hot path: lookups never wait. The database is the truth; the last good snapshot stays in use while
+ * it is away (architecture section 5). A snapshot is replaced as a whole, so a caller never sees half of a change.
+ */
+export class TenantDirectory {
+  readonly #deps: DirectoryDeps;
+  readonly #announced = new Set<string>();
+  #snapshot: Snapshot = index([]);
+  #running: Promise<unknown> = Promise.resolve();
+  #queued: Promise<void> | undefined;
+  #announcements: Promise<unknown> = Promise.resolve();
+  readonly #troubles = new Set<'load' | 'announcement'>();
+  #stops: (() => void)[] = [];
+
+  constructor(deps: DirectoryDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Loads all tenants, then keeps them fresh: on every tenants.changed and at least every refreshMs.
+   * @throws Unavailable when the database is away; then nothing runs
+   */
+  async start(): Promise<void> {
+    const stopListening = this.#deps.bus.subscribe((message) => {
+      if (message.type === 'tenants.changed') this.#refresh();
+    });
+    this.#stops.push(stopListening);
+    try {
+      await this.reload();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    if (this.#stops.length === 0) return; // stopped meanwhile
+    const timer = setInterval(() => this.#refresh(), this.#deps.refreshMs ?? 5000).unref();
+    this.#stops.push(() => clearInterval(timer));
+  }
+
+  /** Stops listening and resolves when no load and no announcement is under way. The last snapshot still answers. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0)) stop();
+    await this.#queued?.catch(() => undefined);
+    await this.#running;
+    await this.#announcements;
+  }
+
+  /** The key and its tenant, revoked or not: the caller decides what a revoked key means. */
+  keyOf(key: string): { readonly key: WidgetKey; readonly tenant: Tenant } | undefined {
+    return this.#snapshot.keys.get(key);
+  }
+
+  tenant(id: string): Tenant | undefined {
+    return this.#snapshot.tenants.get(id);
+  }
+
+  all(): Tenant[] {
+    return [...this.#snapshot.tenants.values()];
+  }
+
+  /** True when some key that is not revoked is bound to the origin (contract section 2, CORS). */
+  isWidgetOrigin(origin: string): boolean {
+    return this.#snapshot.origins.has(origin);
+  }
+
+  /** The tenants that a console user may act for: those without a list of admins, and those that list the address. */
+  tenantsAdmitting(email: string): Tenant[] {
+    return this.all().filter(({ admins }) => admins === null || matchesEmail(admins, email));
+  }
+
+  /**
+   * Resolves when a load that began after this call is in place; calls that come during a load share the next one.
+   * @throws Unavailable when the database is away; the last good snapshot stays
+   */
+  reload(): Promise<void> {
+    this.#queued ??= this.#running.then(() => {
+      this.#queued = undefined;
+      const load = this.#load();
+      this.#running = load.catch(() => undefined);
+      return load;
+    });
+    return this.#queued;
+  }
+
+  #refresh(): void {
+    this.reload().catch(() => undefined);
+  }
+
+  async #load(): Promise<void> {
+    try {
+      this.#snapshot = index(await this.#deps.tenants.all());
+      this.#troubles.delete('load');
+    } catch (error) {
+      this.#tell('load', error);
+      throw error;
+    }
+    const keys = [...this.#snapshot.keys.values()].map(({ key }) => key);
+    const fresh = keys.filter(({ key, revokedAtMs }) => revokedAtMs !== null && !this.#announced.has(key));
+    if (fresh.length > 0) this.#announcements = Promise.all([this.#announcements, this.#announce(fresh)]);
+  }
+
+  /** Not awaited by loads: ending many sessions may take long, and the next revocation must not wait for it. */
+  async #announce(keys: readonly WidgetKey[]): Promise<void> {
+    for (const { key } of keys) this.#announced.add(key);
+    try {
+      await this.#deps.onRevoked(keys);
+      this.#troubles.delete('announcement');
+    } catch (error) {
+      for (const { key } of keys) this.#announced.delete(key);
+      this.#tell('announcement', error);
+    }
+  }
+
+  #tell(what: 'load' | 'announcement', error: unknown): void {
+    if (!this.#troubles.has(what)) this.#deps.onError(error);
+    this.#troubles.add(what);
+  }
+}
+
+function index(tenants: readonly Tenant[]): Snapshot {
+  const keys = tenants.flatMap((tenant) => tenant.keys.map((key) => ({ key, tenant })));
+  return {
+    tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
+    keys: new Map(keys.map((entry) => [entry.key.key, entry])),
+    origins: new Set(keys.filter(({ key }) => key.revokedAtMs === null).map(({ key }) => key.origin)),
+  };
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../kernel/clock.ts';
+import { Refusal } from '../kernel/errors.ts';
+import type { Audit } from '../stores/audit/contract.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { KeyLimits, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
+import { limitsSchema, originSchema } from './schema.ts';
+
+export interface KeyDeps {
+  readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
+  readonly audit: Audit;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly clock: Clock;
+}
+
+/** Who asks for a change, for the audit. */
+export interface ChangedBy {
+  /** An operator's e-mail address, `service` or `cli`. */
+  readonly actor: string;
+  readonly reason?: string | null;
+  readonly requestId?: string | null;
+}
+
+export interface IssueRequest {
+  readonly tenantId: string;
+  /** A word for the page or environment; it becomes a part of the key. */
+  readonly site: string;
+  readonly origin: string;
+  readonly label?: string | undefined;
+  readonly agents?: readonly string[] | null | undefined;
+  readonly allowOverrides?: boolean | undefined;
+  readonly limits?: KeyLimits | undefined;
+}
+
+/**
+ * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (contract section 3); every node knows it at once.
+ * @returns a Refusal INVALID_REQUEST whose details name every wrong field
+ * @throws Unavailable when the database is away
+ */
+export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey | Refusal> {
+  const tenant = (await deps.tenants.all()).find(({ id }) => id === request.tenantId);
+  const details = findFaults(request, tenant);
+  if (details.length > 0) {
+    const error = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    return new Refusal('INVALID_REQUEST', error, { details });
+  }
+  const hex = randomBytes(16).toString('hex');
+  const key: WidgetKey = {
+    id: `${slug(request.site)}-${hex.slice(0, 8)}`,
+    tenantId: request.tenantId,
+    key: `w_${slug(request.tenantId)}_${slug(request.site)}_${hex}`,
+    origin: request.origin,
+    label: request.label ?? '',
+    agents: request.agents ?? null,
+    allowOverrides: request.allowOverrides ?? true,
+    limits: request.limits ?? {},
+    revokedAtMs: null,
+  };
+  await record('key.issue', key, by, deps);
+  if (!(await deps.tenants.issue(key)))
+    throw new Error(`the tenant ${key.tenantId} vanished while a key was issued for it`);
+  deps.bus.publish({ type: 'tenants.changed' });
+  return key;
+}
+
+/**
+ * Revokes a key for ever; it stops working on every node within a second and its live sessions end (contract section 3).
+ * Revoking twice is no error and keeps the first time.
+ * @param idOrKey the key's id in its tenant, or the key itself
+ * @returns a Refusal NOT_FOUND when the tenant has no such key
+ * @throws Unavailable when the database is away
+ */
+export async function revokeKey(
+  tenantId: string,
+  idOrKey: string,
+  by: ChangedBy,
+  deps: KeyDeps,
+): Promise<WidgetKey | Refusal> {
+  const keys = await listKeys(deps, tenantId);
+  const key = keys.find(({ id }) => id === idOrKey) ?? keys.find((one) => one.key === idOrKey);
+  const unknown = new Refusal('NOT_FOUND', `The tenant "${tenantId}" has no widget key "${idOrKey}".`);
+  if (key === undefined) return unknown;
+  await record('key.revoke', key, by, deps);
+  const revoked = await deps.tenants.revoke(tenantId, key.id, deps.clock.now());
+  deps.bus.publish({ type: 'tenants.changed' });
+  return revoked ?? unknown;
+}
+
+/** The keys of one tenant or of all, revoked ones included. @throws Unavailable when the database is away */
+export async function listKeys(deps: Pick<KeyDeps, 'tenants'>, tenantId?: string): Promise<WidgetKey[]> {
+  const tenants = await deps.tenants.all();
+  return tenants.filter(({ id }) => tenantId === undefined || id === tenantId).flatMap(({ keys }) => keys);
+}
+
+/** Before the change: a row whose change then failed can be explained, a change without a row can not. */
+function record(action: string, { tenantId, id }: WidgetKey, by: ChangedBy, deps: KeyDeps): Promise<void> {
+  const { actor, reason = null, requestId = null } = by;
+  return deps.audit.append({ atMs: deps.clock.now(), actor, action, target: `${tenantId}/${id}`, reason, requestId });
+}
+
+function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: string; message: string }[] {
+  const faults: { path: string; message: string }[] = [];
+  const add = (path: string, message: string) => faults.push({ path, message });
+  if (tenant === undefined) add('tenantId', `there is no tenant "${request.tenantId}"; tenants come from TENANTS_FILE`);
+  if (slug(request.site) === '') add('site', 'must hold a letter or a digit, such as www or staging');
+  for (const { message } of originSchema.safeParse(request.origin).error?.issues ?? []) add('origin', message);
+  if ((request.label ?? '').length > 200) add('label', 'must be at most 200 characters');
+  if (request.agents?.length === 0) add('agents', 'must name an agent; leave it out to allow any');
+  for (const agent of request.agents ?? [])
+    if (tenant && !tenant.agents.some(({ id }) => id === agent))
+      add('agents', `"${agent}" is not an agent of this tenant`);
+  for (const issue of limitsSchema.safeParse(request.limits ?? {}).error?.issues ?? [])
+    add(['limits', ...issue.path].join('.'), issue.message);
+  return faults;
+}
+
+/** Lower-case words joined by underscores, at most 40 characters. */
+function slug(text: string): string {
+  const words = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
+  return words.slice(0, 40).replaceAll(/^_+|_+$/g, '');
+}

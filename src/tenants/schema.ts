@@ -1,0 +1,143 @@
+import { z } from 'zod';
+
+/** Contract section 5: what instructions and tools may hold, in the tenants file and in a request alike. */
+export const maxInstructionBytes = 32 * 1024;
+export const maxTools = 128;
+export const toolName = /^[A-Za-z0-9_-]{1,64}$/;
+
+interface Asked {
+  readonly input?: unknown;
+}
+
+/** The message of a field that has the wrong type, which tells a missing field apart. */
+function wanted(what: string): { error: (issue: Asked) => string } {
+  return { error: ({ input }) => (input === undefined ? 'is missing' : `must be ${what}`) };
+}
+
+function text(min: number, max: number): z.ZodString {
+  const what = `a text of ${min} to ${max} characters`;
+  return z.string(wanted(what)).min(min, `must be ${what}`).max(max, `must be ${what}`);
+}
+
+/** Ids become parts of subjects (`widget:<tenant>:<key id>`), where a colon or an @ would blur two callers. */
+function identifier(max: number): z.ZodString {
+  const what = `1 to ${max} letters, digits, dots, hyphens and underscores`;
+  return z.string(wanted(what)).regex(new RegExp(`^[A-Za-z0-9._-]{1,${max}}$`), `must be ${what}`);
+}
+
+function whole(max: number): z.ZodNumber {
+  const what = `a whole number from 0 to ${max}`;
+  return z.int(wanted(what)).min(0, `must be ${what}`).max(max, `must be ${what}`);
+}
+
+/** A tool; fields beyond these pass through to the provider. */
+export const toolSchema = z.looseObject(
+  {
+    kind: text(1, 64),
+    name: z
+      .string(wanted('a tool name'))
+      .regex(toolName, 'must be a tool name: 1 to 64 letters, digits, hyphens and underscores'),
+    description: text(0, 8192).optional(),
+  },
+  wanted('an object with kind, name and description'),
+);
+
+export const toolsSchema = z
+  .array(toolSchema, wanted('a list of tools'))
+  .max(maxTools, `must be at most ${maxTools} tools`);
+
+export const instructionsSchema = z
+  .string(wanted('a text'))
+  .refine((value) => Buffer.byteLength(value) <= maxInstructionBytes, 'must be at most 32 KiB (as UTF-8)');
+
+const agentSchema = z.strictObject(
+  {
+    id: identifier(128),
+    model: text(1, 128).optional(),
+    voice: text(1, 128).optional(),
+    instructions: instructionsSchema.optional(),
+    tools: toolsSchema.optional(),
+  },
+  wanted('an object with at least an id'),
+);
+
+/** What a widget key overrides of the WIDGET_* limits. */
+export const limitsSchema = z.strictObject(
+  {
+    sessionsPerMinute: whole(1_000_000).optional(),
+    dailyTokens: whole(1_000_000_000_000).optional(),
+    dailyDollars: z
+      .number(wanted('an amount of dollars'))
+      .min(0, 'must not be negative')
+      .max(1_000_000, 'must be at most 1000000')
+      .refine((dollars) => Number(dollars.toFixed(6)) === dollars, 'must have at most 6 decimals')
+      .optional(),
+    concurrentSessions: whole(1_000_000).optional(),
+  },
+  wanted('an object'),
+);
+
+/** The only origin from which a key works: exactly as browsers send it, no wildcards (specification section 2.1). */
+export const originSchema = z
+  .string(wanted('an origin such as https://www.example.com'))
+  .superRefine((value, context) => {
+    const message = findOriginFault(value);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+function findOriginFault(value: string): string | undefined {
+  if (value.includes('*')) return 'must be one exact origin: wildcards are not supported, use a key for each origin';
+  const exact = URL.canParse(value) && /^https?:/i.test(value) ? new URL(value).origin : undefined;
+  if (exact === value) return undefined;
+  const hint = exact === undefined ? 'such as https://www.example.com' : `as browsers send it: ${exact}`;
+  return `must be an exact origin, ${hint}`;
+}
+
+/** A console user: one address, or every address of a @domain. */
+const adminSchema = z
+  .string(wanted('an e-mail address or a @domain'))
+  .trim()
+  .toLowerCase()
+  .regex(/^[^\s@,;<>"]*@[^\s@,;<>"]+$/, 'must be an e-mail address or a @domain');
+
+const keySchema = z.strictObject(
+  {
+    id: identifier(200).optional(),
+    key: z
+      .string(wanted('a widget key that starts with w_'))
+      .regex(
+        /^w_[A-Za-z0-9_-]{1,198}$/,
+        'must start with w_ and be at most 200 letters, digits, hyphens and underscores',
+      ),
+    origin: originSchema,
+    label: text(0, 200).default(''),
+    revoked: z.boolean(wanted('true or false')).default(false),
+    agents: z
+      .array(identifier(128), wanted('a list of agent ids'))
+      .min(1, 'must name an agent; leave it out to allow any')
+      .nullable()
+      .default(null),
+    allowOverrides: z.boolean(wanted('true or false')).default(true),
+    limits: limitsSchema.default({}),
+  },
+  wanted('an object with key and origin'),
+);
+
+const tenantSchema = z.strictObject(
+  {
+    id: identifier(64),
+    name: text(1, 200).optional(),
+    widgetKeys: z.array(keySchema, wanted('a list of widget keys')).default([]),
+    agents: z.array(agentSchema, wanted('a list of agents')).default([]),
+    admins: z.array(adminSchema, wanted('a list of e-mail addresses')).nullable().default(null),
+  },
+  wanted('an object with id and widgetKeys'),
+);
+
+/** TENANTS_FILE (contract section 3). */
+export const tenantsFileSchema = z.strictObject(
+  { tenants: z.array(tenantSchema, wanted('a list of tenants')) },
+  { error: 'must be an object with a list of tenants' },
+);
+
+export type TenantEntry = z.infer<typeof tenantSchema>;

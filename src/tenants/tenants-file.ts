@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import type { core } from 'zod';
+import type { Tenant } from '../stores/tenants/contract.ts';
+import { findConflicts, type FileProblem } from './conflicts.ts';
+import { JsonTextError, parseJsonText } from './json-text.ts';
+import { tenantsFileSchema, type TenantEntry } from './schema.ts';
+
+/** The tenants file cannot be used. Its message is complete: every problem, and what to do. */
+export class TenantsFileError extends Error {
+  readonly file: string;
+  readonly problems: readonly FileProblem[];
+
+  constructor(file: string, problems: readonly FileProblem[], cause?: unknown) {
+    const lines = problems.map(({ path, message }) => `  ${path === '' ? '' : `${path}: `}${message}`);
+    super(`The tenants file ${file} (TENANTS_FILE) cannot be used:\n\n${lines.join('\n')}\n`, { cause });
+    this.name = 'TenantsFileError';
+    this.file = file;
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads TENANTS_FILE (contract section 3).
+ * @param atMs the time of the merge; it becomes the time of revocation of keys with `revoked: true`
+ * @throws TenantsFileError when the file is missing, unreadable or wrong
+ */
+export async function readTenantsFile(file: string, atMs: number): Promise<Tenant[]> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new TenantsFileError(file, [{ path: '', message: explainUnreadable(error) }], error);
+  }
+  return parseTenantsFile(text, file, atMs);
+}
+
+/**
+ * @param file the name that error messages use
+ * @throws TenantsFileError that lists every problem with its path in the file
+ */
+export function parseTenantsFile(text: string, file: string, atMs: number): Tenant[] {
+  let content: unknown;
+  try {
+    content = parseJsonText(text);
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new TenantsFileError(file, [{ path: '', message: `it is not valid JSON: ${error.message}` }], error);
+  }
+  const result = tenantsFileSchema.safeParse(content);
+  const problems = [...(result.error?.issues.flatMap(toProblems) ?? []), ...findConflicts(content)];
+  if (!result.success || problems.length > 0) throw new TenantsFileError(file, problems);
+  return result.data.tenants.map((entry) => toTenant(entry, atMs));
+}
+
+function toTenant(entry: TenantEntry, atMs: number): Tenant {
+  return {
+    id: entry.id,
+    name: entry.name ?? entry.id,
+    agents: entry.agents,
+    admins: entry.admins,
+    keys: entry.widgetKeys.map(({ id, key, revoked, ...rest }) => ({
+      ...rest,
+      id: id ?? key,
+      tenantId: entry.id,
+      key,
+      revokedAtMs: revoked ? atMs : null,
+    })),
+  };
+}
+
+function toProblems(issue: core.$ZodIssue): FileProblem[] {
+  const path = issue.path.reduce<string>(
+    (before, part) => (typeof part === 'number' ? `${before}[${part}]` : `${before}${before && '.'}${String(part)}`),
+    '',
+  );
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  return issue.keys.map((key) => ({ path: `${path}${path && '.'}${key}`, message: 'is not a known field' }));
+}
+
+function explainUnreadable(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT')
+    return 'it does not exist. Set TENANTS_FILE to your file, or create this one: {"tenants": []} is the smallest.';
+  if (code === 'EISDIR') return 'it is a directory. Set TENANTS_FILE to a file.';
+  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read by this user. Change its permissions.';
+  return `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+}
