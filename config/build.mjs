@@ -102,6 +102,7 @@ async function copyServiceFiles() {
 
 /** What browsers get. Bundles made by Vite belong here. */
 async function buildWeb() {
+  await cp(join(root, 'src/web/static'), join(dist, 'web'), { recursive: true });
   const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
   for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
     await cp(join(swagger, name), join(dist, 'web/docs', name));

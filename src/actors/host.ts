@@ -24,12 +24,15 @@ export interface Outcome<R, F> {
 
 export interface Host<R extends HostedRecord, E extends EventObject, F extends EventObject> {
   /**
-   * Sends an event to the actor of `id` and answers after the changed record is saved; undefined when the id is unknown.
+   * Sends an event to the actor of `id` and answers after the changed record is saved; undefined when the id is unknown
+   * or `admits` says no to its record: the sender must not learn which.
    * Events of one id never run at once in a process; over several nodes compare-and-save decides, and the loser tries again.
    * @throws Unavailable when the store is away, or when others were first too many times in a row.
    */
-  send(id: string, event: E): Eventually<Outcome<R, F> | undefined>;
+  send(id: string, event: E, admits?: (record: R) => boolean): Eventually<Outcome<R, F> | undefined>;
 }
+
+type Admits<R> = ((record: R) => boolean) | undefined;
 
 const MAX_ATTEMPTS = 8;
 const noFacts: readonly never[] = [];
@@ -55,16 +58,16 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     return { record: after.context as R, facts };
   }
 
-  function attempt(id: string, event: E, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
+  function attempt(id: string, event: E, admits: Admits<R>, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
     return andThen(store.load(id), (record) => {
-      if (record === undefined) return undefined;
+      if (record === undefined || admits?.(record) === false) return undefined;
       const touched = kind.touch?.(record, event);
       const outcome = touched === undefined ? decide(record, event) : { record: touched, facts: noFacts };
       if (outcome.record.version === record.version) return { record, facts: noFacts };
       return andThen(store.save(outcome.record, record.version), (saved) => {
         if (saved) return settle(outcome);
         if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
-        return attempt(id, event, triesLeft - 1);
+        return attempt(id, event, admits, triesLeft - 1);
       });
     });
   }
@@ -84,10 +87,10 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   }
 
   return {
-    send(id, event) {
+    send(id, event, admits) {
       const tail = tails.get(id);
-      if (tail !== undefined) return track(id, tail.then(() => attempt(id, event, MAX_ATTEMPTS)));
-      const outcome = attempt(id, event, MAX_ATTEMPTS);
+      if (tail !== undefined) return track(id, tail.then(() => attempt(id, event, admits, MAX_ATTEMPTS)));
+      const outcome = attempt(id, event, admits, MAX_ATTEMPTS);
       return outcome instanceof Promise ? track(id, outcome) : outcome;
     },
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { postJson, PostFailure } from '../upstream/post-json.ts';
+import { postJson, PostFailure } from '../kernel/post-json.ts';
 import type { BotDetector, Evidence, Verdict } from './contract.ts';
 import { heuristicDetector } from './heuristic.ts';
 

@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly atMs: number;
   /** The whole body, or why there is none. */
   readonly body: Buffer | 'too_large';
+  /** Aborts when the client goes away before it is answered; made only when somebody asks. */
+  signal(): AbortSignal;
 }
 
 /** A reply as a value; the transport adds nothing but framing. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UpstreamFault } from './contract.ts';
 import type { Minted, MintRequest, ToolDefinition, UpstreamFaultKind, UpstreamProvider } from './contract.ts';
-import { postJson, PostFailure } from './post-json.ts';
-import type { JsonReply, PostFailureKind } from './post-json.ts';
+import { postJson, PostFailure } from '../kernel/post-json.ts';
+import type { JsonReply, PostFailureKind } from '../kernel/post-json.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
 export interface OpenAiOptions {

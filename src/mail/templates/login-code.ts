@@ -1,4 +1,4 @@
-import { escapeHtml } from './escape.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 
 export interface LoginCode {
   /** Six digits. */

@@ -1,0 +1,26 @@
+import { Refusal, Unavailable } from '../kernel/errors.ts';
+
+const RETRY_WHEN_AWAY_SEC = 2;
+
+/** The body of every error (specification section 7). */
+export function errorBody(refusal: Refusal): object {
+  const { retryAfter, reason, maxMinutes, details } = refusal.additions;
+  return {
+    error: refusal.error,
+    code: refusal.code,
+    userMessage: refusal.userMessage,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(maxMinutes === undefined ? {} : { maxMinutes }),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+/** What a caller learns of a thrown fault: never its internals; the cause is in the log under the request id. */
+export function refusalOfFault(fault: unknown, requestId: string): Refusal {
+  if (fault instanceof Unavailable)
+    return new Refusal('SERVICE_UNAVAILABLE', `A part of the service (${fault.dependency}) is away; try again shortly.`, {
+      retryAfter: RETRY_WHEN_AWAY_SEC,
+    });
+  return new Refusal('INTERNAL_ERROR', `An unexpected fault; the operator finds its cause under request id ${requestId}.`);
+}

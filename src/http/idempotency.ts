@@ -1,0 +1,85 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Refusal, Unavailable } from '../kernel/errors.ts';
+import type { Replays } from '../stores/replays/contract.ts';
+import type { HttpRequest } from './message.ts';
+import type { Answer } from './route.ts';
+
+const KEEP_MS = 10 * 60_000;
+const POLL_MS = 50;
+
+export interface ReplayParts {
+  readonly replays: Replays;
+  /** How long the work may take at most; a claim outlives it a little. */
+  readonly mintTimeoutMs: number;
+  readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
+}
+
+/**
+ * Does the work once per Idempotency-Key, caller (`scope`) and 10 minutes; a repeat with the same body gets the same reply,
+ * also while the first is still at it (contract section 5). Refusals are not kept. Without the header it just does the work.
+ * @throws Unavailable when the database is away.
+ */
+export async function once(
+  request: HttpRequest,
+  scope: readonly string[],
+  { replays, mintTimeoutMs }: ReplayParts,
+  work: () => Promise<Answer | Refusal>,
+): Promise<Answer | Refusal> {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return work();
+  if (key === '' || key.length > 255) return badKey();
+  const keyHash = createHash('sha256').update(JSON.stringify([...scope, key])).digest('base64url');
+  const bodyHash = createHash('sha256').update(request.body).digest('base64url');
+  const claimMs = mintTimeoutMs + 2000;
+  for (let waitedMs = 0; waitedMs <= claimMs; waitedMs += POLL_MS) {
+    const claim = await replays.claim(keyHash, bodyHash, claimMs, request.atMs + waitedMs);
+    if (claim.kind === 'mismatch')
+      return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
+    if (claim.kind === 'kept') return { status: 200, body: JSON.parse(open(claim.sealed, key)) as object };
+    if (claim.kind === 'claimed') return claimed(keyHash, claim.token, key, request.atMs, replays, work);
+    await delay(POLL_MS);
+  }
+  throw new Unavailable('database', new Error('the first request under this Idempotency-Key did not finish'));
+}
+
+async function claimed(
+  keyHash: string,
+  token: string,
+  key: string,
+  atMs: number,
+  replays: Replays,
+  work: () => Promise<Answer | Refusal>,
+): Promise<Answer | Refusal> {
+  let result: Answer | Refusal | undefined;
+  try {
+    result = await work();
+    return result;
+  } finally {
+    if (result === undefined || result instanceof Refusal) await replays.release(keyHash, token);
+    else await replays.keep(keyHash, token, seal(JSON.stringify(result.body), key), atMs + KEEP_MS);
+  }
+}
+
+function badKey(): Refusal {
+  const message = 'must have 1 to 255 characters';
+  return new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}.`, { details: [{ path: 'Idempotency-Key', message }] });
+}
+
+/** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */
+function seal(text: string, key: string): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+}
+
+function open(sealed: Buffer, key: string): string {
+  const nonce = sealed.subarray(0, 12);
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
+  decipher.setAuthTag(sealed.subarray(-16));
+  return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8');
+}
+
+function sealingKey(key: string, nonce: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, nonce, 'switchboard create reply', 32));
+}

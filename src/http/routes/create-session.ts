@@ -1,0 +1,73 @@
+import type { z } from 'zod';
+import { Refusal } from '../../kernel/errors.ts';
+import { admit, judge, type Admission, type AdmissionParts } from '../../voice/admit.ts';
+import { openVoiceSession, type OpenedSession, type OpenParts } from '../../voice/open-voice-session.ts';
+import { once, type ReplayParts } from '../idempotency.ts';
+import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
+import { createReply, createRequest, idempotencyHeader } from '../schemas.ts';
+
+export interface CreateSessionParts extends AdmissionParts, OpenParts, ReplayParts {
+  /** The service's own address, without a trailing slash. */
+  readonly publicUrl: () => string;
+  readonly heartbeatIntervalSec: number;
+}
+
+/** POST /api/session (specification section 4.1). */
+export function createSessionRoute(parts: CreateSessionParts): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/session',
+    summary: 'Create a real-time voice session',
+    description:
+      'Widget callers send widgetKey from the origin it is bound to; console callers send their cookie. All other fields are optional where the key or the agent supplies them.',
+    tag: 'Voice sessions',
+    cors: 'widgets',
+    body: createRequest,
+    headers: idempotencyHeader,
+    replies: { 200: { description: 'The session and its client secret', schema: createReply } },
+    refusals: [
+      'INVALID_REQUEST', 'INVALID_WIDGET_KEY', 'AUTH_REQUIRED', 'FORBIDDEN', 'ORIGIN_MISMATCH', 'BOT_BLOCKED',
+      'RATE_LIMIT_EXCEEDED', 'DAILY_QUOTA_EXCEEDED', 'MAX_CONCURRENT_SESSIONS', 'IDEMPOTENCY_MISMATCH',
+      'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE',
+    ],
+    credentials: ['cookie'],
+    usesCookie: (body) => body.widgetKey === undefined || parts.requireLogin,
+    handle: (call) => create(call, parts),
+  });
+}
+
+async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSessionParts): Promise<Result> {
+  const admission = admit(call.body, call.login, call.origin, parts);
+  if (admission instanceof Refusal) return admission;
+  const scope = admission.who.keyId ?? call.login?.email ?? '';
+  const result = await once(call.request, [admission.who.tenantId, scope], parts, async () => open(call, admission, parts));
+  const isConsole = admission.who.caller === 'console';
+  if (result instanceof Refusal && result.code === 'DAILY_QUOTA_EXCEEDED' && isConsole && call.login !== undefined) {
+    await parts.destroyLogin(call.login.id, call.request.atMs);
+    return { refusal: result, cookie: { kind: 'clear' } };
+  }
+  return result;
+}
+
+async function open(call: Call, { who, session }: Admission, parts: CreateSessionParts): Promise<Answer | Refusal> {
+  const blocked = await judge(call.request, call.ip, parts);
+  if (blocked !== undefined) return blocked;
+  const opened = await openVoiceSession(who, session, call.request.requestId, call.request.signal(), parts);
+  return opened instanceof Refusal ? opened : { status: 200, body: replyOf(opened, parts) };
+}
+
+function replyOf({ record, minted }: OpenedSession, parts: CreateSessionParts): z.infer<typeof createReply> {
+  const base = parts.publicUrl();
+  const { maxMinutes, maxIdleSec } = parts.sessions.limits;
+  return {
+    id: minted.sessionId,
+    sm_session_id: record.id,
+    client_secret: { value: minted.value, expires_at: minted.expiresAtSec },
+    heartbeat: {
+      intervalSec: parts.heartbeatIntervalSec,
+      url: `${base}/api/realtime/heartbeat`,
+      socketUrl: `${base.replace(/^http/, 'ws')}/api/realtime/socket`,
+    },
+    limits: { maxMinutes, maxIdleSec },
+  };
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { Refusal } from '../../kernel/errors.ts';
+import { operatorOf, type OperatorRule } from '../operator-access.ts';
+import { defineRoute, type Result, type Route } from '../route.ts';
+
+/** Asks one dependency whether it answers. @throws when it does not */
+export type Probe = () => Promise<void>;
+
+export interface HealthParts extends OperatorRule {
+  readonly probes: Readonly<Record<string, Probe>>;
+  /** False from the moment a shutdown begins: load balancers should look elsewhere. */
+  readonly isAccepting: () => boolean;
+  readonly metrics: Metrics;
+  /** /metrics needs no credential. */
+  readonly openMetrics: boolean;
+}
+
+const PROBE_MS = 1000;
+const tag = 'Operations';
+const dependency = z.object({ ok: z.boolean(), ms: z.number() });
+
+/** GET /healthz, /readyz and /metrics (contract section 2). */
+export function healthRoutes(parts: HealthParts): Route[] {
+  const readiness = z.object({ ready: z.boolean(), dependencies: z.record(z.string(), dependency) });
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/healthz',
+      summary: 'Whether the process is up',
+      tag,
+      replies: { 200: { description: 'Up', schema: z.object({ ok: z.literal(true) }) } },
+      refusals: [],
+      handle: () => ({ status: 200, body: { ok: true } }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/readyz',
+      summary: 'Whether the dependencies answer',
+      tag,
+      replies: {
+        200: { description: 'Ready', schema: readiness },
+        503: { description: 'Not ready', schema: readiness },
+      },
+      refusals: [],
+      handle: () => ready(parts),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Prometheus metrics',
+      tag,
+      credentials: ['cookie', 'service'],
+      replies: { 200: { description: 'Prometheus text format', contentType: 'text/plain' } },
+      refusals: ['AUTH_REQUIRED', 'FORBIDDEN'],
+      async handle(call): Promise<Result> {
+        const refusal = parts.openMetrics ? undefined : operatorOf(call, parts);
+        if (refusal instanceof Refusal) return refusal;
+        const { registry } = parts.metrics;
+        return { status: 200, body: await registry.metrics(), headers: [['Content-Type', registry.contentType]] };
+      },
+    }),
+  ];
+}
+
+async function ready({ probes, isAccepting }: HealthParts): Promise<Result> {
+  const answers = await Promise.all(
+    Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const),
+  );
+  const isReady = isAccepting() && answers.every(([, answer]) => answer.ok);
+  return { status: isReady ? 200 : 503, body: { ready: isReady, dependencies: Object.fromEntries(answers) } };
+}
+
+async function timed(probe: Probe): Promise<z.infer<typeof dependency>> {
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_MS);
+  });
+  const answer = probe().then(
+    () => true,
+    () => false,
+  );
+  const ok = await Promise.race([answer, deadline]);
+  clearTimeout(timer);
+  return { ok, ms: Math.round(performance.now() - startedAt) };
+}

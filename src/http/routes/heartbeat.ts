@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Subjects } from '../../auth/subjects.ts';
+import { Refusal } from '../../kernel/errors.ts';
+import { andThen, type Eventually } from '../../kernel/eventually.ts';
+import { endedRefusal, isViolation, viewOf } from '../../voice/view.ts';
+import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
+import { defineRoute, type Call, type Result, type Route } from '../route.ts';
+import { email, sessionId, sessionReply } from '../schemas.ts';
+
+export interface HeartbeatParts {
+  readonly sessions: VoiceSessions;
+  readonly subjects: Subjects;
+  readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
+}
+
+const body = z.object({
+  sm_session_id: sessionId,
+  email: email.optional().meta({ description: 'Needed when the session was created for an e-mail address' }),
+  idleSec: z.int().min(0).optional().meta({ description: 'How long nobody has spoken, as the client knows it' }),
+});
+
+/** POST /api/realtime/heartbeat (specification section 4.2). */
+export function heartbeatRoute(parts: HeartbeatParts): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/realtime/heartbeat',
+    summary: 'Keep a session alive',
+    description: 'Send one every 45 seconds. Every heartbeat to an ended session gets the same terminal 403.',
+    tag: 'Voice sessions',
+    cors: 'widgets',
+    body,
+    replies: { 200: { description: 'The session goes on', schema: sessionReply } },
+    refusals: ['INVALID_REQUEST', 'SESSION_DURATION_EXCEEDED', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    worksWithoutLogin: true,
+    usesCookie: () => false,
+    handle(call): Eventually<Result> {
+      const { body, request } = call;
+      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, parts.subjects);
+      return andThen(parts.sessions.heartbeat(body.sm_session_id, request.atMs, body.idleSec, admits), (outcome) =>
+        reply(outcome, call, parts),
+      );
+    },
+  });
+}
+
+function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatParts): Eventually<Result> {
+  if (outcome === undefined) return sessionNotFound();
+  const { record } = outcome;
+  const { atMs } = call.request;
+  if (record.endedAtMs === null) return { status: 200, body: { ok: true, session: viewOf(record, atMs) } };
+  const refusal = endedRefusal(record, parts.sessions.limits.maxMinutes);
+  // Only the login that opened the session pays for its end: an old tab must not log out a new login.
+  if (call.login === undefined || record.loginId !== call.login.id || !isViolation(record.endReason)) return refusal;
+  return andThen(parts.destroyLogin(call.login.id, atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
+}
+
+/** Whether an e-mail address proves the session's subject; a session that nobody is named for needs none. */
+export function speaksFor(record: VoiceRecord, address: string | undefined, subjects: Subjects): boolean {
+  if (!record.named) return true;
+  if (address === undefined) return false;
+  const subject =
+    record.caller === 'console' ? subjects.console(address) : subjects.widgetUser(record.tenantId, address);
+  return subjects.equal(subject, record.subject);
+}
+
+/** Unknown and not the caller's are the same on purpose. */
+export function sessionNotFound(): Refusal {
+  return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
+}

@@ -1,0 +1,65 @@
+import { escapeHtml } from '../../kernel/html.ts';
+import { Refusal } from '../../kernel/errors.ts';
+import type { KeptMail } from '../../mail/outbox.ts';
+import { defineRoute, type Call, type Result, type Route } from '../route.ts';
+import { pagePolicy, sendFile } from '../static-files.ts';
+
+export interface PageParts {
+  /** The OpenAPI document as JSON. */
+  readonly openapi: () => string;
+  /** Where the build put what browsers get. */
+  readonly webDirectory: URL;
+  /** The development mailbox; undefined where mail is sent for real. */
+  readonly outbox: { list(): readonly KeptMail[] } | undefined;
+}
+
+const tag = 'hidden';
+const html = ['Content-Type', 'text/html; charset=utf-8'] as const;
+const noStore = ['Cache-Control', 'no-store'] as const;
+
+/** The API reference, and in development the mailbox. */
+export function pageRoutes({ openapi, webDirectory, outbox }: PageParts): Route[] {
+  const page = (path: string, handle: (call: Call) => Result | Promise<Result>): Route =>
+    defineRoute({ method: 'GET', path, summary: path, tag, limited: false, replies: {}, refusals: [], handle });
+  const file = (path: string, name: string): Route =>
+    page(path, (call) => sendFile(call, new URL(name, webDirectory)));
+
+  return [
+    page('/openapi.json', () => ({
+      status: 200,
+      body: openapi(),
+      headers: [['Content-Type', 'application/json; charset=utf-8']],
+    })),
+    file('/docs', 'docs/index.html'),
+    ...['swagger-ui.css', 'swagger-ui-bundle.js', 'init.js'].map((name) => file(`/docs/${name}`, `docs/${name}`)),
+    ...(outbox === undefined
+      ? []
+      : [
+          file('/dev/mail.css', 'dev/mail.css'),
+          page('/dev/mail', (call) => (isLocal(call) ? mailbox(outbox.list()) : notLocal())),
+        ]),
+  ];
+}
+
+/**
+ * The mailbox holds login codes, and a development server listens on all addresses: only this machine may read it, under a name
+ * that no stranger's page can borrow (DNS rebinding).
+ */
+function isLocal({ request }: Call): boolean {
+  const host = (request.headers['host'] ?? '').replace(/:\d+$/, '');
+  const isLoopback = request.peer === '::1' || request.peer.startsWith('127.');
+  return isLoopback && request.headers['x-forwarded-for'] === undefined && ['localhost', '127.0.0.1', '[::1]'].includes(host);
+}
+
+function notLocal(): Refusal {
+  return new Refusal('FORBIDDEN', 'The development mailbox opens only on the machine itself, at http://localhost; codes are also on its terminal.');
+}
+
+function mailbox(mails: readonly KeptMail[]): Result {
+  const articles = mails.map(
+    ({ to, subject, text, sentAtMs }) =>
+      `<article><h2>${escapeHtml(subject)}</h2><p>To ${escapeHtml(to)}, ${new Date(sentAtMs).toISOString()}</p><pre>${escapeHtml(text)}</pre></article>`,
+  );
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Development mailbox</title><link rel="stylesheet" href="/dev/mail.css"></head><body><main><h1>Development mailbox</h1><p>No mail leaves this machine while SMTP_URL is not set. The last 50 mails, newest first.</p>${articles.join('') || '<p>No mail yet.</p>'}</main></body></html>`;
+  return { status: 200, body, headers: [html, noStore, pagePolicy] };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { emailSchema } from '../auth/email.ts';
+
+const text = (max: number): z.ZodString => z.string().min(1).max(max);
+const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC' });
+
+export const email = emailSchema.meta({ description: 'One plain e-mail address', examples: ['ada@example.com'] });
+export const sessionId = z
+  .string()
+  .max(128)
+  .meta({ description: 'sm_session_id as the create reply gave it: s:<email_hash>:<session_id>' });
+export const ok = z.literal(true);
+
+export const tool = z
+  .looseObject({
+    kind: text(64).meta({ examples: ['http_tool'] }),
+    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+    description: z.string().max(4096).optional(),
+  })
+  .meta({ description: 'Further fields pass through, for example parameters (a JSON schema).' });
+
+export const createRequest = z
+  .object({
+    model: text(128).optional(),
+    voice: text(128).optional(),
+    tenantId: text(128).optional(),
+    agentId: text(128).optional(),
+    widgetKey: text(256).optional(),
+    tools: z.array(tool).max(128).optional(),
+    instructions: z
+      .string()
+      .refine((value) => Buffer.byteLength(value) <= 32_768, 'must have at most 32 KiB')
+      .optional(),
+    email: email.optional(),
+  })
+  .meta({ id: 'CreateSessionRequest' });
+
+export const createReply = z
+  .object({
+    id: z.string().meta({ description: 'Upstream session identifier; prefix sess_' }),
+    sm_session_id: z.string(),
+    client_secret: z.object({
+      value: z.string(),
+      expires_at: z.int().meta({ description: 'Unix timestamp in seconds' }),
+    }),
+    heartbeat: z.object({ intervalSec: z.int(), url: z.string(), socketUrl: z.string() }),
+    limits: z.object({ maxMinutes: z.int(), maxIdleSec: z.int() }),
+  })
+  .meta({ id: 'CreateSessionReply' });
+
+export const liveSession = z
+  .object({
+    active: z.boolean(),
+    startedAt: instant,
+    lastSeenAt: instant,
+    durationSec: z.int(),
+    idleSec: z.int(),
+  })
+  .meta({ id: 'LiveSession' });
+
+export const sessionReply = z.object({ ok, session: liveSession });
+
+export const authSession = z
+  .object({ email: z.string(), sessionId: z.string().meta({ description: 'Prefix auth_' }), expiresAt: instant })
+  .meta({ id: 'AuthSession' });
+
+export const usageTotals = z
+  .object({
+    tokens: z.int(),
+    dollars: z.number(),
+    dailyTokenLimit: z.int(),
+    dailyDollarLimit: z.number(),
+    resetAt: instant,
+  })
+  .meta({ id: 'UsageTotals' });
+
+export const idempotencyHeader = z.object({
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'Repeating a request with the same key and body answers the same and does nothing twice.' }),
+});
+
+/** Every error of the service (specification section 7). */
+export const errorBody = z
+  .object({
+    error: z.string().meta({ description: 'For a developer' }),
+    code: z.string(),
+    userMessage: z.string().meta({ description: 'For an end user' }),
+    retryAfter: z.int().optional().meta({ description: 'Seconds' }),
+    reason: z.string().optional(),
+    maxMinutes: z.int().optional(),
+    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Error' });

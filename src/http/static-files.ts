@@ -1,0 +1,38 @@
+import { readFile, stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { Refusal } from '../kernel/errors.ts';
+import type { Call, Result } from './route.ts';
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** What every page may do: load from this origin, and nothing else. */
+export const pagePolicy = [
+  'Content-Security-Policy',
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+] as const;
+
+/** Sends a built file, read when it is asked for: pages are rare and memory is not. */
+export async function sendFile(call: Call, file: URL): Promise<Result> {
+  try {
+    const { size, mtimeMs } = await stat(file);
+    const tag = `"${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}"`;
+    const headers = [
+      ['ETag', tag],
+      ['Cache-Control', 'no-cache'],
+      ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'],
+      pagePolicy,
+    ] as const;
+    if (call.request.headers['if-none-match'] === tag) return { status: 304, body: '', headers };
+    return { status: 200, body: await readFile(file), headers };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');
+  }
+}

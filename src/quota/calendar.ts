@@ -1,0 +1,34 @@
+const HOUR_MS = 3_600_000;
+
+/** A calendar day in QUOTA_TIMEZONE and when the next one begins. */
+export interface QuotaDay {
+  /** YYYY-MM-DD */
+  readonly day: string;
+  readonly resetAtMs: number;
+}
+
+/** Tells the calendar day of an instant. The present day is remembered, so that asking costs nothing. */
+export function createCalendar(timeZone: string): (atMs: number) => QuotaDay {
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  const dayOf = (atMs: number): string => format.format(atMs);
+  let known: (QuotaDay & { readonly fromMs: number }) | undefined;
+
+  return (atMs) => {
+    if (known !== undefined && atMs >= known.fromMs && atMs < known.resetAtMs) return known;
+    known = { day: dayOf(atMs), fromMs: atMs, resetAtMs: nextDayAt(atMs, dayOf) };
+    return known;
+  };
+}
+
+/** The first instant of the next calendar day, by bisection: a day has 23 to 25 hours where clocks change. */
+function nextDayAt(atMs: number, dayOf: (atMs: number) => string): number {
+  const today = dayOf(atMs);
+  let same = atMs;
+  let later = atMs + 26 * HOUR_MS;
+  while (later - same > 1) {
+    const middle = Math.floor((same + later) / 2);
+    if (dayOf(middle) === today) same = middle;
+    else later = middle;
+  }
+  return later;
+}

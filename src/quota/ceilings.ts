@@ -1,0 +1,55 @@
+import type { CallerLimits } from '../../config/config.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { KeyLimits } from '../stores/tenants/contract.ts';
+import type { UsageTotals } from '../stores/ledger/contract.ts';
+import type { QuotaDay } from './calendar.ts';
+
+/** A widget key's limits: what it overrides of the widget defaults (contract section 3). */
+export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | undefined): CallerLimits {
+  if (overrides === undefined) return defaults;
+  const { dailyDollars } = overrides;
+  return {
+    sessionsPerMinute: overrides.sessionsPerMinute ?? defaults.sessionsPerMinute,
+    dailyTokens: overrides.dailyTokens ?? defaults.dailyTokens,
+    dailyMicroDollars: dailyDollars === undefined ? defaults.dailyMicroDollars : Math.round(dailyDollars * 1_000_000),
+    concurrentSessions: overrides.concurrentSessions ?? defaults.concurrentSessions,
+  };
+}
+
+/** The limits that hold for a caller; `overridesOf` finds what a session's widget key overrides. */
+export type LimitsOf = (caller: VoiceRecord['caller'], tenantId: string, keyId: string | null) => CallerLimits;
+
+/** A total may reach its ceiling; more exceeds it. */
+export function exceeds(totals: UsageTotals, limits: CallerLimits): boolean {
+  return totals.tokens > limits.dailyTokens || totals.microDollars > limits.dailyMicroDollars;
+}
+
+/** A total that has reached its ceiling leaves nothing for another session (contract section 5). */
+export function isSpent(totals: UsageTotals, limits: CallerLimits): boolean {
+  return totals.tokens >= limits.dailyTokens || totals.microDollars >= limits.dailyMicroDollars;
+}
+
+/** Usage totals as clients see them (specification section 2.6). */
+export interface UsageView {
+  readonly tokens: number;
+  readonly dollars: number;
+  readonly dailyTokenLimit: number;
+  readonly dailyDollarLimit: number;
+  readonly resetAt: string;
+}
+
+export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaDay): UsageView {
+  return {
+    tokens: totals.tokens,
+    dollars: totals.microDollars / 1_000_000,
+    dailyTokenLimit: limits.dailyTokens,
+    dailyDollarLimit: limits.dailyMicroDollars / 1_000_000,
+    resetAt: new Date(day.resetAtMs).toISOString(),
+  };
+}
+
+/** Exact micro-dollars of an amount with at most six decimals; undefined for a finer one. */
+export function toMicroDollars(dollars: number): number | undefined {
+  const micro = Math.round(dollars * 1_000_000);
+  return micro / 1_000_000 === dollars ? micro : undefined;
+}

@@ -1,0 +1,45 @@
+import pino from 'pino';
+import pretty from 'pino-pretty';
+
+export type Log = pino.Logger;
+
+/** Names under which a secret could be logged by mistake, at the top or one level down. */
+const secretNames = [
+  'authorization',
+  'code',
+  'cookie',
+  'clientSecret',
+  'client_secret',
+  'email',
+  'jwt',
+  'password',
+  'sealed',
+  'secret',
+  'set-cookie',
+  'token',
+];
+
+/**
+ * The service's log: JSON lines on standard output, or readable lines where `readable` is set (a terminal).
+ * Writing is synchronous, so that nothing is lost when the process ends.
+ */
+export function createLog(level: string, readable: boolean): Log {
+  const options: pino.LoggerOptions = {
+    level,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: '[redacted]' },
+    serializers: { err: describeError },
+  };
+  if (!readable) return pino(options, pino.destination({ sync: true }));
+  return pino(options, pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }));
+}
+
+/** An error without the properties that drivers hang on it: queries, parameters and addresses may hold secrets. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack } = error;
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  return { type: name, message, ...code, stack, ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }) };
+}

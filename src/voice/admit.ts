@@ -1,0 +1,108 @@
+import type { CallerLimits } from '../../config/config.ts';
+import type { BotDetector } from '../bots/contract.ts';
+import { isBlocked } from '../bots/policy.ts';
+import type { Subjects } from '../auth/subjects.ts';
+import type { HttpRequest } from '../http/message.ts';
+import type { Login } from '../http/route.ts';
+import { Refusal } from '../kernel/errors.ts';
+import { withOverrides } from '../quota/ceilings.ts';
+import type { Tenant, Tool, WidgetKey } from '../stores/tenants/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
+import type { AdmittedCaller } from './open-voice-session.ts';
+
+/** The create request (specification section 2.2 and the contract's optional `email`). */
+export interface CreateRequest {
+  readonly model?: string | undefined;
+  readonly voice?: string | undefined;
+  readonly tenantId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly widgetKey?: string | undefined;
+  readonly tools?: readonly Tool[] | undefined;
+  readonly instructions?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+export interface AdmissionParts {
+  readonly directory: TenantDirectory;
+  readonly subjects: Subjects;
+  readonly bots: BotDetector;
+  readonly limits: { readonly widget: CallerLimits; readonly console: CallerLimits };
+  readonly requireOrigin: boolean;
+  readonly requireLogin: boolean;
+  readonly events: Events;
+}
+
+/** A caller that may open a session, and what the session will be. */
+export interface Admission {
+  readonly who: AdmittedCaller;
+  readonly session: SessionConfig;
+}
+
+/** Who calls, from where, for which agent (contract section 4): the checks that cost nothing. */
+export function admit(
+  body: CreateRequest,
+  login: Login | undefined,
+  origin: string | undefined,
+  parts: AdmissionParts,
+): Admission | Refusal {
+  if (parts.requireLogin && login === undefined)
+    return new Refusal('AUTH_REQUIRED', 'This installation opens sessions for logged-in callers only (REQUIRE_AUTH_FOR_SESSION).');
+  if (body.widgetKey !== undefined) return admitWidget(body, body.widgetKey, origin, parts);
+  if (login !== undefined) return admitConsole(body, login, parts);
+  return new Refusal('INVALID_WIDGET_KEY', 'Send a widgetKey, or log in to the console.');
+}
+
+function admitWidget(body: CreateRequest, text: string, origin: string | undefined, parts: AdmissionParts): Admission | Refusal {
+  const found = parts.directory.keyOf(text);
+  if (found === undefined || found.key.revokedAtMs !== null || (body.tenantId ?? found.tenant.id) !== found.tenant.id)
+    return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
+  const { key, tenant } = found;
+  if (origin === undefined ? parts.requireOrigin : origin !== key.origin)
+    return new Refusal('ORIGIN_MISMATCH', `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`);
+  return withSession(tenant, key, body, {
+    caller: 'widget',
+    subject:
+      body.email === undefined
+        ? parts.subjects.widgetKey(tenant.id, key.id)
+        : parts.subjects.widgetUser(tenant.id, body.email),
+    tenantId: tenant.id,
+    keyId: key.id,
+    named: body.email !== undefined,
+    loginId: null,
+    limits: withOverrides(parts.limits.widget, key.limits),
+  });
+}
+
+function admitConsole(body: CreateRequest, login: Login, parts: AdmissionParts): Admission | Refusal {
+  const tenants = parts.directory.tenantsAdmitting(login.email);
+  const tenant = body.tenantId === undefined ? tenants[0] : tenants.find(({ id }) => id === body.tenantId);
+  if (tenant === undefined) return new Refusal('FORBIDDEN', 'No such tenant admits you; ask its administrator.');
+  if (body.tenantId === undefined && tenants.length > 1) {
+    const message = 'is needed, because more than one tenant admits you';
+    return new Refusal('INVALID_REQUEST', `tenantId: ${message}`, { details: [{ path: 'tenantId', message }] });
+  }
+  return withSession(tenant, null, body, {
+    caller: 'console',
+    subject: parts.subjects.console(login.email),
+    tenantId: tenant.id,
+    keyId: null,
+    named: true,
+    loginId: login.id,
+    limits: parts.limits.console,
+  });
+}
+
+function withSession(tenant: Tenant, key: WidgetKey | null, body: CreateRequest, who: AdmittedCaller): Admission | Refusal {
+  const session = resolveSessionConfig(tenant, key, body);
+  return session instanceof Refusal ? session : { who, session };
+}
+
+/** The bot verdict on a request, logged with its request id; undefined when the caller may go on (specification section 5.3). */
+export async function judge(request: HttpRequest, ip: string, parts: AdmissionParts): Promise<Refusal | undefined> {
+  const { headers, path, method, requestId } = request;
+  const verdict = await parts.bots.judge({ ip, headers, path, method, requestId });
+  parts.events.botJudged(verdict, requestId);
+  return isBlocked(verdict) ? new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.') : undefined;
+}
