@@ -1,0 +1,154 @@
+import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
+import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
+import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, DestroyReason } from '../../machines/auth-session/types.ts';
+import { createHost, type Host } from '../actors/host.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { Logins } from '../stores/logins/contract.ts';
+import { KnownLogins, type KnownLogin, type Login } from './known-logins.ts';
+import { Recent } from './recent.ts';
+import type { TokenClaims, Tokens } from './tokens.ts';
+
+export interface AuthSessionsDeps {
+  readonly logins: Logins;
+  readonly bus: Bus;
+  readonly tokens: Tokens;
+  readonly limits: AuthLimits;
+  /** Who may log in (CONSOLE_EMAILS): somebody who was taken off the list is not logged in any more. */
+  readonly admits: (email: string) => boolean;
+}
+
+export interface OpenedAuthSession {
+  readonly login: Login;
+  readonly token: string;
+}
+
+export interface Authenticated {
+  readonly login: Login;
+  /** The token for a new cookie, when activity has just extended the login. */
+  readonly renewedToken?: string;
+}
+
+export interface AuthSessions {
+  /** Logs an address in that has proved itself. @throws Unavailable when the database is away. */
+  open(email: string, atMs: number): Promise<OpenedAuthSession>;
+  /**
+   * Whose token this is; undefined when it is not valid or its login is over. Counts as activity, which extends the login at most
+   * once a minute. Answers at once for a login whose row was seen in the last five seconds.
+   * @throws Unavailable when the token cannot be checked because the database is away: that is 503, never 401.
+   */
+  authenticate(token: string, atMs: number): Eventually<Authenticated | undefined>;
+  /**
+   * Ends a login on every node. A login that is over already keeps its end.
+   * @returns the login's record after the end, or undefined when the id is unknown.
+   * @throws Unavailable when the database is away: then the login goes on.
+   */
+  destroy(loginId: string, reason: Exclude<DestroyReason, 'expired'>, atMs: number): Promise<AuthRecord | undefined>;
+  /** Stops listening to the bus. */
+  close(): void;
+}
+
+/** Tokens of logins that were active lately; a token has about 350 characters. */
+const CAPACITY = 20_000;
+
+/** Console logins: a token says who, its row says whether still (contract section 6). */
+export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
+  const { bus, tokens, limits } = deps;
+  const known = new KnownLogins(deps.logins);
+  const claimsOf = new Recent<TokenClaims>(CAPACITY);
+  const renewing = new Set<string>();
+
+  const host: Host<AuthRecord, AuthEvent, AuthFact> = createHost({
+    machine: createAuthSessionMachine(limits),
+    store: deps.logins,
+    stateOf: (record) => (record.destroyedAtMs === null ? 'active' : 'destroyed'),
+    settled(record, facts) {
+      if (facts.some(({ type }) => type === 'login.destroyed')) announceEnd(record.id);
+    },
+  });
+
+  const unsubscribe = bus.subscribe((message) => {
+    if (message.type === 'login.changed') known.drop(message.loginId);
+  });
+
+  function announceEnd(loginId: string): void {
+    known.drop(loginId);
+    bus.publish({ type: 'login.changed', loginId });
+  }
+
+  function admit(claims: TokenClaims, atMs: number): Eventually<Authenticated | undefined> {
+    if (atMs >= claims.expiresAtMs) return undefined;
+    return andThen(known.get(claims.loginId, atMs), (login) => judge(login, claims, atMs));
+  }
+
+  function judge(
+    login: KnownLogin | undefined,
+    claims: TokenClaims,
+    atMs: number,
+  ): Eventually<Authenticated | undefined> {
+    if (login === undefined || classify(login.record, atMs) !== 'active') return undefined;
+    // A secret that leaked must not turn one person's login into another's.
+    if (login.record.email !== claims.email || !deps.admits(claims.email)) return undefined;
+    const mayRenew = isRenewalDue(login.record, atMs, limits) && !known.isAway && !renewing.has(login.record.id);
+    return mayRenew ? renew(login, atMs) : login.answer;
+  }
+
+  async function renew(login: KnownLogin, atMs: number): Promise<Authenticated | undefined> {
+    const { id, email } = login.record;
+    renewing.add(id);
+    try {
+      const outcome = await host.send(id, { type: 'ACTIVITY', at: atMs });
+      // Deleted, or ended by another node whose message has not come through.
+      if (outcome === undefined) known.drop(id);
+      if (outcome === undefined || classify(outcome.record, atMs) !== 'active') return undefined;
+      const { answer, record } = known.replace(login, outcome.record, atMs);
+      if (!outcome.facts.some(({ type }) => type === 'login.renewed')) return answer;
+      return { ...answer, renewedToken: await issue({ email, loginId: id, expiresAtMs: record.expiresAtMs }, atMs) };
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      known.lost();
+      return login.answer;
+    } finally {
+      renewing.delete(id);
+    }
+  }
+
+  async function issue(claims: TokenClaims, atMs: number): Promise<string> {
+    const token = await tokens.sign(claims, atMs);
+    claimsOf.set(token, claims);
+    return token;
+  }
+
+  return {
+    async open(email, atMs) {
+      const expiresAtMs = expiryFrom(atMs, atMs, limits);
+      const login = { id: `auth_${randomId()}`, email, expiresAtMs };
+      const token = await issue({ email, loginId: login.id, expiresAtMs }, atMs);
+      const times = { createdAtMs: atMs, renewedAtMs: atMs, expiresAtMs, destroyedAtMs: null, destroyReason: null };
+      const record: AuthRecord = { ...login, ...times, version: 1 };
+      await deps.logins.insert(record);
+      known.add(record, atMs);
+      return { login, token };
+    },
+
+    authenticate(token, atMs) {
+      const claims = claimsOf.get(token);
+      if (claims !== undefined) return admit(claims, atMs);
+      return andThen(tokens.verify(token, atMs), (verified) => {
+        if (verified === undefined) return undefined;
+        claimsOf.set(token, verified);
+        return admit(verified, atMs);
+      });
+    },
+
+    async destroy(loginId, reason, atMs) {
+      const outcome = await host.send(loginId, { type: 'DESTROY', at: atMs, reason });
+      known.drop(loginId);
+      return outcome?.record;
+    },
+
+    close: unsubscribe,
+  };
+}

@@ -1,0 +1,86 @@
+import { classify } from '../../machines/otp-challenge/selectors.ts';
+import type { ChallengeEvent, ChallengeFact, ChallengeRecord } from '../../machines/otp-challenge/types.ts';
+import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
+import { createHost, type Host } from '../actors/host.ts';
+import { randomId } from '../kernel/ids.ts';
+import type { Challenges } from '../stores/challenges/contract.ts';
+
+/** An id names the challenge that it takes the place of, after a dot; beyond this length it starts afresh. */
+const MAX_ID_LENGTH = 400;
+
+export interface Draft {
+  readonly record: ChallengeRecord;
+  /** The challenge that held before, if one did. */
+  readonly previousId: string | undefined;
+}
+
+/**
+ * The challenges of an address, one of which holds. A draft holds from its insertion on, because its mail may be read before the
+ * mail server has told us so; `confirm` then ends the one before it, and `withdraw` makes that one hold again. To find it, an id
+ * carries its predecessor's: `newer.older`. Whatever was superseded is passed over, so no order of events brings it back.
+ */
+export class ChallengeChain {
+  readonly #challenges: Challenges;
+  readonly #host: Host<ChallengeRecord, ChallengeEvent, ChallengeFact>;
+
+  constructor(challenges: Challenges) {
+    this.#challenges = challenges;
+    this.#host = createHost({
+      machine: otpChallengeMachine,
+      store: challenges,
+      stateOf: (record) => record.outcome ?? 'pending',
+    });
+  }
+
+  /** The subject's challenge that can be redeemed. @throws Unavailable */
+  async live(subject: string, atMs: number): Promise<ChallengeRecord | undefined> {
+    let record = await this.#challenges.newest(subject);
+    while (record?.outcome === 'superseded') {
+      const previousId = previousOf(record.id);
+      record = previousId === undefined ? undefined : await this.#challenges.load(previousId);
+    }
+    return record !== undefined && classify(record, atMs) === 'pending' ? record : undefined;
+  }
+
+  /** Puts a new challenge in the place of the present one. @throws Unavailable */
+  async draft(fields: Omit<ChallengeRecord, 'id' | 'codeHash'>, hashFor: (id: string) => string): Promise<Draft> {
+    const previousId = (await this.live(fields.subject, fields.issuedAtMs))?.id;
+    const isLinked = previousId !== undefined && previousId.length < MAX_ID_LENGTH;
+    const id = isLinked ? `${randomId()}.${previousId}` : randomId();
+    const record = { ...fields, id, codeHash: hashFor(id) };
+    const draft = { record, previousId };
+    try {
+      await this.#challenges.insert(record);
+    } catch (error) {
+      // It may have happened all the same; nobody waits, as the database has just failed to answer in time.
+      this.withdraw(draft, fields.issuedAtMs).catch(() => {});
+      throw error;
+    }
+    return draft;
+  }
+
+  /** The draft's mail is on its way: nothing before it can hold again. @throws Unavailable */
+  async confirm({ previousId }: Draft, atMs: number): Promise<void> {
+    if (previousId !== undefined) await this.#host.send(previousId, { type: 'SUPERSEDE', at: atMs });
+  }
+
+  /** The draft's mail did not go out: what held before holds again. @throws Unavailable */
+  async withdraw({ record }: Draft, atMs: number): Promise<void> {
+    await this.#host.send(record.id, { type: 'SUPERSEDE', at: atMs });
+  }
+
+  /**
+   * Evaluates a code. Attempts are counted, and a code redeemed once, under any race.
+   * @returns the facts; empty when nothing was evaluated, because the challenge is over or unknown.
+   * @throws Unavailable
+   */
+  async redeem(id: string, codeHash: string, atMs: number): Promise<readonly ChallengeFact[]> {
+    const outcome = await this.#host.send(id, { type: 'REDEEM', at: atMs, codeHash });
+    return outcome?.facts ?? [];
+  }
+}
+
+function previousOf(id: string): string | undefined {
+  const dot = id.indexOf('.');
+  return dot < 0 ? undefined : id.slice(dot + 1);
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** RFC 5321 section 4.5.3.1: a path holds 256 octets, two of them the angle brackets; a local part holds 64. */
+const MAX_LENGTH = 254;
+const localPart = /^(?![^@]{65})[^.@]+(?:\.[^.@]+)*@/;
+
+/**
+ * One plain e-mail address, trimmed and lower-cased (contract section 4): no display name, list, quotes, comment, control or
+ * non-ASCII character. Domains with other letters are written in their ASCII form (xn--…): look-alike letters would otherwise
+ * make two people of one address. The patterns run before the lower-casing, which turns some letters (the Kelvin sign) into ASCII.
+ */
+export const emailSchema = z
+  .string()
+  .trim()
+  .max(MAX_LENGTH, `must have at most ${MAX_LENGTH} characters`)
+  .regex(z.regexes.html5Email, 'must be one plain e-mail address such as name@example.com')
+  .regex(localPart, 'must have at most 64 characters before the @, and single dots between them')
+  .toLowerCase();
+
+/** The address in the form that the rest of the service uses, or undefined when the text is not one plain address. */
+export function parseEmail(text: string): string | undefined {
+  return emailSchema.safeParse(text).data;
+}
+
+/**
+ * Whether a parsed address is on a list such as CONSOLE_EMAILS: `*` is everybody, `@example.com` everybody of exactly that
+ * domain, anything else one address. Case does not matter; an empty list admits nobody.
+ */
+export function matchesEmailList(email: string, list: readonly string[]): boolean {
+  const domain = email.slice(email.lastIndexOf('@'));
+  return list.some((entry) => {
+    const wanted = entry.trim().toLowerCase();
+    return wanted === '*' || wanted === email || wanted === domain;
+  });
+}

@@ -1,0 +1,78 @@
+import { createSecretKey } from 'node:crypto';
+import type jsonwebtokenModule from 'jsonwebtoken';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
+
+const AUDIENCE = 'switchboard-console';
+const TYPE = 'console';
+/** Ours have about 350 characters; nothing longer is worth a hash. */
+const MAX_LENGTH = 2048;
+
+/** What a console cookie says (specification section 2.7, contract section 6). */
+export interface TokenClaims {
+  readonly email: string;
+  /** The login's id, prefix auth_. */
+  readonly loginId: string;
+  /** Milliseconds since the Unix epoch; a token's own times have whole seconds. */
+  readonly expiresAtMs: number;
+}
+
+export interface Tokens {
+  /** Signs with the first secret. The token ends with the second in which `expiresAtMs` lies: the login's row is the exact one. */
+  sign(claims: TokenClaims, atMs: number): Promise<string>;
+  /** What the token says when one of the secrets signed it and it has not expired; else undefined. Never throws. */
+  verify(token: string, atMs: number): Eventually<TokenClaims | undefined>;
+}
+
+type Library = typeof jsonwebtokenModule;
+let library: Library | undefined;
+
+/** Loaded with the first login or cookie: a start does not wait for it. */
+function jsonwebtoken(): Eventually<Library> {
+  return library ?? import('jsonwebtoken').then((module) => (library = module.default));
+}
+
+/**
+ * JSON Web Tokens for console cookies: HMAC SHA-256 and nothing else.
+ * @param secrets JWT_SECRET: the first signs, all verify, so that a secret can be replaced without ending logins
+ */
+export function createTokens(secrets: readonly string[]): Tokens {
+  // Made once: given a string, the library makes a key for every call, at 25 times the cost of the check itself.
+  const keys = secrets.map((secret) => createSecretKey(Buffer.from(secret, 'utf8')));
+  const [signingKey] = keys;
+  if (signingKey === undefined) throw new TypeError('tokens need at least one secret');
+
+  function verifyWith({ verify }: Library, token: string, atMs: number): TokenClaims | undefined {
+    const clockTimestamp = Math.floor(atMs / 1000);
+    for (const key of keys) {
+      try {
+        return toClaims(verify(token, key, { algorithms: ['HS256'], audience: AUDIENCE, clockTimestamp }));
+      } catch {
+        // Another secret may fit; what is wrong with a token is nobody's business.
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    async sign({ email, loginId, expiresAtMs }, atMs) {
+      const { sign } = await jsonwebtoken();
+      const times = { iat: Math.floor(atMs / 1000), exp: Math.ceil(expiresAtMs / 1000) };
+      return sign({ email, sid: loginId, ...times, aud: AUDIENCE, typ: TYPE }, signingKey, { algorithm: 'HS256' });
+    },
+
+    verify(token, atMs) {
+      if (token.length > MAX_LENGTH) return undefined;
+      return andThen(jsonwebtoken(), (loaded) => verifyWith(loaded, token, atMs));
+    },
+  };
+}
+
+/** The library lets a token through that lacks a claim; ours has all of them. */
+function toClaims(payload: unknown): TokenClaims | undefined {
+  if (typeof payload !== 'object' || payload === null) return undefined;
+  const { email, sid, iat, exp, aud, typ } = payload as Readonly<Record<string, unknown>>;
+  if (typeof email !== 'string' || typeof sid !== 'string' || typeof iat !== 'number' || typeof exp !== 'number')
+    return undefined;
+  if (aud !== AUDIENCE || typ !== TYPE) return undefined;
+  return { email, loginId: sid, expiresAtMs: exp * 1000 };
+}
