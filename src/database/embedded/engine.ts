@@ -62,7 +62,12 @@ export class EmbeddedEngine {
   }
 
   #spawn(): Promise<Worker> {
-    const worker = new Worker(workerFile, { workerData: { directory: this.#directory }, execArgv: [] });
+    const worker = new Worker(workerFile, {
+      workerData: { directory: this.#directory },
+      execArgv: [],
+      // The worker makes little garbage; room for more would only be filled.
+      resourceLimits: { maxYoungGenerationSizeMb: 2 },
+    });
     return new Promise((resolve, reject) => {
       let cause: unknown;
       worker.on('error', (error) => {
