@@ -1,6 +1,23 @@
 import { BlockList } from 'node:net';
 import { z } from 'zod';
-import { boolean, choice, dollars, integer, list, origin, proxies, url, variable, type Variable } from './variables.ts';
+import {
+  boolean,
+  choice,
+  dollars,
+  emails,
+  integer,
+  isSafeOrigin,
+  list,
+  origin,
+  ownOrigin,
+  proxies,
+  secrets,
+  sender,
+  timeZone,
+  url,
+  variable,
+  type Variable,
+} from './variables.ts';
 
 /** Every variable of the specification's section 8 and the contract's section 1. */
 export const variables = {
@@ -9,8 +26,11 @@ export const variables = {
     default: 'development',
   }),
   HOST: variable(z.string().min(1).default('0.0.0.0'), { meaning: 'listen address', default: '0.0.0.0' }),
-  PORT: variable(integer(0, 65_535, 3000), { meaning: 'listen port; 0 picks a free one and prints it', default: '3000' }),
-  PUBLIC_URL: variable(url(['http', 'https']).optional(), {
+  PORT: variable(integer(0, 65_535, 3000), {
+    meaning: 'listen port; 0 picks a free one and prints it',
+    default: '3000',
+  }),
+  PUBLIC_URL: variable(ownOrigin.optional(), {
     meaning: "the service's own origin: cookies (Secure when https), CSRF check, links",
     default: 'http://localhost:PORT',
     example: 'https://voice.example.com',
@@ -31,16 +51,13 @@ export const variables = {
     requiredInProduction: true,
     secret: true,
   }),
-  REDIS_URL: variable(
-    list.pipe(z.array(url(['redis', 'rediss'])).min(1, 'must name at least one server')).optional(),
-    {
-      meaning: 'the edge rate-limit store and live registry; a comma-separated list for a cluster',
-      default: 'unset: in-process',
-      example: 'redis://redis.example.com:6379',
-      requiredInProduction: true,
-      secret: true,
-    },
-  ),
+  REDIS_URL: variable(list.pipe(z.array(url(['redis', 'rediss'])).min(1, 'must name at least one server')).optional(), {
+    meaning: 'the edge rate-limit store and live registry; a comma-separated list for a cluster',
+    default: 'unset: in-process',
+    example: 'redis://redis.example.com:6379',
+    requiredInProduction: true,
+    secret: true,
+  }),
   UPSTREAM_PROVIDER: variable(choice(['openai', 'local']).optional(), {
     meaning: 'the upstream model provider',
     default: 'openai when OPENAI_API_KEY is set, else local (simulated)',
@@ -70,33 +87,28 @@ export const variables = {
     requiredInProduction: true,
     secret: true,
   }),
-  MAIL_FROM: variable(z.string().min(3).max(320).default('Switchboard <no-reply@localhost>'), {
+  MAIL_FROM: variable(sender.default('Switchboard <no-reply@localhost>'), {
     meaning: 'sender of login codes',
     default: 'Switchboard <no-reply@localhost>',
   }),
-  JWT_SECRET: variable(
-    list
-      .pipe(z.array(z.string().min(32, 'each secret must have 32 or more characters')).min(1, 'must hold a secret'))
-      .optional(),
-    {
-      meaning: 'signs logins; comma-separated for rotation: the first signs, all verify',
-      default: 'development: a random one kept in DATA_DIR',
-      example: 'the output of: openssl rand -base64 48',
-      requiredInProduction: true,
-      secret: true,
-    },
-  ),
-  CONSOLE_EMAILS: variable(list.default(['*']), {
+  JWT_SECRET: variable(secrets(32).pipe(z.array(z.string()).min(1, 'must hold a secret')).optional(), {
+    meaning: 'signs logins; comma-separated for rotation: the first signs, all verify',
+    default: 'development: a random one kept in DATA_DIR',
+    example: 'the output of: openssl rand -base64 48',
+    requiredInProduction: true,
+    secret: true,
+  }),
+  CONSOLE_EMAILS: variable(emails.default(['*']), {
     meaning: 'who may log in: addresses or @domain, comma-separated; * is everybody',
     default: '*',
     example: 'ops@example.com,@example.org',
   }),
-  OPERATOR_EMAILS: variable(list.optional(), {
+  OPERATOR_EMAILS: variable(emails.optional(), {
     meaning: 'who may use the operator console: addresses or @domain',
     default: 'development: every console user; production: nobody',
     example: 'ops@example.com',
   }),
-  SERVICE_TOKENS: variable(list.pipe(z.array(z.string().min(16, 'each token must have 16 or more characters'))).default([]), {
+  SERVICE_TOKENS: variable(secrets(16).default([]), {
     meaning: 'comma-separated bearer tokens for trusted back ends (usage, metrics, operator API)',
     default: 'unset',
     example: 'the output of: openssl rand -hex 32',
@@ -136,35 +148,62 @@ export const variables = {
     meaning: 'every session needs a console login',
     default: 'false',
   }),
-  QUOTA_TIMEZONE: variable(
-    z.string().refine(isTimeZone, 'must be a time zone such as UTC or Europe/Berlin').default('UTC'),
-    { meaning: 'where the calendar day begins', default: 'UTC' },
-  ),
+  QUOTA_TIMEZONE: variable(timeZone.default('UTC'), { meaning: 'where the calendar day begins', default: 'UTC' }),
   RATE_IP_PER_MIN: variable(integer(1, 1e9, 60), { meaning: 'requests a minute per IP address', default: '60' }),
   RATE_USER_PER_MIN: variable(integer(1, 1e9, 120), { meaning: 'requests a minute per console user', default: '120' }),
   RATE_BURST: variable(integer(1, 1e6, 20), {
     meaning: 'frames one WebSocket may send at once; refilled at RATE_IP_PER_MIN a minute',
     default: '20',
   }),
-  WIDGET_SESSION_PER_MIN: variable(integer(0, 1e6, 12), { meaning: 'sessions a minute per widget subject', default: '12' }),
-  CONSOLE_SESSION_PER_MIN: variable(integer(0, 1e6, 3), { meaning: 'sessions a minute per console user', default: '3' }),
-  WIDGET_MAX_TOKENS_DAILY: variable(integer(0, 1e12, 300_000), { meaning: 'tokens a day per widget subject', default: '300000' }),
-  CONSOLE_MAX_TOKENS_DAILY: variable(integer(0, 1e12, 50_000), { meaning: 'tokens a day per console user', default: '50000' }),
+  WIDGET_SESSION_PER_MIN: variable(integer(0, 1e6, 12), {
+    meaning: 'sessions a minute per widget subject',
+    default: '12',
+  }),
+  CONSOLE_SESSION_PER_MIN: variable(integer(0, 1e6, 3), {
+    meaning: 'sessions a minute per console user',
+    default: '3',
+  }),
+  WIDGET_MAX_TOKENS_DAILY: variable(integer(0, 1e12, 300_000), {
+    meaning: 'tokens a day per widget subject',
+    default: '300000',
+  }),
+  CONSOLE_MAX_TOKENS_DAILY: variable(integer(0, 1e12, 50_000), {
+    meaning: 'tokens a day per console user',
+    default: '50000',
+  }),
   WIDGET_MAX_DOLLARS_DAILY: variable(dollars(1e6, 20), { meaning: 'dollars a day per widget subject', default: '20' }),
   CONSOLE_MAX_DOLLARS_DAILY: variable(dollars(1e6, 1), { meaning: 'dollars a day per console user', default: '1' }),
-  WIDGET_MAX_CONCURRENT_SESSIONS: variable(integer(0, 1e6, 10), { meaning: 'open sessions per widget subject', default: '10' }),
-  CONSOLE_MAX_CONCURRENT_SESSIONS: variable(integer(0, 1e6, 1), { meaning: 'open sessions per console user', default: '1' }),
+  WIDGET_MAX_CONCURRENT_SESSIONS: variable(integer(0, 1e6, 10), {
+    meaning: 'open sessions per widget subject',
+    default: '10',
+  }),
+  CONSOLE_MAX_CONCURRENT_SESSIONS: variable(integer(0, 1e6, 1), {
+    meaning: 'open sessions per console user',
+    default: '1',
+  }),
   MAX_SESSION_MINUTES: variable(integer(1, 1440, 15), { meaning: 'maximum duration of a session', default: '15' }),
-  MAX_SESSION_IDLE_SEC: variable(integer(1, 86_400, 300), { meaning: 'idle seconds after which a session is idle', default: '300' }),
-  STALE_GRACE_SEC: variable(integer(1, 604_800, 3600), { meaning: 'idle seconds after which a session is stale', default: '3600' }),
+  MAX_SESSION_IDLE_SEC: variable(integer(1, 86_400, 300), {
+    meaning: 'idle seconds after which a session is idle',
+    default: '300',
+  }),
+  STALE_GRACE_SEC: variable(integer(1, 604_800, 3600), {
+    meaning: 'idle seconds after which a session is stale',
+    default: '3600',
+  }),
   STALE_REAP_SEC: variable(integer(0, 604_800, 3600), {
     meaning: 'seconds that a stale session stays visible before it is closed as abandoned',
     default: '3600',
   }),
-  HEARTBEAT_INTERVAL_SEC: variable(integer(1, 3600, 45), { meaning: 'heartbeat interval, told to clients', default: '45' }),
+  HEARTBEAT_INTERVAL_SEC: variable(integer(1, 3600, 45), {
+    meaning: 'heartbeat interval, told to clients',
+    default: '45',
+  }),
   OTP_EXPIRY_MINUTES: variable(integer(1, 1440, 10), { meaning: 'life of a login code', default: '10' }),
   SESSION_EXPIRY_HOURS: variable(integer(1, 8760, 24), { meaning: 'sliding life of a console login', default: '24' }),
-  SESSION_ABSOLUTE_HOURS: variable(integer(0, 87_600, 0), { meaning: 'absolute cap on a console login; 0 is none', default: '0' }),
+  SESSION_ABSOLUTE_HOURS: variable(integer(0, 87_600, 0), {
+    meaning: 'absolute cap on a console login; 0 is none',
+    default: '0',
+  }),
   MAX_OTP_PER_HOUR: variable(integer(1, 1000, 3), { meaning: 'codes an hour per e-mail address', default: '3' }),
   MAX_OTP_VERIFY_ATTEMPTS: variable(integer(1, 100, 5), { meaning: 'attempts per code', default: '5' }),
   LOG_LEVEL: variable(choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), {
@@ -176,20 +215,6 @@ export const variables = {
     default: 'false',
   }),
 } satisfies Record<string, Variable<unknown>>;
-
-function isSafeOrigin(publicUrl: string): boolean {
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type Variables = typeof variables;
 export type VariableName = keyof Variables;
@@ -227,20 +252,27 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     const text = env[name]?.trim();
     const result = schema.safeParse(text === '' ? undefined : text);
     if (result.success) settings[name] = result.data;
-    else problems.push({ name, message: [...new Set(result.error.issues.map((issue) => issue.message))].join('; ') });
+    else problems.push({ name, message: explain(name, text, result.error) });
   }
   const read = settings as Settings;
-  problems.push(...findMissing(read, problems), ...findContradictions(read));
+  const known = new Set(problems.map(({ name }) => name));
+  problems.push(...[...findMissing(read), ...findContradictions(read)].filter(({ name }) => !known.has(name)));
   if (problems.length > 0) throw new ConfigError(problems);
   return read;
 }
 
-function findMissing(settings: Settings, known: readonly Problem[]): Problem[] {
+/** What is wrong, with the value that was found, unless it is a secret or an address that may hold a password. */
+function explain(name: VariableName, text: string | undefined, error: z.ZodError): string {
+  const messages = [...new Set(error.issues.map((issue) => issue.message))].join('; ');
+  const isPrivate = variables[name].secret || text === undefined || text.includes('://') || messages.includes(text);
+  return isPrivate ? messages : `${messages}, not "${text}"`;
+}
+
+function findMissing(settings: Settings): Problem[] {
   if (settings.NODE_ENV !== 'production') return [];
   const names = Object.keys(variables) as VariableName[];
   return names
     .filter((name) => variables[name].requiredInProduction && settings[name] === undefined)
-    .filter((name) => !known.some((problem) => problem.name === name))
     .filter((name) => name !== 'OPENAI_API_KEY' || settings.UPSTREAM_PROVIDER !== 'local')
     .map((name) => ({ name, message: 'is missing and production needs it' }));
 }
@@ -249,13 +281,20 @@ function findContradictions(settings: Settings): Problem[] {
   const problems: Problem[] = [];
   if (settings.BOT_PROVIDER === 'http' && settings.BOT_VERDICT_URL === undefined)
     problems.push({ name: 'BOT_VERDICT_URL', message: 'is missing and BOT_PROVIDER=http needs it' });
-  if (settings.UPSTREAM_PROVIDER === 'openai' && settings.OPENAI_API_KEY === undefined && settings.NODE_ENV !== 'production')
+  if (
+    settings.UPSTREAM_PROVIDER === 'openai' &&
+    settings.OPENAI_API_KEY === undefined &&
+    settings.NODE_ENV !== 'production'
+  )
     problems.push({ name: 'OPENAI_API_KEY', message: 'is missing and UPSTREAM_PROVIDER=openai needs it' });
   if (settings.UPSTREAM_PROVIDER === 'local' && settings.NODE_ENV === 'production')
     problems.push({ name: 'UPSTREAM_PROVIDER', message: 'local is a simulation and not for production' });
   if (settings.STALE_GRACE_SEC < settings.MAX_SESSION_IDLE_SEC)
     problems.push({ name: 'STALE_GRACE_SEC', message: 'must not be less than MAX_SESSION_IDLE_SEC' });
   if (settings.NODE_ENV === 'production' && settings.PUBLIC_URL !== undefined && !isSafeOrigin(settings.PUBLIC_URL))
-    problems.push({ name: 'PUBLIC_URL', message: 'must start with https:// in production (http:// is only for localhost)' });
+    problems.push({
+      name: 'PUBLIC_URL',
+      message: 'must start with https:// in production (http:// is only for localhost)',
+    });
   return problems;
 }

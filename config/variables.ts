@@ -71,13 +71,65 @@ export const list: z.ZodType<string[], string> = z.string().transform((text) =>
 /** An address with a scheme of the list, as text. */
 export function url(schemes: readonly string[]): z.ZodType<string, string> {
   const wanted = `must be an address that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
-  return z.string().refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), wanted);
+  return z
+    .string()
+    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), wanted);
 }
 
 /** An origin as browsers send it: scheme, host and, where not the scheme's own, port. */
-export const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
-  message: 'must be an origin such as https://www.example.com, without a path or a trailing slash',
+export const origin: z.ZodType<string, string> = z.string().refine((text) => isOrigin(text) && !text.includes('*'), {
+  message: 'must be an origin such as https://www.example.com, without a path, a trailing slash or a wildcard',
 });
+
+/** The service's own origin; the trailing slash that address bars add is taken off. */
+export const ownOrigin: z.ZodType<string, string> = z
+  .string()
+  .transform((text) => text.replace(/\/$/, ''))
+  .refine(isOrigin, 'must be the address that browsers use, such as https://voice.example.com, without a path');
+
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** True where a cookie and a login code are safe on the way: https, or this machine. */
+export function isSafeOrigin(publicUrl: string): boolean {
+  const { protocol, hostname } = new URL(publicUrl);
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+export const timeZone: z.ZodType<string, string> = z.string().refine((name) => {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}, 'must be a time zone such as UTC or Europe/Berlin');
+
+/** Addresses, `@domain` for all addresses of a domain, or `*` for everybody; comma-separated, in lower case. */
+export const emails: z.ZodType<string[], string> = list.transform((entries, context) => {
+  for (const entry of entries)
+    if (entry !== '*' && !/^[^\s@]*@[^\s@]+$/.test(entry))
+      context.addIssue({ code: 'custom', message: `"${entry}" is not an address, a @domain or *` });
+  return entries.map((entry) => entry.toLowerCase());
+});
+
+/** A mail sender: an address, or a name with an address in angle brackets. */
+export const sender: z.ZodType<string, string> = z
+  .string()
+  .regex(
+    /^(?:[^<>]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+    'must be an address such as no-reply@example.com or Example <no-reply@example.com>',
+  );
+
+/** A comma-separated list of secrets of at least so many characters. Messages never repeat a secret. */
+export function secrets(characters: number): z.ZodType<string[], string> {
+  const long = z.string().min(characters, `each must have ${characters} or more characters`);
+  return list.pipe(
+    z.array(
+      long.refine((text) => !text.includes('openssl rand'), 'is the example: run the command and use what it prints'),
+    ),
+  );
+}
 
 /** Comma-separated CIDR blocks or single addresses of trusted proxies. */
 export const proxies: z.ZodType<BlockList> = list.transform((entries, context) => {
