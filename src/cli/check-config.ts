@@ -1,0 +1,88 @@
+import { toConfig, type Config } from '../../config/config.ts';
+import { ConfigError, readSettings, variables, type Settings, type VariableName } from '../../config/env.ts';
+import type { Tenant } from '../stores/tenants/contract.ts';
+import { withoutDemo } from '../tenants/demo.ts';
+import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
+import { exitCode, type Terminal } from './terminal.ts';
+
+/**
+ * `check-config`: prints all that is wrong with the environment and the tenants file, or the settings in effect without a secret.
+ * It connects to nothing.
+ * @returns 0, or 78 when something is wrong
+ */
+export async function run(_args: readonly string[], { out, err, env }: Terminal): Promise<number> {
+  const settings = attempt(() => readSettings(env));
+  // The file is checked even when the environment is wrong: all problems at once.
+  const file = variables.TENANTS_FILE.schema.parse(env['TENANTS_FILE']?.trim() || undefined);
+  const tenants = await readTenantsFile(file, 0).catch(keep);
+  if (settings instanceof Error) err.write(`${settings.message}\n`);
+  if (tenants instanceof Error) err.write(`${tenants.message}\n`);
+  if (settings instanceof Error || tenants instanceof Error) return exitCode.config;
+  const config = toConfig(settings);
+  out.write(`${[...listSettings(env), '', ...describeParts(config), describeTenants(config, tenants)].join('\n')}\n`);
+  return exitCode.ok;
+}
+
+function attempt(read: () => Settings): Settings | Error {
+  try {
+    return read();
+  } catch (error) {
+    return keep(error);
+  }
+}
+
+function keep(error: unknown): Error {
+  if (error instanceof ConfigError || error instanceof TenantsFileError) return error;
+  throw error;
+}
+
+/** One line for each variable; the text of a secret never leaves this function. */
+function listSettings(env: NodeJS.ProcessEnv): string[] {
+  return (Object.keys(variables) as VariableName[]).map((name) => {
+    const text = env[name]?.trim() ?? '';
+    const value = text === '' ? `(default) ${variables[name].defaultText}` : mask(name, text);
+    return `${name.padEnd(31)}${value}`;
+  });
+}
+
+/** Settings whose value is an address, of which the scheme and the host are worth seeing. */
+const addresses: ReadonlySet<VariableName> = new Set([
+  'DATABASE_URL',
+  'REDIS_URL',
+  'SMTP_URL',
+  'UPSTREAM_BASE_URL',
+  'BOT_VERDICT_URL',
+]);
+
+function mask(name: VariableName, text: string): string {
+  if (addresses.has(name)) return text.split(',').map(maskAddress).join(', ');
+  return variables[name].secret ? '(set, hidden)' : text;
+}
+
+/** User, password and query may each hold a secret. */
+function maskAddress(text: string): string {
+  const { protocol, username, password, host, search } = new URL(text.trim());
+  const user = username === '' && password === '' ? '' : '***@';
+  return `${protocol}//${user}${host}${search === '' ? '' : '?***'}`;
+}
+
+function describeParts(config: Config): string[] {
+  const { provider } = config.upstream;
+  return [
+    `mode: ${config.mode}`,
+    `storage: ${config.databaseUrl === undefined ? `embedded PostgreSQL in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'}`,
+    `live registry: ${config.redisUrls === undefined ? 'in this process' : 'Redis (REDIS_URL)'}`,
+    `mail: ${config.mail.smtpUrl === undefined ? 'development mailbox' : 'SMTP (SMTP_URL)'}`,
+    `provider: ${provider === 'local' ? 'local (simulated)' : provider}`,
+    `bot protection: ${config.bots.provider}`,
+  ];
+}
+
+function describeTenants({ mode, tenantsFile }: Config, tenants: readonly Tenant[]): string {
+  const served = mode === 'production' ? withoutDemo(tenants) : tenants;
+  const keys = served.flatMap((tenant) => tenant.keys);
+  const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null).length;
+  const counts = `${served.length} tenants, ${keys.length} widget keys (${revoked} revoked)`;
+  const hasDemo = served.length < tenants.length || keys.length < tenants.flatMap((tenant) => tenant.keys).length;
+  return `tenants: ${counts} in ${tenantsFile}${hasDemo ? '; its demo keys are not served in production' : ''}`;
+}

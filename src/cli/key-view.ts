@@ -1,0 +1,44 @@
+import type { WidgetKey } from '../stores/tenants/contract.ts';
+
+/** One key or a list, with the field names of TENANTS_FILE beside the tenant and the time of revocation (ISO 8601). */
+export function keysAsJson(result: WidgetKey | readonly WidgetKey[]): string {
+  return `${JSON.stringify(isList(result) ? result.map(toView) : toView(result), null, 2)}\n`;
+}
+
+function toView({ revokedAtMs, ...key }: WidgetKey): object {
+  const revokedAt = revokedAtMs === null ? null : new Date(revokedAtMs).toISOString();
+  return { ...key, revoked: revokedAtMs !== null, revokedAt };
+}
+
+/** A block of lines for each key. */
+export function keysAsText(result: WidgetKey | readonly WidgetKey[]): string {
+  const keys = isList(result) ? result : [result];
+  return keys.length === 0 ? 'There are no keys.\n' : `${keys.map(describe).join('\n\n')}\n`;
+}
+
+function isList(result: WidgetKey | readonly WidgetKey[]): result is readonly WidgetKey[] {
+  return Array.isArray(result);
+}
+
+function describe({
+  tenantId,
+  id,
+  key,
+  origin,
+  label,
+  agents,
+  allowOverrides,
+  limits,
+  revokedAtMs,
+}: WidgetKey): string {
+  const limitTexts = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+  const lines = [
+    `${tenantId}/${id}${label === '' ? '' : `  ${label}`}`,
+    `  key        ${key}`,
+    `  origin     ${origin}`,
+    `  agents     ${agents === null ? 'any' : agents.join(', ')}${allowOverrides ? '' : ', no overrides'}`,
+    limitTexts.length > 0 && `  limits     ${limitTexts.join(', ')}`,
+    revokedAtMs !== null && `  revoked    ${new Date(revokedAtMs).toISOString()}`,
+  ];
+  return lines.filter((line) => line !== false).join('\n');
+}

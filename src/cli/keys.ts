@@ -1,0 +1,133 @@
+import { parseArgs } from 'node:util';
+import { toConfig, type Config } from '../../config/config.ts';
+import { ConfigError, readSettings } from '../../config/env.ts';
+import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { Refusal, Unavailable } from '../kernel/errors.ts';
+import type { WidgetKey } from '../stores/tenants/contract.ts';
+import { issueKey, listKeys, revokeKey, type KeyDeps } from '../tenants/keys.ts';
+import { keysAsJson, keysAsText } from './key-view.ts';
+import { exitCode, type Terminal } from './terminal.ts';
+
+/** The stores that key commands work on. */
+export interface KeyStores extends Omit<KeyDeps, 'clock'> {
+  /** Sends what is still under way and lets go of connections and locks. */
+  close(): Promise<void>;
+}
+
+export interface KeysTerminal extends Terminal {
+  /** @throws DirectoryInUse when a server runs on the embedded database; Unavailable when the database is away */
+  readonly openStores: (config: Config) => Promise<KeyStores>;
+}
+
+type Work = (deps: KeyDeps) => Promise<WidgetKey | readonly WidgetKey[] | Refusal>;
+
+interface Command {
+  readonly work: Work;
+  readonly asJson: boolean;
+}
+
+/** Arguments that make no command; the message says which. */
+class UsageError extends Error {}
+
+const usage = `Usage:
+  keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--json]
+  keys list [--tenant T] [--json]
+  keys revoke --tenant T --id I [--reason R] [--json]
+`;
+
+/**
+ * `keys issue`, `keys list` and `keys revoke`, with the server's own environment.
+ * @param args what follows `keys`
+ * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
+ */
+export async function run(args: readonly string[], terminal: KeysTerminal): Promise<number> {
+  const { out, err, env, openStores } = terminal;
+  try {
+    const command = readCommand(args);
+    const stores = await openStores(toConfig(readSettings(env)));
+    try {
+      const result = await command.work({ ...stores, clock: systemClock });
+      if (result instanceof Refusal) {
+        err.write(`${result.error}\n`);
+        return exitCode.refused;
+      }
+      out.write(command.asJson ? keysAsJson(result) : keysAsText(result));
+      return exitCode.ok;
+    } finally {
+      await stores.close();
+    }
+  } catch (error) {
+    return explain(error, err);
+  }
+}
+
+function readCommand(args: readonly string[]): Command {
+  const [name, ...rest] = args;
+  if (name === 'issue') return readIssue(rest);
+  if (name === 'list') return readList(rest);
+  if (name === 'revoke') return readRevoke(rest);
+  throw new UsageError(name === undefined ? 'keys needs a command' : `keys has no command "${name}"`);
+}
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean', default: false } as const;
+
+function readIssue(args: string[]): Command {
+  const options = { tenant: text, site: text, origin: text, label: text, agents: text, pinned: flag, json: flag };
+  const { values } = parseArgs({ args, options });
+  const request = {
+    tenantId: need(values.tenant, 'tenant'),
+    site: need(values.site, 'site'),
+    origin: need(values.origin, 'origin'),
+    label: values.label,
+    agents: values.agents?.split(',').flatMap((agent) => agent.trim() || []),
+    allowOverrides: !values.pinned,
+  };
+  return { asJson: values.json, work: (deps) => issueKey(request, { actor: 'cli' }, deps) };
+}
+
+function readList(args: string[]): Command {
+  const { values } = parseArgs({ args, options: { tenant: text, json: flag } });
+  return { asJson: values.json, work: (deps) => listKeys(deps, values.tenant) };
+}
+
+function readRevoke(args: string[]): Command {
+  const { values } = parseArgs({ args, options: { tenant: text, id: text, reason: text, json: flag } });
+  const by = { actor: 'cli', reason: values.reason ?? null };
+  const [tenant, id] = [need(values.tenant, 'tenant'), need(values.id, 'id')];
+  return { asJson: values.json, work: (deps) => revokeKey(tenant, id, by, deps) };
+}
+
+function need(value: string | undefined, option: string): string {
+  if (value === undefined || value.trim() === '') throw new UsageError(`--${option} is missing`);
+  return value;
+}
+
+function explain(error: unknown, err: Terminal['err']): number {
+  if (error instanceof UsageError || isParseError(error)) {
+    err.write(`${error.message}\n${usage}`);
+    return exitCode.usage;
+  }
+  if (error instanceof ConfigError) {
+    err.write(`${error.message}\n`);
+    return exitCode.config;
+  }
+  if (error instanceof DirectoryInUse) {
+    err.write(
+      'A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n' +
+        'While it runs, edit TENANTS_FILE instead: a new key, or "revoked": true, takes effect within a second.\n' +
+        'Or use the operator API (/api/operator/keys). With DATABASE_URL this command works beside running servers.\n',
+    );
+    return exitCode.unavailable;
+  }
+  if (error instanceof Unavailable) {
+    err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
+    return exitCode.unavailable;
+  }
+  throw error;
+}
+
+function isParseError(error: unknown): error is Error {
+  return error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
+}
