@@ -9,7 +9,8 @@ import { corsHeaders, mayUseCookie, preflightHeaders, type Origins } from './cor
 import { errorBody, refusalOfFault } from './error-reply.ts';
 import { parseJsonObject } from './json.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
-import type { Answer, CookieChange, CorsScope, Login, Result, Route } from './route.ts';
+import type { Login } from '../auth/known-logins.ts';
+import type { Answer, CookieChange, CorsScope, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
 
 /** Checks and makes the console cookie. */
@@ -19,7 +20,7 @@ export interface CookieKeeper {
   /** @throws Unavailable when the login cannot be checked. */
   authenticate(token: string, atMs: number): Eventually<{ login: Login; renewedToken?: string | undefined } | undefined>;
   /** The Set-Cookie header of a change. */
-  write(change: CookieChange): string;
+  write(change: CookieChange, atMs: number): string;
 }
 
 export interface PipelineParts {
@@ -120,7 +121,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     return andThen(known, (found) => {
       if (found === undefined) return undefined;
       x.login = found.login;
-      if (found.renewedToken !== undefined) x.cookie = { kind: 'set', token: found.renewedToken };
+      if (found.renewedToken !== undefined) x.cookie = { kind: 'set', token: found.renewedToken, expiresAtMs: found.login.expiresAtMs };
       if (!isLimited(x)) return undefined;
       return andThen(parts.edge.byUser(found.login.email, atMs), (count) => {
         const user = { ...count, limit: parts.edge.perUser };
@@ -173,7 +174,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
         ['X-RateLimit-Reset', String(Math.ceil(x.limit.resetAtMs / 1000))],
       );
     const cookie = change ?? x.cookie;
-    if (cookie !== undefined) headers.push(['Set-Cookie', parts.cookies.write(cookie)]);
+    if (cookie !== undefined) headers.push(['Set-Cookie', parts.cookies.write(cookie, x.request.atMs)]);
     if (parts.timing) headers.push(['Server-Timing', `total;dur=${(performance.now() - x.startedAt).toFixed(3)}`]);
     const reply = refusal === undefined ? answerReply(result as Answer, headers) : refusalReply(x, refusal, headers);
     counters.get(x.routeName)?.(reply.status);

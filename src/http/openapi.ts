@@ -16,7 +16,7 @@ export function describeRoutes(routes: readonly Route[], version: string, server
     info: {
       title: 'Switchboard',
       version,
-      summary: 'A session broker for real-time voice agents',
+      description: 'A session broker for real-time voice agents',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl }],

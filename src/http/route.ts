@@ -1,14 +1,8 @@
 import type { z } from 'zod';
+import type { Login } from '../auth/known-logins.ts';
 import type { Code, Refusal } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { HttpRequest } from './message.ts';
-
-/** The console user behind a valid cookie. */
-export interface Login {
-  readonly id: string;
-  readonly email: string;
-  readonly expiresAtMs: number;
-}
 
 /** What a route's handler gets: the checked request. */
 export interface Call<B = unknown> {
@@ -24,7 +18,9 @@ export interface Call<B = unknown> {
 }
 
 /** What happens to the console cookie with an answer. */
-export type CookieChange = { readonly kind: 'set'; readonly token: string } | { readonly kind: 'clear' };
+export type CookieChange =
+  | { readonly kind: 'set'; readonly token: string; readonly expiresAtMs: number }
+  | { readonly kind: 'clear' };
 
 export interface Answer {
   readonly status: number;

@@ -3,7 +3,7 @@ import type { BotDetector } from '../bots/contract.ts';
 import { isBlocked } from '../bots/policy.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import type { HttpRequest } from '../http/message.ts';
-import type { Login } from '../http/route.ts';
+import type { Login } from '../auth/known-logins.ts';
 import { Refusal } from '../kernel/errors.ts';
 import { withOverrides } from '../quota/ceilings.ts';
 import type { Tenant, Tool, WidgetKey } from '../stores/tenants/contract.ts';

@@ -71,7 +71,7 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
       events.loggedIn(opened.login.id, request.requestId);
       const { id: sessionId, expiresAtMs } = opened.login;
       const session = { email: body.email, sessionId, expiresAt: new Date(expiresAtMs).toISOString() };
-      return { status: 200, body: { ok: true, session }, cookie: { kind: 'set', token: opened.token } };
+      return { status: 200, body: { ok: true, session }, cookie: { kind: 'set', token: opened.token, expiresAtMs } };
     },
   });
 }

@@ -1,0 +1,39 @@
+import { describeRoutes } from '../openapi.ts';
+import type { Route } from '../route.ts';
+import { createSessionRoute, type CreateSessionParts } from './create-session.ts';
+import { endSessionRoute } from './end-session.ts';
+import { healthRoutes, type HealthParts } from './health.ts';
+import { heartbeatRoute } from './heartbeat.ts';
+import { loginRoutes, type LoginParts } from './login.ts';
+import { operatorRoutes, type OperatorParts } from './operator.ts';
+import { pageRoutes, type PageParts } from './pages.ts';
+import { reportUsageRoute, type ReportUsageParts } from './report-usage.ts';
+
+/** Additive changes only (contract section 9). */
+export const API_VERSION = '1.0.0';
+
+export type RouteParts = CreateSessionParts &
+  ReportUsageParts &
+  LoginParts &
+  HealthParts &
+  OperatorParts &
+  Pick<PageParts, 'outbox'>;
+
+/** Every route of the service. */
+export function routesOf(parts: RouteParts): Route[] {
+  const api = [
+    createSessionRoute(parts),
+    heartbeatRoute(parts),
+    endSessionRoute(parts),
+    reportUsageRoute(parts),
+    ...loginRoutes(parts),
+    ...healthRoutes(parts),
+    ...operatorRoutes(parts),
+  ];
+  let document: string | undefined;
+  const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, API_VERSION, parts.publicUrl())));
+  return [...api, ...pageRoutes({ openapi, webDirectory, outbox: parts.outbox })];
+}
+
+/** Beside the bundle after a build; the build's also when the sources run as they are. */
+const webDirectory = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/web/' : './web/', import.meta.url);

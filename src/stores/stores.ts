@@ -1,0 +1,27 @@
+import type { Database } from '../database/database.ts';
+import { createPostgresAudit } from './audit/postgres.ts';
+import { createPostgresChallenges } from './challenges/postgres.ts';
+import { createPostgresCounters } from './counters/postgres.ts';
+import { createPostgresInstallation } from './installation/postgres.ts';
+import { createPostgresLedger } from './ledger/postgres.ts';
+import { createPostgresLogins } from './logins/postgres.ts';
+import { createPostgresReplays } from './replays/postgres.ts';
+import { createPostgresTenants } from './tenants/postgres.ts';
+import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
+
+/** The stores that keep what must never be lost, on one database. */
+export type DurableStores = ReturnType<typeof createDurableStores>;
+
+export function createDurableStores(database: Database) {
+  return {
+    audit: createPostgresAudit(database),
+    challenges: createPostgresChallenges(database),
+    counters: createPostgresCounters(database),
+    history: createPostgresVoiceHistory(database),
+    installation: createPostgresInstallation(database),
+    ledger: createPostgresLedger(database),
+    logins: createPostgresLogins(database),
+    replays: createPostgresReplays(database),
+    tenants: createPostgresTenants(database),
+  };
+}
