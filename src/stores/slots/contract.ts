@@ -3,6 +3,7 @@ import type { Eventually } from '../../kernel/eventually.ts';
 /**
  * Concurrency slots of a subject. A slot is a lease: what is neither renewed nor freed lapses by itself,
  * so that a crash leaks nothing for longer than a lease, and the limit is never exceeded under any race.
+ * A lease has lapsed from its end on, and is never moved backwards: what arrives late shortens nothing.
  */
 export interface Slots {
   /** In one step: drops lapsed leases, counts, and adds `holder` when fewer than `limit` are held. A holder that is in already is renewed. */

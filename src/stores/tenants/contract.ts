@@ -54,7 +54,8 @@ export interface Tenants {
   all(): Promise<Tenant[]>;
   /**
    * Merges tenants and keys in one transaction: adds and changes, never deletes, and never undoes a revocation.
-   * @throws KeyTaken when a key belongs to another tenant or to another id.
+   * @throws KeyTaken when a key belongs to another tenant or to another id, an id has another key already (issue the new key under a
+   *   new id, so that both serve while sites change over), or a key is given twice; then nothing is changed.
    */
   merge(tenants: readonly Tenant[]): Promise<void>;
   /** @throws KeyTaken when the id or the key is in use. @returns false when the tenant is unknown. */

@@ -14,7 +14,10 @@ export interface VoiceRegistry extends RecordStore<VoiceRecord> {
   insert(record: VoiceRecord): Eventually<boolean>;
   /** Forgets a record; the history keeps it. */
   remove(id: string): Eventually<void>;
-  /** Ids of records that are due at `atMs`, at most `limit`; each is claimed for `leaseMs`, so that no other sweep gets it meanwhile. */
+  /**
+   * Ids of records that are due at `atMs`, at most `limit`; each is claimed for `leaseMs`, so that no other sweep gets it meanwhile.
+   * A save of the record ends the claim: what was due is done, and the record is due when its `DueAt` says next.
+   */
   claimDue(atMs: number, limit: number, leaseMs: number): Eventually<string[]>;
   /** Ids of the subject's sessions that have not ended. */
   ofSubject(subject: string): Eventually<string[]>;

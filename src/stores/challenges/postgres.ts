@@ -1,0 +1,58 @@
+import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
+import type { AnySql, Database } from '../../database/database.ts';
+import type { Challenges } from './contract.ts';
+
+/** OTP challenges in PostgreSQL. */
+export function createPostgresChallenges(database: Database): Challenges {
+  return {
+    async load(id) {
+      const [record] = await database.run(
+        (sql) => sql<ChallengeRecord[]>`select ${columns(sql)} from otp_challenge where id = ${id}`,
+      );
+      return record;
+    },
+
+    async save({ id, attempts, outcome, version }, expectedVersion) {
+      // What a challenge is issued with never changes; only this does.
+      const { count } = await database.run(
+        (sql) => sql`
+          update otp_challenge set attempts = ${attempts}, outcome = ${outcome}, version = ${version}
+          where id = ${id} and version = ${expectedVersion}`,
+      );
+      return count === 1;
+    },
+
+    async insert({ id, subject, codeHash, issuedAtMs, expiresAtMs, attempts, maxAttempts, outcome, version }) {
+      await database.run(
+        (sql) => sql`
+          insert into otp_challenge
+            (id, subject, code_hash, issued_at_ms, expires_at_ms, attempts, max_attempts, outcome, version)
+          values (${id}, ${subject}, ${codeHash}, ${issuedAtMs}, ${expiresAtMs}, ${attempts}, ${maxAttempts}, ${outcome},
+            ${version})`,
+      );
+    },
+
+    async newest(subject) {
+      const [record] = await database.run(
+        (sql) => sql<ChallengeRecord[]>`
+          select ${columns(sql)} from otp_challenge where subject = ${subject} order by ordinal desc limit 1`,
+      );
+      return record;
+    },
+
+    async purge(expiredBeforeMs) {
+      // Rows that somebody holds are left for the next time: nobody waits, so nodes that purge at once cannot deadlock.
+      await database.run(
+        (sql) => sql`
+          delete from otp_challenge where id in
+            (select id from otp_challenge where expires_at_ms < ${expiredBeforeMs} for update skip locked)`,
+      );
+    },
+  };
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    id, subject, code_hash as "codeHash", issued_at_ms as "issuedAtMs", expires_at_ms as "expiresAtMs",
+    attempts, max_attempts as "maxAttempts", outcome, version`;
+}

@@ -1,0 +1,55 @@
+import { Unavailable } from '../kernel/errors.ts';
+
+interface Waiting<In, Out> {
+  readonly item: In;
+  readonly resolve: (out: Out) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: what is asked while a piece of work is under way goes together in the next one. Alone, an item waits for nothing;
+ * under load one round trip and one commit serve many, and each is answered only after its commit.
+ *
+ * @param work takes at least one item and answers as many results in the same order. `Unavailable` refuses those that wait as well:
+ *   they have waited for this answer, and must not wait for another. Any other fault is one item's own (a text that PostgreSQL does
+ *   not take), so the items are tried one by one.
+ * @param maxItems of one piece of work.
+ */
+export function grouped<In, Out>(
+  work: (items: readonly In[]) => Promise<readonly Out[]>,
+  maxItems: number,
+): (item: In) => Promise<Out> {
+  let waiting: Waiting<In, Out>[] = [];
+  let isRunning = false;
+
+  async function serve(group: readonly Waiting<In, Out>[]): Promise<void> {
+    try {
+      const results = await work(group.map(({ item }) => item));
+      group.forEach((one, index) => one.resolve(results[index] as Out));
+    } catch (error) {
+      if (error instanceof Unavailable) refuse([...group, ...waiting.splice(0)], error);
+      else if (group.length === 1) refuse(group, error);
+      else for (const one of group) await serve([one]);
+    }
+  }
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, maxItems);
+      waiting = waiting.slice(maxItems);
+      await serve(group);
+    }
+    isRunning = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!isRunning) void run();
+    });
+}
+
+function refuse(group: readonly { readonly reject: (error: unknown) => void }[], error: unknown): void {
+  for (const one of group) one.reject(error);
+}

@@ -1,0 +1,112 @@
+import type { Database, Sql } from '../../database/database.ts';
+import { grouped } from '../grouped.ts';
+import type { Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** How long an idempotency key is remembered (contract section 5). */
+const KEY_MEMORY_MS = 24 * HOUR_MS;
+
+const MAX_ENTRIES = 500;
+
+interface Totals extends UsageTotals {
+  /** Position in the group of entries. */
+  readonly n: number;
+  readonly day: string;
+}
+
+interface KeptReport extends Totals {
+  readonly bodyHash: string;
+}
+
+/** The usage ledger in PostgreSQL: reports that arrive together are committed together. */
+export function createPostgresLedger(database: Database): Ledger {
+  return {
+    record: grouped((entries: readonly UsageEntry[]) => database.run((sql) => recordAll(sql, entries)), MAX_ENTRIES),
+
+    async totals(subject, day) {
+      const [totals] = await database.run(
+        (sql) => sql<UsageTotals[]>`
+          select tokens, micro_dollars as "microDollars" from usage_total where subject = ${subject} and day = ${day}`,
+      );
+      return totals ?? { tokens: 0, microDollars: 0 };
+    },
+  };
+}
+
+async function recordAll(sql: Sql, entries: readonly UsageEntry[]): Promise<LedgerAnswer[]> {
+  const flat = entries.map(({ idempotency, ...entry }, n) => ({ n, ...entry, ...idempotency }));
+  const answers = new Map<number, LedgerAnswer>();
+  for (const { n, day, tokens, microDollars } of await count(sql, JSON.stringify(flat))) {
+    answers.set(n, { kind: 'counted', day, totals: { tokens, microDollars } });
+  }
+  // A key that was not free was kept by a report that is committed by now: only a later statement sees it.
+  const rest = flat.filter(({ n }) => !answers.has(n));
+  if (rest.length > 0) {
+    for (const { n, bodyHash, day, tokens, microDollars } of await recall(sql, JSON.stringify(rest))) {
+      const isSame = bodyHash === entries[n]?.idempotency?.bodyHash;
+      answers.set(n, isSame ? { kind: 'replayed', day, totals: { tokens, microDollars } } : { kind: 'mismatch' });
+    }
+  }
+  return entries.map((_, n) => {
+    const answer = answers.get(n);
+    if (answer === undefined) throw new Error('a usage report was neither counted nor found');
+    return answer;
+  });
+}
+
+/**
+ * Keys, entries and totals of all entries whose key is free, in one statement and so in one transaction.
+ * Of two nodes with one key the second waits in `claimed` for the first, and then finds the key taken. Rows are locked keys first,
+ * then totals, each in order, so that no two groups wait in a circle.
+ */
+function count(sql: Sql, entries: string) {
+  return sql<Totals[]>`
+    with given as materialized (
+      select * from json_to_recordset(${entries}::text::json) as entry (n integer, subject text collate "C",
+        day text collate "C", tokens bigint, "microDollars" bigint, "atMs" bigint, "tenantId" text, "sessionId" text,
+        key text collate "C", "bodyHash" text)
+    ), claimed as (
+      insert into usage_key as kept (subject, idempotency_key, body_hash, at_ms)
+      select distinct on (subject, key) subject, key, "bodyHash", "atMs"
+      from given where key is not null order by subject, key, n
+      on conflict (subject, idempotency_key) do update set body_hash = excluded.body_hash, at_ms = excluded.at_ms
+        where kept.at_ms <= excluded.at_ms - ${KEY_MEMORY_MS}
+      returning subject, idempotency_key
+    ), fresh as materialized (
+      select * from given where key is null
+      union all
+      (select distinct on (given.subject, key) given.*
+      from given join claimed on claimed.subject = given.subject and claimed.idempotency_key = key
+      order by given.subject, key, n)
+    ), totals as (
+      insert into usage_total as total (subject, day, tokens, micro_dollars)
+      select subject, day, sum(tokens), sum("microDollars") from fresh
+      group by subject, day order by subject, day
+      on conflict (subject, day) do update set
+        tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
+      returning subject, day, tokens, micro_dollars
+    ), counted as materialized (
+      select fresh.*,
+        (totals.tokens - coalesce(sum(fresh.tokens) over later, 0))::bigint as tokens_after,
+        (totals.micro_dollars - coalesce(sum("microDollars") over later, 0))::bigint as micro_dollars_after
+      from fresh join totals on totals.subject = fresh.subject and totals.day = fresh.day
+      window later as (partition by fresh.subject, fresh.day order by n rows between 1 following and unbounded following)
+    ), written as (
+      insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
+        tokens_after, micro_dollars_after)
+      select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key, tokens_after, micro_dollars_after
+      from counted order by n
+    )
+    select n, day, tokens_after as tokens, micro_dollars_after as "microDollars" from counted`;
+}
+
+/** The reports that keep the keys of these entries. */
+function recall(sql: Sql, entries: string) {
+  return sql<KeptReport[]>`
+    select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars"
+    from json_to_recordset(${entries}::text::json) as given (n integer, subject text, key text)
+    join usage_key on usage_key.subject = given.subject and usage_key.idempotency_key = given.key
+    join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key
+      and usage_entry.at_ms = usage_key.at_ms`;
+}

@@ -1,0 +1,112 @@
+import postgres from 'postgres';
+import type { AnySql, Database } from '../../database/database.ts';
+import { KeyTaken, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Tenants and widget keys in PostgreSQL. */
+export function createPostgresTenants(database: Database): Tenants {
+  return {
+    async all() {
+      const rows = await database.run(
+        (sql) => sql<Tenant[]>`
+          select tenant.id, tenant.name, tenant.agents, tenant.admins, coalesce(json_agg(json_build_object(
+              'id', k.id, 'tenantId', k.tenant_id, 'key', k.key, 'origin', k.origin, 'label', k.label, 'agents', k.agents,
+              'allowOverrides', k.allow_overrides, 'limits', k.limits, 'revokedAtMs', k.revoked_at_ms
+            ) order by k.id) filter (where k.key is not null), '[]') as keys
+          from tenant left join widget_key as k on k.tenant_id = tenant.id
+          group by tenant.id order by tenant.id`,
+      );
+      return [...rows];
+    },
+
+    async merge(tenants) {
+      const keys = tenants.flatMap((tenant) => tenant.keys.map((key) => ({ ...key, tenantId: tenant.id })));
+      refuseDuplicates(keys);
+      await naming(keys, () =>
+        database.transaction(async (sql) => {
+          // Writers of keys take turns and readers go on: two nodes that merge new keys at once would meet in the second of the
+          // two unique indexes, which ON CONFLICT does not arbitrate.
+          await sql`lock table widget_key in share row exclusive mode`;
+          await mergeTenants(sql, tenants);
+          await mergeKeys(sql, keys);
+        }),
+      );
+    },
+
+    async issue(key) {
+      const { count } = await naming([key], () => database.run((sql) => insertKey(sql, key)));
+      return count === 1;
+    },
+
+    async revoke(tenantId, keyId, atMs) {
+      const [key] = await database.run(
+        (sql) => sql<WidgetKey[]>`
+          update widget_key set revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
+          where tenant_id = ${tenantId} and id = ${keyId}
+          returning id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", limits,
+            revoked_at_ms as "revokedAtMs"`,
+      );
+      return key;
+    },
+  };
+}
+
+async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
+  await sql`
+    insert into tenant as kept (id, name, agents, admins)
+    select id, name, agents, admins
+    from json_to_recordset(${JSON.stringify(tenants)}::text::json) as given (id text, name text, agents jsonb, admins jsonb)
+    order by id
+    on conflict (id) do update set name = excluded.name, agents = excluded.agents, admins = excluded.admins
+      where (kept.name, kept.agents, kept.admins) is distinct from (excluded.name, excluded.agents, excluded.admins)`;
+}
+
+async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
+  const merged = await sql<{ key: string }[]>`
+    insert into widget_key as kept
+      (key, id, tenant_id, origin, label, agents, allow_overrides, limits, revoked_at_ms)
+    select key, id, "tenantId", origin, label, agents, "allowOverrides", limits, "revokedAtMs"
+    from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
+      label text, agents jsonb, "allowOverrides" boolean, limits jsonb, "revokedAtMs" bigint)
+    on conflict (key) do update set
+      origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
+      limits = excluded.limits, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
+      where kept.tenant_id = excluded.tenant_id and kept.id = excluded.id
+    returning key`;
+  if (merged.length === keys.length) return;
+  const mine = new Set(merged.map(({ key }) => key));
+  const taken = keys.find(({ key }) => !mine.has(key));
+  throw new KeyTaken(`widget key ${taken?.key} is in use by another tenant or under another id`);
+}
+
+function insertKey(sql: AnySql, key: WidgetKey) {
+  return sql`
+    insert into widget_key (key, id, tenant_id, origin, label, agents, allow_overrides, limits, revoked_at_ms)
+    select ${key.key}, ${key.id}, tenant.id, ${key.origin}, ${key.label}, ${optionalJson(key.agents)}::text::jsonb,
+      ${key.allowOverrides}, ${JSON.stringify(key.limits)}::text::jsonb, ${key.revokedAtMs}
+    from tenant where tenant.id = ${key.tenantId}`;
+}
+
+function optionalJson(value: readonly string[] | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function refuseDuplicates(keys: readonly WidgetKey[]): void {
+  const seen = new Set<string>();
+  for (const { key } of keys) {
+    if (seen.has(key)) throw new KeyTaken(`widget key ${key} is given twice`);
+    seen.add(key);
+  }
+}
+
+/** Runs work that writes keys; a unique index that refuses becomes `KeyTaken`. */
+async function naming<T>(keys: readonly WidgetKey[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof postgres.PostgresError) || error.code !== UNIQUE_VIOLATION) throw error;
+    const names = keys.map(({ tenantId, id }) => `${tenantId}/${id}`).join(', ');
+    throw new KeyTaken(`a widget key or its id is in use: ${error.detail ?? names}`, { cause: error });
+  }
+}

@@ -1,0 +1,30 @@
+import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
+import type { Sql } from '../../database/database.ts';
+import type { HistoryCounts } from './contract.ts';
+
+interface Group {
+  readonly state: VoiceState;
+  /** Null for the sessions that have ended: they count by state alone. */
+  readonly caller: VoiceRecord['caller'] | null;
+  readonly tenantId: string | null;
+  readonly sessions: number;
+}
+
+/** See `VoiceHistory.counts`. One statement, so that a session that ends meanwhile is counted once. */
+export async function countSessions(sql: Sql, endedSinceMs: number): Promise<HistoryCounts> {
+  const groups = await sql<Group[]>`
+    select state, caller, tenant_id as "tenantId", count(*) as sessions
+    from voice_session where ended_at_ms is null group by state, caller, tenant_id
+    union all
+    select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs}`;
+
+  const byState: Record<VoiceState, number> = { engaged: 0, idle: 0, stale: 0, ended: 0 };
+  const byCaller: Record<VoiceRecord['caller'], number> = { widget: 0, console: 0 };
+  const byTenant = new Map<string, number>();
+  for (const { state, caller, tenantId, sessions } of groups) {
+    byState[state] += sessions;
+    if (caller !== null) byCaller[caller] += sessions;
+    if (tenantId !== null) byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + sessions);
+  }
+  return { byState, byCaller, byTenant: Object.fromEntries(byTenant) };
+}

@@ -1,0 +1,113 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { AnySql, Database, Sql } from '../../database/database.ts';
+import type { HistoryFilter, HistoryRow, VoiceHistory } from './contract.ts';
+import { countSessions } from './postgres-counts.ts';
+import { readCursor, writeCursor, type Position } from './cursor.ts';
+
+type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
+
+/** The history of voice sessions in PostgreSQL. */
+export function createPostgresVoiceHistory(database: Database): VoiceHistory {
+  return {
+    async insert(row) {
+      await database.run(
+        (sql) => sql`
+          insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id,
+            started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+          select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId",
+            "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "settledAtMs", "endedAtMs", "endReason", state, version
+          from ${given(sql, [row])}
+          on conflict (id) do nothing`,
+      );
+    },
+
+    async find(id) {
+      const [row] = await database.run(
+        (sql) => sql<VoiceRecord[]>`select ${record(sql)} from voice_session where id = ${id}`,
+      );
+      return row;
+    },
+
+    async save(rows) {
+      if (rows.length === 0) return [];
+      const ended = await database.run((sql) => saveNewer(sql, rows));
+      return ended.map(({ id }) => id);
+    },
+
+    async active(afterId, limit) {
+      const rows = await database.run(
+        (sql) => sql<VoiceRecord[]>`
+          select ${record(sql)} from voice_session where ended_at_ms is null and id > ${afterId} order by id limit ${limit}`,
+      );
+      return [...rows];
+    },
+
+    async list(filter, cursor, limit) {
+      const after = cursor === undefined ? null : readCursor(cursor);
+      if (after === undefined) return undefined;
+      // One row more than asked for tells whether there is a next page.
+      const found = await database.run((sql) => page(sql, filter, after, limit + 1));
+      const rows = found.slice(0, limit).map(({ state, ...row }) => ({ record: row, state }));
+      const last = rows.at(-1)?.record;
+      return { rows, nextCursor: found.length > limit && last !== undefined ? writeCursor(last) : undefined };
+    },
+
+    counts: (endedSinceMs) => database.run((sql) => countSessions(sql, endedSinceMs)),
+  };
+}
+
+function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
+  // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. The update asks
+  // once more: a row that changed while this statement waited is judged as it is then.
+  return sql<{ id: string }[]>`
+    with incoming as (
+      select distinct on (id) * from ${given(sql, rows)} order by id, version desc
+    ), newer as (
+      select incoming.* from incoming join voice_session as kept on kept.id = incoming.id
+      where kept.ended_at_ms is null and kept.version < incoming.version
+      order by incoming.id for update of kept
+    ), saved as (
+      update voice_session as kept set last_seen_at_ms = "lastSeenAtMs", last_activity_at_ms = "lastActivityAtMs",
+        settled_at_ms = "settledAtMs", ended_at_ms = "endedAtMs", end_reason = "endReason", state = newer.state,
+        version = newer.version
+      from newer where kept.id = newer.id and kept.ended_at_ms is null and kept.version < newer.version
+      returning kept.id, kept.ended_at_ms
+    )
+    select id from saved where ended_at_ms is not null`;
+}
+
+function page(sql: Sql, filter: HistoryFilter, after: Position | null, limit: number) {
+  const { state, tenantId, agentId, caller } = filter;
+  const always = sql`true`;
+  return sql<FlatRow[]>`
+    select ${record(sql)}, state from voice_session
+    where ${after === null ? always : sql`(started_at_ms, id) < (${after.startedAtMs}, ${after.id})`}
+      and ${state === undefined ? always : sql`state = ${state}`}
+      and ${
+        // Said apart from the state, so that the index of those under way serves.
+        state === undefined || state === 'ended' ? always : sql`ended_at_ms is null`
+      }
+      and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
+      and ${agentId === undefined ? always : sql`agent_id = ${agentId}`}
+      and ${caller === undefined ? always : sql`caller = ${caller}`}
+    order by started_at_ms desc, id desc limit ${limit}`;
+}
+
+/** The columns of a record by the names of its fields. */
+function record(sql: AnySql) {
+  return sql`
+    id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
+    provider, upstream_id as "upstreamId", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
+    last_activity_at_ms as "lastActivityAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
+    end_reason as "endReason", version`;
+}
+
+/** Rows as a table: one JSON parameter costs the client less than an array for each column, and its types are said here. */
+function given(sql: AnySql, rows: readonly HistoryRow[]) {
+  const flat: FlatRow[] = rows.map(({ record, state }) => ({ ...record, state }));
+  return sql`
+    json_to_recordset(${JSON.stringify(flat)}::text::json) as given (id text collate "C", subject text, caller text, "tenantId" text,
+      "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "startedAtMs" bigint,
+      "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "settledAtMs" bigint, "endedAtMs" bigint, "endReason" text, state text,
+      version integer)`;
+}
