@@ -1,0 +1,213 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createActor, type AnyStateMachine } from 'xstate';
+import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
+import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
+import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, AuthState } from '../../machines/auth-session/types.ts';
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const daily: AuthLimits = { expiryHours: 24, absoluteHours: 0 };
+
+function opened(limits: AuthLimits, at = 0): AuthRecord {
+  return {
+    id: 'auth_1',
+    email: 'ada@example.com',
+    createdAtMs: at,
+    renewedAtMs: at,
+    expiresAtMs: expiryFrom(at, at, limits),
+    destroyedAtMs: null,
+    destroyReason: null,
+    version: 1,
+  };
+}
+
+/** An actor as the host restores it from a record, and what it emits. */
+function restore(record: AuthRecord, limits: AuthLimits) {
+  const machine: AnyStateMachine = createAuthSessionMachine(limits);
+  const value = record.destroyedAtMs === null ? 'active' : 'destroyed';
+  const actor = createActor(machine, { snapshot: machine.resolveState({ value, context: record }) });
+  const facts: AuthFact[] = [];
+  actor.on('*', (fact) => facts.push(fact as unknown as AuthFact));
+  actor.start();
+  /** As the host does, which sends nothing to an actor that is done. */
+  function send(event: AuthEvent): void {
+    if (actor.getSnapshot().status === 'active') actor.send(event);
+  }
+  return { actor, send, facts };
+}
+
+function play(record: AuthRecord, limits: AuthLimits, events: readonly AuthEvent[]) {
+  const { actor, send, facts } = restore(record, limits);
+  for (const event of events) send(event);
+  const { value, context } = actor.getSnapshot();
+  return { state: value as AuthState, record: context as AuthRecord, facts };
+}
+
+const activity = (at: number): AuthEvent => ({ type: 'ACTIVITY', at });
+const clock = (at: number): AuthEvent => ({ type: 'CLOCK', at });
+const logout = (at: number): AuthEvent => ({ type: 'DESTROY', at, reason: 'logout' });
+const revoke = (at: number): AuthEvent => ({ type: 'DESTROY', at, reason: 'revoked' });
+
+describe('A login', () => {
+  const end = 24 * HOUR;
+  const rows: [string, AuthEvent[], AuthState, Partial<AuthRecord>, string[]][] = [
+    ['is not extended within its first minute', [activity(MINUTE - 1)], 'active', { expiresAtMs: end, version: 1 }, []],
+    [
+      'is extended by activity from a minute on',
+      [activity(MINUTE)],
+      'active',
+      { renewedAtMs: MINUTE, expiresAtMs: end + MINUTE },
+      ['login.renewed'],
+    ],
+    [
+      'is extended at most once a minute',
+      [activity(MINUTE), activity(2 * MINUTE - 1), activity(2 * MINUTE)],
+      'active',
+      { renewedAtMs: 2 * MINUTE, version: 3 },
+      ['login.renewed', 'login.renewed'],
+    ],
+    ['is extended by activity in its last millisecond', [activity(end - 1)], 'active', {}, ['login.renewed']],
+    [
+      'is over from the instant of its expiry on',
+      [activity(end)],
+      'destroyed',
+      { destroyedAtMs: end, destroyReason: 'expired' },
+      ['login.destroyed'],
+    ],
+    ['expires by the clock', [clock(end + 5)], 'destroyed', { destroyedAtMs: end }, ['login.destroyed']],
+    ['does not mind an early clock', [clock(end - 1)], 'active', { version: 1 }, []],
+    [
+      'ends with a logout',
+      [logout(5)],
+      'destroyed',
+      { destroyedAtMs: 5, destroyReason: 'logout' },
+      ['login.destroyed'],
+    ],
+    [
+      'ends once, with the first reason',
+      [logout(5), revoke(6)],
+      'destroyed',
+      { destroyReason: 'logout' },
+      ['login.destroyed'],
+    ],
+    [
+      'that expired cannot be revoked any more',
+      [revoke(end)],
+      'destroyed',
+      { destroyReason: 'expired' },
+      ['login.destroyed'],
+    ],
+    [
+      'that is over is not extended',
+      [logout(5), activity(2 * MINUTE)],
+      'destroyed',
+      { expiresAtMs: end },
+      ['login.destroyed'],
+    ],
+  ];
+
+  test.each(rows)('%s', (_title, events, state, fields, facts) => {
+    const result = play(opened(daily), daily, events);
+    expect(result.state).toBe(state);
+    expect(result.record).toMatchObject(fields);
+    expect(result.facts.map(({ type }) => type)).toEqual(facts);
+  });
+
+  test('tells why it ended', () => {
+    expect(play(opened(daily), daily, [revoke(5)]).facts).toEqual([{ type: 'login.destroyed', reason: 'revoked' }]);
+  });
+
+  test('is extended up to its absolute cap and not beyond', () => {
+    const capped = { expiryHours: 24, absoluteHours: 30 };
+    const { record, facts } = play(opened(capped), capped, [
+      activity(10 * HOUR),
+      activity(20 * HOUR),
+      activity(29 * HOUR),
+    ]);
+    expect(record.expiresAtMs).toBe(30 * HOUR);
+    expect(facts).toHaveLength(1);
+    expect(play(record, capped, [activity(30 * HOUR)]).state).toBe('destroyed');
+  });
+
+  test('with a cap below its sliding life ends at the cap', () => {
+    const capped = { expiryHours: 24, absoluteHours: 2 };
+    expect(opened(capped).expiresAtMs).toBe(2 * HOUR);
+    expect(isRenewalDue(opened(capped), HOUR, capped)).toBe(false);
+  });
+});
+
+describe('For every sequence of events and times', () => {
+  const limits = fc.record({
+    expiryHours: fc.integer({ min: 1, max: 4 }),
+    absoluteHours: fc.integer({ min: 0, max: 6 }),
+  });
+  const times = fc.integer({ min: 0, max: 10 * HOUR });
+  const reason = fc.constantFrom('logout', 'violation', 'revoked', 'replaced');
+  const event: fc.Arbitrary<AuthEvent> = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ type: fc.constant('ACTIVITY'), at: times }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('DESTROY'), at: times, reason }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('CLOCK'), at: times }) },
+  );
+  const events = fc.array(event, { maxLength: 20 });
+
+  test('the machine is in the state that the record and the time say', () => {
+    const holds = fc.property(limits, events, (limits, sequence) => {
+      const { actor, send } = restore(opened(limits), limits);
+      for (const event of sequence) {
+        send(event);
+        const { value, context } = actor.getSnapshot();
+        expect(value).toBe(classify(context as AuthRecord, event.at));
+      }
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+
+  test('an actor that is restored from its record before each event does the same as one that lives on', () => {
+    const holds = fc.property(limits, events, (limits, sequence) => {
+      let present = opened(limits);
+      const facts: AuthFact[] = [];
+      for (const event of sequence) {
+        const step = play(present, limits, [event]);
+        present = step.record;
+        facts.push(...step.facts);
+      }
+      const whole = play(opened(limits), limits, sequence);
+      expect([present, facts]).toEqual([whole.record, whole.facts]);
+    });
+    fc.assert(holds, { numRuns: 300 });
+  });
+
+  test('it never outlives its limits, never gets shorter, and ends at most once', () => {
+    const holds = fc.property(limits, events, (limits, sequence) => {
+      let present = opened(limits);
+      let ends = 0;
+      for (const event of sequence) {
+        const { record, facts } = play(present, limits, [event]);
+        expect(record.expiresAtMs).toBeGreaterThanOrEqual(present.expiresAtMs);
+        expect(record.expiresAtMs).toBeLessThanOrEqual(
+          Math.max(present.expiresAtMs, event.at + limits.expiryHours * HOUR),
+        );
+        const capMs = limits.absoluteHours === 0 ? Infinity : limits.absoluteHours * HOUR;
+        expect(record.expiresAtMs).toBeLessThanOrEqual(capMs);
+        const sinceRenewalMs = facts[0]?.type === 'login.renewed' ? record.renewedAtMs - present.renewedAtMs : Infinity;
+        expect(sinceRenewalMs).toBeGreaterThanOrEqual(MINUTE);
+        expect(record.version - present.version).toBe(facts.length);
+        ends += facts.filter(({ type }) => type === 'login.destroyed').length;
+        present = record;
+      }
+      expect(ends).toBeLessThanOrEqual(1);
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+
+  test('activity does something exactly when the selector says that a renewal is due or the login has expired', () => {
+    const holds = fc.property(limits, events, times, (limits, sequence, at) => {
+      const { record } = play(opened(limits), limits, sequence);
+      const changes = play(record, limits, [activity(at)]).facts.length === 1;
+      const isOpen = record.destroyedAtMs === null;
+      expect(changes).toBe(isOpen && (at >= record.expiresAtMs || isRenewalDue(record, at, limits)));
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+});

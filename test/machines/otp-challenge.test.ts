@@ -1,0 +1,167 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createActor, transition, type AnyStateMachine } from 'xstate';
+import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
+import { classify, sameHash } from '../../machines/otp-challenge/selectors.ts';
+import type {
+  ChallengeEvent,
+  ChallengeFact,
+  ChallengeRecord,
+  ChallengeState,
+} from '../../machines/otp-challenge/types.ts';
+
+const machine: AnyStateMachine = otpChallengeMachine;
+const right = 'a'.repeat(64);
+const wrong = 'b'.repeat(64);
+
+const issued: ChallengeRecord = {
+  id: 'c1',
+  subject: 's1',
+  codeHash: right,
+  issuedAtMs: 1_000,
+  expiresAtMs: 601_000,
+  attempts: 0,
+  maxAttempts: 5,
+  outcome: null,
+  version: 1,
+};
+
+/** An actor as the host restores it from a record, and what it emits. */
+function restore(record: ChallengeRecord) {
+  const snapshot = machine.resolveState({ value: record.outcome ?? 'pending', context: record });
+  const facts: ChallengeFact[] = [];
+  const actor = createActor(machine, { snapshot });
+  actor.on('*', (fact) => facts.push(fact as unknown as ChallengeFact));
+  actor.start();
+  /** As the host does, which sends nothing to an actor that is done. */
+  function send(event: ChallengeEvent): void {
+    if (actor.getSnapshot().status === 'active') actor.send(event);
+  }
+  return { actor, send, facts };
+}
+
+function play(record: ChallengeRecord, events: readonly ChallengeEvent[]) {
+  const { actor, send, facts } = restore(record);
+  for (const event of events) send(event);
+  const { value, context } = actor.getSnapshot();
+  return { state: value as ChallengeState, record: context as ChallengeRecord, facts };
+}
+
+const redeem = (codeHash: string, at = 2_000): ChallengeEvent => ({ type: 'REDEEM', at, codeHash });
+const supersede = (at = 2_000): ChallengeEvent => ({ type: 'SUPERSEDE', at });
+const clock = (at: number): ChallengeEvent => ({ type: 'CLOCK', at });
+const failures = (count: number) => Array.from({ length: count }, () => redeem(wrong));
+
+describe('A code', () => {
+  const rows: [title: string, events: ChallengeEvent[], state: ChallengeState, attempts: number, lastFact?: string][] =
+    [
+      ['that is right is verified', [redeem(right)], 'verified', 1, 'challenge.verified'],
+      ['that is wrong stays pending and tells so', [redeem(wrong)], 'pending', 1, 'challenge.failed'],
+      [
+        'that is right at the last attempt is verified',
+        [...failures(4), redeem(right)],
+        'verified',
+        5,
+        'challenge.verified',
+      ],
+      ['is locked by the last wrong attempt', failures(5), 'locked', 5, 'challenge.locked'],
+      ['that is right but locked stays locked', [...failures(5), redeem(right)], 'locked', 5, 'challenge.locked'],
+      ['is verified only once', [redeem(right), redeem(right)], 'verified', 1, 'challenge.verified'],
+      ['works until the last millisecond', [redeem(right, 600_999)], 'verified', 1, 'challenge.verified'],
+      ['is worth nothing from its expiry on', [redeem(right, 601_000)], 'expired', 0, 'challenge.expired'],
+      ['expires by the clock', [clock(601_000)], 'expired', 0, 'challenge.expired'],
+      ['does not mind an early clock', [clock(600_999)], 'pending', 0],
+      ['that is superseded is worth nothing', [supersede(), redeem(right)], 'superseded', 0, 'challenge.superseded'],
+      ['that expired before it was superseded is expired', [supersede(601_000)], 'expired', 0, 'challenge.expired'],
+      ['that was verified cannot be superseded', [redeem(right), supersede()], 'verified', 1, 'challenge.verified'],
+    ];
+
+  test.each(rows)('%s', (_title, events, state, attempts, lastFact) => {
+    const end = play(issued, events);
+    expect([end.state, end.record.outcome ?? 'pending', end.record.attempts]).toEqual([state, state, attempts]);
+    expect(end.facts.at(-1)?.type).toBe(lastFact);
+  });
+
+  test('tells how many attempts are left', () => {
+    expect(play(issued, failures(4)).facts).toEqual(
+      [4, 3, 2, 1].map((attemptsLeft) => ({ type: 'challenge.failed', attemptsLeft })),
+    );
+  });
+
+  test('that allows one attempt is locked by it', () => {
+    expect(play({ ...issued, maxAttempts: 1 }, [redeem(wrong)]).state).toBe('locked');
+  });
+});
+
+describe('For every sequence of events and times', () => {
+  const times = fc.integer({ min: 0, max: 900_000 });
+  const event: fc.Arbitrary<ChallengeEvent> = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ type: fc.constant('REDEEM'), at: times, codeHash: fc.constantFrom(right, wrong, wrong) }),
+    },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('SUPERSEDE'), at: times }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('CLOCK'), at: times }) },
+  );
+  const record = fc
+    .record({ maxAttempts: fc.integer({ min: 1, max: 7 }), expiresAtMs: fc.integer({ min: 1, max: 900_000 }) })
+    .map((fields) => ({ ...issued, ...fields }));
+  const events = fc.array(event, { maxLength: 20 });
+
+  test('the machine is in the state that the record and the time say', () => {
+    const holds = fc.property(record, events, (start, sequence) => {
+      const { actor, send } = restore(start);
+      for (const event of sequence) {
+        send(event);
+        const { value, context } = actor.getSnapshot();
+        expect(value).toBe(classify(context as ChallengeRecord, event.at));
+      }
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+
+  test('an actor that is restored from its record before each event does the same as one that lives on', () => {
+    const holds = fc.property(record, events, (start, sequence) => {
+      let present = start;
+      const facts: ChallengeFact[] = [];
+      for (const event of sequence) {
+        const step = play(present, [event]);
+        present = step.record;
+        facts.push(...step.facts);
+      }
+      const whole = play(start, sequence);
+      expect(present).toEqual(whole.record);
+      expect(facts).toEqual(whole.facts);
+    });
+    fc.assert(holds, { numRuns: 300 });
+  });
+
+  test('it is verified at most once, evaluated at most so often, and its version counts its changes', () => {
+    const holds = fc.property(record, events, (start, sequence) => {
+      const { facts, record: end } = play(start, sequence);
+      const count = (...types: ChallengeFact['type'][]) => facts.filter(({ type }) => types.includes(type)).length;
+      expect(count('challenge.verified')).toBeLessThanOrEqual(1);
+      expect(count('challenge.verified', 'challenge.failed', 'challenge.locked')).toBe(end.attempts);
+      expect(end.attempts).toBeLessThanOrEqual(start.maxAttempts);
+      expect(end.version - start.version).toBe(facts.length);
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+
+  test('what is over changes no more', () => {
+    const outcome = fc.constantFrom('verified', 'locked', 'expired', 'superseded');
+    const holds = fc.property(record, outcome, event, (start, outcome, event) => {
+      const over: ChallengeRecord = { ...start, outcome };
+      const [after, actions] = transition(machine, machine.resolveState({ value: outcome, context: over }), event);
+      expect([after.value, after.context, actions]).toEqual([outcome, over, []]);
+    });
+    fc.assert(holds);
+  });
+});
+
+test('Hashes are the same only when all of them is the same', () => {
+  const text = fc.string({ maxLength: 8 });
+  fc.assert(fc.property(text, text, (a, b) => sameHash(a, b) === (a === b)));
+  expect(sameHash('abc', 'abcabc')).toBe(false);
+  expect(sameHash('', 'a')).toBe(false);
+});
