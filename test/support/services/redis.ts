@@ -1,0 +1,136 @@
+import { execFile, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { findBinary, reasonToSkip } from './binaries.ts';
+import { endServer, freePort, startServer } from './server-process.ts';
+import { startWatchdog, type Watchdog } from './watchdog.ts';
+
+const run = promisify(execFile);
+
+const CLUSTER_NODES = 3;
+
+/** A real Redis of its own for a test file: empty, in memory only, gone with the test run. */
+export interface RedisService {
+  /** What REDIS_URL takes: one URL, or for a cluster a comma-separated list. */
+  readonly url: string;
+  /** One URL a node. */
+  readonly urls: readonly string[];
+  /** Stops all nodes as a hung machine would: connections stay open and say nothing. */
+  freeze(): void;
+  thaw(): void;
+  /** Loses every key of every node. */
+  flush(): Promise<void>;
+  /** A new start of all nodes on the same ports, empty; a cluster keeps its shape. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Node {
+  readonly port: number;
+  readonly args: readonly string[];
+  server: ChildProcess;
+}
+
+/** See `reasonToSkip`. */
+export function reasonToSkipRedis(): string | undefined {
+  return reasonToSkip(findRedis);
+}
+
+function findRedis(): string {
+  return findBinary('redis-server', 'redis-server');
+}
+
+/**
+ * Starts one Redis (some 20 ms).
+ *
+ * @throws ServiceMissing when Redis is not installed.
+ */
+export async function startRedis(): Promise<RedisService> {
+  const directory = mkdtempSync(join(tmpdir(), 'switchboard-redis-'));
+  const watchdog = startWatchdog(directory, 'TERM');
+  const node = await startNode(directory);
+  watchdog.watch([node.server]);
+  return serviceOf([node], watchdog, async () => {});
+}
+
+/**
+ * Starts three Redis nodes as one cluster without replicas (some 2 s).
+ *
+ * @throws ServiceMissing when Redis is not installed.
+ */
+export async function startRedisCluster(): Promise<RedisService> {
+  const directory = mkdtempSync(join(tmpdir(), 'switchboard-redis-cluster-'));
+  const watchdog = startWatchdog(directory, 'TERM');
+  const nodes: Node[] = [];
+  while (nodes.length < CLUSTER_NODES) {
+    const bus = [
+      '--cluster-enabled',
+      'yes',
+      '--cluster-node-timeout',
+      '2000',
+      '--cluster-port',
+      String(await freePort()),
+    ];
+    nodes.push(await startNode(join(directory, String(nodes.length)), bus));
+    watchdog.watch(nodes.map(({ server }) => server));
+  }
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  await run(cli(), ['--cluster', 'create', ...addresses, '--cluster-replicas', '0', '--cluster-yes']);
+  await Promise.all(nodes.map(clusterIsWhole));
+  return serviceOf(nodes, watchdog, async () => {
+    await Promise.all(nodes.map(clusterIsWhole));
+  });
+}
+
+async function startNode(directory: string, more: readonly string[] = []): Promise<Node> {
+  mkdirSync(directory, { recursive: true });
+  const port = await freePort();
+  const memoryOnly = ['--save', '', '--appendonly', 'no'];
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, ...memoryOnly, ...more];
+  return { port, args, server: await launch(args) };
+}
+
+function launch(args: readonly string[]): Promise<ChildProcess> {
+  return startServer(findRedis(), args, /Ready to accept connections/);
+}
+
+function cli(): string {
+  return join(dirname(findRedis()), 'redis-cli');
+}
+
+async function clusterIsWhole({ port }: Node): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { stdout } = await run(cli(), ['-p', String(port), 'cluster', 'info']);
+    if (stdout.includes('cluster_state:ok') && stdout.includes(`cluster_known_nodes:${CLUSTER_NODES}`)) {
+      return;
+    }
+    await pause(50);
+  }
+  throw new Error(`the Redis cluster did not form (port ${port})`);
+}
+
+function serviceOf(nodes: readonly Node[], watchdog: Watchdog, settle: () => Promise<void>): RedisService {
+  const urls = nodes.map(({ port }) => `redis://127.0.0.1:${port}`);
+  const signal = (name: NodeJS.Signals): void => nodes.forEach(({ server }) => void server.kill(name));
+  return {
+    url: urls.join(','),
+    urls,
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async flush() {
+      await Promise.all(nodes.map(({ port }) => run(cli(), ['-p', String(port), 'flushall', 'sync'])));
+    },
+    async restart() {
+      for (const node of nodes) {
+        await endServer(node.server, 'SIGKILL');
+        node.server = await launch(node.args);
+        watchdog.watch(nodes.map(({ server }) => server));
+      }
+      await settle();
+    },
+    stop: () => watchdog.bite(),
+  };
+}

@@ -1,0 +1,81 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import type { Identity } from './binaries.ts';
+
+/** A server's output is kept for the error message of a failed start. */
+const KEPT_OUTPUT = 4_000;
+
+/** Starts a server and resolves when its output (either stream) matches `ready`. */
+export async function startServer(
+  binary: string,
+  args: readonly string[],
+  ready: RegExp,
+  identity: Identity = {},
+): Promise<ChildProcess> {
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'], ...identity });
+  await new Promise<void>((resolve, reject) => {
+    let output = '';
+    const listen = (text: string): void => {
+      output = (output + text).slice(-KEPT_OUTPUT);
+      if (ready.test(output)) {
+        resolve();
+      }
+    };
+    child.stdout.setEncoding('utf8').on('data', listen);
+    child.stderr.setEncoding('utf8').on('data', listen);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${binary} ended with ${code}: ${output}`)));
+  });
+  child.unref();
+  (child.stdout as Partial<Socket>).unref?.();
+  (child.stderr as Partial<Socket>).unref?.();
+  return child;
+}
+
+/** Sends a signal and waits for the end of the process. */
+export async function endServer(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.ref();
+    const exited = once(child, 'exit');
+    signalTree(child, 'SIGCONT');
+    child.kill(signal);
+    await exited;
+  }
+}
+
+/** Signals a process, then its children: a server cannot fork more of them in between when it is stopped first. */
+export function signalTree(child: ChildProcess, signal: NodeJS.Signals): void {
+  child.kill(signal);
+  for (const pid of childrenOf(child.pid ?? 0)) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It ended by itself.
+    }
+  }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') {
+    throw new Error('no port');
+  }
+  return address.port;
+}
