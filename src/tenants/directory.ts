@@ -1,6 +1,6 @@
+import { matchesEmailList } from '../auth/email.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
-import { matchesEmail } from './admins.ts';
 
 export interface DirectoryDeps {
   readonly tenants: Pick<Tenants, 'all'>;
@@ -88,7 +88,7 @@ export class TenantDirectory {
 
   /** The tenants that a console user may act for: those without a list of admins, and those that list the address. */
   tenantsAdmitting(email: string): Tenant[] {
-    return this.all().filter(({ admins }) => admins === null || matchesEmail(admins, email));
+    return this.all().filter(({ admins }) => admins === null || matchesEmailList(email, admins));
   }
 
   /**

@@ -3,6 +3,7 @@ import type { core } from 'zod';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { findConflicts, type FileProblem } from './conflicts.ts';
 import { JsonTextError, parseJsonText } from './json-text.ts';
+import { findUnstorable } from './unstorable.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
 /** The tenants file cannot be used. Its message is complete: every problem, and what to do. */
@@ -47,7 +48,11 @@ export function parseTenantsFile(text: string, file: string, atMs: number): Tena
     throw new TenantsFileError(file, [{ path: '', message: `it is not valid JSON: ${error.message}` }], error);
   }
   const result = tenantsFileSchema.safeParse(content);
-  const problems = [...(result.error?.issues.flatMap(toProblems) ?? []), ...findConflicts(content)];
+  const problems = [
+    ...(result.error?.issues.flatMap(toProblems) ?? []),
+    ...findConflicts(content),
+    ...findUnstorable(content),
+  ];
   if (!result.success || problems.length > 0) throw new TenantsFileError(file, problems);
   return result.data.tenants.map((entry) => toTenant(entry, atMs));
 }

@@ -1,0 +1,128 @@
+import type { AuditEntry } from '../../../src/stores/audit/contract.ts';
+import type { Bus, BusMessage } from '../../../src/stores/bus/contract.ts';
+import { type Tenant, type Tenants, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+
+export function aKey(tenantId: string, id: string, more: Partial<WidgetKey> = {}): WidgetKey {
+  return {
+    id,
+    tenantId,
+    key: `w_${tenantId}_${id}`,
+    origin: `https://${id}.${tenantId}.example`,
+    label: '',
+    agents: null,
+    allowOverrides: true,
+    limits: {},
+    revokedAtMs: null,
+    ...more,
+  };
+}
+
+export function aTenant(id: string, more: Partial<Tenant> = {}): Tenant {
+  return { id, name: id, agents: [], admins: null, keys: [], ...more };
+}
+
+/** Tenants in a variable, with the contract's merge: adds and changes, never deletes, never undoes a revocation. */
+export class FakeTenants implements Tenants {
+  tenants: Tenant[];
+  isAway = false;
+  mergeFault: Error | undefined;
+  loads = 0;
+
+  constructor(...tenants: Tenant[]) {
+    this.tenants = tenants;
+  }
+
+  all(): Promise<Tenant[]> {
+    this.loads += 1;
+    return this.isAway ? Promise.reject(new Unavailable('database')) : Promise.resolve(this.tenants);
+  }
+
+  merge(given: readonly Tenant[]): Promise<void> {
+    if (this.isAway) return Promise.reject(new Unavailable('database'));
+    if (this.mergeFault) return Promise.reject(this.mergeFault);
+    const others = this.tenants.filter(({ id }) => !given.some((tenant) => tenant.id === id));
+    this.tenants = [...others, ...given.map((tenant) => ({ ...tenant, keys: this.#mergeKeys(tenant) }))];
+    return Promise.resolve();
+  }
+
+  #mergeKeys({ id, keys }: Tenant): WidgetKey[] {
+    const known = this.tenants.find((tenant) => tenant.id === id)?.keys ?? [];
+    const kept = known.filter((key) => !keys.some((one) => one.id === key.id));
+    const merged = keys.map((key) => {
+      const before = known.find((one) => one.id === key.id)?.revokedAtMs ?? null;
+      return { ...key, revokedAtMs: before ?? key.revokedAtMs };
+    });
+    return [...kept, ...merged];
+  }
+
+  issue(key: WidgetKey): Promise<boolean> {
+    this.tenants = this.tenants.map((tenant) =>
+      tenant.id === key.tenantId ? { ...tenant, keys: [...tenant.keys, key] } : tenant,
+    );
+    return Promise.resolve(this.tenants.some(({ id }) => id === key.tenantId));
+  }
+
+  revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined> {
+    this.tenants = this.tenants.map((tenant) => ({
+      ...tenant,
+      keys: tenant.keys.map((key) =>
+        tenant.id === tenantId && key.id === keyId ? { ...key, revokedAtMs: key.revokedAtMs ?? atMs } : key,
+      ),
+    }));
+    const tenant = this.tenants.find(({ id }) => id === tenantId);
+    return Promise.resolve(tenant?.keys.find(({ id }) => id === keyId));
+  }
+}
+
+/** A bus that also keeps what was published. */
+export class FakeBus implements Bus {
+  readonly published: BusMessage[] = [];
+  readonly #listeners = new Set<(message: BusMessage) => void>();
+
+  publish(message: BusMessage): void {
+    this.published.push(message);
+    for (const listener of this.#listeners) listener(message);
+  }
+
+  subscribe(listener: (message: BusMessage) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+}
+
+export class FakeAudit {
+  readonly rows: AuditEntry[] = [];
+
+  append(entry: AuditEntry): Promise<void> {
+    this.rows.push(entry);
+    return Promise.resolve();
+  }
+}
+
+/** A callback that is waited for: `next()` resolves with the first call that was not taken yet. */
+export function recorder<T>(): {
+  readonly call: (value: T) => void;
+  readonly next: () => Promise<T>;
+  readonly calls: T[];
+} {
+  const calls: T[] = [];
+  const waiting: ((value: T) => void)[] = [];
+  let taken = 0;
+  return {
+    calls,
+    call(value) {
+      calls.push(value);
+      waiting.shift()?.(value);
+    },
+    next() {
+      taken += 1;
+      const ready = calls[taken - 1];
+      return calls.length >= taken ? Promise.resolve(ready as T) : new Promise((resolve) => waiting.push(resolve));
+    },
+  };
+}

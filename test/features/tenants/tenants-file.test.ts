@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'vitest';
+import { parseTenantsFile, readTenantsFile, TenantsFileError } from '../../../src/tenants/tenants-file.ts';
+
+const atMs = 1_700_000_000_000;
+
+function problemsOf(content: unknown): string[] {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  try {
+    parseTenantsFile(text, 'tenants.json', atMs);
+  } catch (error) {
+    if (error instanceof TenantsFileError) return error.problems.map(({ path, message }) => `${path}: ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+const key = { key: 'w_acme_site_4f1c', origin: 'https://www.acme.example' };
+
+function withKey(more: object): object {
+  return { tenants: [{ id: 'acme', widgetKeys: [{ ...key, ...more }] }] };
+}
+
+function withAgent(more: object): object {
+  return { tenants: [{ id: 'acme', agents: [{ id: 'support', ...more }] }] };
+}
+
+function withTool(more: object): object {
+  return withAgent({ tools: [{ kind: 'http_tool', name: 'look_up', ...more }] });
+}
+
+describe('A tenants file', () => {
+  test('needs only tenant ids, keys and origins; everything else has a default', () => {
+    expect(parseTenantsFile(JSON.stringify(withKey({})), 'tenants.json', atMs)).toEqual([
+      {
+        id: 'acme',
+        name: 'acme',
+        agents: [],
+        admins: null,
+        keys: [
+          {
+            id: 'w_acme_site_4f1c',
+            tenantId: 'acme',
+            key: 'w_acme_site_4f1c',
+            origin: 'https://www.acme.example',
+            label: '',
+            agents: null,
+            allowOverrides: true,
+            limits: {},
+            revokedAtMs: null,
+          },
+        ],
+      },
+    ]);
+  });
+
+  test('takes everything that the contract shows', () => {
+    const tool = {
+      kind: 'http_tool',
+      name: 'look_up',
+      url: 'https://api.acme.example',
+      parameters: { type: 'object' },
+    };
+    const agent = { id: 'support', model: 'gpt-realtime', voice: 'marin', instructions: 'Help.', tools: [tool] };
+    const limits = { sessionsPerMinute: 1, dailyTokens: 2, dailyDollars: 0.000001, concurrentSessions: 50 };
+    const full = {
+      ...key,
+      id: 'site',
+      label: 'Site',
+      revoked: false,
+      agents: ['support'],
+      allowOverrides: false,
+      limits,
+    };
+    const tenants = [
+      { id: 'acme', name: 'Acme', widgetKeys: [full], agents: [agent], admins: ['Ops@Acme.example', '@acme.org'] },
+    ];
+    const [tenant] = parseTenantsFile(JSON.stringify({ tenants }), 'tenants.json', atMs);
+    expect(tenant).toMatchObject({ name: 'Acme', agents: [agent], admins: ['ops@acme.example', '@acme.org'] });
+    expect(tenant?.keys[0]).toMatchObject({ id: 'site', agents: ['support'], allowOverrides: false, limits });
+  });
+
+  test('revokes a key at the time of the merge', () => {
+    const [tenant] = parseTenantsFile(JSON.stringify(withKey({ revoked: true })), 'tenants.json', atMs);
+    expect(tenant?.keys[0]?.revokedAtMs).toBe(atMs);
+  });
+
+  test('may begin with the byte order mark that some editors write', () => {
+    expect(parseTenantsFile('\uFEFF{"tenants": []}', 'tenants.json', atMs)).toEqual([]);
+  });
+
+  test.each<[string, object | string, string]>([
+    ['a list at the top', [], ': must be an object with a list of tenants'],
+    ['no tenants', {}, 'tenants: is missing'],
+    ['an unknown field at the top', { tenants: [], tenant: 1 }, 'tenant: is not a known field'],
+    ['a tenant that is a text', { tenants: ['acme'] }, 'tenants[0]: must be an object with id and widgetKeys'],
+    ['a tenant without id', { tenants: [{}] }, 'tenants[0].id: is missing'],
+    [
+      'a tenant id with a colon',
+      { tenants: [{ id: 'a:b' }] },
+      'tenants[0].id: must be 1 to 64 letters, digits, dots, hyphens and underscores',
+    ],
+    [
+      'two tenants of one id',
+      { tenants: [{ id: 'a' }, { id: 'a' }] },
+      'tenants[1].id: is the same tenant id as tenants[0].id',
+    ],
+    ['a misspelled field', withKey({ revokd: true }), 'tenants[0].widgetKeys[0].revokd: is not a known field'],
+    ['a wrong type', withKey({ revoked: 'yes' }), 'tenants[0].widgetKeys[0].revoked: must be true or false'],
+    [
+      'a key without its prefix',
+      withKey({ key: 'acme_site' }),
+      'tenants[0].widgetKeys[0].key: must start with w_ and be at most 200 letters, digits, hyphens and underscores',
+    ],
+    [
+      'a key that is too long',
+      withKey({ key: `w_${'a'.repeat(199)}` }),
+      'tenants[0].widgetKeys[0].key: must start with w_ and be at most 200 letters, digits, hyphens and underscores',
+    ],
+    [
+      'a wildcard origin',
+      withKey({ origin: 'https://*.acme.example' }),
+      'tenants[0].widgetKeys[0].origin: must be one exact origin: wildcards are not supported, use a key for each origin',
+    ],
+    [
+      'an origin with a path',
+      withKey({ origin: 'https://WWW.acme.example:443/chat' }),
+      'tenants[0].widgetKeys[0].origin: must be an exact origin, as browsers send it: https://www.acme.example',
+    ],
+    [
+      'an origin with a trailing slash',
+      withKey({ origin: 'https://www.acme.example/' }),
+      'tenants[0].widgetKeys[0].origin: must be an exact origin, as browsers send it: https://www.acme.example',
+    ],
+    [
+      'an origin without a scheme',
+      withKey({ origin: 'www.acme.example' }),
+      'tenants[0].widgetKeys[0].origin: must be an exact origin, such as https://www.example.com',
+    ],
+    [
+      'the opaque origin',
+      withKey({ origin: 'null' }),
+      'tenants[0].widgetKeys[0].origin: must be an exact origin, such as https://www.example.com',
+    ],
+    [
+      'a pin to no agent',
+      withKey({ agents: [] }),
+      'tenants[0].widgetKeys[0].agents: must name an agent; leave it out to allow any',
+    ],
+    [
+      'a pin to an agent of nobody',
+      withKey({ agents: ['sales'] }),
+      'tenants[0].widgetKeys[0].agents[0]: "sales" is not an agent of this tenant',
+    ],
+    [
+      'a negative limit',
+      withKey({ limits: { concurrentSessions: -1 } }),
+      'tenants[0].widgetKeys[0].limits.concurrentSessions: must be a whole number from 0 to 1000000',
+    ],
+    [
+      'a seventh decimal',
+      withKey({ limits: { dailyDollars: 0.0000001 } }),
+      'tenants[0].widgetKeys[0].limits.dailyDollars: must have at most 6 decimals',
+    ],
+    [
+      'an unknown limit',
+      withKey({ limits: { minutes: 1 } }),
+      'tenants[0].widgetKeys[0].limits.minutes: is not a known field',
+    ],
+    [
+      'instructions above 32 KiB in UTF-8',
+      withAgent({ instructions: 'é'.repeat(16_385) }),
+      'tenants[0].agents[0].instructions: must be at most 32 KiB (as UTF-8)',
+    ],
+    [
+      '129 tools',
+      withAgent({ tools: Array.from({ length: 129 }, (_, index) => ({ kind: 'http_tool', name: `t${index}` })) }),
+      'tenants[0].agents[0].tools: must be at most 128 tools',
+    ],
+    [
+      'a tool name with a space',
+      withTool({ name: 'look up' }),
+      'tenants[0].agents[0].tools[0].name: must be a tool name: 1 to 64 letters, digits, hyphens and underscores',
+    ],
+    ['a tool without kind', withTool({ kind: undefined }), 'tenants[0].agents[0].tools[0].kind: is missing'],
+    [
+      'an administrator without @',
+      { tenants: [{ id: 'acme', admins: ['ops'] }] },
+      'tenants[0].admins[0]: must be an e-mail address or a @domain',
+    ],
+    [
+      'a character that PostgreSQL can not store',
+      withTool({ hint: ['\u0000'] }),
+      'tenants[0].agents[0].tools[0].hint[0]: holds a character that can not be stored',
+    ],
+  ])('with %s is refused, and told where', (_, content, problem) => {
+    expect(problemsOf(content)).toEqual([problem]);
+  });
+
+  test('tells names that are used twice, in whatever form', () => {
+    const widgetKeys = [
+      { ...key, id: 'one' },
+      { ...key, key: 'w_two', id: 'one' },
+      { ...key, id: 'three' },
+      { ...key, key: 'w_four', id: 'w_five' },
+      { ...key, key: 'w_five' },
+    ];
+    const agents = [{ id: 'a' }, { id: 'a' }];
+    expect(problemsOf({ tenants: [{ id: 'acme', widgetKeys, agents }] })).toEqual([
+      'tenants[0].agents[1].id: is the same agent id as tenants[0].agents[0].id',
+      'tenants[0].widgetKeys[1].id: is the same key id as tenants[0].widgetKeys[0].id',
+      'tenants[0].widgetKeys[2].key: is the same key as tenants[0].widgetKeys[0].key',
+      'tenants[0].widgetKeys[4].id: is the same key id as tenants[0].widgetKeys[3].id',
+    ]);
+  });
+
+  test('may use one key id in two tenants, but never one key', () => {
+    const tenant = (id: string) => ({ id, widgetKeys: [{ ...key, id: 'site' }] });
+    expect(problemsOf({ tenants: [tenant('a'), tenant('b')] })).toEqual([
+      'tenants[1].widgetKeys[0].key: is the same key as tenants[0].widgetKeys[0].key',
+    ]);
+  });
+
+  test('has all its problems told at once, clashes beside wrong fields', () => {
+    const tenants = [
+      { id: 'acme', nmae: 'Acme', widgetKeys: [{ ...key, origin: '*', agents: ['ghost'] }] },
+      { id: 'acme', admins: 'everybody' },
+    ];
+    expect(problemsOf({ tenants }).sort()).toEqual([
+      'tenants[0].nmae: is not a known field',
+      'tenants[0].widgetKeys[0].agents[0]: "ghost" is not an agent of this tenant',
+      'tenants[0].widgetKeys[0].origin: must be one exact origin: wildcards are not supported, use a key for each origin',
+      'tenants[1].admins: must be a list of e-mail addresses',
+      'tenants[1].id: is the same tenant id as tenants[0].id',
+    ]);
+  });
+
+  test('names itself and every problem in the message', () => {
+    const read = () => parseTenantsFile('{"tenants": [{"id": 1}, {}]}', 'conf/t.json', atMs);
+    expect(read).toThrow('The tenants file conf/t.json (TENANTS_FILE) cannot be used:');
+    expect(read).toThrow('  tenants[1].id: is missing');
+  });
+
+  test('that does not exist says what to do', async () => {
+    const error = await readTenantsFile('/nowhere/tenants.json', atMs).catch((fault: unknown) => fault);
+    expect(error).toBeInstanceOf(TenantsFileError);
+    expect(String(error)).toContain('it does not exist. Set TENANTS_FILE to your file, or create this one');
+  });
+});
+
+describe('A JSON mistake is told with line and column:', () => {
+  test.each([
+    ['', 'line 1, column 1: a value (no comma after the last one) is expected, but the file ends'],
+    [
+      '{\n  "tenants": [],\n}',
+      'line 3, column 1: a field name in double quotes (no comma after the last field) is expected, but there is "}"',
+    ],
+    ['{"tenants": [1,]}', 'line 1, column 16: a value (no comma after the last one) is expected, but there is "]"'],
+    ['{\n\t"tenants" []}', 'line 2, column 12: a colon is expected, but there is "["'],
+    ['{"a": 1 "b": 2}', 'line 1, column 9: a comma or the closing bracket is expected, but there is "\\""'],
+    ["{'a': 1}", 'line 1, column 2: a field name in double quotes or } is expected, but there is "\'"'],
+    ['{"a": [1}', 'line 1, column 9: a comma or the closing bracket is expected, but there is "}"'],
+    ['{"a": "é\\u00e9\u0085", // why\n"b": 1}', 'line 1, column 19: a field name in double quotes'],
+    ['{"a": undefined}', 'line 1, column 7: a value (no comma after the last one) is expected, but there is "u"'],
+    ['{"a": {}}}', 'line 1, column 10: nothing more is expected, but there is "}"'],
+    ['{"a": [true, null, -1.5e3', 'line 1, column 26: a comma or the closing bracket is expected, but the file ends'],
+    ['[]]', 'line 1, column 3: nothing more is expected, but there is "]"'],
+    ['[1 2]', 'line 1, column 4: a comma or the closing bracket is expected, but there is "2"'],
+    ['["a\nb"]', 'line 1, column 2: a value or ] is expected'],
+  ])('%j', (text, message) => {
+    expect(problemsOf(text)).toEqual([expect.stringContaining(message)]);
+  });
+});
