@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { createAuthSessions } from './auth/auth-sessions.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './auth/cookie.ts';
@@ -8,10 +7,8 @@ import { createServiceTokens } from './auth/service-tokens.ts';
 import { createSubjects } from './auth/subjects.ts';
 import { createTokens } from './auth/tokens.ts';
 import { selectDetector } from './bots/select.ts';
-import type { Database } from './database/database.ts';
-import { openEmbedded } from './database/embedded/embedded.ts';
-import { openExternal } from './database/external.ts';
 import { migrate } from './database/migrate.ts';
+import { openDatabase } from './database/open.ts';
 import { errorBody, refusalOfFault } from './http/error-reply.ts';
 import { createPipeline, type CookieKeeper } from './http/handle.ts';
 import type { HttpReply, HttpRequest } from './http/message.ts';
@@ -88,7 +85,9 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
   const metrics = new Metrics();
   const events = createEvents(log, metrics);
   const report = (error: unknown): void =>
-    error instanceof Unavailable ? events.dependencyAway(error.dependency, error.cause) : events.faulted(error, undefined, 'background work');
+    error instanceof Unavailable
+      ? events.dependencyAway(error.dependency, error.cause)
+      : events.faulted(error, undefined, 'background work');
 
   const database = await openDatabase(config);
   undo.push(() => database.close());
@@ -115,7 +114,13 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
     },
   });
   const admits = (email: string): boolean => matchesEmailList(email, config.consoleEmails);
-  const logins = createAuthSessions({ logins: stores.logins, bus, tokens: createTokens(jwtSecrets), limits: config.auth, admits });
+  const logins = createAuthSessions({
+    logins: stores.logins,
+    bus,
+    tokens: createTokens(jwtSecrets),
+    limits: config.auth,
+    admits,
+  });
   undo.push(() => logins.close());
 
   let publicUrl = config.publicUrl?.replace(/\/+$/, '') ?? '';
@@ -251,18 +256,16 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
   };
 }
 
-function openDatabase(config: Config): Promise<Database> | Database {
-  return config.databaseUrl === undefined
-    ? openEmbedded({ directory: join(config.dataDir, 'postgres') })
-    : openExternal({ url: config.databaseUrl });
-}
-
 function createMailer(config: Config, clock: Clock, { onDevMail }: Overrides): Mailer {
-  if (config.mail.smtpUrl === undefined) return new Outbox({ clock, ...(onDevMail === undefined ? {} : { onMail: onDevMail }) });
+  if (config.mail.smtpUrl === undefined)
+    return new Outbox({ clock, ...(onDevMail === undefined ? {} : { onMail: onDevMail }) });
   return new SmtpMailer({ server: parseSmtpUrl(config.mail.smtpUrl), from: parseSender(config.mail.from) });
 }
 
-function cookieKeeper(logins: Pick<ReturnType<typeof createAuthSessions>, 'authenticate'>, isSecure: () => boolean): CookieKeeper {
+function cookieKeeper(
+  logins: Pick<ReturnType<typeof createAuthSessions>, 'authenticate'>,
+  isSecure: () => boolean,
+): CookieKeeper {
   return {
     read: readSessionCookie,
     authenticate: (token, atMs) => logins.authenticate(token, atMs),
@@ -274,7 +277,10 @@ function cookieKeeper(logins: Pick<ReturnType<typeof createAuthSessions>, 'authe
 }
 
 /** Sweeps until nothing more is due. */
-async function sweepAll(sessions: { sweep(at: number, limit: number, leaseMs: number): Promise<number> }, clock: Clock): Promise<void> {
+async function sweepAll(
+  sessions: { sweep(at: number, limit: number, leaseMs: number): Promise<number> },
+  clock: Clock,
+): Promise<void> {
   while ((await sessions.sweep(clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
 }
 
@@ -291,7 +297,11 @@ function plainReply(error: unknown, requestId: string): HttpReply {
   const refusal = refusalOfFault(error, requestId);
   return {
     status: refusal.status,
-    headers: [['Content-Type', 'application/json; charset=utf-8'], ['X-Request-Id', requestId], ['Cache-Control', 'no-store']],
+    headers: [
+      ['Content-Type', 'application/json; charset=utf-8'],
+      ['X-Request-Id', requestId],
+      ['Cache-Control', 'no-store'],
+    ],
     body: JSON.stringify(errorBody(refusal)),
   };
 }

@@ -1,16 +1,44 @@
 import { ConfigError } from '../config/env.ts';
+import * as checkConfig from './cli/check-config.ts';
+import * as help from './cli/help.ts';
+import * as keys from './cli/keys.ts';
+import * as migrate from './cli/migrate.ts';
+import { openKeyStores } from './cli/open-key-stores.ts';
+import * as printOpenapi from './cli/print-openapi.ts';
 import { serve } from './cli/serve.ts';
+import { exitCode, type Terminal } from './cli/terminal.ts';
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 
-async function run(): Promise<number> {
-  return serve(process.env, print);
+function run([command, ...args]: readonly string[]): Promise<number> {
+  switch (command) {
+    case undefined:
+    case 'serve':
+      return serve(terminal);
+    case 'migrate':
+      return migrate.run(args, terminal);
+    case 'check-config':
+      return checkConfig.run(args, terminal);
+    case 'keys':
+      return keys.run(args, { ...terminal, openStores: openKeyStores });
+    case 'print-openapi':
+      return printOpenapi.run(args, terminal);
+    case 'help':
+    case '--help':
+    case '-h':
+      return help.run(args, terminal);
+    default:
+      terminal.err.write(`There is no command "${command}"; see --help.\n`);
+      return Promise.resolve(exitCode.usage);
+  }
 }
 
 try {
-  process.exitCode = await run();
+  process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : (error as Error).stack}\n`);
-  process.exitCode = error instanceof ConfigError ? 78 : 1;
+  const isKnown = error instanceof ConfigError;
+  terminal.err.write(`${isKnown ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+  process.exitCode = isKnown ? exitCode.config : exitCode.refused;
 }
-process.exit();
+// Pipes are written in the background: what was printed must be out before the exit.
+process.stdout.write('', () => process.exit());

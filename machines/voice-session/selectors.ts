@@ -40,16 +40,9 @@ export function classify(record: VoiceRecord, at: number, limits: VoiceLimits): 
 /** When the clock alone changes the state next; Infinity for an ended session. */
 export function nextDeadline(record: VoiceRecord, limits: VoiceLimits): number {
   const state = classify(record, record.settledAtMs, limits);
-  switch (state) {
-    case 'engaged':
-      return Math.min(durationEndMs(record, limits) + 1, idleAtMs(record, limits));
-    case 'idle':
-      return staleAtMs(record, limits);
-    case 'stale':
-      return abandonedAtMs(record, limits);
-    case 'ended':
-      return Infinity;
-  }
+  if (state === 'engaged') return Math.min(durationEndMs(record, limits) + 1, idleAtMs(record, limits));
+  if (state === 'idle') return staleAtMs(record, limits);
+  return state === 'stale' ? abandonedAtMs(record, limits) : Infinity;
 }
 
 /** Whole seconds since the last activity, up to the end for an ended session. */
@@ -66,7 +59,12 @@ export function durationSec(record: VoiceRecord, at: number): number {
  * The record after a heartbeat that moves no state, or undefined when the machine must decide.
  * The hot path's short cut: a property test holds it equal to the machine's own answer.
  */
-export function touch(record: VoiceRecord, at: number, idleSec: number | undefined, limits: VoiceLimits): VoiceRecord | undefined {
+export function touch(
+  record: VoiceRecord,
+  at: number,
+  idleSec: number | undefined,
+  limits: VoiceLimits,
+): VoiceRecord | undefined {
   if (record.endedAtMs !== null) return undefined;
   const idleAt = idleAtMs(record, limits);
   if (at >= idleAt || at > durationEndMs(record, limits) || record.settledAtMs >= idleAt) return undefined;

@@ -53,7 +53,11 @@ export type RequestedEnd = Exclude<EndReason, 'duration_exceeded' | 'idle_exceed
 
 /** Every event carries its time: machines have no clock of their own. */
 export type VoiceEvent =
-  | { readonly type: 'HEARTBEAT'; readonly at: number; /** How long nobody has spoken, as the client knows it. */ readonly idleSec?: number | undefined }
+  | {
+      readonly type: 'HEARTBEAT';
+      readonly at: number;
+      /** How long nobody has spoken, as the client knows it. */ readonly idleSec?: number | undefined;
+    }
   | { readonly type: 'ACTIVITY'; readonly at: number }
   | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
   | { readonly type: 'CLOCK'; readonly at: number };

@@ -7,6 +7,7 @@ import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
 import { createLog } from '../telemetry/log.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
+import { exitCode, type Output, type Terminal } from './terminal.ts';
 
 /** The contract allows ten seconds from the signal to the exit. */
 const SHUTDOWN_MS = 9000;
@@ -16,8 +17,8 @@ const SHUTDOWN_MS = 9000;
  * @returns the exit code: 0 after a drained shutdown, 78 when the configuration or the tenants file cannot be used
  * @throws ConfigError with everything that is wrong with the environment
  */
-export async function serve(env: NodeJS.ProcessEnv, print: (text: string) => void): Promise<number> {
-  const startedAt = performance.now();
+export async function serve({ env, out, err }: Terminal): Promise<number> {
+  const print = (text: string): void => void out.write(`${text}\n`);
   const config = toConfig(readSettings(env));
   const isTerminal = process.stdout.isTTY;
   const log = createLog(config.logLevel, isTerminal && config.mode !== 'production');
@@ -33,22 +34,23 @@ export async function serve(env: NodeJS.ProcessEnv, print: (text: string) => voi
   try {
     app = await startApp(config, log, { onDevMail: (mail) => print(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n`) });
   } catch (error) {
-    if (error instanceof TenantsFileError) return refuse(print, error, 78);
-    if (error instanceof DirectoryInUse || error instanceof MigrationError) return refuse(print, error, 1);
+    if (error instanceof TenantsFileError) return refuse(err, error, exitCode.config);
+    if (error instanceof DirectoryInUse || error instanceof MigrationError)
+      return refuse(err, error, exitCode.unavailable);
     throw error;
   }
-  print(startMessage(config, app, performance.now() - startedAt));
+  print(startMessage(config, app, performance.now()));
 
   await stopped;
   log.info({ event: 'service.stopping' });
   const isDrained = await Promise.race([app.close().then(() => true), delay(SHUTDOWN_MS, false, { ref: false })]);
   log.info({ event: 'service.stopped', isDrained });
-  return isDrained ? 0 : 1;
+  return isDrained ? exitCode.ok : exitCode.refused;
 }
 
-function refuse(print: (text: string) => void, error: Error, exitCode: number): number {
-  print(error.message);
-  return exitCode;
+function refuse(err: Output, error: Error, code: number): number {
+  err.write(`${error.message}\n`);
+  return code;
 }
 
 function codeIn(text: string): string {

@@ -8,7 +8,10 @@ export interface Origins {
 
 type Headers = readonly (readonly [string, string])[];
 
-const exposed = ['Access-Control-Expose-Headers', 'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'] as const;
+const exposed = [
+  'Access-Control-Expose-Headers',
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After',
+] as const;
 const vary = ['Vary', 'Origin'] as const;
 const onlyVary: Headers = [vary];
 

@@ -19,8 +19,15 @@ export function errorBody(refusal: Refusal): object {
 /** What a caller learns of a thrown fault: never its internals; the cause is in the log under the request id. */
 export function refusalOfFault(fault: unknown, requestId: string): Refusal {
   if (fault instanceof Unavailable)
-    return new Refusal('SERVICE_UNAVAILABLE', `A part of the service (${fault.dependency}) is away; try again shortly.`, {
-      retryAfter: RETRY_WHEN_AWAY_SEC,
-    });
-  return new Refusal('INTERNAL_ERROR', `An unexpected fault; the operator finds its cause under request id ${requestId}.`);
+    return new Refusal(
+      'SERVICE_UNAVAILABLE',
+      `A part of the service (${fault.dependency}) is away; try again shortly.`,
+      {
+        retryAfter: RETRY_WHEN_AWAY_SEC,
+      },
+    );
+  return new Refusal(
+    'INTERNAL_ERROR',
+    `An unexpected fault; the operator finds its cause under request id ${requestId}.`,
+  );
 }

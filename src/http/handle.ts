@@ -18,7 +18,10 @@ export interface CookieKeeper {
   /** The cookie's token, when the header holds one. */
   read(cookieHeader: string | undefined): string | undefined;
   /** @throws Unavailable when the login cannot be checked. */
-  authenticate(token: string, atMs: number): Eventually<{ login: Login; renewedToken?: string | undefined } | undefined>;
+  authenticate(
+    token: string,
+    atMs: number,
+  ): Eventually<{ login: Login; renewedToken?: string | undefined } | undefined>;
   /** The Set-Cookie header of a change. */
   write(change: CookieChange, atMs: number): string;
 }
@@ -121,7 +124,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     return andThen(known, (found) => {
       if (found === undefined) return undefined;
       x.login = found.login;
-      if (found.renewedToken !== undefined) x.cookie = { kind: 'set', token: found.renewedToken, expiresAtMs: found.login.expiresAtMs };
+      if (found.renewedToken !== undefined)
+        x.cookie = { kind: 'set', token: found.renewedToken, expiresAtMs: found.login.expiresAtMs };
       if (!isLimited(x)) return undefined;
       return andThen(parts.edge.byUser(found.login.email, atMs), (count) => {
         const user = { ...count, limit: parts.edge.perUser };
@@ -207,7 +211,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
 
 function answerReply(answer: Answer, headers: (readonly [string, string])[]): HttpReply {
   if (answer.headers !== undefined) headers.push(...answer.headers);
-  if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body)) return { status: answer.status, headers, body: answer.body };
+  if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
+    return { status: answer.status, headers, body: answer.body };
   headers.push(json);
   return { status: answer.status, headers, body: JSON.stringify(answer.body) };
 }
@@ -233,7 +238,10 @@ function invalid(message: string, path: string): Refusal {
 }
 
 function allowed(methods: ReadonlyMap<string, Route>): string {
-  return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).concat('OPTIONS').join(', ');
+  return [...methods.keys()]
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .concat('OPTIONS')
+    .join(', ');
 }
 
 /** Runs `work` and turns a throw or a rejection over to `rescue`. */

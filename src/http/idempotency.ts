@@ -29,7 +29,9 @@ export async function once(
   const key = request.headers['idempotency-key'];
   if (key === undefined) return work();
   if (key === '' || key.length > 255) return badKey();
-  const keyHash = createHash('sha256').update(JSON.stringify([...scope, key])).digest('base64url');
+  const keyHash = createHash('sha256')
+    .update(JSON.stringify([...scope, key]))
+    .digest('base64url');
   const bodyHash = createHash('sha256').update(request.body).digest('base64url');
   const claimMs = mintTimeoutMs + 2000;
   for (let waitedMs = 0; waitedMs <= claimMs; waitedMs += POLL_MS) {
@@ -63,7 +65,9 @@ async function claimed(
 
 function badKey(): Refusal {
   const message = 'must have 1 to 255 characters';
-  return new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}.`, { details: [{ path: 'Idempotency-Key', message }] });
+  return new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}.`, {
+    details: [{ path: 'Idempotency-Key', message }],
+  });
 }
 
 /** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */

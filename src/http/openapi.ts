@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { codes, type Code } from '../kernel/errors.ts';
 import type { Route } from './route.ts';
 import { errorBody } from './schemas.ts';
@@ -43,7 +48,9 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ...(route.query === undefined ? {} : { query: route.query }),
       ...(route.headers === undefined ? {} : { header: route.headers }),
     },
-    ...(route.body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
     responses: responsesOf(route),
   };
 }
@@ -68,7 +75,10 @@ function responsesOf(route: Route): ZodOpenApiResponsesObject {
     responses[key] =
       known === undefined
         ? { description: here.join(', '), content: { 'application/json': { schema } } }
-        : { description: `${known.description}; ${here.join(', ')}`, content: { 'application/json': { schema: z.union([contentSchema(route, status), schema]) } } };
+        : {
+            description: `${known.description}; ${here.join(', ')}`,
+            content: { 'application/json': { schema: z.union([contentSchema(route, status), schema]) } },
+          };
   }
   return responses;
 }

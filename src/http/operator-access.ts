@@ -8,7 +8,10 @@ export interface OperatorRule {
 }
 
 /** Who operates: an operator's cookie or a service token (contract section 8); a refusal for everybody else. */
-export function operatorOf(call: Pick<Call, 'login' | 'isService'>, { operatorEmails }: OperatorRule): Refusal | string {
+export function operatorOf(
+  call: Pick<Call, 'login' | 'isService'>,
+  { operatorEmails }: OperatorRule,
+): Refusal | string {
   if (call.isService) return 'service';
   if (call.login === undefined) return new Refusal('AUTH_REQUIRED', 'Log in as an operator, or send a service token.');
   return matchesEmailList(call.login.email, operatorEmails)

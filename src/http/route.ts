@@ -57,7 +57,9 @@ export interface Route<B = unknown> {
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   /** The good replies by status. */
-  readonly replies: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly contentType?: string }>>;
+  readonly replies: Readonly<
+    Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly contentType?: string }>
+  >;
   readonly refusals: readonly Code[];
   /** What proves the caller, for the documentation. */
   readonly credentials?: readonly ('cookie' | 'service')[];
@@ -69,7 +71,9 @@ export interface Route<B = unknown> {
 }
 
 /** Types the body of a route by its schema. */
-export function defineRoute<B>(route: Omit<Route<B>, 'limited' | 'cors'> & Partial<Pick<Route<B>, 'limited' | 'cors'>>): Route {
+export function defineRoute<B>(
+  route: Omit<Route<B>, 'limited' | 'cors'> & Partial<Pick<Route<B>, 'limited' | 'cors'>>,
+): Route {
   const whole: Route<B> = { cors: 'console', limited: route.path.startsWith('/api/'), ...route };
-  return whole as unknown as Route;
+  return whole as Route;
 }

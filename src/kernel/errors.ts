@@ -6,10 +6,16 @@ interface CodeMeaning {
 
 /** Every code that a client can receive (specification section 7, contract section 2). */
 export const codes = {
-  INVALID_REQUEST: { status: 400, userMessage: 'Something in this request is not right. Please check it and try again.' },
+  INVALID_REQUEST: {
+    status: 400,
+    userMessage: 'Something in this request is not right. Please check it and try again.',
+  },
   AUTH_REQUIRED: { status: 401, userMessage: 'Please log in to continue.' },
   INVALID_OTP: { status: 401, userMessage: 'This code is wrong or has expired. Please request a new code.' },
-  INVALID_WIDGET_KEY: { status: 401, userMessage: 'This assistant is not set up correctly. Please contact the website.' },
+  INVALID_WIDGET_KEY: {
+    status: 401,
+    userMessage: 'This assistant is not set up correctly. Please contact the website.',
+  },
   FORBIDDEN: { status: 403, userMessage: 'You are not allowed to do this.' },
   BOT_BLOCKED: { status: 403, userMessage: 'We could not verify your browser. Please refresh the page and try again.' },
   ORIGIN_MISMATCH: { status: 403, userMessage: 'This assistant is not available on this website.' },
@@ -21,7 +27,10 @@ export const codes = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, userMessage: 'This kind of content is not supported.' },
   IDEMPOTENCY_MISMATCH: { status: 422, userMessage: 'This request was already made with other content.' },
   RATE_LIMIT_EXCEEDED: { status: 429, userMessage: 'Too many requests. Please wait a moment and try again.' },
-  MAX_CONCURRENT_SESSIONS: { status: 429, userMessage: 'Too many conversations are open. Please close one and try again.' },
+  MAX_CONCURRENT_SESSIONS: {
+    status: 429,
+    userMessage: 'Too many conversations are open. Please close one and try again.',
+  },
   DAILY_QUOTA_EXCEEDED: { status: 429, userMessage: "Today's limit is reached. Please come back tomorrow." },
   INTERNAL_ERROR: { status: 500, userMessage: 'Something went wrong on our side. Please try again.' },
   UPSTREAM_ERROR: { status: 502, userMessage: 'The voice service is not available right now. Please try again.' },

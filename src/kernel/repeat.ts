@@ -2,7 +2,11 @@
  * Does some work again and again, never two at once: the next begins `intervalMs` after the last has ended.
  * Faults go to `onError` and the work goes on. @returns the way to stop, which waits for work that is under way.
  */
-export function repeat(intervalMs: number, work: () => Promise<unknown>, onError: (error: unknown) => void): () => Promise<void> {
+export function repeat(
+  intervalMs: number,
+  work: () => Promise<unknown>,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -10,7 +14,9 @@ export function repeat(intervalMs: number, work: () => Promise<unknown>, onError
   function schedule(): void {
     if (stopped) return;
     timer = setTimeout(() => {
-      running = work().then(() => undefined, onError).finally(schedule);
+      running = work()
+        .then(() => undefined, onError)
+        .finally(schedule);
     }, intervalMs);
     timer.unref();
   }

@@ -35,7 +35,11 @@ export interface UsageParts {
  * all sessions of the subject end and the answer is DAILY_QUOTA_EXCEEDED (contract section 5).
  * @throws Unavailable when the database is away: then nothing is counted.
  */
-export async function reportUsage(who: UsageSubject, report: UsageReport, parts: UsageParts): Promise<UsageView | Refusal> {
+export async function reportUsage(
+  who: UsageSubject,
+  report: UsageReport,
+  parts: UsageParts,
+): Promise<UsageView | Refusal> {
   const { subject, tenantId, sessionId } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
   const answer = await parts.ledger.record({
@@ -59,9 +63,14 @@ export async function reportUsage(who: UsageSubject, report: UsageReport, parts:
 }
 
 export function quotaRefusal(): Refusal {
-  return new Refusal('DAILY_QUOTA_EXCEEDED', 'The daily token or dollar ceiling is reached; it resets with the next day.');
+  return new Refusal(
+    'DAILY_QUOTA_EXCEEDED',
+    'The daily token or dollar ceiling is reached; it resets with the next day.',
+  );
 }
 
 function hashOf(sessionId: string | null, tokens: number, microDollars: number): string {
-  return createHash('sha256').update(JSON.stringify([sessionId, tokens, microDollars])).digest('base64url');
+  return createHash('sha256')
+    .update(JSON.stringify([sessionId, tokens, microDollars]))
+    .digest('base64url');
 }

@@ -21,12 +21,26 @@ export function createEvents(log: Log, metrics: Metrics) {
     sessionOpened(record: VoiceRecord, requestId: string): void {
       metrics.started.inc({ caller: record.caller, tenant: record.tenantId });
       const { caller, tenantId, agentId, keyId, provider } = record;
-      log.info({ event: 'session.opened', session: shortId(record), caller, tenantId, agentId, keyId, provider, requestId });
+      log.info({
+        event: 'session.opened',
+        session: shortId(record),
+        caller,
+        tenantId,
+        agentId,
+        keyId,
+        provider,
+        requestId,
+      });
     },
 
     sessionMoved(record: VoiceRecord, fact: VoiceFact): void {
       if (fact.type === 'session.ended') metrics.ended.inc({ reason: fact.reason });
-      log.info({ event: fact.type, session: shortId(record), tenantId: record.tenantId, reason: record.endReason ?? undefined });
+      log.info({
+        event: fact.type,
+        session: shortId(record),
+        tenantId: record.tenantId,
+        reason: record.endReason ?? undefined,
+      });
     },
 
     refused(code: string, route: string, requestId: string, error: string): void {

@@ -41,5 +41,11 @@ function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack } = error;
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  return { type: name, message, ...code, stack, ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }) };
+  return {
+    type: name,
+    message,
+    ...code,
+    stack,
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
 }

@@ -52,11 +52,11 @@ export class Metrics {
       registers,
     });
     const replies = this.#replies;
-    new Counter({
+    const told = new Counter({
       name: 'switchboard_http_replies_total',
       help: 'HTTP replies by route and status',
       labelNames: ['route', 'status'],
-      registers,
+      registers: [],
       collect() {
         this.reset();
         for (const [route, byStatus] of replies)
@@ -64,18 +64,20 @@ export class Metrics {
             if (count !== undefined && count > 0) this.inc({ route, status }, count);
       },
     });
+    this.registry.registerMetric(told);
   }
 
   /** A gauge whose value is read when somebody scrapes. */
   observe(name: string, help: string, read: () => number | Promise<number>): void {
-    new Gauge({
+    const gauge = new Gauge({
       name,
       help,
-      registers: [this.registry],
+      registers: [],
       async collect() {
         this.set(await read());
       },
     });
+    this.registry.registerMetric(gauge);
   }
 
   /** Counts the replies of one route: call the result with each status. */

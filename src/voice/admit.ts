@@ -48,19 +48,30 @@ export function admit(
   parts: AdmissionParts,
 ): Admission | Refusal {
   if (parts.requireLogin && login === undefined)
-    return new Refusal('AUTH_REQUIRED', 'This installation opens sessions for logged-in callers only (REQUIRE_AUTH_FOR_SESSION).');
+    return new Refusal(
+      'AUTH_REQUIRED',
+      'This installation opens sessions for logged-in callers only (REQUIRE_AUTH_FOR_SESSION).',
+    );
   if (body.widgetKey !== undefined) return admitWidget(body, body.widgetKey, origin, parts);
   if (login !== undefined) return admitConsole(body, login, parts);
   return new Refusal('INVALID_WIDGET_KEY', 'Send a widgetKey, or log in to the console.');
 }
 
-function admitWidget(body: CreateRequest, text: string, origin: string | undefined, parts: AdmissionParts): Admission | Refusal {
+function admitWidget(
+  body: CreateRequest,
+  text: string,
+  origin: string | undefined,
+  parts: AdmissionParts,
+): Admission | Refusal {
   const found = parts.directory.keyOf(text);
   if (found === undefined || found.key.revokedAtMs !== null || (body.tenantId ?? found.tenant.id) !== found.tenant.id)
     return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
   const { key, tenant } = found;
   if (origin === undefined ? parts.requireOrigin : origin !== key.origin)
-    return new Refusal('ORIGIN_MISMATCH', `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`);
+    return new Refusal(
+      'ORIGIN_MISMATCH',
+      `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
+    );
   return withSession(tenant, key, body, {
     caller: 'widget',
     subject:
@@ -94,7 +105,12 @@ function admitConsole(body: CreateRequest, login: Login, parts: AdmissionParts):
   });
 }
 
-function withSession(tenant: Tenant, key: WidgetKey | null, body: CreateRequest, who: AdmittedCaller): Admission | Refusal {
+function withSession(
+  tenant: Tenant,
+  key: WidgetKey | null,
+  body: CreateRequest,
+  who: AdmittedCaller,
+): Admission | Refusal {
   const session = resolveSessionConfig(tenant, key, body);
   return session instanceof Refusal ? session : { who, session };
 }

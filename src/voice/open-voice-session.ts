@@ -111,7 +111,10 @@ async function mint(
     events.dependencyAway('provider', fault, requestId);
     return fault.kind === 'timeout'
       ? new Refusal('UPSTREAM_TIMEOUT', 'The voice provider did not answer in time; try again.')
-      : new Refusal('UPSTREAM_ERROR', 'The voice provider refused or gave no usable answer; the operator finds why in the log.');
+      : new Refusal(
+          'UPSTREAM_ERROR',
+          'The voice provider refused or gave no usable answer; the operator finds why in the log.',
+        );
   }
 }
 
@@ -156,7 +159,9 @@ async function giveBack(undo: readonly (() => unknown)[], parts: OpenParts): Pro
 
 function rateRefusal(minute: CounterTake, limit: number, at: number): Refusal {
   const retryAfter = Math.max(1, Math.ceil((minute.retryAtMs - at) / 1000));
-  return new Refusal('RATE_LIMIT_EXCEEDED', `More than ${limit} sessions in a minute; wait ${retryAfter} s.`, { retryAfter });
+  return new Refusal('RATE_LIMIT_EXCEEDED', `More than ${limit} sessions in a minute; wait ${retryAfter} s.`, {
+    retryAfter,
+  });
 }
 
 function slotRefusal(limit: number): Refusal {

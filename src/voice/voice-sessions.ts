@@ -1,6 +1,12 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import { classify, idleAtMs, nextDeadline, touch } from '../../machines/voice-session/selectors.ts';
-import type { RequestedEnd, VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type {
+  RequestedEnd,
+  VoiceEvent,
+  VoiceFact,
+  VoiceLimits,
+  VoiceRecord,
+} from '../../machines/voice-session/types.ts';
 import { createHost, type Outcome } from '../actors/host.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Slots } from '../stores/slots/contract.ts';
@@ -42,8 +48,7 @@ export function createVoiceSessions(parts: VoiceParts) {
     machine: createVoiceSessionMachine(limits),
     store: records,
     stateOf: (record) => classify(record, record.settledAtMs, limits),
-    touch: (record, event) =>
-      event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined,
+    touch: (record, event) => (event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined),
     settled,
   });
 

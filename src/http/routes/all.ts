@@ -21,7 +21,19 @@ export type RouteParts = CreateSessionParts &
 
 /** Every route of the service. */
 export function routesOf(parts: RouteParts): Route[] {
-  const api = [
+  const api = apiRoutes(parts);
+  let document: string | undefined;
+  const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, API_VERSION, parts.publicUrl())));
+  return [...api, ...pageRoutes({ openapi, webDirectory, outbox: parts.outbox })];
+}
+
+/** The OpenAPI document without a running service: only handlers use their parts, and nobody calls them here. */
+export function apiDocument(serverUrl: string): object {
+  return describeRoutes(apiRoutes({} as RouteParts), API_VERSION, serverUrl);
+}
+
+function apiRoutes(parts: RouteParts): Route[] {
+  return [
     createSessionRoute(parts),
     heartbeatRoute(parts),
     endSessionRoute(parts),
@@ -30,9 +42,6 @@ export function routesOf(parts: RouteParts): Route[] {
     ...healthRoutes(parts),
     ...operatorRoutes(parts),
   ];
-  let document: string | undefined;
-  const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, API_VERSION, parts.publicUrl())));
-  return [...api, ...pageRoutes({ openapi, webDirectory, outbox: parts.outbox })];
 }
 
 /** Beside the bundle after a build; the build's also when the sources run as they are. */

@@ -26,9 +26,19 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
     headers: idempotencyHeader,
     replies: { 200: { description: 'The session and its client secret', schema: createReply } },
     refusals: [
-      'INVALID_REQUEST', 'INVALID_WIDGET_KEY', 'AUTH_REQUIRED', 'FORBIDDEN', 'ORIGIN_MISMATCH', 'BOT_BLOCKED',
-      'RATE_LIMIT_EXCEEDED', 'DAILY_QUOTA_EXCEEDED', 'MAX_CONCURRENT_SESSIONS', 'IDEMPOTENCY_MISMATCH',
-      'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE',
+      'INVALID_REQUEST',
+      'INVALID_WIDGET_KEY',
+      'AUTH_REQUIRED',
+      'FORBIDDEN',
+      'ORIGIN_MISMATCH',
+      'BOT_BLOCKED',
+      'RATE_LIMIT_EXCEEDED',
+      'DAILY_QUOTA_EXCEEDED',
+      'MAX_CONCURRENT_SESSIONS',
+      'IDEMPOTENCY_MISMATCH',
+      'UPSTREAM_ERROR',
+      'UPSTREAM_TIMEOUT',
+      'SERVICE_UNAVAILABLE',
     ],
     credentials: ['cookie'],
     usesCookie: (body) => body.widgetKey === undefined || parts.requireLogin,
@@ -40,7 +50,9 @@ async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSe
   const admission = admit(call.body, call.login, call.origin, parts);
   if (admission instanceof Refusal) return admission;
   const scope = admission.who.keyId ?? call.login?.email ?? '';
-  const result = await once(call.request, [admission.who.tenantId, scope], parts, async () => open(call, admission, parts));
+  const result = await once(call.request, [admission.who.tenantId, scope], parts, async () =>
+    open(call, admission, parts),
+  );
   const isConsole = admission.who.caller === 'console';
   if (result instanceof Refusal && result.code === 'DAILY_QUOTA_EXCEEDED' && isConsole && call.login !== undefined) {
     await parts.destroyLogin(call.login.id, call.request.atMs);

@@ -20,7 +20,9 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
     usesCookie: () => false,
     handle: ({ body, request }) =>
       andThen(
-        sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, (record) => speaksFor(record, body.email, subjects)),
+        sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, (record) =>
+          speaksFor(record, body.email, subjects),
+        ),
         (outcome) =>
           outcome === undefined
             ? sessionNotFound()

@@ -31,7 +31,13 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
     cors: 'widgets',
     body,
     replies: { 200: { description: 'The session goes on', schema: sessionReply } },
-    refusals: ['INVALID_REQUEST', 'SESSION_DURATION_EXCEEDED', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    refusals: [
+      'INVALID_REQUEST',
+      'SESSION_DURATION_EXCEEDED',
+      'SESSION_NOT_FOUND',
+      'RATE_LIMIT_EXCEEDED',
+      'SERVICE_UNAVAILABLE',
+    ],
     worksWithoutLogin: true,
     usesCookie: () => false,
     handle(call): Eventually<Result> {

@@ -75,10 +75,11 @@ function overviewRoute(parts: OperatorParts): Route {
       },
     },
     refusals: [...always],
-    handle: (call) => asOperator(call, parts, async () => {
-      const counts = await parts.history.counts(call.request.atMs - DAY_MS);
-      return { status: 200, body: counts };
-    }),
+    handle: (call) =>
+      asOperator(call, parts, async () => {
+        const counts = await parts.history.counts(call.request.atMs - DAY_MS);
+        return { status: 200, body: counts };
+      }),
   });
 }
 
@@ -97,15 +98,20 @@ function listRoute(parts: OperatorParts): Route {
       },
     },
     refusals: ['INVALID_REQUEST', ...always],
-    handle: (call) => asOperator(call, parts, async () => {
-      const query = filters.safeParse(Object.fromEntries(new URLSearchParams(call.request.query)));
-      if (!query.success) return invalidQuery(query.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message })));
-      const { cursor, limit, ...filter } = query.data;
-      const page = await parts.history.list(filter, cursor, limit);
-      if (page === undefined) return invalidQuery([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
-      const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs));
-      return { status: 200, body: { sessions, nextCursor: page.nextCursor ?? null } };
-    }),
+    handle: (call) =>
+      asOperator(call, parts, async () => {
+        const query = filters.safeParse(Object.fromEntries(new URLSearchParams(call.request.query)));
+        if (!query.success)
+          return invalidQuery(
+            query.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message })),
+          );
+        const { cursor, limit, ...filter } = query.data;
+        const page = await parts.history.list(filter, cursor, limit);
+        if (page === undefined)
+          return invalidQuery([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+        const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs));
+        return { status: 200, body: { sessions, nextCursor: page.nextCursor ?? null } };
+      }),
   });
 }
 
@@ -120,18 +126,19 @@ function oneRoute(parts: OperatorParts): Route {
       200: { description: 'The session', schema: listed.extend({ nextDeadline: z.iso.datetime().nullable() }) },
     },
     refusals: ['SESSION_NOT_FOUND', ...always],
-    handle: (call) => asOperator(call, parts, async () => {
-      const record = await parts.sessions.find(call.params[0] ?? '');
-      if (record === undefined) return sessionNotFound();
-      const { limits } = parts.sessions;
-      const { atMs } = call.request;
-      const deadline = nextDeadline(record, limits);
-      const body = {
-        ...describe(record, classify(record, atMs, limits), atMs),
-        nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
-      };
-      return { status: 200, body };
-    }),
+    handle: (call) =>
+      asOperator(call, parts, async () => {
+        const record = await parts.sessions.find(call.params[0] ?? '');
+        if (record === undefined) return sessionNotFound();
+        const { limits } = parts.sessions;
+        const { atMs } = call.request;
+        const deadline = nextDeadline(record, limits);
+        const body = {
+          ...describe(record, classify(record, atMs, limits), atMs),
+          nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
+        };
+        return { status: 200, body };
+      }),
   });
 }
 
@@ -146,16 +153,29 @@ function endRoute(parts: OperatorParts): Route {
     body: z.object({ reason: z.string().max(500).optional() }),
     replies: { 200: { description: 'The session is over', schema: z.object({ ok, session: liveSession }) } },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', ...always],
-    handle: (call) => asOperator(call, parts, async (actor) => {
-      const { atMs, requestId } = call.request;
-      const id = call.params[0] ?? '';
-      const outcome = await parts.sessions.end(id, 'closed_by_operator', atMs);
-      if (outcome === undefined) return sessionNotFound();
-      const target = outcome.record.id;
-      await parts.audit.append({ atMs, actor, action: 'session.end', target, reason: call.body.reason ?? null, requestId });
-      parts.events.operatorActed(actor === 'service' ? actor : 'operator', 'session.end', target.slice(0, 42), requestId);
-      return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };
-    }),
+    handle: (call) =>
+      asOperator(call, parts, async (actor) => {
+        const { atMs, requestId } = call.request;
+        const id = call.params[0] ?? '';
+        const outcome = await parts.sessions.end(id, 'closed_by_operator', atMs);
+        if (outcome === undefined) return sessionNotFound();
+        const target = outcome.record.id;
+        await parts.audit.append({
+          atMs,
+          actor,
+          action: 'session.end',
+          target,
+          reason: call.body.reason ?? null,
+          requestId,
+        });
+        parts.events.operatorActed(
+          actor === 'service' ? actor : 'operator',
+          'session.end',
+          target.slice(0, 42),
+          requestId,
+        );
+        return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };
+      }),
   });
 }
 
@@ -165,9 +185,33 @@ async function asOperator(call: Call, rule: OperatorRule, work: (actor: string) 
 }
 
 function describe(record: VoiceRecord, state: VoiceState, at: number): z.infer<typeof listed> {
-  const { id, caller, subject: emailHash, tenantId, agentId, keyId, provider, upstreamId, endedAtMs, endReason } = record;
+  const {
+    id,
+    caller,
+    subject: emailHash,
+    tenantId,
+    agentId,
+    keyId,
+    provider,
+    upstreamId,
+    endedAtMs,
+    endReason,
+  } = record;
   const endedAt = endedAtMs === null ? null : new Date(endedAtMs).toISOString();
-  return { id, state, caller, emailHash, tenantId, agentId, keyId, provider, upstreamId, endedAt, endReason, session: viewOf(record, at) };
+  return {
+    id,
+    state,
+    caller,
+    emailHash,
+    tenantId,
+    agentId,
+    keyId,
+    provider,
+    upstreamId,
+    endedAt,
+    endReason,
+    session: viewOf(record, at),
+  };
 }
 
 function invalidQuery(details: { path: string; message: string }[]): Refusal {

@@ -21,8 +21,7 @@ const noStore = ['Cache-Control', 'no-store'] as const;
 export function pageRoutes({ openapi, webDirectory, outbox }: PageParts): Route[] {
   const page = (path: string, handle: (call: Call) => Result | Promise<Result>): Route =>
     defineRoute({ method: 'GET', path, summary: path, tag, limited: false, replies: {}, refusals: [], handle });
-  const file = (path: string, name: string): Route =>
-    page(path, (call) => sendFile(call, new URL(name, webDirectory)));
+  const file = (path: string, name: string): Route => page(path, (call) => sendFile(call, new URL(name, webDirectory)));
 
   return [
     page('/openapi.json', () => ({
@@ -48,11 +47,16 @@ export function pageRoutes({ openapi, webDirectory, outbox }: PageParts): Route[
 function isLocal({ request }: Call): boolean {
   const host = (request.headers['host'] ?? '').replace(/:\d+$/, '');
   const isLoopback = request.peer === '::1' || request.peer.startsWith('127.');
-  return isLoopback && request.headers['x-forwarded-for'] === undefined && ['localhost', '127.0.0.1', '[::1]'].includes(host);
+  return (
+    isLoopback && request.headers['x-forwarded-for'] === undefined && ['localhost', '127.0.0.1', '[::1]'].includes(host)
+  );
 }
 
 function notLocal(): Refusal {
-  return new Refusal('FORBIDDEN', 'The development mailbox opens only on the machine itself, at http://localhost; codes are also on its terminal.');
+  return new Refusal(
+    'FORBIDDEN',
+    'The development mailbox opens only on the machine itself, at http://localhost; codes are also on its terminal.',
+  );
 }
 
 function mailbox(mails: readonly KeptMail[]): Result {

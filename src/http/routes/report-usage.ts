@@ -21,8 +21,15 @@ const body = z.object({
       return micro ?? 0;
     })
     .meta({ description: 'At most 6 decimals, counted exactly' }),
-  sm_session_id: sessionId.optional().meta({ description: 'Proves the subject; the report is then activity of the session' }),
-  tenantId: z.string().min(1).max(128).optional().meta({ description: 'With a service token: the e-mail is a widget user of this tenant' }),
+  sm_session_id: sessionId
+    .optional()
+    .meta({ description: 'Proves the subject; the report is then activity of the session' }),
+  tenantId: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({ description: 'With a service token: the e-mail is a widget user of this tenant' }),
 });
 
 /** POST /api/auth/usage (specification section 4.6). */
@@ -39,8 +46,14 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
     headers: idempotencyHeader,
     replies: { 200: { description: "The day's totals", schema: z.object({ ok, usage: usageTotals }) } },
     refusals: [
-      'INVALID_REQUEST', 'AUTH_REQUIRED', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'IDEMPOTENCY_MISMATCH',
-      'DAILY_QUOTA_EXCEEDED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE',
+      'INVALID_REQUEST',
+      'AUTH_REQUIRED',
+      'ORIGIN_MISMATCH',
+      'SESSION_NOT_FOUND',
+      'IDEMPOTENCY_MISMATCH',
+      'DAILY_QUOTA_EXCEEDED',
+      'RATE_LIMIT_EXCEEDED',
+      'SERVICE_UNAVAILABLE',
     ],
     credentials: ['cookie', 'service'],
     usesCookie: ({ sm_session_id }) => sm_session_id === undefined,
@@ -58,7 +71,8 @@ async function report(call: Call<z.infer<typeof body>>, parts: ReportUsageParts)
   const { tokens, dollars: microDollars } = call.body;
   const result = await reportUsage(who, { tokens, microDollars, idempotencyKey, atMs: request.atMs }, parts);
   if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, usage: result } };
-  const isOwnLogin = login !== undefined && who.caller === 'console' && parts.subjects.console(login.email) === who.subject;
+  const isOwnLogin =
+    login !== undefined && who.caller === 'console' && parts.subjects.console(login.email) === who.subject;
   if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin) return result;
   await parts.destroyLogin(login.id, request.atMs);
   return { refusal: result, cookie: { kind: 'clear' } };
@@ -76,11 +90,20 @@ async function subjectOf(call: Call<z.infer<typeof body>>, parts: ReportUsagePar
   if (call.isService && email !== undefined)
     return tenantId === undefined
       ? { subject: parts.subjects.console(email), caller: 'console', tenantId: null, keyId: null, sessionId: null }
-      : { subject: parts.subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, keyId: null, sessionId: null };
+      : {
+          subject: parts.subjects.widgetUser(tenantId, email),
+          caller: 'widget',
+          tenantId,
+          keyId: null,
+          sessionId: null,
+        };
   if (call.isService) return emailNeeded();
   if (call.login !== undefined && email === undefined) return emailNeeded();
   if (call.login === undefined || call.login.email !== email)
-    return new Refusal('AUTH_REQUIRED', 'Prove the subject: the console cookie of this e-mail, sm_session_id, or a service token.');
+    return new Refusal(
+      'AUTH_REQUIRED',
+      'Prove the subject: the console cookie of this e-mail, sm_session_id, or a service token.',
+    );
   return { subject: parts.subjects.console(email), caller: 'console', tenantId: null, keyId: null, sessionId: null };
 }
 

@@ -1,0 +1,20 @@
+import { toConfig } from '../../config/config.ts';
+import { readSettings } from '../../config/env.ts';
+import { openDatabase } from '../database/open.ts';
+import { migrate } from '../database/migrate.ts';
+import { exitCode, type Terminal } from './terminal.ts';
+
+/**
+ * `migrate`: brings the database up to this build, which `serve` does as well; for deployments that migrate as a step of their own.
+ * @throws ConfigError, MigrationError, DirectoryInUse, Unavailable
+ */
+export async function run(_args: readonly string[], { out, env }: Terminal): Promise<number> {
+  const database = await openDatabase(toConfig(readSettings(env)));
+  try {
+    const applied = await migrate(database);
+    out.write(applied.length === 0 ? 'The database is up to date.\n' : `Applied ${applied.join(', ')}.\n`);
+    return exitCode.ok;
+  } finally {
+    await database.close();
+  }
+}
