@@ -1,0 +1,37 @@
+/** What is going on in a server that no longer accepts connections. */
+export interface Traffic {
+  /** Requests that are not answered yet. */
+  readonly pending: number;
+  /** Open connections. */
+  readonly connections: number;
+  /** Requests so far. */
+  readonly requests: number;
+}
+
+const stepMs = 10;
+/** Clients that use their connections get this long between two requests to be told, by a reply, to close. */
+const quietMs = 250;
+
+/**
+ * Resolves when a server may be closed without cutting anybody off: nothing is pending, and either no connection is
+ * left or no request has come for 250 ms (idle keep-alive connections; a client must be ready to lose those). At the
+ * latest after `graceMs`.
+ */
+export function drain(traffic: () => Traffic, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const startedAt = performance.now();
+    let quietSince = startedAt;
+    let requests = traffic().requests;
+    const look = (): void => {
+      const now = performance.now();
+      const seen = traffic();
+      if (seen.pending > 0 || seen.requests !== requests) quietSince = now;
+      requests = seen.requests;
+      const empty = seen.pending === 0 && seen.connections <= 0;
+      // One step short of the grace period: the caller's own closing has to fit in as well.
+      if (empty || now - quietSince >= quietMs || now - startedAt >= graceMs - stepMs) resolve();
+      else setTimeout(look, stepMs);
+    };
+    look();
+  });
+}

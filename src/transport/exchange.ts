@@ -1,0 +1,230 @@
+import type { HttpReply, HttpRequest } from '../http/message.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import type { NativeResponse } from './native.ts';
+import { lastResort, writeReply } from './reply.ts';
+import { bodyFraming, chunked, type IncomingRequest, malformed, noBody, unread } from './request.ts';
+
+/** The error that `onFault` is given when a handler has not answered in time. */
+export class ReplyDeadlineExceeded extends Error {
+  override readonly name = 'ReplyDeadlineExceeded';
+
+  constructor(deadlineMs: number) {
+    super(`the handler did not answer within ${deadlineMs} ms`);
+  }
+}
+
+/** What the exchanges of one server share. */
+export interface Exchanges {
+  readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
+  readonly onFault: (error: unknown, requestId: string) => HttpReply;
+  readonly rejectMalformed: (request: HttpRequest) => HttpReply;
+  readonly maxBodyBytes: number;
+  readonly replyDeadlineMs: number;
+  /** Those that outlive one callback: what a drain waits for and the deadline looks through. */
+  readonly pending: Set<Exchange>;
+  /** From the start of a drain on every reply asks the client to close. */
+  draining: boolean;
+}
+
+/**
+ * How long the reply to a body that is too large waits for the rest of that body. Closing on unread bytes makes the
+ * kernel send a reset, on which many clients throw the reply away unread.
+ */
+const lingerMs = 250;
+
+/**
+ * One request and its reply. Whoever wants to answer must first `claim`, which succeeds once: not after another
+ * answer, not after the client has gone. So "answered exactly once" holds whatever handler, deadline and abort do.
+ *
+ * Replies that end the connection because the bytes behind the request cannot be trusted are written a tick later,
+ * never inside uWebSockets.js's callback: there it would go on parsing, and serve what was hidden behind the request,
+ * whatever the reply said. While a reply is pending it closes the connection on the first byte of another request.
+ */
+export class Exchange {
+  readonly #all: Exchanges;
+  readonly #res: NativeResponse;
+  #request: IncomingRequest = unread;
+  #open = true;
+  /** performance.now() at which the handler is given up; Infinity while it is not running. */
+  #dueAt = Infinity;
+  #parts: Buffer[] | undefined;
+  #size = 0;
+  #framing = 0;
+  /** The connection ends with the reply. */
+  #closes = false;
+  #linger: NodeJS.Timeout | undefined;
+  #held: HttpReply | undefined;
+
+  constructor(all: Exchanges, res: NativeResponse) {
+    this.#all = all;
+    this.#res = res;
+  }
+
+  /** True for exactly one caller, who then must answer. False once answered or aborted. */
+  claim(): boolean {
+    if (!this.#open) return false;
+    this.#open = false;
+    this.#all.pending.delete(this);
+    return true;
+  }
+
+  /** The client has gone: nothing may touch the response any more. */
+  abort(): void {
+    this.#open = false;
+    this.#all.pending.delete(this);
+    clearTimeout(this.#linger);
+    this.#request.abandon();
+  }
+
+  /** Answers for a defect; the reply is the one that `onFault` makes. */
+  fail(error: unknown): void {
+    this.#settle(this.#fault(error));
+  }
+
+  /** Gives the handler up when its time is over. @param now performance.now() */
+  expire(now: number): void {
+    if (now < this.#dueAt) return;
+    this.#dueAt = Infinity;
+    this.fail(new ReplyDeadlineExceeded(this.#all.replyDeadlineMs));
+    this.#request.abandon();
+  }
+
+  /** Takes the request: without a body it runs at once, with one it runs when the body is whole or known to be too large. */
+  start(request: IncomingRequest): void {
+    this.#request = request;
+    this.#framing = bodyFraming(request);
+    if (this.#framing === 0) return this.#run();
+    if (this.#framing === malformed) return this.#refuse();
+    // After the last chunk uWebSockets.js 20.51 takes trailers for a next request: nothing behind this one is trusted.
+    if (this.#framing === chunked) this.#closes = true;
+    this.#res.onData((chunk, isLast) => {
+      try {
+        this.#receive(chunk, isLast);
+      } catch (error) {
+        this.fail(error);
+      }
+    });
+    if (this.#framing > this.#all.maxBodyBytes) this.#overflow();
+  }
+
+  #receive(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#request.body === 'too_large') {
+      if (isLast) setImmediate(() => this.#release());
+      return;
+    }
+    this.#size += chunk.byteLength;
+    if (this.#size > this.#all.maxBodyBytes) return this.#overflow();
+    // The chunk's memory is gone after this callback, and a handler may read the body later: hence a copy.
+    const part = Buffer.allocUnsafe(chunk.byteLength);
+    part.set(new Uint8Array(chunk));
+    if (isLast && this.#parts === undefined && this.#framing !== chunked) {
+      this.#complete(part);
+      return this.#run();
+    }
+    this.#all.pending.add(this);
+    (this.#parts ??= []).push(part);
+    if (!isLast) return;
+    this.#complete(Buffer.concat(this.#parts));
+    if (this.#framing === chunked) setImmediate(() => this.#run());
+    else this.#run();
+  }
+
+  /** The body of GET and HEAD means nothing (RFC 9110 9.3.1): it is read, so that the connection stays in step, and dropped. */
+  #complete(body: Buffer): void {
+    const { method } = this.#request;
+    this.#request.body = method === 'GET' || method === 'HEAD' ? noBody : body;
+    this.#parts = undefined;
+  }
+
+  #overflow(): void {
+    this.#request.body = 'too_large';
+    this.#parts = undefined;
+    this.#closes = true;
+    this.#all.pending.add(this);
+    this.#linger = setTimeout(() => this.#release(), lingerMs);
+    this.#run();
+  }
+
+  #release(): void {
+    clearTimeout(this.#linger);
+    this.#linger = undefined;
+    if (this.#held !== undefined) this.#settle(this.#held);
+  }
+
+  #refuse(): void {
+    this.#closes = true;
+    this.#all.pending.add(this);
+    setImmediate(() => {
+      try {
+        this.#settle(this.#all.rejectMalformed(this.#request));
+      } catch (error) {
+        this.fail(error);
+      }
+    });
+  }
+
+  /** Hands the request over. Without a promise in between the reply is written inside uWebSockets.js's callback, corked by it. */
+  #run(): void {
+    if (!this.#open) return;
+    let reply: Eventually<HttpReply>;
+    try {
+      reply = this.#all.handle(this.#request);
+    } catch (error) {
+      reply = this.#fault(error);
+    }
+    if (reply instanceof Promise) this.#await(reply);
+    else if (this.#closes) this.#settle(reply);
+    else this.#write(reply);
+  }
+
+  #await(reply: Promise<HttpReply>): void {
+    this.#dueAt = performance.now() + this.#all.replyDeadlineMs;
+    this.#all.pending.add(this);
+    reply.then(
+      (value) => this.#settle(value),
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  /** Answers from outside of uWebSockets.js's callbacks. */
+  #settle(reply: HttpReply): void {
+    if (!this.#open) return;
+    if (this.#linger !== undefined) {
+      this.#held ??= reply;
+      return;
+    }
+    try {
+      this.#res.cork(() => this.#write(reply));
+    } catch (error) {
+      this.#all.onFault(error, this.#request.requestId);
+    }
+  }
+
+  #write(reply: HttpReply): void {
+    if (!this.claim()) return;
+    const headOnly = this.#request.method === 'HEAD';
+    const close = this.#closes || this.#all.draining;
+    try {
+      writeReply(this.#res, reply, headOnly, close);
+    } catch (error) {
+      // Nothing has been written: a reply is checked whole before its first byte.
+      this.#writeFault(this.#fault(error), headOnly, close);
+    }
+  }
+
+  #writeFault(reply: HttpReply, headOnly: boolean, close: boolean): void {
+    try {
+      writeReply(this.#res, reply, headOnly, close);
+    } catch {
+      writeReply(this.#res, lastResort, headOnly, close);
+    }
+  }
+
+  #fault(error: unknown): HttpReply {
+    try {
+      return this.#all.onFault(error, this.#request.requestId);
+    } catch {
+      return lastResort;
+    }
+  }
+}

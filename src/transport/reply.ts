@@ -1,0 +1,91 @@
+import { STATUS_CODES } from 'node:http';
+import type { HttpReply } from '../http/message.ts';
+import { type Code, codes } from '../kernel/errors.ts';
+import type { NativeResponse } from './native.ts';
+
+/** A reply that must not be sent as it is; a defect of the handler, never the caller's fault. */
+export class UnsendableReply extends Error {
+  override readonly name = 'UnsendableReply';
+}
+
+/** Sent when even the reply to a fault cannot be. */
+export const lastResort: HttpReply = {
+  status: 500,
+  headers: [['Content-Type', 'application/json']],
+  body: errorBody('INTERNAL_ERROR', 'The server failed to make a reply.'),
+};
+
+/** The error body of contract section 2 for the few replies that the transport makes without a handler. */
+export function errorBody(code: Code, error: string): string {
+  return JSON.stringify({ error, code, userMessage: codes[code].userMessage });
+}
+
+// Header names come from our code, so there are few; each is checked once.
+const fieldStarts = new Map<string, string>();
+const maxFieldStarts = 1000;
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const notInValue = /[^\t\u0020-\u007E]/;
+/** The transport's own: a second one beside ours would contradict it. */
+const framing = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
+
+function fieldStart(name: string): string {
+  if (!token.test(name)) throw new UnsendableReply(`not a header name: ${JSON.stringify(name)}`);
+  if (framing.has(name.toLowerCase())) throw new UnsendableReply(`${name} belongs to the transport`);
+  const start = `\r\n${name}: `;
+  if (fieldStarts.size < maxFieldStarts) fieldStarts.set(name, start);
+  return start;
+}
+
+function statusText(status: number): string {
+  const text = STATUS_CODES[status];
+  if (text === undefined || status < 200) throw new UnsendableReply(`not a final status: ${status}`);
+  return `${status} ${text}`;
+}
+
+/**
+ * Status line and header lines as one string. uWebSockets.js writes it as the "status": one call into native code in
+ * place of one per header, and status before headers by construction. The values are checked here, so that no CR or LF
+ * from a handler (which may repeat what a caller sent) ever reaches the wire.
+ * @throws UnsendableReply for an unknown status and for a name or value that HTTP does not allow
+ */
+export function replyHead(reply: HttpReply): string {
+  let head = statusText(reply.status);
+  for (const [name, value] of reply.headers) {
+    if (notInValue.test(value)) throw new UnsendableReply(`not a value for ${name}: ${JSON.stringify(value)}`);
+    head += (fieldStarts.get(name) ?? fieldStart(name)) + value;
+  }
+  return head;
+}
+
+/**
+ * Writes a whole reply. The response is dead afterwards. Must be called corked (uWebSockets.js corks its own callbacks).
+ * A 204 and a 304 have no body, whatever the handler says.
+ * @param headOnly true for a reply to HEAD: the length is told, the body is not sent (RFC 9110 9.3.2)
+ * @param close true to send `Connection: close` and close once the reply is out
+ * @throws UnsendableReply before anything is written
+ */
+export function writeReply(res: NativeResponse, reply: HttpReply, headOnly: boolean, close: boolean): void {
+  const head = replyHead(reply);
+  const { body, status } = reply;
+  if (typeof body !== 'string' && !Buffer.isBuffer(body))
+    throw new UnsendableReply('the body is neither text nor bytes');
+  if (headOnly || status === 204 || status === 304) {
+    writeHeadOnly(res, status === 204 || status === 304 ? head : withLength(head, body), head, close);
+  } else {
+    res.writeStatus(head).end(body, close);
+  }
+}
+
+/**
+ * endWithoutBody is sound only without arguments: a length leaves the request pending (uWebSockets.js issue 1855, an
+ * abort of the process where no onAborted is set), and undefined in its place is sent as a length of 2^63. Without
+ * arguments it cannot close, so a closing reply is an ordinary empty one, which differs in telling a length of 0.
+ */
+function writeHeadOnly(res: NativeResponse, headWithLength: string, head: string, close: boolean): void {
+  if (close) res.writeStatus(head).end('', true);
+  else res.writeStatus(headWithLength).endWithoutBody();
+}
+
+function withLength(head: string, body: string | Buffer): string {
+  return `${head}\r\nContent-Length: ${typeof body === 'string' ? Buffer.byteLength(body) : body.length}`;
+}

@@ -1,0 +1,145 @@
+import type { HttpRequest } from '../http/message.ts';
+import { nextRequestId } from '../kernel/ids.ts';
+import type { NativeRequest, NativeResponse } from './native.ts';
+import { peerText } from './peer.ts';
+
+export const noBody = Buffer.alloc(0);
+const noDuplicates: readonly string[] = Object.freeze([]);
+
+/** The request as the transport fills it: its body comes last. */
+export class IncomingRequest implements HttpRequest {
+  method = '';
+  path = '';
+  query = '';
+  headers: HttpRequest['headers'];
+  duplicates = noDuplicates;
+  peer = '';
+  requestId = '';
+  atMs = 0;
+  body: HttpRequest['body'] = noBody;
+  #nobodyWaits = false;
+  #controller: AbortController | undefined;
+
+  constructor(headers: HttpRequest['headers']) {
+    this.headers = headers;
+  }
+
+  signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#nobodyWaits) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  /** Nobody will get the handler's reply any more: the client has gone, or was told that it took too long. */
+  abandon(): void {
+    this.#nobodyWaits = true;
+    this.#controller?.abort();
+  }
+}
+
+/** Stands for the request until it is read. */
+export const unread: IncomingRequest = new IncomingRequest({});
+
+/** Headers of which a second one is an attack or a defect: no rule says which of the two counts. */
+const single = new Set([
+  'authorization',
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+  'idempotency-key',
+  'origin',
+  'sec-fetch-site',
+  'transfer-encoding',
+]);
+
+/**
+ * Headers by name. The frequent ones have a place from the start, which makes writing and reading them cheap whatever
+ * the order in which a client sends them. Without a prototype a stranger's header `constructor` is a name like any other.
+ */
+class Headers {
+  [name: string]: string | undefined;
+  'host': string | undefined = undefined;
+  'origin': string | undefined = undefined;
+  'content-type': string | undefined = undefined;
+  'content-length': string | undefined = undefined;
+  'transfer-encoding': string | undefined = undefined;
+  'cookie': string | undefined = undefined;
+  'authorization': string | undefined = undefined;
+  'x-forwarded-for': string | undefined = undefined;
+  'user-agent': string | undefined = undefined;
+}
+Object.setPrototypeOf(Headers.prototype, null);
+Reflect.deleteProperty(Headers.prototype, 'constructor');
+
+// Where `visit` writes. One request's headers are read in one go, so that two variables spare a closure per request.
+let headers = new Headers();
+let duplicates: string[] | undefined;
+
+/** Comparing with the few frequent names is cheaper than looking a name up that the engine has not seen before. */
+function visit(name: string, value: string): void {
+  if (name === 'host' && headers.host === undefined) headers.host = value;
+  else if (name === 'origin' && headers.origin === undefined) headers.origin = value;
+  else if (name === 'content-type' && headers['content-type'] === undefined) headers['content-type'] = value;
+  else if (name === 'content-length' && headers['content-length'] === undefined) headers['content-length'] = value;
+  else if (name === 'cookie' && headers.cookie === undefined) headers.cookie = value;
+  else if (name === 'user-agent' && headers['user-agent'] === undefined) headers['user-agent'] = value;
+  else visitOther(name, value);
+}
+
+function visitOther(name: string, value: string): void {
+  const before = headers[name];
+  if (before === undefined) headers[name] = value;
+  else if (!single.has(name)) headers[name] = `${before}, ${value}`;
+  else if (duplicates === undefined) duplicates = [name];
+  else if (!duplicates.includes(name)) duplicates.push(name);
+}
+
+/**
+ * Copies everything that a handler may want out of the native request, which dies with the callback.
+ * Repeated headers that are lists by nature (X-Forwarded-For among them) are joined in order with ", " (RFC 9110 5.3);
+ * repeated ones that must be single are left out of `headers` and named in `duplicates`.
+ * A value that is not UTF-8 arrives as an empty string: uWebSockets.js hands it on so.
+ */
+export function readRequest(res: NativeResponse, req: NativeRequest, atMs: number): IncomingRequest {
+  headers = new Headers();
+  duplicates = undefined;
+  req.forEach(visit);
+  if (duplicates !== undefined) forget(duplicates);
+  const request = new IncomingRequest(headers);
+  request.method = req.getCaseSensitiveMethod();
+  request.path = req.getUrl();
+  request.query = req.getQuery() ?? '';
+  if (duplicates !== undefined) request.duplicates = duplicates;
+  request.peer = peerText(res.getRemoteAddress());
+  request.requestId = nextRequestId();
+  request.atMs = atMs;
+  return request;
+}
+
+function forget(names: readonly string[]): void {
+  for (const name of names) headers[name] = undefined;
+}
+
+/** The announced length in bytes, or what stands in its place. */
+export const chunked = -1;
+export const malformed = -2;
+
+/**
+ * How the request's body is framed: its announced length in bytes (0 for none), `chunked`, or `malformed`.
+ * Stricter than uWebSockets.js, which takes the first of two Content-Lengths, any Transfer-Encoding as chunked and an
+ * empty Content-Length as none: where a proxy in front reads such a request otherwise, one request hides in another
+ * (RFC 9112 6.3 and 11.2).
+ */
+export function bodyFraming(request: HttpRequest): number {
+  const length = request.headers['content-length'];
+  const encoding = request.headers['transfer-encoding'];
+  if (request.duplicates.length > 0 && repeatsFraming(request.duplicates)) return malformed;
+  if (encoding !== undefined) return length === undefined && encoding.toLowerCase() === 'chunked' ? chunked : malformed;
+  if (length === undefined) return 0;
+  return /^\d{1,15}$/.test(length) ? Number(length) : malformed;
+}
+
+function repeatsFraming(names: readonly string[]): boolean {
+  return names.includes('content-length') || names.includes('transfer-encoding');
+}

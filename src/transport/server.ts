@@ -1,0 +1,135 @@
+import type { HttpReply, HttpRequest } from '../http/message.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { drain } from './drain.ts';
+import { Exchange, type Exchanges } from './exchange.ts';
+import { loadUws } from './load.ts';
+import type { ListenSocket, NativeApp, Uws } from './native.ts';
+import { errorBody } from './reply.ts';
+import { readRequest } from './request.ts';
+
+export interface ListenOptions {
+  /** An address of this machine; 0.0.0.0 for all of IPv4, :: for all. */
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (contract section 2). */
+  readonly maxBodyBytes?: number;
+  /** A handler that has not answered by then is given up with ReplyDeadlineExceeded; up to a tenth late. */
+  readonly replyDeadlineMs: number;
+  /** Answers every request, whatever its path. A reply that is no promise is written at once: the hot path. */
+  readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
+  /** Logs what a handler threw, or its missed deadline, and makes the reply that the caller gets. */
+  readonly onFault: (error: unknown, requestId: string) => HttpReply;
+  /** Makes the reply to a request whose body's extent is in doubt. The connection closes after it. Default: a plain 400. */
+  readonly rejectMalformed?: (request: HttpRequest) => HttpReply;
+  readonly clock?: Clock;
+}
+
+export interface Transport {
+  readonly port: number;
+  /** `host:port` as bound, IPv6 in brackets. */
+  readonly address: string;
+  /**
+   * Drains and closes: no new connections, pending replies are finished and ask their clients to close, connections
+   * without a request are closed, then the rest. Never rejects; a second call gets the first one's promise.
+   * @param graceMs resolves by then at the latest; what is pending then is cut
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Serves HTTP/1.1.
+ *
+ * What uWebSockets.js answers by itself, before any handler and with an HTML page, and then closes: 400 for a broken
+ * request line, header or chunk or a missing or second Host, 431 for more than 16 KiB or 100 headers, 505 for anything
+ * but HTTP/1.1 with a path. It cuts connections that take longer than 10 to 14 s for their headers or body.
+ * Pipelined requests are answered in order while handlers answer at once; on a request behind one whose reply is still
+ * pending it closes the connection (no client in wide use pipelines).
+ * @throws Error (rejects) when the address cannot be bound, and what loadUws throws
+ */
+export async function listen(options: ListenOptions): Promise<Transport> {
+  const uws = loadUws();
+  const app = uws.App();
+  const all: Exchanges = {
+    handle: options.handle,
+    onFault: options.onFault,
+    rejectMalformed: options.rejectMalformed ?? plainBadRequest,
+    maxBodyBytes: options.maxBodyBytes ?? 65_536,
+    replyDeadlineMs: options.replyDeadlineMs,
+    pending: new Set(),
+    draining: false,
+  };
+  const traffic = serve(app, all, options.clock ?? systemClock);
+  const socket = await bind(uws, app, options);
+  const port = uws.us_socket_local_port(socket);
+
+  const watch = setInterval(
+    () => {
+      const now = performance.now();
+      for (const exchange of all.pending) exchange.expire(now);
+    },
+    Math.min(250, Math.max(5, options.replyDeadlineMs / 10)),
+  );
+  let closed: Promise<void> | undefined;
+  const close = async (graceMs: number): Promise<void> => {
+    all.draining = true;
+    // Connections that are open stay so.
+    uws.us_listen_socket_close(socket);
+    await drain(() => ({ pending: all.pending.size, ...traffic }), graceMs);
+    clearInterval(watch);
+    app.close();
+  };
+  return {
+    port,
+    address: `${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    close: (graceMs) => (closed ??= close(graceMs)),
+  };
+}
+
+/** Routes everything through one handler, so that no path meets the library's own 404 page; counts what a drain must know. */
+function serve(app: NativeApp, all: Exchanges, clock: Clock): { connections: number; requests: number } {
+  const traffic = { connections: 0, requests: 0 };
+  app.filter((_res, change) => {
+    traffic.connections += change;
+  });
+  // Sockets come before this line (contract section 7): an upgrade that no `ws` route takes is a GET like any other.
+  app.any('/*', (res, req) => {
+    // Nothing may be thrown out of here and no path may lack onAborted: either would abort the process.
+    const exchange = new Exchange(all, res);
+    res.onAborted(() => exchange.abort());
+    traffic.requests += 1;
+    try {
+      exchange.start(readRequest(res, req, clock.now()));
+    } catch (error) {
+      exchange.fail(error);
+    }
+  });
+  return traffic;
+}
+
+function bind(uws: Uws, app: NativeApp, { host, port }: ListenOptions): Promise<ListenSocket> {
+  return new Promise((resolve, reject) => {
+    app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket !== false) resolve(socket);
+      else
+        reject(
+          new Error(
+            `Cannot listen on ${host} port ${port}: in use, not allowed, or not this machine's. Set HOST and PORT.`,
+          ),
+        );
+    });
+  });
+}
+
+function plainBadRequest(request: HttpRequest): HttpReply {
+  const error = 'Content-Length or Transfer-Encoding is repeated, empty or not understood. Send exactly one of them.';
+  return {
+    status: 400,
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['X-Request-Id', request.requestId],
+    ],
+    body: errorBody('INVALID_REQUEST', error),
+  };
+}
