@@ -1,0 +1,108 @@
+// What the table compares: how each server starts, and the bytes that it is asked with.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { firstMatch, spawnNode, stopChild } from './measure.mjs';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const origin = 'http://localhost:3000';
+const sampleSession = `s:${'0123456789abcdef'.repeat(2)}:AAAAAAAAAAAAAAAAAAAAAA`;
+
+const browserHeaders = [
+  'Connection: keep-alive',
+  'sec-ch-ua-platform: "Linux"',
+  'User-Agent: Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36',
+  'sec-ch-ua: "Chromium";v="130", "Not?A_Brand";v="99"',
+  'sec-ch-ua-mobile: ?0',
+  'Accept: */*',
+  'Sec-Fetch-Site: cross-site',
+  'Sec-Fetch-Mode: cors',
+  'Sec-Fetch-Dest: empty',
+  'Referer: http://localhost:3000/',
+  'Accept-Encoding: gzip, deflate, br, zstd',
+  'Accept-Language: en-GB,en;q=0.9',
+];
+
+/** The whole heartbeat request as bytes in latin1. */
+function heartbeatRequest(port, session, from, headerSet) {
+  const body = JSON.stringify({ sm_session_id: session });
+  const lines = [
+    'POST /api/realtime/heartbeat HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    `Origin: ${from}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    ...(headerSet === 'browser' ? browserHeaders : []),
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** A server whose script prints its address and beats for one session known beforehand. */
+function simple(script) {
+  return async (headerSet) => {
+    const child = spawnNode(0, [`${import.meta.dirname}/servers/${script}`, sampleSession]);
+    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:(\d+)/);
+    return {
+      port: Number(port),
+      pid: child.pid,
+      request: heartbeatRequest(port, sampleSession, origin, headerSet),
+      stop: () => stopChild(child),
+    };
+  };
+}
+
+/** The product itself, as built: embedded storage in a directory of its own, edge limits out of the way. */
+async function switchboard(headerSet) {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
+  const child = spawnNode(0, [`${root}/dist/main.js`], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'development',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: directory,
+      RATE_IP_PER_MIN: '1000000000',
+      MAX_SESSION_MINUTES: '1000',
+    },
+  });
+  const stop = async () => {
+    await stopChild(child);
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/);
+    child.stdout.resume();
+    const { tenants } = JSON.parse(await readFile(`${root}/config/tenants.json`, 'utf8'));
+    const key = tenants[0].widgetKeys[0];
+    const created = await fetch(`http://127.0.0.1:${port}/api/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: key.origin },
+      body: JSON.stringify({ widgetKey: key.key }),
+    });
+    const text = await created.text();
+    if (created.status !== 200) throw new Error(`create answered ${created.status}: ${text}`);
+    const { sm_session_id: session } = JSON.parse(text);
+    return {
+      port: Number(port),
+      pid: child.pid,
+      request: heartbeatRequest(port, session, key.origin, headerSet),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** By name, in the order of the table; the first is the yardstick. `needs` is a file without which one is left out. */
+export const candidates = {
+  bare: { label: 'bare uWebSockets.js', start: simple('bare.mjs') },
+  fastify: { label: 'Fastify, empty handler', start: simple('fastify.mjs') },
+  transport: {
+    label: 'our transport, bare handler',
+    start: simple('transport.mjs'),
+    needs: `${root}/src/transport/server.ts`,
+  },
+  switchboard: { label: 'Switchboard, whole heartbeat', start: switchboard, needs: `${root}/dist/main.js` },
+};

@@ -1,0 +1,61 @@
+// Processes on fixed cores, and the load generator's result for one server.
+import { spawn, spawnSync } from 'node:child_process';
+import os from 'node:os';
+
+/** True when taskset exists and there are two cores to keep server and load apart. */
+export const canPin = os.availableParallelism() >= 2 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
+
+/** Starts Node on one core; `core` 0 is the servers', 1 the load generator's. */
+export function spawnNode(core, args, options = {}) {
+  const command = canPin ? ['taskset', '-c', String(core), process.execPath, ...args] : [process.execPath, ...args];
+  return spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'], ...options });
+}
+
+/** Resolves with the first match of `pattern` in the child's output; rejects when it exits or 20 s pass without one. */
+export function firstMatch(child, pattern) {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const timer = setTimeout(() => reject(new Error(`no ${pattern} within 20 s in: ${text}`)), 20_000);
+    child.stdout.on('data', (chunk) => {
+      text += chunk;
+      const match = pattern.exec(text);
+      if (match === null) return;
+      clearTimeout(timer);
+      resolve(match);
+    });
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`exit ${code} before ${pattern}: ${text}`));
+    });
+  });
+}
+
+/** Ends a child with SIGTERM, after 5 s with SIGKILL; resolves when it is gone. */
+export function stopChild(child) {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+    child.on('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
+}
+
+/** One measurement of one server; see load.mjs for the fields. */
+export async function runLoad(server, options) {
+  const load = spawnNode(1, [
+    `${import.meta.dirname}/load.mjs`,
+    JSON.stringify({ port: server.port, pid: server.pid, request: server.request, ...options }),
+  ]);
+  const [line] = await firstMatch(load, /\{.*\}\n/);
+  return JSON.parse(line);
+}
+
+/** The middle value; of an even number of values the mean of the two in the middle. */
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
