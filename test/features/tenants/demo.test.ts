@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { bindDemo, findDemoKey, withoutDemo } from '../../../src/tenants/demo.ts';
+import { readTenantsFile } from '../../../src/tenants/tenants-file.ts';
+import { aKey, aTenant } from './fakes.ts';
+
+const shipped = await readTenantsFile('config/tenants.json', 0);
+
+function origins(publicUrl: string): string[] {
+  return bindDemo(shipped, publicUrl).flatMap(({ keys }) => keys.map(({ origin }) => origin));
+}
+
+describe('The shipped tenants file', () => {
+  test('is valid and has an agent with an http_tool and the documented key', () => {
+    const [demo] = shipped;
+    expect(demo?.keys[0]).toMatchObject({ key: `w_demo_local_${'0'.repeat(32)}`, origin: 'http://localhost:3000' });
+    expect(demo?.agents[0]?.tools?.[0]?.kind).toBe('http_tool');
+  });
+
+  test.each([
+    ['http://localhost:3000', ['http://localhost:3000', 'http://127.0.0.1:3000']],
+    ['http://localhost:8123', ['http://localhost:8123', 'http://127.0.0.1:8123']],
+    ['http://127.0.0.1:8123/', ['http://127.0.0.1:8123', 'http://localhost:8123']],
+    ['https://demo.example.com', ['https://demo.example.com', 'http://127.0.0.1:3000']],
+  ])('works in development at %s', (publicUrl, expected) => {
+    expect(origins(publicUrl)).toEqual(expected);
+  });
+
+  test('has no key that works in production', () => {
+    expect(withoutDemo(shipped)).toEqual([]);
+  });
+
+  test('offers the key of the page that asks', () => {
+    const tenants = bindDemo(shipped, 'http://localhost:8123');
+    expect(findDemoKey(tenants, 'http://127.0.0.1:8123')?.id).toBe('loopback');
+    expect(findDemoKey(tenants, 'http://192.0.2.7:8123')?.id).toBe('local');
+    expect(findDemoKey([], 'http://localhost:8123')).toBeUndefined();
+  });
+});
+
+describe('Keys and tenants of others', () => {
+  const edited = aTenant('demo', { keys: [aKey('demo', 'local', { key: `w_demo_local_${'0'.repeat(32)}` })] });
+  const others = [
+    edited,
+    aTenant('acme', { keys: [aKey('acme', 'dev', { origin: 'http://localhost:3000' })] }),
+    aTenant('bare'),
+  ];
+
+  test('keep their origins, a demo key that was bound elsewhere included', () => {
+    expect(bindDemo(others, 'http://localhost:8123')).toEqual(others);
+    expect(withoutDemo(others)).toEqual(others);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../../src/kernel/errors.ts';
+import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import { issueKey, listKeys, revokeKey, type IssueRequest } from '../../../src/tenants/keys.ts';
+import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from './fakes.ts';
+
+function build() {
+  const tenants = new FakeTenants(
+    aTenant('acme', { agents: [{ id: 'guide' }], keys: [aKey('acme', 'site'), aKey('acme', 'shop')] }),
+    aTenant('Other.Co', { keys: [aKey('Other.Co', 'site')] }),
+  );
+  return { tenants, audit: new FakeAudit(), bus: new FakeBus(), clock: { now: () => 42 } };
+}
+
+const by = { actor: 'ops@acme.example', reason: 'new site', requestId: 'req_1' };
+const request: IssueRequest = { tenantId: 'acme', site: 'Web Shop', origin: 'https://shop.acme.example' };
+
+describe('Issuing a key', () => {
+  test('makes one of the documented form, tells every node and leaves an audit row', async () => {
+    const deps = build();
+    const key = (await issueKey(request, by, deps)) as WidgetKey;
+    expect(key.key).toMatch(/^w_acme_web_shop_[0-9a-f]{32}$/);
+    expect(key).toMatchObject({ tenantId: 'acme', label: '', agents: null, allowOverrides: true, revokedAtMs: null });
+    expect(await listKeys(deps, 'acme')).toContainEqual(key);
+    expect(deps.bus.published).toEqual([{ type: 'tenants.changed' }]);
+    expect(deps.audit.rows).toEqual([{ ...by, atMs: 42, action: 'key.issue', target: `acme/${key.id}` }]);
+  });
+
+  test('never makes the same key twice', async () => {
+    const deps = build();
+    const [one, two] = [await issueKey(request, by, deps), await issueKey(request, by, deps)] as WidgetKey[];
+    expect(one?.key).not.toBe(two?.key);
+    expect(one?.id).not.toBe(two?.id);
+  });
+
+  test("puts the tenant's name into the key as lower-case words", async () => {
+    const key = (await issueKey({ ...request, tenantId: 'Other.Co', site: 'prod' }, by, build())) as WidgetKey;
+    expect(key.key).toMatch(/^w_other_co_prod_[0-9a-f]{32}$/);
+  });
+
+  test('keeps pins, overrides and limits', async () => {
+    const more = { agents: ['guide'], allowOverrides: false, limits: { concurrentSessions: 5 }, label: 'Shop' };
+    expect(await issueKey({ ...request, ...more }, by, build())).toMatchObject(more);
+  });
+
+  test('tells every wrong field at once and changes nothing', async () => {
+    const deps = build();
+    const wrong = {
+      tenantId: 'acme',
+      site: '!',
+      origin: 'https://*.acme.example',
+      agents: ['ghost'],
+      limits: { dailyTokens: -1 },
+    };
+    const refusal = (await issueKey(wrong, by, deps)) as Refusal;
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal.code).toBe('INVALID_REQUEST');
+    expect(refusal.additions.details?.map(({ path }) => path)).toEqual([
+      'site',
+      'origin',
+      'agents',
+      'limits.dailyTokens',
+    ]);
+    expect([deps.audit.rows, deps.bus.published]).toEqual([[], []]);
+  });
+
+  test('needs a tenant that exists', async () => {
+    const refusal = (await issueKey({ ...request, tenantId: 'ghost' }, by, build())) as Refusal;
+    expect(refusal.error).toBe('tenantId: there is no tenant "ghost"; tenants come from TENANTS_FILE');
+  });
+});
+
+describe('Revoking a key', () => {
+  test.each([['site'], ['w_acme_site']])('by %s tells every node and leaves an audit row', async (idOrKey) => {
+    const deps = build();
+    expect(await revokeKey('acme', idOrKey, by, deps)).toMatchObject({ id: 'site', tenantId: 'acme', revokedAtMs: 42 });
+    expect(deps.bus.published).toEqual([{ type: 'tenants.changed' }]);
+    expect(deps.audit.rows).toEqual([{ ...by, atMs: 42, action: 'key.revoke', target: 'acme/site' }]);
+    const revoked = (await listKeys(deps)).filter(({ revokedAtMs }) => revokedAtMs !== null);
+    expect(revoked.map(({ key }) => key)).toEqual(['w_acme_site']);
+  });
+
+  test('twice keeps the first time', async () => {
+    const deps = build();
+    await revokeKey('acme', 'site', by, deps);
+    expect(await revokeKey('acme', 'site', by, { ...deps, clock: { now: () => 99 } })).toMatchObject({
+      revokedAtMs: 42,
+    });
+  });
+
+  test('that the tenant does not have is refused', async () => {
+    const deps = build();
+    expect(await revokeKey('acme', 'w_Other.Co_site', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
+    expect(deps.audit.rows).toEqual([]);
+  });
+});
