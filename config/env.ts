@@ -264,8 +264,9 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
 /** What is wrong, with the value that was found, unless it is a secret or an address that may hold a password. */
 function explain(name: VariableName, text: string | undefined, error: z.ZodError): string {
   const messages = [...new Set(error.issues.map((issue) => issue.message))].join('; ');
-  const isPrivate = variables[name].secret || text === undefined || text.includes('://') || messages.includes(text);
-  return isPrivate ? messages : `${messages}, not "${text}"`;
+  const isPrivate = variables[name].secret || text === undefined || text.includes('://');
+  const isNamed = messages.includes('"');
+  return isPrivate || isNamed ? messages : `${messages}, not "${text}"`;
 }
 
 function findMissing(settings: Settings): Problem[] {
@@ -279,22 +280,17 @@ function findMissing(settings: Settings): Problem[] {
 
 function findContradictions(settings: Settings): Problem[] {
   const problems: Problem[] = [];
+  const add = (name: VariableName, message: string) => problems.push({ name, message });
+  const isProduction = settings.NODE_ENV === 'production';
   if (settings.BOT_PROVIDER === 'http' && settings.BOT_VERDICT_URL === undefined)
-    problems.push({ name: 'BOT_VERDICT_URL', message: 'is missing and BOT_PROVIDER=http needs it' });
-  if (
-    settings.UPSTREAM_PROVIDER === 'openai' &&
-    settings.OPENAI_API_KEY === undefined &&
-    settings.NODE_ENV !== 'production'
-  )
-    problems.push({ name: 'OPENAI_API_KEY', message: 'is missing and UPSTREAM_PROVIDER=openai needs it' });
-  if (settings.UPSTREAM_PROVIDER === 'local' && settings.NODE_ENV === 'production')
-    problems.push({ name: 'UPSTREAM_PROVIDER', message: 'local is a simulation and not for production' });
+    add('BOT_VERDICT_URL', 'is missing and BOT_PROVIDER=http needs it');
+  if (settings.UPSTREAM_PROVIDER === 'openai' && settings.OPENAI_API_KEY === undefined && !isProduction)
+    add('OPENAI_API_KEY', 'is missing and UPSTREAM_PROVIDER=openai needs it');
+  if (settings.UPSTREAM_PROVIDER === 'local' && isProduction)
+    add('UPSTREAM_PROVIDER', 'local is a simulation and not for production');
   if (settings.STALE_GRACE_SEC < settings.MAX_SESSION_IDLE_SEC)
-    problems.push({ name: 'STALE_GRACE_SEC', message: 'must not be less than MAX_SESSION_IDLE_SEC' });
-  if (settings.NODE_ENV === 'production' && settings.PUBLIC_URL !== undefined && !isSafeOrigin(settings.PUBLIC_URL))
-    problems.push({
-      name: 'PUBLIC_URL',
-      message: 'must start with https:// in production (http:// is only for localhost)',
-    });
+    add('STALE_GRACE_SEC', 'must not be less than MAX_SESSION_IDLE_SEC');
+  if (isProduction && settings.PUBLIC_URL !== undefined && !isSafeOrigin(settings.PUBLIC_URL))
+    add('PUBLIC_URL', 'must start with https:// in production (http:// is only for localhost)');
   return problems;
 }

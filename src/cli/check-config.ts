@@ -48,14 +48,14 @@ function listSettings(env: NodeJS.ProcessEnv): string[] {
 /** Settings whose value is an address, of which the scheme and the host are worth seeing. */
 const addresses: ReadonlySet<VariableName> = new Set([
   'DATABASE_URL',
-  'REDIS_URL',
   'SMTP_URL',
   'UPSTREAM_BASE_URL',
   'BOT_VERDICT_URL',
 ]);
 
 function mask(name: VariableName, text: string): string {
-  if (addresses.has(name)) return text.split(',').map(maskAddress).join(', ');
+  if (name === 'REDIS_URL') return text.split(',').map(maskAddress).join(', ');
+  if (addresses.has(name)) return maskAddress(text);
   return variables[name].secret ? '(set, hidden)' : text;
 }
 

@@ -1,0 +1,68 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { run } from '../../../src/cli/check-config.ts';
+import { fakeTerminal } from './terminal.ts';
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'check-config-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function tenantsFile(content: string): Promise<string> {
+  const file = join(folder, 'tenants.json');
+  await writeFile(file, content);
+  return file;
+}
+
+describe('check-config', () => {
+  test('prints the settings in effect and what they mean, with exit code 0', async () => {
+    const terminal = fakeTerminal({ PORT: '8123' });
+    expect(await run([], terminal)).toBe(0);
+    expect(terminal.complained()).toBe('');
+    const lines = terminal.printed().split('\n');
+    expect(lines).toContain(`${'PORT'.padEnd(31)}8123`);
+    expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(31)}(default) 15`);
+    expect(lines).toContain('storage: embedded PostgreSQL in ./data');
+    expect(lines).toContain('provider: local (simulated)');
+    expect(lines).toContain('tenants: 1 tenants, 2 widget keys (0 revoked) in config/tenants.json');
+  });
+
+  test('never prints a secret, wherever it stands', async () => {
+    const terminal = fakeTerminal({
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://voice.example.com',
+      DATABASE_URL: 'postgres://user:hunter2,hunter2@db.example.com/switchboard?password=hunter2',
+      REDIS_URL: 'redis://:hunter2@one.example.com:6379,redis://:hunter2@two.example.com:6379',
+      SMTP_URL: 'smtps://hunter2:hunter2@smtp.example.com',
+      OPENAI_API_KEY: 'sk-hunter2',
+      JWT_SECRET: 'https://hunter2.example/hunter2hunter2hunter2',
+      SERVICE_TOKENS: 'hunter2hunter2hunter2',
+      UPSTREAM_BASE_URL: 'https://hunter2@proxy.example.com/v1',
+      BOT_PROVIDER: 'http',
+      BOT_VERDICT_URL: 'https://bots.example.com/?token=hunter2',
+      BOT_VERDICT_TOKEN: 'hunter2',
+    });
+    expect(await run([], terminal)).toBe(0);
+    expect(terminal.printed() + terminal.complained()).not.toContain('hunter2');
+    expect(terminal.printed()).toContain('postgres://***@db.example.com?***');
+    expect(terminal.printed()).toContain('redis://***@one.example.com:6379, redis://***@two.example.com:6379');
+    expect(terminal.printed()).toMatch(/^JWT_SECRET +\(set, hidden\)$/m);
+    expect(terminal.printed()).toContain('its demo keys are not served in production');
+  });
+
+  test('tells the problems of the environment and of the tenants file in one go, with exit code 78', async () => {
+    const file = await tenantsFile('{"tenants": [{}]}');
+    const terminal = fakeTerminal({ PORT: 'x', LOG_LEVEL: 'loud', TENANTS_FILE: file });
+    expect(await run([], terminal)).toBe(78);
+    expect(terminal.printed()).toBe('');
+    for (const text of ['PORT: must be', 'LOG_LEVEL: must be', `${file} (TENANTS_FILE)`, 'tenants[0].id: is missing'])
+      expect(terminal.complained()).toContain(text);
+  });
+
+  test('tells a tenants file that does not exist', async () => {
+    const terminal = fakeTerminal({ TENANTS_FILE: join(folder, 'nowhere.json') });
+    expect(await run([], terminal)).toBe(78);
+    expect(terminal.complained()).toContain('it does not exist');
+  });
+});

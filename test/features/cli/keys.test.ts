@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { run, type KeyStores } from '../../../src/cli/keys.ts';
+import { DirectoryInUse } from '../../../src/database/embedded/directory-lock.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from '../tenants/fakes.ts';
+import { fakeTerminal } from './terminal.ts';
+
+function build(env: NodeJS.ProcessEnv = {}, open?: () => Promise<KeyStores>) {
+  const tenants = new FakeTenants(
+    aTenant('acme', { agents: [{ id: 'guide' }, { id: 'sales' }], keys: [aKey('acme', 'site')] }),
+    aTenant('other', { keys: [aKey('other', 'site', { revokedAtMs: 0, label: 'Old' })] }),
+  );
+  const audit = new FakeAudit();
+  const state = { opened: 0, closed: 0 };
+  const stores = { tenants, audit, bus: new FakeBus(), close: () => Promise.resolve(void (state.closed += 1)) };
+  const openStores = () => {
+    state.opened += 1;
+    return open ? open() : Promise.resolve(stores);
+  };
+  return { terminal: { ...fakeTerminal(env), openStores }, tenants, audit, state };
+}
+
+const issue = ['issue', '--tenant', 'acme', '--site', 'shop', '--origin', 'https://shop.acme.example'];
+
+describe('keys issue', () => {
+  test('prints the new key as JSON, pinned as asked', async () => {
+    const { terminal, audit, state } = build();
+    const args = [...issue, '--label', 'Shop', '--agents', 'guide, sales', '--pinned', '--json'];
+    expect(await run(args, terminal)).toBe(0);
+    expect(JSON.parse(terminal.printed())).toMatchObject({
+      tenantId: 'acme',
+      key: expect.stringMatching(/^w_acme_shop_[0-9a-f]{32}$/) as unknown,
+      label: 'Shop',
+      agents: ['guide', 'sales'],
+      allowOverrides: false,
+      revoked: false,
+    });
+    expect(audit.rows).toMatchObject([{ actor: 'cli', action: 'key.issue' }]);
+    expect(state).toEqual({ opened: 1, closed: 1 });
+  });
+
+  test('prints it for people', async () => {
+    const { terminal } = build();
+    expect(await run(issue, terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(
+      /^acme\/shop-\w{8}\n {2}key {8}w_acme_shop_\w{32}\n {2}origin {5}https:\/\/shop/,
+    );
+  });
+
+  test('tells why it is refused, with exit code 1', async () => {
+    const { terminal, state } = build();
+    expect(await run(['issue', '--tenant', 'acme', '--site', 's', '--origin', 'https://a.example/'], terminal)).toBe(1);
+    expect(terminal.complained()).toBe('origin: must be an exact origin, as browsers send it: https://a.example\n');
+    expect(state.closed).toBe(1);
+  });
+});
+
+describe('keys list', () => {
+  test('prints the keys of all tenants, or of one', async () => {
+    const all = build();
+    expect(await run(['list', '--json'], all.terminal)).toBe(0);
+    expect(JSON.parse(all.terminal.printed())).toMatchObject([
+      { tenantId: 'acme', revoked: false, revokedAt: null },
+      { tenantId: 'other', revoked: true, revokedAt: '1970-01-01T00:00:00.000Z' },
+    ]);
+    const one = build();
+    await run(['list', '--tenant', 'other'], one.terminal);
+    expect(one.terminal.printed()).toContain('other/site  Old\n');
+    expect(one.terminal.printed()).not.toContain('acme');
+  });
+
+  test('says so when there is none', async () => {
+    const { terminal } = build();
+    await run(['list', '--tenant', 'ghost'], terminal);
+    expect(terminal.printed()).toBe('There are no keys.\n');
+  });
+});
+
+describe('keys revoke', () => {
+  test('revokes with a reason for the audit', async () => {
+    const { terminal, audit } = build();
+    expect(await run(['revoke', '--tenant', 'acme', '--id', 'site', '--reason', 'leaked', '--json'], terminal)).toBe(0);
+    expect(JSON.parse(terminal.printed())).toMatchObject({ id: 'site', revoked: true });
+    expect(audit.rows).toMatchObject([{ action: 'key.revoke', target: 'acme/site', reason: 'leaked', actor: 'cli' }]);
+  });
+
+  test('tells a key that does not exist', async () => {
+    const { terminal } = build();
+    expect(await run(['revoke', '--tenant', 'acme', '--id', 'ghost'], terminal)).toBe(1);
+    expect(terminal.complained()).toBe('The tenant "acme" has no widget key "ghost".\n');
+  });
+});
+
+describe('keys', () => {
+  test.each<[string[], string]>([
+    [[], 'keys needs a command'],
+    [['drop'], 'keys has no command "drop"'],
+    [['issue', '--tenant', 'acme'], '--site is missing'],
+    [['revoke', '--tenant', 'acme', '--id', ' '], '--id is missing'],
+    [['list', '--tenat', 'acme'], "Unknown option '--tenat'"],
+    [['list', 'acme'], "Unexpected argument 'acme'"],
+  ])('%j teaches its usage before it opens anything, with exit code 64', async (args, message) => {
+    const { terminal, state } = build();
+    expect(await run(args, terminal)).toBe(64);
+    expect(terminal.complained()).toContain(message);
+    expect(terminal.complained()).toContain('keys revoke --tenant T --id I');
+    expect(state.opened).toBe(0);
+  });
+
+  test('tells wrong settings with exit code 78', async () => {
+    const { terminal } = build({ DATABASE_URL: 'mysql://db' });
+    expect(await run(['list'], terminal)).toBe(78);
+    expect(terminal.complained()).toContain('DATABASE_URL: must be an address that starts with postgres://');
+  });
+
+  test('beside a running server on the embedded database says what to do instead', async () => {
+    const { terminal } = build({}, () => Promise.reject(new DirectoryInUse('data', '123')));
+    expect(await run(['list'], terminal)).toBe(69);
+    expect(terminal.complained()).toContain('edit TENANTS_FILE instead');
+  });
+
+  test('tells a database that is away', async () => {
+    const { terminal } = build({}, () => Promise.reject(new Unavailable('database')));
+    expect(await run(['list'], terminal)).toBe(69);
+    expect(terminal.complained()).toContain('database is not available');
+  });
+});

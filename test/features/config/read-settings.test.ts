@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import { toConfig } from '../../../config/config.ts';
+import { ConfigError, readSettings, variables, type VariableName } from '../../../config/env.ts';
+
+function problemsOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  try {
+    readSettings(env);
+  } catch (error) {
+    if (error instanceof ConfigError)
+      return Object.fromEntries(error.problems.map(({ name, message }) => [name, message]));
+    throw error;
+  }
+  return {};
+}
+
+const secret = 'x'.repeat(32);
+const production = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://voice.example.com',
+  DATABASE_URL: 'postgres://user:hunter2@db.example.com/switchboard',
+  REDIS_URL: 'rediss://:hunter2@redis.example.com:6379',
+  SMTP_URL: 'smtps://user:hunter2@smtp.example.com',
+  OPENAI_API_KEY: 'sk-hunter2',
+  JWT_SECRET: secret,
+};
+
+describe('The settings', () => {
+  test('have the documented defaults', () => {
+    const config = toConfig(readSettings({}));
+    expect(config).toMatchObject({
+      mode: 'development',
+      port: 3000,
+      publicUrl: undefined,
+      upstream: { provider: 'local', timeoutMs: 8000, clientSecretTtlSec: 60 },
+      bots: { provider: 'none' },
+      consoleEmails: ['*'],
+      operatorEmails: ['*'],
+      edge: { perIpPerMinute: 60, perUserPerMinute: 120, burst: 20 },
+      voice: { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 },
+      otp: { expiryMinutes: 10, perHour: 3, maxAttempts: 5 },
+      auth: { expiryHours: 24, absoluteHours: 0 },
+    });
+    expect(config.callers.widget).toEqual({
+      sessionsPerMinute: 12,
+      dailyTokens: 300_000,
+      dailyMicroDollars: 20_000_000,
+      concurrentSessions: 10,
+    });
+    expect(config.callers.console).toEqual({
+      sessionsPerMinute: 3,
+      dailyTokens: 50_000,
+      dailyMicroDollars: 1_000_000,
+      concurrentSessions: 1,
+    });
+  });
+
+  test('count an empty value as unset, and take white space off', () => {
+    expect(readSettings({ PORT: '', DATABASE_URL: '  ', HOST: ' ::1 ' })).toMatchObject({ PORT: 3000, HOST: '::1' });
+  });
+
+  test('in production have nobody as operator and a bot detector', () => {
+    expect(toConfig(readSettings(production))).toMatchObject({
+      operatorEmails: [],
+      bots: { provider: 'heuristic' },
+      upstream: { provider: 'openai' },
+    });
+  });
+
+  test('take dollars to the sixth decimal, exactly', () => {
+    expect(readSettings({ WIDGET_MAX_DOLLARS_DAILY: '0.000001' }).WIDGET_MAX_DOLLARS_DAILY).toBe(1);
+    expect(readSettings({ WIDGET_MAX_DOLLARS_DAILY: '4.35' }).WIDGET_MAX_DOLLARS_DAILY).toBe(4_350_000);
+  });
+
+  test('take the slash off that address bars add to PUBLIC_URL', () => {
+    expect(readSettings({ PUBLIC_URL: 'http://localhost:8080/' }).PUBLIC_URL).toBe('http://localhost:8080');
+  });
+
+  test('take lists with white space, and addresses in any case', () => {
+    expect(readSettings({ CONSOLE_EMAILS: 'Ops@Example.com, @Example.org,' }).CONSOLE_EMAILS).toEqual([
+      'ops@example.com',
+      '@example.org',
+    ]);
+    expect(readSettings({ JWT_SECRET: `${secret}, ${secret}y` }).JWT_SECRET).toEqual([secret, `${secret}y`]);
+  });
+
+  test('believe the proxies of a list, of both families', () => {
+    const proxies = readSettings({ TRUST_PROXY: '10.0.0.0/8, 192.0.2.7, 2001:db8::/32' }).TRUST_PROXY;
+    expect([proxies.check('10.9.9.9'), proxies.check('192.0.2.8'), proxies.check('2001:db8::1', 'ipv6')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe('A wrong value is told with its variable:', () => {
+  test.each<[VariableName, string, string]>([
+    ['NODE_ENV', 'prod', 'must be one of development, test, production, not "prod"'],
+    ['PORT', '65536', 'must be at most 65535, not "65536"'],
+    ['PORT', '3000x', 'must be a whole number from 0 to 65535, not "3000x"'],
+    ['MAX_SESSION_MINUTES', '0', 'must be at least 1, not "0"'],
+    ['MAX_SESSION_MINUTES', '1.5', 'must be a whole number from 1 to 1440, not "1.5"'],
+    ['RATE_IP_PER_MIN', '-1', 'must be a whole number from 1 to 1000000000, not "-1"'],
+    ['WIDGET_MAX_DOLLARS_DAILY', '0.0000001', 'must be an amount of dollars with at most 6 decimals, not "0.0000001"'],
+    ['REQUIRE_AUTH_FOR_SESSION', 'yes', 'must be true or false, not "yes"'],
+    [
+      'PUBLIC_URL',
+      'https://a.example/app',
+      'must be the address that browsers use, such as https://voice.example.com, without a path',
+    ],
+    ['DATABASE_URL', 'mysql://db', 'must be an address that starts with postgres:// or postgresql://'],
+    ['REDIS_URL', 'redis://a,http://b', 'must be an address that starts with redis:// or rediss://'],
+    ['SMTP_URL', 'smtp.example.com', 'must be an address that starts with smtp:// or smtps://'],
+    [
+      'MAIL_FROM',
+      'nobody',
+      'must be an address such as no-reply@example.com or Example <no-reply@example.com>, not "nobody"',
+    ],
+    ['JWT_SECRET', 'short', 'each must have 32 or more characters'],
+    ['JWT_SECRET', ',', 'must hold a secret'],
+    ['JWT_SECRET', 'the output of: openssl rand -base64 48', 'is the example: run the command and use what it prints'],
+    ['SERVICE_TOKENS', 'short', 'each must have 16 or more characters'],
+    ['CONSOLE_EMAILS', 'ops@a.example,ops', '"ops" is not an address, a @domain or *'],
+    [
+      'CONSOLE_ORIGINS',
+      'https://*.example.com',
+      'must be an origin such as https://www.example.com, without a path, a trailing slash or a wildcard',
+    ],
+    ['TRUST_PROXY', '10.0.0.0/33', '"10.0.0.0/33" is not an address or a CIDR block such as 10.0.0.0/8'],
+    ['QUOTA_TIMEZONE', 'Mars/Olympus', 'must be a time zone such as UTC or Europe/Berlin, not "Mars/Olympus"'],
+    ['LOG_LEVEL', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent, not "loud"'],
+  ])('%s=%s', (name, value, message) => {
+    expect(problemsOf({ [name]: value })).toEqual({ [name]: message });
+  });
+
+  test('a provider, a detector or a grace that lacks its counterpart', () => {
+    expect(problemsOf({ UPSTREAM_PROVIDER: 'openai', BOT_PROVIDER: 'http', MAX_SESSION_IDLE_SEC: '7200' })).toEqual({
+      OPENAI_API_KEY: 'is missing and UPSTREAM_PROVIDER=openai needs it',
+      BOT_VERDICT_URL: 'is missing and BOT_PROVIDER=http needs it',
+      STALE_GRACE_SEC: 'must not be less than MAX_SESSION_IDLE_SEC',
+    });
+  });
+});
+
+describe('Production', () => {
+  test('is told everything that is missing and wrong at once, with its use and an example', () => {
+    const env = { NODE_ENV: 'production', PORT: 'x', JWT_SECRET: 'short', UPSTREAM_PROVIDER: 'local' };
+    const problems = problemsOf(env);
+    expect(Object.keys(problems).sort()).toEqual([
+      'DATABASE_URL',
+      'JWT_SECRET',
+      'PORT',
+      'PUBLIC_URL',
+      'REDIS_URL',
+      'SMTP_URL',
+      'UPSTREAM_PROVIDER',
+    ]);
+    const { message } = new ConfigError([{ name: 'REDIS_URL', message: 'is missing' }]);
+    expect(message).toContain('REDIS_URL: is missing');
+    expect(message).toContain(`what it is for: ${variables.REDIS_URL.meaning}`);
+    expect(message).toContain('example: REDIS_URL=redis://');
+  });
+
+  test('needs https, except on this machine', () => {
+    expect(problemsOf({ ...production, PUBLIC_URL: 'http://voice.example.com' })).toEqual({
+      PUBLIC_URL: 'must start with https:// in production (http:// is only for localhost)',
+    });
+    expect(problemsOf({ ...production, PUBLIC_URL: 'http://localhost:3000' })).toEqual({});
+  });
+
+  test('is never told its secrets', () => {
+    const broken = {
+      ...production,
+      DATABASE_URL: 'db://user:hunter2@db.example.com',
+      REDIS_URL: 'http://:hunter2@redis.example.com',
+      SMTP_URL: 'smtp//user:hunter2@smtp.example.com',
+      UPSTREAM_BASE_URL: 'ftp://user:hunter2@example.com',
+      BOT_VERDICT_URL: 'hunter2://x',
+      JWT_SECRET: 'hunter2',
+      SERVICE_TOKENS: 'hunter2',
+    };
+    const message = (() => {
+      try {
+        readSettings(broken);
+        return '';
+      } catch (error) {
+        return String(error);
+      }
+    })();
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'SMTP_URL', 'JWT_SECRET', 'SERVICE_TOKENS', 'UPSTREAM_BASE_URL'])
+      expect(message).toContain(`${name}: `);
+    expect(message).not.toContain('hunter2');
+  });
+});
