@@ -178,14 +178,16 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
   metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => sessions.size());
   metrics.observe('switchboard_history_waiting', 'Records that wait for the database', () => sessions.waiting());
 
-  const consoleOrigins = (): readonly string[] => config.consoleOrigins ?? [new URL(publicUrl).origin];
+  let consoleOrigins: ReadonlySet<string> | undefined;
+  const isConsole = (origin: string): boolean =>
+    (consoleOrigins ??= new Set(config.consoleOrigins ?? [new URL(publicUrl).origin])).has(origin);
   const handle = createPipeline({
     routes,
     cookies: cookieKeeper(logins, () => publicUrl.startsWith('https:')),
     isServiceToken: createServiceTokens(config.serviceTokens),
     edge: createEdgeLimits(createInProcessWindows(), config.edge.perIpPerMinute, config.edge.perUserPerMinute),
     origins: {
-      isConsole: (origin) => consoleOrigins().includes(origin),
+      isConsole,
       isWidget: (origin) => directory.isWidgetOrigin(origin),
     },
     trustedProxies: config.trustedProxies,

@@ -80,7 +80,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
       route,
       routeName: any?.path ?? 'none',
       cors: any?.cors ?? 'console',
-      methods: match === undefined ? '' : allowed(match.methods),
+      methods: match?.allow ?? '',
       params: match?.params ?? noParams,
       ip: clientAddress(request.peer, request.headers['x-forwarded-for'], parts.trustedProxies),
       origin: request.headers['origin'],
@@ -235,13 +235,6 @@ function readBody(route: Route, request: HttpRequest): unknown {
 
 function invalid(message: string, path: string): Refusal {
   return new Refusal('INVALID_REQUEST', message, { details: [{ path, message }] });
-}
-
-function allowed(methods: ReadonlyMap<string, Route>): string {
-  return [...methods.keys()]
-    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    .concat('OPTIONS')
-    .join(', ');
 }
 
 /** Runs `work` and turns a throw or a rejection over to `rescue`. */

@@ -75,5 +75,5 @@ export function defineRoute<B>(
   route: Omit<Route<B>, 'limited' | 'cors'> & Partial<Pick<Route<B>, 'limited' | 'cors'>>,
 ): Route {
   const whole: Route<B> = { cors: 'console', limited: route.path.startsWith('/api/'), ...route };
-  return whole as Route;
+  return whole;
 }

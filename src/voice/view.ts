@@ -1,6 +1,7 @@
 import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Refusal } from '../kernel/errors.ts';
+import { isoInstant } from '../kernel/instant.ts';
 
 /** The live session record as clients see it (specification section 2.4). */
 export interface SessionView {
@@ -14,8 +15,8 @@ export interface SessionView {
 export function viewOf(record: VoiceRecord, at: number): SessionView {
   return {
     active: record.endedAtMs === null,
-    startedAt: new Date(record.startedAtMs).toISOString(),
-    lastSeenAt: new Date(record.lastSeenAtMs).toISOString(),
+    startedAt: isoInstant(record.startedAtMs),
+    lastSeenAt: isoInstant(record.lastSeenAtMs),
     durationSec: durationSec(record, at),
     idleSec: idleSec(record, at),
   };

@@ -75,9 +75,11 @@ async function switchboard(headerSet) {
     child.stdout.resume();
     const { tenants } = JSON.parse(await readFile(`${root}/config/tenants.json`, 'utf8'));
     const key = tenants[0].widgetKeys[0];
+    // In development the demo key is bound to the port in use.
+    const origin = `http://localhost:${port}`;
     const created = await fetch(`http://127.0.0.1:${port}/api/session`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Origin: key.origin },
+      headers: { 'Content-Type': 'application/json', Origin: origin },
       body: JSON.stringify({ widgetKey: key.key }),
     });
     const text = await created.text();
@@ -86,7 +88,7 @@ async function switchboard(headerSet) {
     return {
       port: Number(port),
       pid: child.pid,
-      request: heartbeatRequest(port, session, key.origin, headerSet),
+      request: heartbeatRequest(port, session, origin, headerSet),
       stop,
     };
   } catch (error) {
