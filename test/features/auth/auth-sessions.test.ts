@@ -1,0 +1,326 @@
+import jwt from 'jsonwebtoken';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { AuthSessions } from '../../../src/auth/auth-sessions.ts';
+import { createTokens } from '../../../src/auth/tokens.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
+import { authSessions, HOUR, MINUTE, secret, SECOND, somebody, START, TestDatabase } from './parts.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await TestDatabase.open();
+});
+
+afterEach(() => {
+  database.isAway = false;
+});
+
+afterAll(() => database.close());
+
+/** What the login's row says. */
+function row(id: string) {
+  return createPostgresLogins(database).load(id);
+}
+
+/** Two nodes over one database, that hear each other unless the bus is cut. */
+function twoNodes({ isBusCut = false } = {}): [AuthSessions, AuthSessions] {
+  const bus = createInProcessBus();
+  return [authSessions(database, { bus }), authSessions(database, { bus: isBusCut ? createInProcessBus() : bus })];
+}
+
+describe('A login', () => {
+  test('is opened for 24 hours, with an id that begins with auth_', async () => {
+    const email = somebody();
+    const sessions = authSessions(database);
+    const { login, token } = await sessions.open(email, START);
+    expect(login).toEqual({ id: expect.stringMatching(/^auth_[\w-]{22}$/), email, expiresAtMs: START + 24 * HOUR });
+    expect(await sessions.authenticate(token, START)).toEqual({ login });
+    expect(await row(login.id)).toMatchObject({ email, createdAtMs: START, destroyedAtMs: null });
+  });
+
+  test('holds on a node that has never seen it', async () => {
+    const [a, b] = twoNodes();
+    const { login, token } = await a.open(somebody(), START);
+    expect(await b.authenticate(token, START + SECOND)).toEqual({ login });
+  });
+
+  test('is answered without a promise and without the database while its row was seen lately', async () => {
+    const sessions = authSessions(database);
+    const { login, token } = await sessions.open(somebody(), START);
+    const { asked } = database;
+    for (let ms = 0; ms < 2_500; ms += 100) expect(sessions.authenticate(token, START + ms)).toEqual({ login });
+    expect(database.asked).toBe(asked);
+  });
+
+  test('of somebody who may not log in any more is over', async () => {
+    const email = somebody();
+    const { token } = await authSessions(database).open(email, START);
+    const stricter = authSessions(database, { admits: (other) => other !== email });
+    expect(await stricter.authenticate(token, START)).toBeUndefined();
+  });
+
+  test('whose row is gone is over', async () => {
+    const [a, b] = twoNodes();
+    const { token } = await a.open(somebody(), START - 48 * HOUR);
+    await createPostgresLogins(database).purge(START - 23 * HOUR);
+    expect(await b.authenticate(token, START - 47 * HOUR)).toBeUndefined();
+    expect(await a.authenticate(token, START - 47 * HOUR)).toBeUndefined();
+  });
+});
+
+describe('A token', () => {
+  test('that names the login of another address is refused', async () => {
+    const sessions = authSessions(database);
+    const [mallory, victim] = [await sessions.open(somebody(), START), await sessions.open(somebody(), START)];
+    const { email, id: loginId, expiresAtMs } = mallory.login;
+    const tokens = createTokens([secret]);
+    const forged = await tokens.sign({ email: victim.login.email, loginId, expiresAtMs }, START);
+    expect(await sessions.authenticate(forged, START)).toBeUndefined();
+    const unknown = await tokens.sign({ email, loginId: 'auth_unknown', expiresAtMs }, START);
+    expect(await sessions.authenticate(unknown, START)).toBeUndefined();
+  });
+
+  test('that is tampered with is refused without asking the database', async () => {
+    const sessions = authSessions(database);
+    const { token } = await sessions.open(somebody(), START);
+    const { asked } = database;
+    expect(await sessions.authenticate(`${token}x`, START)).toBeUndefined();
+    expect(await sessions.authenticate('', START)).toBeUndefined();
+    expect(database.asked).toBe(asked);
+  });
+
+  test('holds when its secret is no longer the first, and not when it is gone', async () => {
+    const { login, token } = await authSessions(database).open(somebody(), START);
+    const next = 'the secret of the next year, just as long';
+    const rotated = authSessions(database, { tokens: createTokens([next, secret]) });
+    expect(await rotated.authenticate(token, START)).toEqual({ login });
+    const after = authSessions(database, { tokens: createTokens([next]) });
+    expect(await after.authenticate(token, START)).toBeUndefined();
+  });
+
+  test('expires with the login to the millisecond, on nodes that know it and on others', async () => {
+    const [a, b] = twoNodes();
+    const { login, token } = await a.open(somebody(), START + 1);
+    const end = login.expiresAtMs;
+    expect((await b.authenticate(token, START + 1))?.login).toEqual(login);
+    expect(await a.authenticate(token, end)).toBeUndefined();
+    expect(await b.authenticate(token, end)).toBeUndefined();
+    expect(await authSessions(database).authenticate(token, end)).toBeUndefined();
+  });
+});
+
+describe('Activity', () => {
+  test('extends the login once a minute and hands out a token that lasts as long', async () => {
+    const sessions = authSessions(database);
+    const { login, token } = await sessions.open(somebody(), START);
+    expect(await sessions.authenticate(token, START + MINUTE - 1)).toEqual({ login });
+    const renewed = await sessions.authenticate(token, START + MINUTE);
+    const expiresAtMs = START + MINUTE + 24 * HOUR;
+    expect(renewed).toEqual({ login: { ...login, expiresAtMs }, renewedToken: expect.any(String) });
+    expect(jwt.decode(renewed?.renewedToken ?? '')).toMatchObject({ exp: expiresAtMs / 1000, sid: login.id });
+    expect(await row(login.id)).toMatchObject({ expiresAtMs, version: 2 });
+    expect(await sessions.authenticate(token, START + MINUTE + 1)).toEqual({ login: { ...login, expiresAtMs } });
+  });
+
+  test('keeps a login alive for days', async () => {
+    const sessions = authSessions(database);
+    let { token } = await sessions.open(somebody(), START);
+    for (let hours = 20; hours <= 200; hours += 20) {
+      const found = await sessions.authenticate(token, START + hours * HOUR);
+      token = found?.renewedToken ?? 'none';
+    }
+    expect(await sessions.authenticate(token, START + 201 * HOUR)).toBeDefined();
+    expect(await sessions.authenticate(token, START + 240 * HOUR)).toBeUndefined();
+  });
+
+  test('does not keep a login alive beyond its absolute cap', async () => {
+    const sessions = authSessions(database, { absoluteHours: 30 });
+    const { token } = await sessions.open(somebody(), START);
+    const found = await sessions.authenticate(token, START + 20 * HOUR);
+    expect(found?.login.expiresAtMs).toBe(START + 30 * HOUR);
+    const last = found?.renewedToken ?? 'none';
+    expect(await sessions.authenticate(last, START + 30 * HOUR - 1)).toEqual({ login: found?.login });
+    expect(await sessions.authenticate(last, START + 30 * HOUR)).toBeUndefined();
+  });
+
+  test('of 64 requests at once on two nodes renews once', async () => {
+    const nodes = twoNodes();
+    const { login, token } = await nodes[0].open(somebody(), START);
+    await nodes[1].authenticate(token, START);
+    const requests = Array.from({ length: 64 }, async (_, n) =>
+      nodes[n % 2 === 0 ? 0 : 1].authenticate(token, START + MINUTE + n),
+    );
+    const answers = await Promise.all(requests);
+    expect(answers.every((answer) => answer?.login.id === login.id)).toBe(true);
+    expect(answers.filter((answer) => answer?.renewedToken !== undefined)).toHaveLength(1);
+    expect((await row(login.id))?.version).toBe(2);
+  });
+
+  test('whose renewal another node has done is told by no second token', async () => {
+    const [a, b] = twoNodes({ isBusCut: true });
+    const { token } = await a.open(somebody(), START);
+    await b.authenticate(token, START + MINUTE - SECOND);
+    expect((await a.authenticate(token, START + MINUTE))?.renewedToken).toBeDefined();
+    const found = await b.authenticate(token, START + MINUTE + 1);
+    expect(found).toEqual({ login: expect.objectContaining({ expiresAtMs: START + MINUTE + 24 * HOUR }) });
+  });
+});
+
+describe('A login that ends', () => {
+  test('is over at once on every node, and its row says when and why', async () => {
+    const [a, b] = twoNodes();
+    const { login, token } = await a.open(somebody(), START);
+    await b.authenticate(token, START);
+    const end = await b.destroy(login.id, 'logout', START + 5);
+    expect(end).toMatchObject({ destroyedAtMs: START + 5, destroyReason: 'logout' });
+    expect(await row(login.id)).toEqual(end);
+    expect(await a.authenticate(token, START + 6)).toBeUndefined();
+    expect(await b.authenticate(token, START + 6)).toBeUndefined();
+    const { asked } = database;
+    expect(a.authenticate(token, START + HOUR)).toBeUndefined();
+    expect(database.asked).toBe(asked);
+  });
+
+  test('ends once, with the first reason, however many ask for it', async () => {
+    const nodes = twoNodes();
+    const { login } = await nodes[0].open(somebody(), START);
+    const reasons = ['logout', 'revoked', 'violation', 'replaced'] as const;
+    const ends = await Promise.all(
+      reasons.map((reason, n) => nodes[n % 2 === 0 ? 0 : 1].destroy(login.id, reason, START + n)),
+    );
+    expect(new Set(ends.map((end) => `${end?.destroyReason} ${end?.destroyedAtMs} ${end?.version}`)).size).toBe(1);
+  });
+
+  test('that nobody knows is nobody', async () => {
+    expect(await authSessions(database).destroy('auth_unknown', 'revoked', START)).toBeUndefined();
+  });
+
+  test('does not touch the other logins of the same address', async () => {
+    const sessions = authSessions(database);
+    const email = somebody();
+    const [phone, laptop] = [await sessions.open(email, START), await sessions.open(email, START)];
+    await sessions.destroy(phone.login.id, 'logout', START);
+    expect(await sessions.authenticate(laptop.token, START)).toEqual({ login: laptop.login });
+  });
+
+  test('is over within five seconds where the bus is cut, also for one who comes back after an hour', async () => {
+    const [a, b] = twoNodes({ isBusCut: true });
+    const [busy, quiet] = [await a.open(somebody(), START), await a.open(somebody(), START)];
+    for (const { token } of [busy, quiet]) await b.authenticate(token, START);
+    for (const { login } of [busy, quiet]) await a.destroy(login.id, 'revoked', START + 1);
+    expect(b.authenticate(busy.token, START + 2_400)).toBeDefined();
+    expect(await b.authenticate(busy.token, START + 5_000)).toBeUndefined();
+    expect(await b.authenticate(quiet.token, START + HOUR)).toBeUndefined();
+  });
+
+  test('is found to be over in the background, so that no request waits for a row it knows', async () => {
+    const [a, b] = twoNodes({ isBusCut: true });
+    const { login, token } = await a.open(somebody(), START);
+    await b.authenticate(token, START);
+    await a.destroy(login.id, 'revoked', START + 1);
+    expect(b.authenticate(token, START + 2_500)).toEqual({ login });
+    await database.settled();
+    expect(b.authenticate(token, START + 2_501)).toBeUndefined();
+  });
+
+  test('is not brought back by a row that was read before the end', async () => {
+    const [a, b] = twoNodes();
+    const { login, token } = await a.open(somebody(), START);
+    const release = database.holdNextAnswer();
+    const early = b.authenticate(token, START);
+    await a.destroy(login.id, 'revoked', START + 1);
+    release();
+    expect(await early).toBeUndefined();
+    expect(await b.authenticate(token, START + 2)).toBeUndefined();
+  });
+
+  test('is not brought back by its own renewal', async () => {
+    const [a, b] = twoNodes();
+    const { login, token } = await a.open(somebody(), START);
+    await b.authenticate(token, START + MINUTE - 1);
+    const release = database.holdNextAnswer();
+    const renewal = b.authenticate(token, START + MINUTE);
+    await a.destroy(login.id, 'revoked', START + MINUTE);
+    release();
+    expect(await renewal).toBeUndefined();
+    expect(await b.authenticate(token, START + MINUTE + 1)).toBeUndefined();
+  });
+
+  test('is over too where the clock was set back meanwhile', async () => {
+    const [a, b] = twoNodes({ isBusCut: true });
+    const { login, token } = await a.open(somebody(), START);
+    await b.authenticate(token, START + HOUR);
+    await a.destroy(login.id, 'revoked', START + HOUR);
+    expect(await b.authenticate(token, START + MINUTE)).toBeUndefined();
+  });
+});
+
+describe('While the database is away', () => {
+  test('a login that the node knows goes on, without renewal, and is renewed once the database is back', async () => {
+    const sessions = authSessions(database);
+    const { login, token } = await sessions.open(somebody(), START);
+    database.isAway = true;
+    expect(await sessions.authenticate(token, START + MINUTE)).toEqual({ login });
+    for (let minutes = 2; minutes < 60; minutes += 1)
+      expect(await sessions.authenticate(token, START + minutes * MINUTE)).toEqual({ login });
+    await database.settled();
+    database.isAway = false;
+    await sessions.authenticate(token, START + HOUR);
+    await database.settled();
+    const found = await sessions.authenticate(token, START + HOUR + 1);
+    expect(found?.renewedToken).toBeDefined();
+  });
+
+  test('a login that the node knows is answered without waiting, and its row is asked at most once a second', async () => {
+    const sessions = authSessions(database);
+    const { login, token } = await sessions.open(somebody(), START);
+    database.isAway = true;
+    await sessions.authenticate(token, START + 10 * SECOND);
+    const { asked } = database;
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      expect(sessions.authenticate(token, START + 10 * SECOND + ms)).toEqual({ login });
+      await Promise.resolve();
+    }
+    expect(database.asked - asked).toBeLessThanOrEqual(10);
+  });
+
+  test('a login that the node knows is over at its own expiry', async () => {
+    const sessions = authSessions(database);
+    const { token } = await sessions.open(somebody(), START);
+    database.isAway = true;
+    expect(await sessions.authenticate(token, START + 24 * HOUR - 1)).toBeDefined();
+    expect(await sessions.authenticate(token, START + 24 * HOUR)).toBeUndefined();
+  });
+
+  test('a token that cannot be checked is not refused: it is told that the database is away', async () => {
+    const { login, token } = await authSessions(database).open(somebody(), START);
+    const sessions = authSessions(database);
+    database.isAway = true;
+    await expect(sessions.authenticate(token, START)).rejects.toThrow(Unavailable);
+    expect(await sessions.authenticate(`${token}x`, START)).toBeUndefined();
+    database.isAway = false;
+    expect(await sessions.authenticate(token, START)).toEqual({ login });
+  });
+
+  test('nobody can log in or out, and a login that could not be ended goes on', async () => {
+    const sessions = authSessions(database);
+    const { login, token } = await sessions.open(somebody(), START);
+    database.isAway = true;
+    await expect(sessions.open(somebody(), START)).rejects.toThrow(Unavailable);
+    await expect(sessions.destroy(login.id, 'logout', START)).rejects.toThrow(Unavailable);
+    expect(await sessions.authenticate(token, START)).toEqual({ login });
+  });
+});
+
+test('A node that was closed no longer listens to the others', async () => {
+  const bus = createInProcessBus();
+  const sessions = authSessions(database, { bus });
+  const { login, token } = await sessions.open(somebody(), START);
+  sessions.close();
+  const { asked } = database;
+  bus.publish({ type: 'login.changed', loginId: login.id });
+  expect(sessions.authenticate(token, START)).toEqual({ login });
+  expect(database.asked).toBe(asked);
+});

@@ -1,0 +1,290 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { LoginCodes } from '../../../src/auth/login-codes.ts';
+import { createSubjects } from '../../../src/auth/subjects.ts';
+import { Refusal, Unavailable } from '../../../src/kernel/errors.ts';
+import type { Mailer } from '../../../src/mail/contract.ts';
+import { Outbox } from '../../../src/mail/outbox.ts';
+import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
+import { SmtpMailer } from '../../../src/mail/smtp.ts';
+import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
+import { TestSmtp, type SmtpMode } from '../../support/smtp.ts';
+import { HOUR, installationKey, loginCodes, MINUTE, SECOND, somebody, START, TestDatabase } from './parts.ts';
+
+let database: TestDatabase;
+let smtp: TestSmtp;
+let mailer: Mailer;
+let codes: LoginCodes;
+
+beforeAll(async () => {
+  database = await TestDatabase.open();
+  smtp = await TestSmtp.start();
+});
+
+beforeEach(() => {
+  mailer = new SmtpMailer({
+    server: parseSmtpUrl(smtp.url),
+    from: { name: 'Switchboard', address: 'no-reply@example.com' },
+    timeoutMs: 500,
+  });
+  codes = loginCodes(database, { mailer, newCode: nextCode });
+});
+
+afterEach(() => {
+  mailer.close();
+  smtp.mode = 'ok';
+  database.isAway = false;
+});
+
+afterAll(async () => {
+  await smtp.close();
+  await database.close();
+});
+
+function breakMail(mode: SmtpMode): void {
+  smtp.mode = mode;
+  smtp.dropConnections();
+}
+
+let drawn = 0;
+
+/** Never the same code twice, unlike chance. */
+function nextCode(): string {
+  drawn += 1;
+  return `${100_000 + drawn}`;
+}
+
+function codeIn(text: string | undefined): string {
+  return /^ *(\d{6})$/m.exec(text ?? '')?.[1] ?? 'no code';
+}
+
+/** Sends a code and reads it in the mail that arrives. */
+async function sendAndRead(email: string, atMs: number, node = codes): Promise<string> {
+  expect(await node.send(email, atMs)).toEqual({ expiresInSec: 600 });
+  const mail = smtp.mails.findLast(({ envelope }) => envelope.to.includes(email));
+  return codeIn(mail?.parsed.text);
+}
+
+const refused = expect.objectContaining({ code: 'INVALID_OTP' });
+
+describe('A code that is sent', () => {
+  test('arrives by mail and logs in', async () => {
+    const email = somebody();
+    const code = await sendAndRead(email, START);
+    expect(await codes.verify(email, code, START + MINUTE)).toBe(true);
+  });
+
+  test('works as soon as its mail is there, before the mail server has said so', async () => {
+    const email = somebody();
+    let verified: unknown;
+    const eager: Mailer = {
+      kind: 'dev',
+      send: async ({ text }) => {
+        verified = await codes.verify(email, codeIn(text), START);
+      },
+      rehearse: () => Promise.resolve(),
+      ping: () => Promise.resolve(),
+      close: () => {},
+    };
+    await loginCodes(database, { mailer: eager }).send(email, START);
+    expect(verified).toBe(true);
+  });
+
+  test('is stored as a keyed hash only', async () => {
+    const email = somebody();
+    const code = await sendAndRead(email, START);
+    const subject = createSubjects(installationKey).console(email);
+    const rows = await database.run((sql) => sql`select * from otp_challenge where subject = ${subject}`);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(code);
+    expect(JSON.stringify(rows)).not.toContain(email);
+    expect(rows[0]?.['code_hash']).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('has another hash than the same code of somebody else', async () => {
+    const same = loginCodes(database, { mailer: new Outbox(), newCode: () => '424242' });
+    const emails = [somebody(), somebody()];
+    const hashes = [];
+    for (const email of emails) {
+      await same.send(email, START);
+      hashes.push((await newest(email))?.codeHash);
+    }
+    expect(new Set(hashes).size).toBe(2);
+  });
+
+  test('is replaced by the next: only the newest works', async () => {
+    const email = somebody();
+    const first = await sendAndRead(email, START);
+    const second = await sendAndRead(email, START + MINUTE);
+    expect(await codes.verify(email, first, START + MINUTE)).toEqual(refused);
+    expect(await codes.verify(email, second, START + MINUTE)).toBe(true);
+  });
+
+  test('may begin with zeros', async () => {
+    const email = somebody();
+    const zeros = loginCodes(database, { mailer, newCode: () => '000007' });
+    expect(await sendAndRead(email, START, zeros)).toBe('000007');
+    expect(await zeros.verify(email, '000007', START)).toBe(true);
+  });
+});
+
+describe('Sends are limited', () => {
+  test('to three an hour; the refusal says when to come back and leaves the live code alone', async () => {
+    const email = somebody();
+    await sendAndRead(email, START);
+    await sendAndRead(email, START + 1);
+    const code = await sendAndRead(email, START + 2);
+    const refusal = await codes.send(email, START + 10 * SECOND);
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', additions: { retryAfter: 3590 } });
+    expect(await codes.verify(email, code, START + 11 * SECOND)).toBe(true);
+    expect(await codes.send(email, START + HOUR - 1)).toMatchObject({ additions: { retryAfter: 1 } });
+    expect(await codes.send(email, START + HOUR)).toEqual({ expiresInSec: 600 });
+  });
+
+  test('under any race: of 64 at once three go out', async () => {
+    const email = somebody();
+    const outbox = new Outbox();
+    const racing = loginCodes(database, { mailer: outbox, newCode: nextCode });
+    const answers = await Promise.all(Array.from({ length: 64 }, () => racing.send(email, START)));
+    expect(answers.filter((answer) => !(answer instanceof Refusal))).toHaveLength(3);
+    const sent = outbox.list().map(({ text }) => codeIn(text));
+    expect(sent).toHaveLength(3);
+    const verified = await Promise.all([...new Set(sent)].map((code) => racing.verify(email, code, START)));
+    expect(verified.filter((answer) => answer === true)).toHaveLength(1);
+  });
+
+  test('for addresses that may not log in as for others', async () => {
+    const strangers = loginCodes(database, { mailer, admits: () => false });
+    const email = somebody();
+    for (let n = 0; n < 3; n += 1) expect(await strangers.send(email, START)).toEqual({ expiresInSec: 600 });
+    expect(await strangers.send(email, START)).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+  });
+});
+
+describe('An address that may not log in', () => {
+  test('gets the same answer for the same work, and no mail', async () => {
+    const known = somebody();
+    const unknown = somebody();
+    const outbox = new Outbox();
+    const strict = loginCodes(database, { mailer: outbox, admits: (email) => email === known });
+    const asked: number[][] = [];
+    for (const email of [known, unknown]) {
+      const counts: number[] = [];
+      for (let n = 0; n < 4; n += 1) {
+        const before = database.asked;
+        const answer = await strict.send(email, START);
+        counts.push(database.asked - before);
+        expect(answer instanceof Refusal).toBe(n === 3);
+      }
+      asked.push(counts);
+    }
+    expect(asked[0]).toEqual(asked[1]);
+    expect(new Set(outbox.list().map(({ to }) => to))).toEqual(new Set([known]));
+  });
+
+  test('is not logged in by any code, not even the one that it would have got', async () => {
+    const email = somebody();
+    const strict = loginCodes(database, { mailer: new Outbox(), admits: () => false, newCode: () => '424242' });
+    await strict.send(email, START);
+    expect(await strict.verify(email, '424242', START)).toEqual(refused);
+    await strict.send(email, START);
+    expect(await loginCodes(database, { mailer }).verify(email, '424242', START)).toEqual(refused);
+  });
+
+  test('is not logged in with a code from before it was taken off the list', async () => {
+    const email = somebody();
+    const code = await sendAndRead(email, START);
+    const stricter = loginCodes(database, { mailer, admits: () => false });
+    expect(await stricter.verify(email, code, START)).toEqual(refused);
+  });
+
+  test('is told like everybody that mail is away', async () => {
+    breakMail('drop');
+    const strict = loginCodes(database, { mailer, admits: () => false });
+    await expect(strict.send(somebody(), START)).rejects.toMatchObject({ dependency: 'mail' });
+  });
+});
+
+describe('A mail that cannot be handed over', () => {
+  test.each(['drop', 'freeze data', 'deny relay'] as const)(
+    '(%s) is told, is not counted, and the code before goes on to work',
+    async (mode) => {
+      const email = somebody();
+      const code = await sendAndRead(email, START);
+      breakMail(mode);
+      for (let n = 0; n < 4; n += 1)
+        await expect(codes.send(email, START + n)).rejects.toMatchObject({ name: 'Unavailable', dependency: 'mail' });
+      smtp.mode = 'ok';
+      expect(await codes.verify(email, code, START + MINUTE)).toBe(true);
+      await sendAndRead(email, START + MINUTE);
+      await sendAndRead(email, START + MINUTE);
+      expect(await codes.send(email, START + MINUTE)).toBeInstanceOf(Refusal);
+    },
+  );
+
+  test('leaves a code that does not work', async () => {
+    const email = somebody();
+    const failing = loginCodes(database, { mailer, newCode: () => '424242' });
+    breakMail('drop');
+    await expect(failing.send(email, START)).rejects.toThrow(Unavailable);
+    expect(await failing.verify(email, '424242', START)).toEqual(refused);
+  });
+
+  test('keeps the attempts that were made on the code before', async () => {
+    const email = somebody();
+    const code = await sendAndRead(email, START);
+    const wrong = '000000';
+    for (let n = 0; n < 4; n += 1) expect(await codes.verify(email, wrong, START)).toEqual(refused);
+    breakMail('drop');
+    await expect(codes.send(email, START)).rejects.toThrow(Unavailable);
+    expect(await codes.verify(email, wrong, START)).toEqual(refused);
+    expect(await codes.verify(email, code, START)).toEqual(refused);
+  });
+
+  test('does not bring back a code that was replaced', async () => {
+    const email = somebody();
+    const first = await sendAndRead(email, START);
+    const second = await sendAndRead(email, START);
+    breakMail('drop');
+    await expect(codes.send(email, START)).rejects.toThrow(Unavailable);
+    expect(await codes.verify(email, first, START)).toEqual(refused);
+    expect(await codes.verify(email, second, START)).toBe(true);
+  });
+
+  test('because there is no such mailbox is answered as if it had gone out, and the operator hears of it', async () => {
+    smtp.mode = 'reject recipient';
+    const heard: unknown[] = [];
+    const discreet = loginCodes(database, { mailer, onMailRefused: (error) => heard.push(error.name) });
+    expect(await discreet.send(somebody(), START)).toEqual({ expiresInSec: 600 });
+    expect(heard).toEqual(['MailRefused']);
+  });
+});
+
+describe('While the database is away', () => {
+  test('no code is sent and none is verified', async () => {
+    const email = somebody();
+    const code = await sendAndRead(email, START);
+    database.isAway = true;
+    await expect(codes.send(email, START)).rejects.toMatchObject({ dependency: 'database' });
+    await expect(codes.verify(email, code, START)).rejects.toMatchObject({ dependency: 'database' });
+    database.isAway = false;
+    expect(await codes.verify(email, code, START)).toBe(true);
+  });
+
+  test('after the mail is on its way, the code works all the same', async () => {
+    const email = somebody();
+    await sendAndRead(email, START);
+    const outbox = new Outbox({
+      onMail: () => {
+        database.isAway = true;
+      },
+    });
+    expect(await loginCodes(database, { mailer: outbox }).send(email, START)).toEqual({ expiresInSec: 600 });
+    database.isAway = false;
+    expect(await codes.verify(email, codeIn(outbox.list()[0]?.text), START)).toBe(true);
+  });
+});
+
+function newest(email: string) {
+  return createPostgresChallenges(database).newest(createSubjects(installationKey).console(email));
+}

@@ -1,0 +1,96 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Recent } from '../../../src/auth/recent.ts';
+import { createSubjects } from '../../../src/auth/subjects.ts';
+
+const key = Buffer.alloc(32, 7);
+const subjects = createSubjects(key);
+
+function hash(name: string): string {
+  return createHmac('sha256', key).update(name).digest('hex').slice(0, 32);
+}
+
+describe('A subject', () => {
+  test('is 32 hex digits of HMAC-SHA256 over its name', () => {
+    expect(subjects.console('ada@example.com')).toBe(hash('console:ada@example.com'));
+    expect(subjects.widgetUser('acme', 'ada@example.com')).toBe(hash('widget:acme:ada@example.com'));
+    expect(subjects.widgetKey('acme', 'acme-site')).toBe(hash('widget:acme:acme-site'));
+  });
+
+  test('is another under another installation key', () => {
+    expect(createSubjects(randomBytes(32)).console('ada@example.com')).not.toBe(subjects.console('ada@example.com'));
+  });
+
+  test('is the same however often it is asked for, and after it was forgotten', () => {
+    const first = subjects.console('ada@example.com');
+    for (let n = 0; n < 50_000; n += 1) subjects.console(`user${n}@example.com`);
+    expect(subjects.console('ada@example.com')).toBe(first);
+  });
+
+  test("of a key whose id looks like an address is not that address's", () => {
+    const user = subjects.widgetUser('acme', 'ada@example.com');
+    expect(subjects.widgetKey('acme', 'ada@example.com')).not.toBe(user);
+    expect(subjects.widgetKey('acme', 'ada%40example.com')).not.toBe(subjects.widgetKey('acme', 'ada@example.com'));
+  });
+
+  test('of a tenant never reaches into the names of another', () => {
+    expect(subjects.widgetKey('a', 'b:c')).not.toBe(subjects.widgetKey('a:b', 'c'));
+    expect(subjects.widgetUser('a:b', 'c@d.example')).not.toBe(subjects.widgetUser('a', 'b:c@d.example'));
+  });
+
+  test('belongs to one caller only, whatever ids are made of', () => {
+    const id = fc.string({ unit: fc.constantFrom('a', 'b', ':', '@', '%', '4', '0', '3'), maxLength: 6 });
+    const email = fc.constantFrom('a@b', 'b@a', 'a%40@b', '4@0', '%3a@a');
+    const caller = fc.oneof(
+      fc.record({ kind: fc.constant('user'), tenant: id, name: email }),
+      fc.record({ kind: fc.constant('key'), tenant: id, name: id }),
+    );
+    const subjectOf = ({ kind, tenant, name }: { kind: string; tenant: string; name: string }) =>
+      kind === 'user' ? subjects.widgetUser(tenant, name) : subjects.widgetKey(tenant, name);
+    const holds = fc.property(caller, caller, (a, b) => {
+      const isSame = a.kind === b.kind && a.tenant === b.tenant && a.name === b.name;
+      expect(subjectOf(a) === subjectOf(b)).toBe(isSame);
+    });
+    fc.assert(holds, { numRuns: 3_000 });
+  });
+
+  test('equals itself alone', () => {
+    const a = subjects.console('ada@example.com');
+    expect(subjects.equal(a, createSubjects(key).console('ada@example.com'))).toBe(true);
+    expect(subjects.equal(a, subjects.console('bob@example.com'))).toBe(false);
+    expect(subjects.equal(a, '')).toBe(false);
+    expect(subjects.equal('', a)).toBe(false);
+    expect(subjects.equal(a, a + a)).toBe(false);
+  });
+});
+
+describe('What was used lately', () => {
+  test('never holds more than its capacity, and what is in use stays', () => {
+    const recent = new Recent<string>(100);
+    recent.set('used', 'value');
+    for (let n = 0; n < 10_000; n += 1) {
+      recent.set(`other${n}`, 'x');
+      expect(recent.get('used')).toBe('value');
+      expect(recent.size).toBeLessThanOrEqual(100);
+    }
+    expect(recent.get('other0')).toBeUndefined();
+  });
+
+  test('never answers what was deleted or replaced', () => {
+    const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+    const step = fc.tuple(fc.constantFrom('set', 'get', 'delete'), key, fc.nat(1_000));
+    const holds = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const recent = new Recent<string>(4);
+      const truth = new Map<string, string>();
+      for (const [what, key, n] of steps) {
+        if (what === 'set') recent.set(key, `${n}`);
+        if (what === 'set') truth.set(key, `${n}`);
+        if (what === 'delete') recent.delete(key);
+        if (what === 'delete') truth.delete(key);
+        expect([undefined, truth.get(key)]).toContain(recent.get(key));
+      }
+    });
+    fc.assert(holds, { numRuns: 1_000 });
+  });
+});
