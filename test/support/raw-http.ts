@@ -15,6 +15,8 @@ export class RawClient {
   readonly socket: net.Socket;
   /** Resolves when the connection is closed, from whichever side and however. */
   readonly closed: Promise<void>;
+  /** How the connection broke, if it did: ECONNRESET, EPIPE. */
+  brokenBy: string | undefined;
   #received = Buffer.alloc(0);
   #isClosed = false;
   #wake: () => void = () => {};
@@ -28,7 +30,9 @@ export class RawClient {
         resolve();
       });
     });
-    socket.on('error', () => {});
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.brokenBy = error.code;
+    });
     socket.on('data', (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();

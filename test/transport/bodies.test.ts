@@ -48,6 +48,28 @@ describe('a body', () => {
     }
   });
 
+  it('that is too large and still being sent is read on, so that the reply is not lost to a reset', async () => {
+    const length = 1_000_000;
+    let arrived = (): void => {};
+    const known = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const { port } = await serve((request) => {
+      arrived();
+      return measure(request);
+    });
+    const client = await RawClient.sending(port, requestText('POST', '/', [`Content-Length: ${length}`], 'x'));
+    await known;
+    for (let sent = 1; sent < length; sent += 50_000) {
+      client.send('x'.repeat(Math.min(50_000, length - sent)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await client.reply()).status).toBe(413);
+    await client.closed;
+    expect(client.brokenBy).toBeUndefined();
+    expect(client.socket.bytesWritten).toBeGreaterThan(length);
+  });
+
   it('that is too large is refused by an asynchronous handler as well', async () => {
     const { port } = await serve(async (request) => {
       await Promise.resolve();
