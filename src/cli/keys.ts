@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { toConfig, type Config } from '../../config/config.ts';
 import { ConfigError, readSettings } from '../../config/env.ts';
+import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
+import { MigrationError } from '../database/migrate.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
@@ -123,6 +125,10 @@ function explain(error: unknown, err: Terminal['err']): number {
   }
   if (error instanceof Unavailable) {
     err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
+    return exitCode.unavailable;
+  }
+  if (error instanceof UnusableDirectory || error instanceof MigrationError) {
+    err.write(`${error.message}\n`);
     return exitCode.unavailable;
   }
   throw error;

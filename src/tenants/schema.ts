@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /** Contract section 5: what instructions and tools may hold, in the tenants file and in a request alike. */
-export const maxInstructionBytes = 32 * 1024;
-export const maxTools = 128;
-export const toolName = /^[A-Za-z0-9_-]{1,64}$/;
+const maxInstructionBytes = 32 * 1024;
+const maxTools = 128;
+const toolName = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface Asked {
   readonly input?: unknown;
@@ -31,7 +31,7 @@ function whole(max: number): z.ZodNumber {
 }
 
 /** A tool; fields beyond these pass through to the provider. */
-export const toolSchema = z.looseObject(
+const toolSchema = z.looseObject(
   {
     kind: text(1, 64),
     name: z
