@@ -42,11 +42,11 @@ const toolSchema = z.looseObject(
   wanted('an object with kind, name and description'),
 );
 
-export const toolsSchema = z
+const toolsSchema = z
   .array(toolSchema, wanted('a list of tools'))
   .max(maxTools, `must be at most ${maxTools} tools`);
 
-export const instructionsSchema = z
+const instructionsSchema = z
   .string(wanted('a text'))
   .refine((value) => Buffer.byteLength(value) <= maxInstructionBytes, 'must be at most 32 KiB (as UTF-8)');
 
