@@ -1,0 +1,74 @@
+import { once, EventEmitter } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { Bus, BusMessage } from '../../src/stores/bus/contract.ts';
+import { nodesOf, type Make } from './support.ts';
+
+export function busContract(name: string, make: Make<Bus>): void {
+  describe(`the bus, ${name}`, () => {
+    const bus = nodesOf(make);
+
+    /** Publishes until `heard` resolves: a listener on another node may need a moment before it hears. */
+    async function publishUntil(heard: Promise<unknown>, publisher: Bus, message: BusMessage): Promise<void> {
+      publisher.publish(message);
+      const again = setInterval(() => publisher.publish(message), 20);
+      await heard.finally(() => clearInterval(again));
+    }
+
+    /** Resolves when the listener of `node` hears this very login. */
+    function heard(node: Bus, loginId: string): Promise<unknown> {
+      const emitter = new EventEmitter();
+      const result = once(emitter, 'heard').finally(() => stop());
+      const stop = node.subscribe((message) => {
+        if (message.type === 'login.changed' && message.loginId === loginId) emitter.emit('heard');
+      });
+      return result;
+    }
+
+    test('every node hears a message, the publisher included', async () => {
+      const loginId = randomId();
+      const [here, there] = [bus(), bus()];
+      const both = Promise.all([heard(here, loginId), heard(there, loginId)]);
+      await publishUntil(both, here, { type: 'login.changed', loginId });
+    });
+
+    test('who has stopped hears nothing more; stopping twice is harmless', async () => {
+      const node = bus();
+      const stopped: BusMessage[] = [];
+      const stop = node.subscribe((message) => stopped.push(message));
+      stop();
+      stop();
+      const loginId = randomId();
+      await publishUntil(heard(node, loginId), bus(), { type: 'login.changed', loginId });
+      expect(stopped).toEqual([]);
+    });
+
+    test('a function that listens twice can stop once', async () => {
+      const node = bus();
+      const loginId = randomId();
+      let calls = 0;
+      const listener = (message: BusMessage) => {
+        if (message.type === 'login.changed' && message.loginId === loginId) calls += 1;
+      };
+      const stopFirst = node.subscribe(listener);
+      const stopSecond = node.subscribe(listener);
+      stopFirst();
+      await publishUntil(heard(node, loginId), node, { type: 'login.changed', loginId });
+      expect(calls).toBeGreaterThan(0);
+      stopSecond();
+    });
+
+    test('a listener that throws or rejects hurts neither the publisher nor the others', async () => {
+      const node = bus();
+      const stops = [
+        node.subscribe(() => {
+          throw new Error('a bad listener');
+        }),
+        node.subscribe(() => Promise.reject(new Error('a bad listener, later')) as unknown as void),
+      ];
+      const loginId = randomId();
+      await publishUntil(heard(node, loginId), node, { type: 'login.changed', loginId });
+      for (const stop of stops) stop();
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import type { Database } from '../../src/database/database.ts';
+import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
+import type { AuditEntry } from '../../src/stores/audit/contract.ts';
+import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
+import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
+import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
+import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
+import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
+import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
+import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
+import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { auditContract } from './audit.ts';
+import { challengesContract } from './challenges.ts';
+import { countersContract } from './counters.ts';
+import { installationContract } from './installation.ts';
+import { ledgerContract } from './ledger.ts';
+import { loginsContract } from './logins.ts';
+import { replaysContract } from './replays.ts';
+import type { Make } from './support.ts';
+import { tenantsContract } from './tenants.ts';
+import { voiceHistoryContract } from './voice-history.ts';
+
+/**
+ * All suites of the engines that keep their truth in PostgreSQL.
+ *
+ * @param nodes the connections of two nodes to one migrated database, from `beforeAll` on; whoever opened them closes them.
+ */
+export function databaseContracts(name: string, nodes: () => readonly [Database, Database]): void {
+  const both = <T>(create: (database: Database) => T): Make<T> => {
+    return () => {
+      const [one, other] = nodes();
+      return Promise.resolve({ nodes: [create(one), create(other)], close: () => Promise.resolve() });
+    };
+  };
+
+  voiceHistoryContract(name, both(createPostgresVoiceHistory));
+  countersContract(name, both(createPostgresCounters));
+  ledgerContract(name, both(createPostgresLedger));
+  challengesContract(name, both(createPostgresChallenges));
+  loginsContract(name, both(createPostgresLogins));
+  tenantsContract(name, both(createPostgresTenants));
+  installationContract(name, both(createPostgresInstallation));
+  replaysContract(name, both(createPostgresReplays));
+  auditContract(
+    name,
+    both((database) => ({ audit: createPostgresAudit(database), read: (target) => readAudit(database, target) })),
+  );
+}
+
+async function readAudit(database: Database, target: string): Promise<AuditEntry[]> {
+  const rows = await database.run(
+    (sql) => sql<AuditEntry[]>`
+      select at_ms as "atMs", actor, action, target, reason, request_id as "requestId"
+      from audit where target = ${target} order by ordinal`,
+  );
+  return [...rows];
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
+import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
+import { createInProcessVoiceRegistry } from '../../src/stores/voice-registry/in-process.ts';
+import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
+import { busContract } from './bus.ts';
+import { slotsContract } from './slots.ts';
+import { DAY_BEGIN, type Nodes } from './support.ts';
+import { voiceRegistryContract } from './voice-registry.ts';
+import { windowsContract } from './windows.ts';
+
+voiceRegistryContract('in process', (dueAt) => alone(createInProcessVoiceRegistry(dueAt)));
+slotsContract('in process', () => alone(createInProcessSlots()));
+windowsContract('in process', () => alone(createInProcessWindows()));
+busContract('in process', () => alone(createInProcessBus(() => {})));
+
+function alone<T>(engine: T): Promise<Nodes<T>> {
+  return Promise.resolve({ nodes: [engine, engine], close: () => Promise.resolve() });
+}
+
+test('the bus of one process delivers before publish returns and reports bad listeners', () => {
+  const reported: unknown[] = [];
+  const bus = createInProcessBus((error) => reported.push(error));
+  const fault = new Error('a bad listener');
+  let calls = 0;
+  bus.subscribe(() => {
+    throw fault;
+  });
+  bus.subscribe(() => (calls += 1));
+  bus.publish({ type: 'tenants.changed' });
+  expect(calls).toBe(1);
+  expect(reported).toEqual([fault]);
+});
+
+test('windows with too many keys let newcomers pass and keep the others limited, for this minute only', () => {
+  const windows = createInProcessWindows(2);
+  const at = DAY_BEGIN;
+  windows.take('a', 1, at);
+  windows.take('b', 5, at);
+  expect(windows.take('a', 1, at).allowed).toBe(false);
+  expect(windows.take('b', 5, at).remaining).toBe(3);
+  expect([1, 2, 3].map(() => windows.take('c', 1, at).allowed)).toEqual([true, true, true]);
+  expect(windows.take('c', 0, at).allowed).toBe(false);
+  expect([1, 2].map(() => windows.take('c', 1, at + 60_000).allowed)).toEqual([true, false]);
+});
+
+test('a clock that steps back over a minute gives no second allowance; one that was far ahead is forgotten', () => {
+  const windows = createInProcessWindows();
+  expect(windows.take('a', 1, DAY_BEGIN).allowed).toBe(true);
+  expect(windows.take('a', 1, DAY_BEGIN - 1)).toEqual({ allowed: false, remaining: 0, resetAtMs: DAY_BEGIN + 60_000 });
+  expect(windows.take('a', 1, DAY_BEGIN - 3_600_000).allowed).toBe(true);
+});
+
+test('slots that nobody frees are forgotten after they have lapsed', () => {
+  const slots = createInProcessSlots();
+  for (let i = 0; i < 10_000; i += 1) slots.take(`subject ${i}`, 'a', 1, DAY_BEGIN + i + 1, DAY_BEGIN + i);
+  expect(slots.count('subject 9999', DAY_BEGIN)).toBe(1);
+  expect(slots.count('subject 0', DAY_BEGIN)).toBe(0);
+});

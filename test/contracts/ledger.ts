@@ -1,0 +1,173 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { Ledger, LedgerAnswer, UsageEntry } from '../../src/stores/ledger/contract.ts';
+import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+const TODAY = '2030-01-01';
+const TOMORROW = '2030-01-02';
+
+function entry(subject: string, changes: Partial<UsageEntry> = {}): UsageEntry {
+  return {
+    subject,
+    day: TODAY,
+    tokens: 100,
+    microDollars: 2_500_000,
+    atMs: DAY_BEGIN,
+    tenantId: 'acme',
+    sessionId: null,
+    idempotency: null,
+    ...changes,
+  };
+}
+
+export function ledgerContract(name: string, make: Make<Ledger>): void {
+  describe(`the usage ledger, ${name}`, () => {
+    const ledger = nodesOf(make);
+    const once = { key: 'once', bodyHash: 'body' };
+
+    test('a subject that used nothing has zero', async () => {
+      expect(await ledger().totals(randomId(), TODAY)).toEqual({ tokens: 0, microDollars: 0 });
+    });
+
+    test('answers with the totals right after each entry', async () => {
+      const subject = randomId();
+      const counted = (tokens: number, microDollars: number) => ({
+        kind: 'counted',
+        day: TODAY,
+        totals: { tokens, microDollars },
+      });
+      expect(await ledger().record(entry(subject))).toEqual(counted(100, 2_500_000));
+      expect(await ledger().record(entry(subject, { tokens: 0, microDollars: 1 }))).toEqual(counted(100, 2_500_001));
+      expect(await ledger().totals(subject, TODAY)).toEqual({ tokens: 100, microDollars: 2_500_001 });
+    });
+
+    test('days and subjects are counted apart', async () => {
+      const subject = randomId();
+      await ledger().record(entry(subject));
+      await ledger().record(entry(subject, { day: TOMORROW, tokens: 7 }));
+      await ledger().record(entry(randomId()));
+      expect(await ledger().totals(subject, TODAY)).toEqual({ tokens: 100, microDollars: 2_500_000 });
+      expect(await ledger().totals(subject, TOMORROW)).toEqual({ tokens: 7, microDollars: 2_500_000 });
+    });
+
+    test('sums beyond 2^31 and 2^32 are exact', async () => {
+      const subject = randomId();
+      const most = { tokens: 1_000_000_000, microDollars: 100_000_000_000 };
+      for (let i = 0; i < 5; i += 1) await ledger().record(entry(subject, most));
+      expect(await ledger().totals(subject, TODAY)).toEqual({ tokens: 5_000_000_000, microDollars: 500_000_000_000 });
+    });
+
+    test('a repeated report is not counted and gets the first answer, on every node and after other reports', async () => {
+      const subject = randomId();
+      const first = await ledger().record(entry(subject, { idempotency: once }));
+      await ledger().record(entry(subject));
+      const replayed = { ...first, kind: 'replayed' };
+      expect(await ledger().record(entry(subject, { idempotency: once }))).toEqual(replayed);
+      // After midnight the first report's day still holds.
+      expect(await ledger().record(entry(subject, { idempotency: once, day: TOMORROW }))).toEqual(replayed);
+      expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 200 });
+      expect(await ledger().totals(subject, TOMORROW)).toMatchObject({ tokens: 0 });
+    });
+
+    test('another body under the same key counts nothing', async () => {
+      const subject = randomId();
+      await ledger().record(entry(subject, { idempotency: once }));
+      const other = entry(subject, { idempotency: { ...once, bodyHash: 'other' } });
+      expect(await ledger().record(other)).toEqual({ kind: 'mismatch' });
+      expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 100 });
+    });
+
+    test("a key is its subject's own", async () => {
+      await ledger().record(entry(randomId(), { idempotency: once }));
+      expect(await ledger().record(entry(randomId(), { idempotency: once }))).toMatchObject({ kind: 'counted' });
+    });
+
+    test('a key is remembered for 24 hours and then free for a new report, which is remembered in turn', async () => {
+      const subject = randomId();
+      const at = (atMs: number, bodyHash: string) => entry(subject, { atMs, idempotency: { key: 'once', bodyHash } });
+      const kinds = [];
+      for (const [atMs, bodyHash] of [
+        [DAY_BEGIN, 'first'],
+        [DAY_BEGIN + DAY_MS - 1, 'first'],
+        [DAY_BEGIN + DAY_MS, 'second'],
+        [DAY_BEGIN + DAY_MS + 1, 'second'],
+        [DAY_BEGIN + DAY_MS + 2, 'first'],
+      ] as const) {
+        kinds.push((await ledger().record(at(atMs, bodyHash))).kind);
+      }
+      expect(kinds).toEqual(['counted', 'replayed', 'counted', 'replayed', 'mismatch']);
+      expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 200 });
+    });
+
+    test('of 64 reports with one key at once one counts and all get its totals; again after the key was released', async () => {
+      const subject = randomId();
+      for (const [round, atMs] of [DAY_BEGIN, DAY_BEGIN + DAY_MS].entries()) {
+        const answers = await atOnce(RACERS, () => ledger().record(entry(subject, { atMs, idempotency: once })));
+        expect(answers.filter(({ kind }) => kind === 'counted')).toHaveLength(1);
+        expect(answers.filter(({ kind }) => kind === 'replayed')).toHaveLength(RACERS - 1);
+        const totals = { tokens: 100 * (round + 1), microDollars: 2_500_000 * (round + 1) };
+        for (const answer of answers) expect(answer).toMatchObject({ totals });
+      }
+    });
+
+    test('a report that the database does not take fails alone', async () => {
+      const subject = randomId();
+      const work = Array.from({ length: 20 }, (_, index) =>
+        entry(subject, { tenantId: index === 7 ? 'a\0b' : 'acme' }),
+      );
+      const settled = await Promise.allSettled(work.map((each) => ledger().record(each)));
+      expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+      expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 1_900 });
+    });
+
+    const report = fc.record({
+      who: fc.nat(2),
+      day: fc.constantFrom(TODAY, TOMORROW),
+      tokens: fc.integer({ min: 1, max: 1_000_000_000 }),
+      microDollars: fc.integer({ min: 0, max: 100_000_000_000 }),
+      key: fc.option(fc.nat(4)),
+    });
+
+    test('any reports at once on two nodes: every key counts once, sums are exact, and the totals tell one order', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(report, { maxLength: 60 }), async (reports) => {
+          const subjects = await atOnce(3, () => randomId());
+          const answered = await Promise.all(
+            reports.map(async ({ who, key, ...rest }) => {
+              const idempotency = key === null ? null : { key: `k${key}`, bodyHash: 'body' };
+              const one = entry(subjects[who] as string, { ...rest, idempotency });
+              return { one, answer: await ledger().record(one) };
+            }),
+          );
+          const counted = answered.filter(({ answer }) => answer.kind === 'counted');
+          const names = ({ subject, idempotency }: UsageEntry) => `${subject} ${idempotency?.key}`;
+          const keys = (all: typeof answered) =>
+            all.filter(({ one }) => one.idempotency !== null).map(({ one }) => names(one));
+          expect(keys(counted).sort()).toEqual([...new Set(keys(answered))].sort());
+          for (const subject of subjects) {
+            for (const day of [TODAY, TOMORROW]) {
+              const chain = counted.filter(({ one }) => one.subject === subject && one.day === day);
+              expect(endOfChain(chain)).toEqual(await ledger().totals(subject, day));
+            }
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+  });
+}
+
+/** Adds entries up in the order that their totals tell, and checks each total on the way. */
+function endOfChain(chain: readonly { readonly one: UsageEntry; readonly answer: LedgerAnswer }[]) {
+  const steps = chain.flatMap(({ one, answer }) =>
+    answer.kind === 'mismatch' ? [] : [{ one, totals: answer.totals }],
+  );
+  let totals = { tokens: 0, microDollars: 0 };
+  for (const step of steps.sort((a, b) => a.totals.tokens - b.totals.tokens)) {
+    totals = { tokens: totals.tokens + step.one.tokens, microDollars: totals.microDollars + step.one.microDollars };
+    expect(step.totals).toEqual(totals);
+  }
+  return totals;
+}

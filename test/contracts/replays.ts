@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { Claim, Replays } from '../../src/stores/replays/contract.ts';
+import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
+
+const CLAIM_MS = 10_000;
+const sealed = Buffer.from([0, 1, 2, 255]);
+
+export function replaysContract(name: string, make: Make<Replays>): void {
+  describe(`kept replies, ${name}`, () => {
+    const replays = nodesOf(make);
+    const claim = (key: string, body = 'body', atMs = DAY_BEGIN) => replays().claim(key, body, CLAIM_MS, atMs);
+
+    async function claimed(key: string, atMs = DAY_BEGIN): Promise<string> {
+      const answer = await claim(key, 'body', atMs);
+      return tokenOf(answer);
+    }
+
+    test('the first claims, others wait, and a reply that is kept goes to all', async () => {
+      const key = randomId();
+      const token = await claimed(key);
+      expect(await claim(key)).toEqual({ kind: 'pending' });
+      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      expect(await claim(key, 'body', DAY_BEGIN + CLAIM_MS + 1)).toEqual({ kind: 'kept', sealed });
+    });
+
+    test('another body is told apart, during the work and after it', async () => {
+      const key = randomId();
+      const token = await claimed(key);
+      expect(await claim(key, 'other')).toEqual({ kind: 'mismatch' });
+      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      expect(await claim(key, 'other')).toEqual({ kind: 'mismatch' });
+    });
+
+    test('of 64 claims at once one is granted', async () => {
+      const key = randomId();
+      const answers = await atOnce(RACERS, () => claim(key));
+      expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+      expect(answers.filter(({ kind }) => kind === 'pending')).toHaveLength(RACERS - 1);
+    });
+
+    test('a claim whose node died lapses: one of 64 takes it over, with any body', async () => {
+      const key = randomId();
+      await claimed(key);
+      const before = DAY_BEGIN + CLAIM_MS - 1;
+      expect(await claim(key, 'body', before)).toEqual({ kind: 'pending' });
+      const answers = await atOnce(RACERS, () => claim(key, 'other', before + 1));
+      expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
+    });
+
+    test('who lost the claim can neither keep nor release', async () => {
+      const key = randomId();
+      const lost = await claimed(key);
+      const token = await claimed(key, DAY_BEGIN + CLAIM_MS);
+      await replays().keep(key, lost, sealed, DAY_BEGIN + 60_000);
+      await replays().release(key, lost);
+      expect(await claim(key, 'body', DAY_BEGIN + CLAIM_MS)).toEqual({ kind: 'pending' });
+      await replays().keep(key, token, Buffer.from('mine'), DAY_BEGIN + 60_000);
+      expect(await claim(key)).toEqual({ kind: 'kept', sealed: Buffer.from('mine') });
+    });
+
+    test('a released claim is free at once; a kept reply is not released', async () => {
+      const key = randomId();
+      await replays().release(key, await claimed(key));
+      const token = await claimed(key);
+      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      await replays().release(key, token);
+      expect(await claim(key)).toEqual({ kind: 'kept', sealed });
+    });
+
+    test('a reply is kept until its time, then the key is free for any body', async () => {
+      const key = randomId();
+      await replays().keep(key, await claimed(key), sealed, DAY_BEGIN + 60_000);
+      expect(await claim(key, 'body', DAY_BEGIN + 59_999)).toMatchObject({ kind: 'kept' });
+      expect(await claim(key, 'other', DAY_BEGIN + 60_000)).toMatchObject({ kind: 'claimed' });
+      expect(await claim(key, 'other', DAY_BEGIN + 60_000)).toEqual({ kind: 'pending' });
+    });
+
+    test('a purge forgets what is over, and no more', async () => {
+      const [over, kept] = [randomId(), randomId()];
+      await replays().keep(over, await claimed(over), sealed, DAY_BEGIN + 1);
+      await replays().keep(kept, await claimed(kept), sealed, DAY_BEGIN + 2);
+      await Promise.all([replays().purge(DAY_BEGIN + 2), replays().purge(DAY_BEGIN + 2)]);
+      expect(await claim(over)).toMatchObject({ kind: 'claimed' });
+      expect(await claim(kept)).toMatchObject({ kind: 'kept' });
+    });
+  });
+}
+
+function tokenOf(claim: Claim): string {
+  if (claim.kind !== 'claimed') throw new Error(`the key is ${claim.kind}`);
+  return claim.token;
+}

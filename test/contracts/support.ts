@@ -1,0 +1,74 @@
+import { afterAll, beforeAll } from 'vitest';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+
+/** Two nodes' views of one truth; an in-process engine is both. */
+export interface Nodes<T> {
+  readonly nodes: readonly [T, T];
+  close(): Promise<void>;
+}
+
+export type Make<T> = () => Promise<Nodes<T>>;
+
+/** Makes the nodes before a suite's tests and closes them after. Each call of the answer gives the other node. */
+export function nodesOf<T>(make: Make<T>): () => T {
+  let made: Nodes<T> | undefined;
+  let turn = 0;
+  beforeAll(async () => {
+    made = await make();
+  });
+  afterAll(async () => {
+    await made?.close();
+  });
+  return () => {
+    if (made === undefined) throw new Error('nodes are there in tests only');
+    turn = 1 - turn;
+    return made.nodes[turn] as T;
+  };
+}
+
+/** Runs `work` so many times at once. */
+export function atOnce<T>(times: number, work: (index: number) => T): Promise<Awaited<T>[]> {
+  return Promise.all(Array.from({ length: times }, (_, index) => work(index)));
+}
+
+export const RACERS = 64;
+
+/** Any time will do: nothing in a store looks at a clock. It is the begin of a minute, an hour and a day. */
+export const DAY_BEGIN = Date.UTC(2030, 0, 1);
+
+/** A fresh session of a fresh subject. */
+export function voiceRecord(changes: Partial<VoiceRecord> = {}): VoiceRecord {
+  const subject = changes.subject ?? randomId();
+  return {
+    id: `s:${subject}:${randomId()}`,
+    subject,
+    caller: 'widget',
+    tenantId: 'acme',
+    agentId: 'support',
+    keyId: 'acme-site',
+    named: false,
+    loginId: null,
+    provider: 'local',
+    upstreamId: 'up_1',
+    startedAtMs: DAY_BEGIN,
+    lastSeenAtMs: DAY_BEGIN,
+    lastActivityAtMs: DAY_BEGIN,
+    settledAtMs: DAY_BEGIN,
+    endedAtMs: null,
+    endReason: null,
+    version: 1,
+    ...changes,
+  };
+}
+
+/** The next version of a session, ended. */
+export function endedRecord(record: VoiceRecord, changes: Partial<VoiceRecord> = {}): VoiceRecord {
+  return {
+    ...record,
+    endedAtMs: DAY_BEGIN + 5_000,
+    endReason: 'closed_by_client',
+    version: record.version + 1,
+    ...changes,
+  };
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import { KeyTaken, type Tenant, type Tenants, type WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { atOnce, DAY_BEGIN, nodesOf, type Make } from './support.ts';
+
+function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKey {
+  return {
+    id: 'site',
+    tenantId,
+    key: `w_${randomId()}`,
+    origin: 'https://www.acme.example',
+    label: 'Production site',
+    agents: null,
+    allowOverrides: true,
+    limits: {},
+    revokedAtMs: null,
+    ...changes,
+  };
+}
+
+function tenant(keys: (id: string) => readonly WidgetKey[] = (id) => [widgetKey(id)], id: string = randomId()): Tenant {
+  return { id, name: 'Acme', agents: [], admins: null, keys: keys(id) };
+}
+
+export function tenantsContract(name: string, make: Make<Tenants>): void {
+  describe(`tenants, ${name}`, () => {
+    const tenants = nodesOf(make);
+    const find = async (id: string) => (await tenants().all()).find((each) => each.id === id);
+
+    test('come back as they were merged', async () => {
+      const rich: Tenant = {
+        id: randomId(),
+        name: 'Äcme "&" Söhne',
+        admins: ['ops@acme.example'],
+        agents: [
+          {
+            id: 'support',
+            model: 'm',
+            voice: 'v',
+            instructions: 'Be “kind”.\n',
+            tools: [{ kind: 'http_tool', name: 'find', url: 'https://x', nested: { deep: [1, null] } }],
+          },
+          { id: 'bare' },
+        ],
+        keys: [],
+      };
+      const keys = [
+        widgetKey(rich.id, { id: 'a', agents: ['support'], allowOverrides: false, limits: { concurrentSessions: 50 } }),
+        widgetKey(rich.id, { id: 'b', revokedAtMs: DAY_BEGIN }),
+      ];
+      const bare = tenant(() => []);
+      await tenants().merge([{ ...rich, keys }, bare]);
+      expect(await find(rich.id)).toEqual({ ...rich, keys });
+      expect(await find(bare.id)).toEqual(bare);
+    });
+
+    test('a merge changes what it names and deletes nothing', async () => {
+      const before = tenant((id) => [widgetKey(id, { id: 'a' }), widgetKey(id, { id: 'b' })]);
+      await tenants().merge([before]);
+      const changed = {
+        ...(before.keys[0] as WidgetKey),
+        origin: 'https://new.example',
+        agents: [],
+        limits: { dailyTokens: 1 },
+      };
+      const after = { ...before, name: 'New', admins: [], agents: [{ id: 'x' }], keys: [changed] };
+      await tenants().merge([after]);
+      await tenants().merge([]);
+      expect(await find(before.id)).toEqual({ ...after, keys: [changed, before.keys[1]] });
+    });
+
+    test('a merge can revoke, but neither undo a revocation nor move its time', async () => {
+      const before = tenant();
+      const [key] = before.keys as [WidgetKey];
+      const merge = (revokedAtMs: number | null) => tenants().merge([{ ...before, keys: [{ ...key, revokedAtMs }] }]);
+      await merge(null);
+      await merge(DAY_BEGIN);
+      await merge(null);
+      await merge(DAY_BEGIN + 1);
+      expect((await find(before.id))?.keys).toEqual([{ ...key, revokedAtMs: DAY_BEGIN }]);
+    });
+
+    test('a merge with a key of another tenant or another id, or another key for an id, changes nothing at all', async () => {
+      const owner = tenant();
+      await tenants().merge([owner]);
+      const [key] = owner.keys as [WidgetKey];
+      const thief = tenant((id) => [{ ...key, tenantId: id }]);
+      await expect(tenants().merge([thief])).rejects.toThrow(KeyTaken);
+      const renamed = { ...owner, name: 'Renamed' };
+      for (const taken of [
+        { ...key, id: 'other' },
+        { ...key, key: `w_${randomId()}` },
+      ]) {
+        await expect(tenants().merge([{ ...renamed, keys: [taken] }])).rejects.toThrow(KeyTaken);
+      }
+      await expect(tenants().merge([{ ...renamed, keys: [key, key] }])).rejects.toThrow(KeyTaken);
+      expect(await find(thief.id)).toBeUndefined();
+      expect(await find(owner.id)).toEqual(owner);
+    });
+
+    test('nodes that merge the same file at once all succeed', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const file = await atOnce(5, () => tenant((id) => [widgetKey(id, { id: 'a' }), widgetKey(id, { id: 'b' })]));
+        await atOnce(8, (index) => tenants().merge(index % 2 === 0 ? file : file.toReversed()));
+        expect(await find(file[0]?.id ?? '')).toEqual(file[0]);
+      }
+    });
+
+    test('a key is issued once: a used id, a used key and an unknown tenant are told apart', async () => {
+      const owner = tenant(() => []);
+      await tenants().merge([owner]);
+      const key = widgetKey(owner.id, { agents: ['support'], limits: { sessionsPerMinute: 3 } });
+      expect(await tenants().issue(key)).toBe(true);
+      await expect(tenants().issue({ ...key, id: 'other' })).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue({ ...key, key: `w_${randomId()}` })).rejects.toThrow(KeyTaken);
+      expect(await tenants().issue(widgetKey(randomId()))).toBe(false);
+      expect((await find(owner.id))?.keys).toEqual([key]);
+    });
+
+    test('of issues of one id at once one succeeds', async () => {
+      const owner = tenant(() => []);
+      await tenants().merge([owner]);
+      const issued = await Promise.allSettled(Array.from({ length: 20 }, () => tenants().issue(widgetKey(owner.id))));
+      expect(issued.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    });
+
+    test('a revocation answers the key, keeps the first time, and is undefined for an unknown key', async () => {
+      const owner = tenant();
+      await tenants().merge([owner]);
+      const revoked = { ...owner.keys[0], revokedAtMs: DAY_BEGIN };
+      expect(await tenants().revoke(owner.id, 'site', DAY_BEGIN)).toEqual(revoked);
+      expect(await tenants().revoke(owner.id, 'site', DAY_BEGIN + 1)).toEqual(revoked);
+      expect(await tenants().revoke(owner.id, 'other', DAY_BEGIN)).toBeUndefined();
+      expect(await tenants().revoke(randomId(), 'site', DAY_BEGIN)).toBeUndefined();
+    });
+
+    test('merges and a revocation at once: the key ends revoked', async () => {
+      const owner = tenant();
+      await tenants().merge([owner]);
+      await atOnce(20, (index) =>
+        index === 10 ? tenants().revoke(owner.id, 'site', DAY_BEGIN) : tenants().merge([owner]),
+      );
+      expect((await find(owner.id))?.keys[0]?.revokedAtMs).toBe(DAY_BEGIN);
+    });
+  });
+}

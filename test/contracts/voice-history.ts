@@ -1,0 +1,204 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { HistoryFilter, HistoryRow, VoiceHistory } from '../../src/stores/voice-history/contract.ts';
+import { atOnce, DAY_BEGIN, endedRecord, nodesOf, voiceRecord, type Make } from './support.ts';
+
+function row(record: VoiceRecord, state: VoiceState = record.endedAtMs === null ? 'engaged' : 'ended'): HistoryRow {
+  return { record, state };
+}
+
+function beat(record: VoiceRecord, version = record.version + 1): VoiceRecord {
+  const at = DAY_BEGIN + version;
+  return { ...record, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at, version };
+}
+
+export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): void {
+  describe(`the history of voice sessions, ${name}`, () => {
+    const history = nodesOf(make);
+
+    async function inserted(changes: Partial<VoiceRecord> = {}): Promise<VoiceRecord> {
+      const record = voiceRecord(changes);
+      await history().insert(row(record));
+      return record;
+    }
+
+    test('a record comes back as it was inserted; an unknown id is undefined', async () => {
+      const console = { caller: 'console', keyId: null, loginId: 'auth_1', agentId: null, named: true } as const;
+      for (const changes of [{}, console]) {
+        const record = await inserted(changes);
+        expect(await history().find(record.id)).toEqual(record);
+      }
+      expect(await history().find(randomId())).toBeUndefined();
+    });
+
+    test('inserting an id twice changes nothing, also at once', async () => {
+      const record = voiceRecord();
+      await atOnce(20, () => history().insert(row(record)));
+      await history().insert(row({ ...record, upstreamId: 'other', version: 9 }));
+      expect(await history().find(record.id)).toEqual(record);
+    });
+
+    test('saves newer versions, ignores older and equal ones and unknown ids', async () => {
+      const record = await inserted();
+      expect(await history().save([])).toEqual([]);
+      expect(await history().save([row(beat(record, 5)), row(beat(voiceRecord()))])).toEqual([]);
+      await history().save([row({ ...beat(record, 5), lastSeenAtMs: 0 })]);
+      await history().save([row(beat(record, 4))]);
+      expect(await history().find(record.id)).toEqual(beat(record, 5));
+    });
+
+    test('of several versions in one batch the newest wins', async () => {
+      const record = await inserted();
+      await history().save([row(beat(record, 2)), row(beat(record, 4)), row(beat(record, 3))]);
+      expect(await history().find(record.id)).toEqual(beat(record, 4));
+    });
+
+    test('an end is told once and nothing changes after it', async () => {
+      const record = await inserted();
+      const ended = endedRecord(record);
+      expect(await history().save([row(ended), row(ended)])).toEqual([record.id]);
+      expect(await history().save([row(ended)])).toEqual([]);
+      expect(await history().save([row(endedRecord(record, { version: 8, endReason: 'abandoned' }))])).toEqual([]);
+      expect(await history().save([row(beat(record, 9))])).toEqual([]);
+      expect(await history().find(record.id)).toEqual(ended);
+    });
+
+    test('of ends with different reasons at once one is told, and that one holds', async () => {
+      const records = await atOnce(10, () => inserted());
+      const reasons = ['closed_by_client', 'closed_by_operator', 'key_revoked', 'quota_exceeded'] as const;
+      const told = await atOnce(40, (index) => {
+        const endReason = reasons[index % 4] ?? 'abandoned';
+        // Every other batch the other way round: batches that overlap must not wait in a circle.
+        const batch = records.map((record) => row(endedRecord(record, { endReason })));
+        return history().save(index % 2 === 0 ? batch : batch.toReversed());
+      });
+      expect(told.flat().sort()).toEqual(records.map(({ id }) => id).sort());
+    });
+
+    test('active sessions are those that have not ended, in the order of their ids, page by page', async () => {
+      const subject = randomId();
+      const names = ['a', 'B', 'c-', 'C_', 'd', 'D'];
+      for (const each of names) await inserted({ subject, id: `s:${subject}:${each}` });
+      await history().save([row(endedRecord(voiceRecord({ id: `s:${subject}:c-` })))]);
+      const ids: string[] = [];
+      for (let after = `s:${subject}:`; ; after = ids.at(-1) ?? '') {
+        const page = await history().active(after, 2);
+        const mine = page.filter((record) => record.subject === subject);
+        ids.push(...mine.map(({ id }) => id));
+        if (mine.length < 2) break;
+      }
+      expect(ids).toEqual(['B', 'C_', 'D', 'a', 'd'].map((each) => `s:${subject}:${each}`));
+    });
+
+    test('lists newest first, page by page, without a gap or a repetition while sessions start', async () => {
+      const tenantId = randomId();
+      const made = await atOnce(25, (index) => inserted({ tenantId, startedAtMs: DAY_BEGIN + Math.floor(index / 4) }));
+      const seen: HistoryRow[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await history().list({ tenantId }, cursor, 7);
+        seen.push(...(page?.rows ?? []));
+        cursor = page?.nextCursor;
+        await inserted({ tenantId, startedAtMs: DAY_BEGIN + 100 });
+      } while (cursor !== undefined);
+      const order = (a: VoiceRecord, b: VoiceRecord) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1);
+      expect(seen).toEqual(made.sort(order).map((record) => row(record)));
+    });
+
+    test('a last page that is just full has no next cursor', async () => {
+      const tenantId = randomId();
+      await atOnce(4, () => inserted({ tenantId }));
+      const first = await history().list({ tenantId }, undefined, 2);
+      const second = await history().list({ tenantId }, first?.nextCursor, 2);
+      expect(first?.nextCursor).toMatch(/^[A-Za-z0-9_-]+$/);
+      expect(second?.rows).toHaveLength(2);
+      expect(second?.nextCursor).toBeUndefined();
+      expect(await history().list({ tenantId: randomId() }, undefined, 2)).toEqual({ rows: [], nextCursor: undefined });
+    });
+
+    test.each(['', 'x', '%', 'W10', 'WzEsMl0', 'eyJhIjoxfQ', 'WzEuNSwiYSJd', 'WzEsIlx1MDAwMCJd', 'WzEsImEiXQ=='])(
+      'an unreadable cursor (%s) answers undefined',
+      async (cursor) => {
+        expect(await history().list({}, cursor, 2)).toBeUndefined();
+      },
+    );
+
+    test('filters by state, tenant, agent and caller, alone and together', async () => {
+      const tenantId = randomId();
+      const engaged = row(await inserted({ tenantId }));
+      const idle = row(await inserted({ tenantId, agentId: 'sales' }), 'idle');
+      const ended = row(endedRecord(await inserted({ tenantId, caller: 'console', keyId: null })));
+      const later = { ...idle, record: beat(idle.record) };
+      await history().save([later, ended]);
+      const list = async (filter: HistoryFilter) =>
+        (await history().list({ tenantId, ...filter }, undefined, 10))?.rows;
+      expect(await list({})).toHaveLength(3);
+      expect(await list({ state: 'engaged' })).toEqual([engaged]);
+      expect(await list({ state: 'idle' })).toEqual([later]);
+      expect(await list({ state: 'stale' })).toEqual([]);
+      expect(await list({ state: 'ended' })).toEqual([ended]);
+      expect(await list({ agentId: 'sales' })).toEqual([later]);
+      expect(await list({ caller: 'console' })).toEqual([ended]);
+      expect(await list({ caller: 'widget', agentId: 'support', state: 'engaged' })).toEqual([engaged]);
+      expect(await list({ caller: 'console', state: 'idle' })).toEqual([]);
+    });
+
+    test('counts live sessions by state, caller and tenant, and ended ones since a time by state alone', async () => {
+      const since = DAY_BEGIN + 1_000_000;
+      const before = await history().counts(since);
+      const tenantId = '__proto__';
+      await inserted({ tenantId });
+      await inserted({ tenantId, caller: 'console', keyId: null });
+      await history().save([row(beat(await inserted({ tenantId })), 'stale')]);
+      for (const endedAtMs of [since - 1, since]) {
+        await history().save([row(endedRecord(await inserted({ tenantId }), { endedAtMs }))]);
+      }
+      const after = await history().counts(since);
+      expect(after.byState).toEqual({
+        ...before.byState,
+        engaged: before.byState.engaged + 2,
+        stale: before.byState.stale + 1,
+        ended: before.byState.ended + 1,
+      });
+      expect(after.byCaller).toEqual({ widget: before.byCaller.widget + 2, console: before.byCaller.console + 1 });
+      expect(Object.getOwnPropertyDescriptor(after.byTenant, tenantId)?.value).toBe(3);
+    });
+
+    test('any batches at once on two nodes: the newest version stays, and each end is told once', async () => {
+      const change = fc.record({ who: fc.nat(4), version: fc.integer({ min: 2, max: 12 }) });
+      const ends = fc.array(fc.integer({ min: 2, max: 14 }), { minLength: 5, maxLength: 5 });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 8 }),
+          ends,
+          async (batches, lastVersions) => {
+            const records = await atOnce(5, () => inserted());
+            // The version a session ends with is its last.
+            const at = (who: number, version: number): VoiceRecord => {
+              const last = lastVersions[who] ?? 0;
+              const record = beat(records[who] as VoiceRecord, Math.min(version, last));
+              return version < last ? record : endedRecord(record, { version: last });
+            };
+            const saves = batches.map((batch) => batch.map(({ who, version }) => at(who, version)));
+            const told = await Promise.all(saves.map((batch) => history().save(batch.map((record) => row(record)))));
+            const newest = records.map((record) =>
+              [record, ...saves.flat().filter(({ id }) => id === record.id)].reduce((a, b) =>
+                b.version > a.version ? b : a,
+              ),
+            );
+            expect(told.flat().sort()).toEqual(
+              newest
+                .filter((each) => each.endedAtMs !== null)
+                .map(({ id }) => id)
+                .sort(),
+            );
+            expect(await Promise.all(records.map(({ id }) => history().find(id)))).toEqual(newest);
+          },
+        ),
+        { numRuns: 40 },
+      );
+    });
+  });
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { Windows } from '../../src/stores/windows/contract.ts';
+import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
+
+const MINUTE_MS = 60_000;
+
+export function windowsContract(name: string, make: Make<Windows>): void {
+  describe(`edge windows, ${name}`, () => {
+    const windows = nodesOf(make);
+    // In the order of the tests: windows may forget the past.
+    let minute = DAY_BEGIN;
+    const nextMinute = () => (minute += MINUTE_MS);
+
+    test('counts down to the limit and then refuses, without counting the refused', async () => {
+      const key = randomId();
+      const at = nextMinute() + 1_234;
+      const taken = [];
+      for (let i = 0; i < 5; i += 1) taken.push(await windows().take(key, 3, at));
+      const resetAtMs = minute + MINUTE_MS;
+      expect(taken).toEqual([
+        { allowed: true, remaining: 2, resetAtMs },
+        { allowed: true, remaining: 1, resetAtMs },
+        { allowed: true, remaining: 0, resetAtMs },
+        { allowed: false, remaining: 0, resetAtMs },
+        { allowed: false, remaining: 0, resetAtMs },
+      ]);
+    });
+
+    test('a limit of zero refuses', async () => {
+      expect(await windows().take(randomId(), 0, nextMinute())).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
+    test("one key's count is not another's", async () => {
+      const at = nextMinute();
+      await windows().take(randomId(), 1, at);
+      expect(await windows().take(randomId(), 1, at)).toMatchObject({ allowed: true });
+    });
+
+    test("a new minute starts anew, aligned to the clock's minutes", async () => {
+      const key = randomId();
+      const at = nextMinute() + MINUTE_MS - 1;
+      expect(await windows().take(key, 1, at)).toEqual({ allowed: true, remaining: 0, resetAtMs: at + 1 });
+      expect(await windows().take(key, 1, at)).toMatchObject({ allowed: false });
+      expect(await windows().take(key, 1, nextMinute())).toEqual({
+        allowed: true,
+        remaining: 0,
+        resetAtMs: at + 1 + MINUTE_MS,
+      });
+    });
+
+    test('of 64 at once as many pass as the limit says, each with its own remainder', async () => {
+      const key = randomId();
+      const at = nextMinute();
+      const taken = await atOnce(RACERS, () => windows().take(key, 40, at));
+      const allowed = taken.filter((one) => one.allowed);
+      expect(allowed).toHaveLength(40);
+      expect(new Set(allowed.map(({ remaining }) => remaining)).size).toBe(40);
+    });
+  });
+}
