@@ -8,7 +8,7 @@ import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Logins } from '../stores/logins/contract.ts';
 import { KnownLogins, type KnownLogin, type Login } from './known-logins.ts';
-import { Recent } from './recent.ts';
+import { KnownTokens } from './known-tokens.ts';
 import type { TokenClaims, Tokens } from './tokens.ts';
 
 export interface AuthSessionsDeps {
@@ -50,14 +50,11 @@ export interface AuthSessions {
   close(): void;
 }
 
-/** Tokens of logins that were active lately; a token has about 350 characters. */
-const CAPACITY = 20_000;
-
 /** Console logins: a token says who, its row says whether still (contract section 6). */
 export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
   const { bus, tokens, limits } = deps;
   const known = new KnownLogins(deps.logins);
-  const claimsOf = new Recent<TokenClaims>(CAPACITY);
+  const claimsOf = new KnownTokens();
   const renewing = new Set<string>();
 
   const host: Host<AuthRecord, AuthEvent, AuthFact> = createHost({

@@ -1,10 +1,6 @@
 import { createHmac, hkdfSync, randomInt } from 'node:crypto';
-import { z } from 'zod';
 
-/** A login code as a person types it: six ASCII digits (contract section 6). */
-export const codeSchema = z.string().regex(/^[0-9]{6}$/, 'must be the 6 digits of the code');
-
-/** A code drawn uniformly from 000000 to 999999. */
+/** A login code, drawn uniformly from 000000 to 999999 (contract section 6). */
 export function drawCode(): string {
   return randomInt(1_000_000).toString().padStart(6, '0');
 }

@@ -1,19 +1,28 @@
 const NAME = 'tenant_session';
+const PREFIX = `${NAME}=`;
 
 /**
  * The console token of a Cookie header; undefined when there is none. A name that comes twice counts as none: one of the two was
  * planted (by a neighbouring subdomain, say), and nothing in the header tells which.
  */
 export function readSessionCookie(header: string | undefined): string | undefined {
-  if (header === undefined || !header.includes(NAME)) return undefined;
-  let found: string | undefined;
-  for (const pair of header.split(';')) {
-    const equals = pair.indexOf('=');
-    if (equals < 0 || pair.slice(0, equals).trim() !== NAME) continue;
-    if (found !== undefined) return undefined;
-    found = pair.slice(equals + 1).trim();
+  if (header === undefined) return undefined;
+  const start = nextValue(header, 0);
+  if (start < 0 || nextValue(header, start) >= 0) return undefined;
+  const end = header.indexOf(';', start);
+  const token = header.slice(start, end < 0 ? header.length : end).trim();
+  return token === '' ? undefined : token;
+}
+
+/** Where our cookie's next value begins, or -1. It searches rather than splits: this is done for every request with a cookie. */
+function nextValue(header: string, from: number): number {
+  for (let at = header.indexOf(PREFIX, from); at >= 0; at = header.indexOf(PREFIX, at + 1)) {
+    let before = at - 1;
+    while (header[before] === ' ') before -= 1;
+    // Anything else is the end of a longer name, or part of another cookie's value.
+    if (before < 0 || header[before] === ';') return at + PREFIX.length;
   }
-  return found === '' ? undefined : found;
+  return -1;
 }
 
 export interface SessionCookie {

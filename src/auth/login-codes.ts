@@ -84,7 +84,10 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
       await chain.confirm(draft, atMs).catch(unlessUnavailable);
       return { expiresInSec: limits.expiryMinutes * 60 };
     } catch (error) {
-      await counters.giveBack(key, count.windowStartMs).catch(unlessUnavailable);
+      const given = counters.giveBack(key, count.windowStartMs).catch(unlessUnavailable);
+      // A database that has just been waited for in vain is not waited for again.
+      if (error instanceof Unavailable && error.dependency === 'database') given.catch(() => {});
+      else await given;
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 import type { LoginCodes } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Refusal, Unavailable } from '../../../src/kernel/errors.ts';
@@ -268,6 +269,20 @@ describe('While the database is away', () => {
     await expect(codes.send(email, START)).rejects.toMatchObject({ dependency: 'database' });
     await expect(codes.verify(email, code, START)).rejects.toMatchObject({ dependency: 'database' });
     database.isAway = false;
+    expect(await codes.verify(email, code, START)).toBe(true);
+  });
+
+  test('a code that was stored although the database did not say so does not stand in the way of the one before', async () => {
+    const email = somebody();
+    const code = await sendAndRead(email, START);
+    const real = createPostgresChallenges(database);
+    const insert = async (record: ChallengeRecord): Promise<void> => {
+      await real.insert(record);
+      throw new Unavailable('database');
+    };
+    const unlucky = loginCodes(database, { mailer, challenges: { ...real, insert } });
+    await expect(unlucky.send(email, START)).rejects.toMatchObject({ dependency: 'database' });
+    await database.settled();
     expect(await codes.verify(email, code, START)).toBe(true);
   });
 
