@@ -4,7 +4,8 @@ import type { EndReason, VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from 
 
 /** The record, ended. It ends once: later events find the machine in its final state. */
 function ended(record: VoiceRecord, endedAtMs: number, endReason: EndReason): VoiceRecord {
-  return { ...record, endedAtMs, endReason, version: record.version + 1 };
+  const settledAtMs = Math.max(endedAtMs, record.settledAtMs);
+  return { ...record, settledAtMs, endedAtMs, endReason, version: record.version + 1 };
 }
 
 /**
@@ -78,12 +79,12 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
       idle: {
         entry: 'tellIdle',
         always: { guard: 'hasGoneStale', target: 'stale' },
-        on: { HEARTBEAT: [late, { target: 'ended', actions: 'endAsIdle' }], END: end, CLOCK: clock },
+        on: { HEARTBEAT: [late, { target: 'ended', actions: 'endAsIdle' }], ACTIVITY: clock, END: end, CLOCK: clock },
       },
       stale: {
         entry: 'tellStale',
         always: { guard: 'isAbandoned', target: 'ended', actions: 'endAsAbandoned' },
-        on: { HEARTBEAT: [late, { target: 'ended', actions: 'endAsIdle' }], END: end, CLOCK: clock },
+        on: { HEARTBEAT: [late, { target: 'ended', actions: 'endAsIdle' }], ACTIVITY: clock, END: end, CLOCK: clock },
       },
       ended: { type: 'final', entry: 'tellEnded' },
     },

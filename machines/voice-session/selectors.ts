@@ -37,9 +37,19 @@ export function classify(record: VoiceRecord, at: number, limits: VoiceLimits): 
   return at >= idleAtMs(record, limits) ? 'idle' : 'engaged';
 }
 
+/**
+ * The state in which the machine left a record. A record without an end is never `ended`, also when limits that were lowered
+ * since say so: the clock must still end it, once, with a reason and a fact.
+ */
+export function savedState(record: VoiceRecord, limits: VoiceLimits): VoiceState {
+  const state = classify(record, record.settledAtMs, limits);
+  if (state !== 'ended' || record.endedAtMs !== null) return state;
+  return endsByDuration(record, limits) ? 'engaged' : 'stale';
+}
+
 /** When the clock alone changes the state next; Infinity for an ended session. */
 export function nextDeadline(record: VoiceRecord, limits: VoiceLimits): number {
-  const state = classify(record, record.settledAtMs, limits);
+  const state = savedState(record, limits);
   if (state === 'engaged') return Math.min(durationEndMs(record, limits) + 1, idleAtMs(record, limits));
   if (state === 'idle') return staleAtMs(record, limits);
   return state === 'stale' ? abandonedAtMs(record, limits) : Infinity;
@@ -66,8 +76,8 @@ export function touch(
   limits: VoiceLimits,
 ): VoiceRecord | undefined {
   if (record.endedAtMs !== null) return undefined;
-  const idleAt = idleAtMs(record, limits);
-  if (at >= idleAt || at > durationEndMs(record, limits) || record.settledAtMs >= idleAt) return undefined;
+  const now = Math.max(at, record.settledAtMs);
+  if (now >= idleAtMs(record, limits) || now > durationEndMs(record, limits)) return undefined;
   return beat(record, at, idleSec);
 }
 

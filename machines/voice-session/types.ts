@@ -32,7 +32,7 @@ export interface VoiceRecord {
   /** The last heartbeat. */
   readonly lastSeenAtMs: number;
   readonly lastActivityAtMs: number;
-  /** The instant up to which the machine has followed the clock: the state is `classify(record, settledAtMs)`. */
+  /** The instant up to which the machine has followed the clock: the state is `savedState(record, limits)`. */
   readonly settledAtMs: number;
   readonly endedAtMs: number | null;
   readonly endReason: EndReason | null;

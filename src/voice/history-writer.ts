@@ -1,4 +1,4 @@
-import { classify } from '../../machines/voice-session/selectors.ts';
+import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
@@ -58,9 +58,7 @@ export class HistoryWriter {
   async #writeAll(): Promise<void> {
     while (this.#waiting.size > 0) {
       const batch = [...this.#waiting.values()].slice(0, BATCH);
-      await this.#history.save(
-        batch.map((record) => ({ record, state: classify(record, record.settledAtMs, this.#limits) })),
-      );
+      await this.#history.save(batch.map((record) => ({ record, state: savedState(record, this.#limits) })));
       for (const record of batch) if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
     }
   }

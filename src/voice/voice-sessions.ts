@@ -1,5 +1,5 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { classify, idleAtMs, nextDeadline, touch } from '../../machines/voice-session/selectors.ts';
+import { classify, idleAtMs, nextDeadline, savedState, touch } from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
   VoiceEvent,
@@ -9,6 +9,7 @@ import type {
 } from '../../machines/voice-session/types.ts';
 import { createHost, type Outcome } from '../actors/host.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
+import type { Bus } from '../stores/bus/contract.ts';
 import type { Slots } from '../stores/slots/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
@@ -25,6 +26,7 @@ export interface VoiceParts {
   readonly registry: VoiceRegistry;
   readonly history: VoiceHistory;
   readonly slots: Slots;
+  readonly bus: Pick<Bus, 'publish'>;
   readonly limits: VoiceLimits;
   readonly events: Events;
 }
@@ -40,14 +42,14 @@ export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
 export type VoiceSessions = ReturnType<typeof createVoiceSessions>;
 
 export function createVoiceSessions(parts: VoiceParts) {
-  const { registry, history, slots, limits, events } = parts;
+  const { registry, history, slots, bus, limits, events } = parts;
   const writer = new HistoryWriter(history, limits);
   const records = createVoiceRecords(registry, history, writer);
 
   const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
     machine: createVoiceSessionMachine(limits),
     store: records,
-    stateOf: (record) => classify(record, record.settledAtMs, limits),
+    stateOf: (record) => savedState(record, limits),
     touch: (record, event) => (event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined),
     settled,
   });
@@ -57,6 +59,8 @@ export function createVoiceSessions(parts: VoiceParts) {
     for (const fact of facts) events.sessionMoved(record, fact);
     await slots.free(record.subject, record.id);
     await writer.flushOrWait();
+    const state = classify(record, record.settledAtMs, limits);
+    bus.publish({ type: 'session.moved', sessionId: record.id, state, endReason: record.endReason });
   }
 
   function renewSlot(outcome: VoiceOutcome): Eventually<VoiceOutcome> {

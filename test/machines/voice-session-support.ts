@@ -1,0 +1,122 @@
+import * as fc from 'fast-check';
+import { createActor, type AnyStateMachine } from 'xstate';
+import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
+import { savedState } from '../../machines/voice-session/selectors.ts';
+import type {
+  RequestedEnd,
+  VoiceEvent,
+  VoiceFact,
+  VoiceLimits,
+  VoiceRecord,
+  VoiceState,
+} from '../../machines/voice-session/types.ts';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+
+/** The specification's defaults. */
+export const defaults: VoiceLimits = { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 };
+
+/** A session that has just been opened. */
+export function opened(at = 0): VoiceRecord {
+  const times = { startedAtMs: at, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at };
+  return {
+    id: `s:${'0'.repeat(32)}:${'A'.repeat(22)}`,
+    subject: '0'.repeat(32),
+    caller: 'widget',
+    tenantId: 'acme',
+    agentId: null,
+    keyId: 'site',
+    named: false,
+    loginId: null,
+    provider: 'local',
+    upstreamId: 'sess_1',
+    ...times,
+    endedAtMs: null,
+    endReason: null,
+    version: 1,
+  };
+}
+
+export const heartbeat = (at: number, idleSec?: number): VoiceEvent => ({ type: 'HEARTBEAT', at, idleSec });
+export const activity = (at: number): VoiceEvent => ({ type: 'ACTIVITY', at });
+export const clock = (at: number): VoiceEvent => ({ type: 'CLOCK', at });
+export const end = (at: number, reason: RequestedEnd = 'closed_by_client'): VoiceEvent => ({ type: 'END', at, reason });
+
+/** An actor as the host restores it from a record, and what it emits. */
+export function restore(record: VoiceRecord, limits: VoiceLimits) {
+  const machine: AnyStateMachine = createVoiceSessionMachine(limits);
+  const snapshot = machine.resolveState({ value: savedState(record, limits), context: record });
+  const actor = createActor(machine, { snapshot });
+  const facts: VoiceFact[] = [];
+  actor.on('*', (fact) => facts.push(fact as unknown as VoiceFact));
+  actor.start();
+  return {
+    facts,
+    record: (): VoiceRecord => actor.getSnapshot().context as VoiceRecord,
+    state: (): VoiceState => actor.getSnapshot().value as VoiceState,
+    /** As the host does, which sends nothing to an actor that is done. */
+    send(event: VoiceEvent): void {
+      if (actor.getSnapshot().status === 'active') actor.send(event);
+    },
+  };
+}
+
+/** What becomes of a record after some events. */
+export function play(record: VoiceRecord, limits: VoiceLimits, events: readonly VoiceEvent[]) {
+  const actor = restore(record, limits);
+  for (const event of events) actor.send(event);
+  return { state: actor.state(), record: actor.record(), facts: actor.facts };
+}
+
+/** Small limits, so that few events meet many boundaries; `staleGraceSec` is never below `maxIdleSec`, as the settings demand. */
+export const anyLimits: fc.Arbitrary<VoiceLimits> = fc
+  .record({
+    maxMinutes: fc.integer({ min: 1, max: 3 }),
+    maxIdleSec: fc.integer({ min: 1, max: 120 }),
+    graceBeyondIdleSec: fc.integer({ min: 0, max: 120 }),
+    staleReapSec: fc.integer({ min: 0, max: 60 }),
+  })
+  .map(({ graceBeyondIdleSec, ...limits }) => ({ ...limits, staleGraceSec: limits.maxIdleSec + graceBeyondIdleSec }));
+
+const reason = fc.constantFrom<RequestedEnd>(
+  'quota_exceeded',
+  'closed_by_client',
+  'closed_by_operator',
+  'key_revoked',
+  'upstream_ended',
+);
+
+/** How far the time moves from one event to the next: mostly on, sometimes by whole seconds, sometimes a little back. */
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.integer({ min: 0, max: 90 * SECOND }) },
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 120 }).map((seconds) => seconds * SECOND) },
+  { weight: 1, arbitrary: fc.integer({ min: -2 * SECOND, max: 0 }) },
+);
+
+type Timeless = {
+  readonly type: VoiceEvent['type'];
+  readonly idleSec?: number | undefined;
+  readonly reason: RequestedEnd;
+};
+
+const kind: fc.Arbitrary<Timeless> = fc.record({
+  type: fc.oneof(
+    { weight: 6, arbitrary: fc.constant('HEARTBEAT' as const) },
+    { weight: 2, arbitrary: fc.constant('ACTIVITY' as const) },
+    { weight: 3, arbitrary: fc.constant('CLOCK' as const) },
+    { weight: 1, arbitrary: fc.constant('END' as const) },
+  ),
+  idleSec: fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 150 }), fc.constant(Number.MAX_SAFE_INTEGER)),
+  reason,
+});
+
+/** Sequences of events with their times. */
+export const anyEvents: fc.Arbitrary<VoiceEvent[]> = fc.array(fc.tuple(step, kind), { maxLength: 25 }).map((steps) => {
+  let at = 0;
+  return steps.map(([ms, { type, idleSec, reason }]) => {
+    at = Math.max(0, at + ms);
+    if (type === 'HEARTBEAT') return heartbeat(at, idleSec);
+    return type === 'END' ? end(at, reason) : { type, at };
+  });
+});

@@ -1,0 +1,151 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { classify, nextDeadline, savedState, touch } from '../../machines/voice-session/selectors.ts';
+import type { VoiceFact } from '../../machines/voice-session/types.ts';
+import {
+  anyEvents,
+  anyLimits,
+  clock,
+  heartbeat,
+  MINUTE,
+  opened,
+  play,
+  restore,
+  SECOND,
+} from './voice-session-support.ts';
+
+const runs = { numRuns: 500 };
+const anyTime = fc.integer({ min: 0, max: 10 * MINUTE });
+const anyIdleSec = fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 200 }));
+
+describe('For every sequence of events and times, a voice session', () => {
+  test('is in the state that its record and the time say', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      const actor = restore(opened(), limits);
+      for (const event of events) {
+        actor.send(event);
+        const record = actor.record();
+        // A node whose clock is behind brings no state back.
+        expect(actor.state()).toBe(classify(record, Math.max(event.at, record.settledAtMs), limits));
+        expect(actor.state()).toBe(savedState(record, limits));
+      }
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('comes to the same when it is restored from its record before each event', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      let record = opened();
+      const facts: VoiceFact[] = [];
+      for (const event of events) {
+        const step = play(record, limits, [event]);
+        record = step.record;
+        facts.push(...step.facts);
+      }
+      const whole = play(opened(), limits, events);
+      expect([record, facts]).toEqual([whole.record, whole.facts]);
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('ends at most once, and what ended never changes', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      const actor = restore(opened(), limits);
+      for (const event of events) {
+        const before = actor.record();
+        actor.send(event);
+        const after = actor.record();
+        expect(before.endedAtMs === null || after === before).toBe(true);
+        expect(after.endedAtMs === null).toBe(after.endReason === null);
+        expect(after.endedAtMs === null).toBe(actor.state() !== 'ended');
+      }
+      const ends = actor.facts.filter(({ type }) => type === 'session.ended');
+      expect(ends).toHaveLength(actor.record().endedAtMs === null ? 0 : 1);
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('moves only on: engaged, idle, stale, ended, each at most once', () => {
+    const order = ['session.idle', 'session.stale', 'session.ended'];
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      const told = play(opened(), limits, events).facts.map(({ type }) => order.indexOf(type));
+      expect(told).toEqual([...new Set(told)].sort((a, b) => a - b));
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('never moves a time or its version backwards, and saves every change under a new version', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      const actor = restore(opened(), limits);
+      for (const event of events) {
+        const before = actor.record();
+        actor.send(event);
+        const after = actor.record();
+        for (const field of ['lastSeenAtMs', 'lastActivityAtMs', 'settledAtMs'] as const)
+          expect(after[field]).toBeGreaterThanOrEqual(before[field]);
+        expect(after.version > before.version || isDeepStrictEqual(after, before)).toBe(true);
+      }
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('lasts no longer than its duration while somebody is there, and ends no earlier than it was last seen', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      const { record } = play(opened(), limits, events);
+      expect(record.lastSeenAtMs).toBeLessThanOrEqual(limits.maxMinutes * MINUTE);
+      expect(record.endedAtMs ?? Infinity).toBeGreaterThanOrEqual(record.lastSeenAtMs);
+      const endedByDurationAt =
+        record.endReason === 'duration_exceeded' ? record.endedAtMs : limits.maxMinutes * MINUTE;
+      expect(endedByDurationAt).toBe(limits.maxMinutes * MINUTE);
+    });
+    fc.assert(holds, runs);
+  });
+});
+
+describe('For every session that some events have left', () => {
+  test('the next deadline is the first instant at which the clock changes its state', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      const { record, state } = play(opened(), limits, events);
+      const deadline = nextDeadline(record, limits);
+      expect(deadline === Infinity).toBe(state === 'ended');
+      fc.pre(state !== 'ended');
+      expect(play(record, limits, [clock(deadline - 1)]).record).toEqual(record);
+      expect(play(record, limits, [clock(deadline)]).state).not.toBe(state);
+      expect(deadline).toBeGreaterThan(record.settledAtMs);
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('the short cut of a heartbeat answers as the machine does, and answers whenever no state moves', () => {
+    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, at, idleSec) => {
+      const { record, state } = play(opened(), limits, events);
+      const touched = touch(record, at, idleSec, limits);
+      const decided = play(record, limits, [heartbeat(at, idleSec)]);
+      const movesNothing = state === 'engaged' && decided.facts.length === 0;
+      expect(touched).toEqual(movesNothing ? decided.record : undefined);
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('the short cut of a heartbeat answers as the machine does also under other limits than those it was saved with', () => {
+    const holds = fc.property(anyLimits, anyLimits, anyEvents, anyTime, (limits, later, events, at) => {
+      const { record } = play(opened(), limits, events);
+      const touched = touch(record, at, undefined, later);
+      const decided = play(record, later, [heartbeat(at)]);
+      fc.pre(touched !== undefined);
+      expect([touched, []]).toEqual([decided.record, decided.facts]);
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('the clock ends it in the end, under whatever limits it is looked at', () => {
+    const holds = fc.property(anyLimits, anyLimits, anyEvents, (limits, later, events) => {
+      const { record } = play(opened(), limits, events);
+      const { state, facts } = play(record, later, [clock(record.settledAtMs + 3600 * SECOND)]);
+      expect(state).toBe('ended');
+      expect(facts.filter(({ type }) => type === 'session.ended')).toHaveLength(record.endedAtMs === null ? 1 : 0);
+    });
+    fc.assert(holds, runs);
+  });
+});
