@@ -20,12 +20,12 @@ export interface AuthSessionsDeps {
   readonly admits: (email: string) => boolean;
 }
 
-export interface OpenedAuthSession {
+interface OpenedAuthSession {
   readonly login: Login;
   readonly token: string;
 }
 
-export interface Authenticated {
+interface Authenticated {
   readonly login: Login;
   /** The token for a new cookie, when activity has just extended the login. */
   readonly renewedToken?: string;

@@ -8,7 +8,7 @@ import { ChallengeChain } from './challenge-chain.ts';
 import { createCodeHash, drawCode } from './code.ts';
 import type { Subjects } from './subjects.ts';
 
-export interface LoginCodeLimits {
+interface LoginCodeLimits {
   readonly expiryMinutes: number;
   /** Codes an hour per address (MAX_OTP_PER_HOUR). */
   readonly perHour: number;
@@ -34,7 +34,7 @@ export interface LoginCodesDeps {
   readonly onMailRefused?: (error: MailRefused) => void;
 }
 
-export interface CodeSent {
+interface CodeSent {
   readonly expiresInSec: number;
 }
 
