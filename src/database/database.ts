@@ -1,6 +1,6 @@
 import type postgres from 'postgres';
 
-/** How int8 columns and parameters look in TypeScript; see `int8.ts`. */
+/** How int8 columns and parameters look in TypeScript; see `driver-types.ts`. */
 export interface DriverTypes extends Record<string, unknown> {
   readonly int8: number | bigint;
 }

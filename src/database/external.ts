@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import type { Database, Sql } from './database.ts';
-import { int8 } from './int8.ts';
+import { driverTypes, teachArrays } from './driver-types.ts';
+
 import { Pool } from './pool.ts';
 
 export interface ExternalOptions {
@@ -24,18 +25,21 @@ const MAX_BACKOFF_SEC = 0.5;
 export function openExternal(options: ExternalOptions): Database {
   const { url, maxConnections = 10, deadlineMs = 1_000, prepare } = options;
   const connect = (): Sql =>
-    postgres(url, {
-      max: maxConnections,
-      connect_timeout: deadlineMs / 1000,
-      backoff: (attempts) => Math.min(MAX_BACKOFF_SEC, 0.05 * 2 ** attempts),
-      idle_timeout: 60,
-      max_lifetime: 30 * 60,
-      keep_alive: 30,
-      connection: { application_name: 'switchboard' },
-      types: { int8 },
-      onnotice: () => {},
-      ...(prepare === undefined ? {} : { prepare }),
-    });
+    teachArrays(
+      postgres(url, {
+        max: maxConnections,
+        connect_timeout: deadlineMs / 1000,
+        backoff: (attempts) => Math.min(MAX_BACKOFF_SEC, 0.05 * 2 ** attempts),
+        idle_timeout: 60,
+        max_lifetime: 30 * 60,
+        keep_alive: 30,
+        connection: { application_name: 'switchboard' },
+        types: driverTypes,
+        fetch_types: false,
+        onnotice: () => {},
+        ...(prepare === undefined ? {} : { prepare }),
+      }),
+    );
 
   return new Pool({
     kind: 'postgres',

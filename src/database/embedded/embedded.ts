@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import postgres from 'postgres';
 import type { Database, Sql } from '../database.ts';
-import { int8 } from '../int8.ts';
+import { driverTypes, teachArrays } from '../driver-types.ts';
 import { Pool } from '../pool.ts';
 import { prepareDirectory } from './directory.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -50,19 +50,22 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   }
 
   const connect = (): Sql =>
-    postgres({
-      // The types ask for more of net.Socket than the driver uses.
-      socket: () => engine.connect(),
-      max: 1,
-      connect_timeout: 0,
-      backoff: () => 0.1,
-      idle_timeout: 0,
-      max_lifetime: null,
-      user: 'postgres',
-      database: 'postgres',
-      types: { int8 },
-      onnotice: () => {},
-    } as postgres.Options<{ int8: typeof int8 }>);
+    teachArrays(
+      postgres({
+        // The types ask for more of net.Socket than the driver uses.
+        socket: () => engine.connect(),
+        max: 1,
+        connect_timeout: 0,
+        backoff: () => 0.1,
+        idle_timeout: 0,
+        max_lifetime: null,
+        user: 'postgres',
+        database: 'postgres',
+        types: driverTypes,
+        fetch_types: false,
+        onnotice: () => {},
+      } as postgres.Options<typeof driverTypes>),
+    );
   const pool = new Pool({ kind: 'embedded', connect, size: Infinity, deadlineMs, graceMs: 0 });
 
   let closing: Promise<void> | undefined;

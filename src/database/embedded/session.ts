@@ -46,7 +46,8 @@ export class EmbeddedSession extends Duplex {
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     if (!this.#greeted) {
       this.#greeted = true;
-      this.push(welcome);
+      // Not at once: the driver forgets what it is made to write while it writes.
+      process.nextTick(() => this.push(welcome));
     } else if (chunk[0] !== TERMINATE) {
       this.#port?.postMessage({ id: this.id, bytes: chunk });
     }

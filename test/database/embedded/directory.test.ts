@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { EMBEDDED_MAJOR } from '../../../src/database/embedded/directory.ts';
+import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { unpackTar } from '../../../src/database/embedded/tar.ts';
+import { temporaryDirectory } from '../support/places.ts';
+
+describe('the data directory', () => {
+  test('is made by initdb when the build made no template', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    const database = await openEmbedded({ directory, template: new URL('file:///nowhere') });
+    await database.ping();
+    await database.close();
+    expect(readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()).toBe(EMBEDDED_MAJOR);
+  });
+
+  test('is made whole or not at all: what a crash left half made is thrown away', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    await mkdir(`${directory}.new/base`, { recursive: true });
+    await writeFile(`${directory}.new/PG_VERSION`, 'half');
+    const database = await openEmbedded({ directory });
+    await database.ping();
+    await database.close();
+    expect(existsSync(`${directory}.new`)).toBe(false);
+  });
+
+  test('of another PostgreSQL is refused with advice, and left unlocked', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'PG_VERSION'), '16\n');
+    await expect(openEmbedded({ directory })).rejects.toThrow(
+      `was made by PostgreSQL 16, but this build embeds PostgreSQL ${EMBEDDED_MAJOR}: go back to the build that made it, or move`,
+    );
+    expect(existsSync(`${directory}.lock`)).toBe(false);
+  });
+
+  test('with other files in it is refused', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    await mkdir(directory, { recursive: true });
+    await writeFile(join(directory, 'letter.txt'), 'dear reader');
+    await expect(openEmbedded({ directory })).rejects.toThrow('is not empty and holds no database');
+  });
+
+  test('that is damaged is an error, not a hang', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    const database = await openEmbedded({ directory });
+    await database.close();
+    await writeFile(join(directory, 'global/pg_control'), 'damaged');
+    await expect(openEmbedded({ directory })).rejects.toThrow('the embedded database');
+  });
+
+  test('cannot be left by an entry of an archive', () => {
+    const directory = temporaryDirectory();
+    const header = Buffer.alloc(1024);
+    header.write('../../escaped', 0);
+    header.write('00000000003\0', 124);
+    header.write('0', 156);
+    header.write('abc', 512);
+    unpackTar(header, directory);
+    expect(readFileSync(join(directory, 'escaped'), 'utf8')).toBe('abc');
+  });
+});

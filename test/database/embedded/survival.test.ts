@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { bundleChild, runChild } from '../support/child.ts';
+import { temporaryDirectory, template } from '../support/places.ts';
+
+describe('the embedded database', () => {
+  test('loses no acknowledged row by kill -9', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    const writer = await bundleChild('writer');
+    for (const milliseconds of [30, 150, 400, 700]) {
+      const child = runChild(writer, directory, template.href);
+      await child.printed(/^open\n\d+\n/);
+      await pause(milliseconds);
+      await child.kill();
+      const acknowledged = child.output().trim().split('\n').slice(1).map(Number);
+      expect(acknowledged.length).toBeGreaterThan(1);
+
+      const database = await openEmbedded({ directory });
+      const rows = await database.run(
+        (sql) => sql<{ id: number; size: number }[]>`select id, length(filler) as size from line`,
+      );
+      await database.close();
+      const kept = new Map(rows.map(({ id, size }) => [id, size]));
+      expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+      const damaged = [...kept].filter(([id, size]) => size !== id % 3_000);
+      expect(damaged).toEqual([]);
+    }
+  });
+
+  test('is Unavailable when its thread dies, at once and for all who wait, and comes back by itself', async () => {
+    const database = await openEmbedded({ directory: join(temporaryDirectory(), 'database') });
+    await database.run((sql) => sql`create table kept (id integer)`);
+    await database.run((sql) => sql`insert into kept values (1)`);
+
+    const startedAt = performance.now();
+    const waiting = Promise.allSettled([
+      database.run((sql) => sql`select count(*) from generate_series(1, 50000000)`),
+      ...Array.from({ length: 20 }, () => database.transaction((sql) => sql`select 1`)),
+    ]);
+    await pause(50);
+    await database.engine.kill();
+    const reasons = (await waiting).map((outcome) =>
+      outcome.status === 'rejected' ? (outcome.reason as unknown) : undefined,
+    );
+    expect(reasons[0]).toBeInstanceOf(Unavailable);
+    expect(reasons.filter((reason) => reason !== undefined && !(reason instanceof Unavailable))).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+
+    await expect.poll(() => database.ping().then(() => 'back', String), { timeout: 3_000 }).toBe('back');
+    expect(await database.run((sql) => sql`select id from kept`)).toEqual([{ id: 1 }]);
+    await database.close();
+  });
+
+  test('keeps nothing of a transaction whose caller has given up, although it has only one connection', async () => {
+    const database = await openEmbedded({ directory: join(temporaryDirectory(), 'database'), deadlineMs: 300 });
+    await database.run((sql) => sql`create table item (id integer)`, { deadlineMs: 5_000 });
+    const never = new Promise<void>(() => {});
+    const outcome = database.transaction(async (sql) => {
+      await sql`insert into item values (1)`;
+      await sql`set local search_path = nowhere`;
+      await sql`select pg_advisory_lock(1)`;
+      await never;
+    });
+    await expect(outcome).rejects.toBeInstanceOf(Unavailable);
+    expect(await database.run((sql) => sql`select * from item`, { deadlineMs: 5_000 })).toEqual([]);
+    const locks = await database.run((sql) => sql`select * from pg_locks where locktype = 'advisory'`, {
+      deadlineMs: 5_000,
+    });
+    expect(locks).toEqual([]);
+    await database.close();
+  });
+
+  test('does not stop the event loop while it works', async () => {
+    const database = await openEmbedded({ directory: join(temporaryDirectory(), 'database'), deadlineMs: 30_000 });
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    await database.run((sql) => sql`select count(*), max(md5(n::text)) from generate_series(1, 300000) as n`);
+    clearInterval(timer);
+    expect(longest).toBeLessThan(200);
+    await database.close();
+  });
+});

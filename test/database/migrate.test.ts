@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../src/database/migrate.ts';
+import { describeEngines, type OpenedEngine } from './support/engines.ts';
+
+const fixture = (name: string): URL => new URL(`./fixtures/${name}/`, import.meta.url);
+
+describeEngines('migrations', (open) => {
+  let opened: OpenedEngine;
+
+  beforeEach(async () => {
+    opened = await open();
+  });
+  afterEach(() => opened.close());
+
+  test('are applied once, in order', async () => {
+    const { database } = opened;
+    expect(await migrate(database, fixture('first'))).toEqual(['001_people.sql']);
+    expect(await migrate(database, fixture('grown'))).toEqual(['002_city.sql']);
+    expect(await migrate(database, fixture('grown'))).toEqual([]);
+    expect(await database.run((sql) => sql`select * from person`)).toEqual([
+      { id: 1, name: "Zoë; 'quoted'", city: null },
+    ]);
+  });
+
+  test('are applied once when twenty nodes start at the same time', async () => {
+    const { database } = opened;
+    const runs = await Promise.all(Array.from({ length: 20 }, () => migrate(database, fixture('grown'))));
+    expect(runs.flat()).toEqual(['001_people.sql', '002_city.sql']);
+  });
+
+  test('leave nothing behind when one of them fails', async () => {
+    const { database } = opened;
+    await expect(migrate(database, fixture('broken'))).rejects.toMatchObject({ code: '42P07' });
+    expect(await migrate(database, fixture('first'))).toEqual(['001_people.sql']);
+  });
+
+  test('refuse a file that was changed after it was applied, and a database that is newer than the build', async () => {
+    const { database } = opened;
+    await migrate(database, fixture('grown'));
+    await expect(migrate(database, fixture('changed'))).rejects.toThrow(
+      '001_people.sql was changed after it was applied',
+    );
+    await expect(migrate(database, fixture('first'))).rejects.toThrow('002_city.sql, which this build does not know');
+  });
+
+  test('of the service can be applied', async () => {
+    const names = await migrate(opened.database);
+    expect(names[0]).toMatch(/^001_/);
+    expect(await migrate(opened.database)).toEqual([]);
+  });
+});

@@ -1,0 +1,213 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { openExternal } from '../../src/database/external.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { bundleChild, runChild } from './support/child.ts';
+
+const missing = reasonToSkipPostgres();
+
+/** Milliseconds until the promise settled, and how. */
+async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unknown }> {
+  const startedAt = performance.now();
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return { ms: performance.now() - startedAt, error };
+}
+
+/** Milliseconds until a ping succeeds. */
+async function recovery(database: Database): Promise<number> {
+  const startedAt = performance.now();
+  while ((await timed(database.ping())).error !== undefined) {
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  }
+  return performance.now() - startedAt;
+}
+
+describe.skipIf(missing !== undefined)(
+  `an external database that is away${missing === undefined ? '' : ` (${missing})`}`,
+  () => {
+    let server: PostgresService;
+    let database: Database;
+
+    beforeAll(async () => {
+      server = await startPostgres();
+    });
+    afterAll(() => server.stop());
+    beforeEach(async () => {
+      database = openExternal({ url: server.url, maxConnections: 5 });
+      await Promise.all(Array.from({ length: 5 }, () => database.run((sql) => sql`select pg_sleep(0.05)`)));
+    });
+    afterEach(async () => {
+      server.thaw();
+      await database.close();
+    });
+
+    test('is Unavailable within 1.5 s when frozen, for every caller, and serves again within 3 s of the thaw', async () => {
+      const inTransaction = timed(
+        database.transaction(async (sql) => {
+          await sql`select 1`;
+          server.freeze();
+          await sql`select 2`;
+        }),
+      );
+      const frozenUntil = performance.now() + 3_500;
+      while (performance.now() < frozenUntil) {
+        const work = [
+          database.ping(),
+          ...Array.from({ length: 30 }, () => database.transaction((sql) => sql`select 1`)),
+        ];
+        for (const { ms, error } of await Promise.all(work.map(timed))) {
+          expect(error).toBeInstanceOf(Unavailable);
+          expect(ms).toBeLessThan(1_500);
+        }
+      }
+      expect((await inTransaction).error).toBeInstanceOf(Unavailable);
+      server.thaw();
+      expect(await recovery(database)).toBeLessThan(3_000);
+      const after = await Promise.all(Array.from({ length: 30 }, () => timed(database.ping())));
+      expect(after.filter(({ error }) => error !== undefined)).toEqual([]);
+    });
+
+    test('leaves no connection behind after a thaw beyond the size of its pool', async () => {
+      server.freeze();
+      await Promise.all(Array.from({ length: 20 }, () => timed(database.ping())));
+      await Promise.all(Array.from({ length: 20 }, () => timed(database.ping())));
+      server.thaw();
+      await recovery(database);
+      const connections = async (): Promise<number> => {
+        const rows = await database.run(
+          (sql) =>
+            sql<
+              { total: number }[]
+            >`select count(*) as total from pg_stat_activity where application_name = 'switchboard'`,
+        );
+        return rows[0]?.total ?? 0;
+      };
+      await expect.poll(connections, { timeout: 3_000 }).toBeLessThanOrEqual(5);
+    });
+
+    test('is Unavailable while it restarts and serves again within 3 s', async () => {
+      const restarting = server.restart();
+      const { error } = await timed(
+        Promise.all(Array.from({ length: 10 }, () => database.run((sql) => sql`select pg_sleep(0.5)`))),
+      );
+      expect(error).toBeInstanceOf(Unavailable);
+      await restarting;
+      expect(await recovery(database)).toBeLessThan(3_000);
+    });
+
+    test('is Unavailable at once where nobody listens', async () => {
+      const nowhere = openExternal({ url: 'postgres://postgres@127.0.0.1:1/postgres' });
+      const { ms, error } = await timed(nowhere.ping());
+      expect(error).toBeInstanceOf(Unavailable);
+      expect((error as Error).cause).toMatchObject({ code: 'ECONNREFUSED' });
+      expect(ms).toBeLessThan(500);
+      await nowhere.close();
+    });
+
+    test('is Unavailable, with the reason, when it refuses the login', async () => {
+      const stranger = openExternal({
+        url: server.url.replace('/postgres@', '/nobody@').replace('postgres://postgres', 'postgres://nobody'),
+      });
+      const { error } = await timed(stranger.ping());
+      expect(error).toBeInstanceOf(Unavailable);
+      expect((error as Error).cause).toMatchObject({ code: '28000' });
+      await stranger.close();
+    });
+
+    test('is Unavailable when it has no connection left', async () => {
+      const crowd = openExternal({ url: server.url, maxConnections: 250, deadlineMs: 5_000 });
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 250 }, () => crowd.transaction((sql) => sql`select pg_sleep(0.5)`)),
+      );
+      const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []));
+      expect(reasons.length).toBeGreaterThan(0);
+      expect(reasons.filter((reason) => !(reason instanceof Unavailable))).toEqual([]);
+      await crowd.close();
+      expect(await recovery(database)).toBeLessThan(3_000);
+    });
+
+    test('does not go on with a statement of a transaction that its caller has given up', async () => {
+      await database.run((sql) => sql`create table if not exists given_up (id integer)`);
+      const { error } = await timed(
+        database.transaction(
+          async (sql) => {
+            await sql`insert into given_up values (1)`;
+            await sql`select pg_sleep(60)`;
+          },
+          { deadlineMs: 200 },
+        ),
+      );
+      expect(error).toBeInstanceOf(Unavailable);
+      const busy = async (): Promise<number> => {
+        const rows = await database.run(
+          (sql) => sql<
+            { total: number }[]
+          >`select count(*) as total from pg_stat_activity where query like '%pg_sleep(60)%' and pid <> pg_backend_pid()
+          and state <> 'idle'`,
+        );
+        return rows[0]?.total ?? 0;
+      };
+      await expect.poll(busy, { timeout: 2_000 }).toBe(0);
+      expect(await database.run((sql) => sql`select * from given_up`)).toEqual([]);
+    });
+
+    test('keeps serving others while one statement is slow', async () => {
+      const slow = timed(database.run((sql) => sql`select pg_sleep(1.6)`));
+      const others: { ms: number; error: unknown }[] = [];
+      while (others.length < 40) {
+        others.push(await timed(database.ping()));
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      }
+      expect((await slow).error).toBeInstanceOf(Unavailable);
+      expect(others.filter(({ error }) => error !== undefined)).toEqual([]);
+    });
+
+    test('never ends the process by terminating back ends, and every failure is Unavailable', async () => {
+      const child = runChild(await bundleChild('storm'), server.url, '3');
+      expect([await child.ended(), child.errors()]).toEqual([0, '']);
+      const tally = JSON.parse(child.output()) as {
+        done: number;
+        unavailable: number;
+        other: string[];
+        afterwards: number;
+      };
+      expect(tally).toMatchObject({ other: [], afterwards: 50 });
+      expect(tally.unavailable).toBeGreaterThan(0);
+      expect(tally.done).toBeGreaterThan(0);
+    });
+  },
+);
+
+describe.skipIf(missing !== undefined)('the guard of the driver', () => {
+  let server: PostgresService;
+  let file: string;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    file = await bundleChild('terminated');
+  });
+  afterAll(() => server.stop());
+
+  test('is still needed: the fault ends a process without it', async () => {
+    const child = runChild(file, server.url, 'bare');
+    expect(await child.ended()).not.toBe(0);
+    expect(child.errors()).toContain('nextWrite');
+  });
+
+  test('keeps the process alive', async () => {
+    const child = runChild(file, server.url, 'guarded');
+    expect([await child.ended(), child.errors()]).toEqual([0, '']);
+    expect(child.output()).toContain('guarded');
+    expect(child.output()).toContain('survived');
+  });
+
+  test('lets every other fault end the process, even one with the same message', async () => {
+    const child = runChild(file, server.url, 'other');
+    expect(await child.ended()).not.toBe(0);
+    expect(child.output()).not.toContain('survived');
+  });
+});

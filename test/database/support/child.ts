@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+import { onTestFinished } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Inside node_modules, so that bundles find their dependencies. */
+const bundles = join(root, 'node_modules/.cache/switchboard-tests');
+
+/**
+ * Bundles a script of test/database/children for a process of its own: Node 20 cannot run TypeScript.
+ *
+ * @returns the path of the bundle.
+ */
+export async function bundleChild(name: string): Promise<string> {
+  const file = join(bundles, `${name}-${process.pid}.js`);
+  await build({
+    input: join(root, `test/database/children/${name}.ts`),
+    platform: 'node',
+    external: [/^@electric-sql\/pglite/],
+    output: { file, format: 'esm' },
+  });
+  await cp(join(root, 'src/database/embedded/pglite-worker.js'), join(bundles, 'pglite-worker.js'));
+  return file;
+}
+
+export interface Child {
+  readonly process: ChildProcess;
+  /** Everything that it has printed. */
+  output(): string;
+  errors(): string;
+  /** Resolves when the output matches; rejects when the child ends before. */
+  printed(pattern: RegExp): Promise<void>;
+  /** Kills it with SIGKILL and waits. */
+  kill(): Promise<void>;
+  /** Resolves with the exit code. */
+  ended(): Promise<number | null>;
+}
+
+/** Runs a bundle; it goes with the test. */
+export function runChild(file: string, ...args: readonly string[]): Child {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  let output = '';
+  let errors = '';
+  const closed = once(child, 'close');
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text;
+  });
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    process: child,
+    output: () => output,
+    errors: () => errors,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (pattern.test(output)) {
+            resolve();
+          }
+        };
+        child.stdout.on('data', look);
+        child.once('close', () => reject(new Error(`the child ended: ${output}${errors}`)));
+        look();
+      }),
+    async kill() {
+      child.kill('SIGKILL');
+      await closed;
+    },
+    async ended() {
+      await closed;
+      return child.exitCode;
+    },
+  };
+}

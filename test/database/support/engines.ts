@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { describe } from 'vitest';
+import type { Database } from '../../../src/database/database.ts';
+import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { openExternal } from '../../../src/database/external.ts';
+import { reasonToSkipPostgres, startPostgres } from '../../support/services/postgres.ts';
+import { makeDirectory } from './places.ts';
+
+export interface OpenedEngine {
+  readonly database: Database;
+  /** Closes the database and removes all that it had. */
+  readonly close: () => Promise<void>;
+}
+
+export type OpenEngine = () => Promise<OpenedEngine>;
+
+async function openEmbeddedEngine(): Promise<OpenedEngine> {
+  const { path, remove } = makeDirectory();
+  const database = await openEmbedded({ directory: join(path, 'database') });
+  return {
+    database,
+    async close() {
+      await database.close();
+      remove();
+    },
+  };
+}
+
+async function openExternalEngine(): Promise<OpenedEngine> {
+  const server = await startPostgres();
+  const database = openExternal({ url: server.url, maxConnections: 5 });
+  return {
+    database,
+    async close() {
+      await database.close();
+      await server.stop();
+    },
+  };
+}
+
+/** The same suite for every engine of the contract; what this machine cannot run is shown as skipped, with the reason. */
+export function describeEngines(subject: string, suite: (open: OpenEngine) => void): void {
+  const missing = reasonToSkipPostgres();
+  describe(`${subject}, embedded`, () => {
+    suite(openEmbeddedEngine);
+  });
+  describe.skipIf(missing !== undefined)(
+    `${subject}, PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
+    () => {
+      suite(openExternalEngine);
+    },
+  );
+}
