@@ -10,6 +10,7 @@ import { selectDetector } from './bots/select.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open.ts';
 import { errorBody, refusalOfFault } from './http/error-reply.ts';
+import type { Origins } from './http/cors.ts';
 import { createPipeline, type CookieKeeper } from './http/handle.ts';
 import type { HttpReply, HttpRequest } from './http/message.ts';
 import { routesOf } from './http/routes/all.ts';
@@ -103,7 +104,7 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
   undo.push(() => mailer.close());
   const subjects = createSubjects(installationKey);
   const provider = selectProvider({ ...config.upstream, clock });
-  const sessions = createVoiceSessions({ registry, history: stores.history, slots, limits: config.voice, events });
+  const sessions = createVoiceSessions({ registry, history: stores.history, slots, bus, limits: config.voice, events });
 
   const directory = new TenantDirectory({
     tenants: stores.tenants,
@@ -142,6 +143,13 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
       ? config.callers.console
       : withOverrides(config.callers.widget, directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId)?.limits);
 
+  let consoleOrigins: ReadonlySet<string> | undefined;
+  const origins: Origins = {
+    isConsole: (origin) =>
+      (consoleOrigins ??= new Set(config.consoleOrigins ?? [new URL(publicUrl).origin])).has(origin),
+    isWidget: (origin) => directory.isWidgetOrigin(origin),
+  };
+
   let accepting = true;
   const routes = routesOf({
     sessions,
@@ -154,6 +162,7 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
     provider,
     slots,
     clock,
+    bus,
     counters: stores.counters,
     ledger: stores.ledger,
     replays: stores.replays,
@@ -170,6 +179,7 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
     operatorEmails: config.operatorEmails,
     openMetrics: config.debugMetrics,
     destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
+    origins,
     publicUrl: address,
     isAccepting: () => accepting,
     probes: { database: () => database.ping() },
@@ -178,18 +188,12 @@ async function start(config: Config, log: Log, overrides: Overrides, undo: (() =
   metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => sessions.size());
   metrics.observe('switchboard_history_waiting', 'Records that wait for the database', () => sessions.waiting());
 
-  let consoleOrigins: ReadonlySet<string> | undefined;
-  const isConsole = (origin: string): boolean =>
-    (consoleOrigins ??= new Set(config.consoleOrigins ?? [new URL(publicUrl).origin])).has(origin);
   const handle = createPipeline({
     routes,
     cookies: cookieKeeper(logins, () => publicUrl.startsWith('https:')),
     isServiceToken: createServiceTokens(config.serviceTokens),
     edge: createEdgeLimits(createInProcessWindows(), config.edge.perIpPerMinute, config.edge.perUserPerMinute),
-    origins: {
-      isConsole,
-      isWidget: (origin) => directory.isWidgetOrigin(origin),
-    },
+    origins,
     trustedProxies: config.trustedProxies,
     events,
     metrics,

@@ -3,6 +3,7 @@ import { toConfig, type Config } from '../../config/config.ts';
 import { readSettings } from '../../config/env.ts';
 import { startApp, type App } from '../app.ts';
 import { installDriverGuard } from '../database/driver-guard.ts';
+import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
 import { createLog } from '../telemetry/log.ts';
@@ -35,7 +36,7 @@ export async function serve({ env, out, err }: Terminal): Promise<number> {
     app = await startApp(config, log, { onDevMail: (mail) => print(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n`) });
   } catch (error) {
     if (error instanceof TenantsFileError) return refuse(err, error, exitCode.config);
-    if (error instanceof DirectoryInUse || error instanceof MigrationError)
+    if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
       return refuse(err, error, exitCode.unavailable);
     throw error;
   }

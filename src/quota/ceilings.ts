@@ -29,6 +29,19 @@ export function isSpent(totals: UsageTotals, limits: CallerLimits): boolean {
   return totals.tokens >= limits.dailyTokens || totals.microDollars >= limits.dailyMicroDollars;
 }
 
+/** Shares of a ceiling at which clients are warned (contract section 7). */
+const WARNING_SHARES = [0.8, 0.95];
+
+/** Whether an entry carried the totals over a share that clients are warned at. `after` includes the entry. */
+export function nearsCeiling(after: UsageTotals, entry: UsageTotals, limits: CallerLimits): boolean {
+  const crosses = (total: number, part: number, ceiling: number): boolean =>
+    WARNING_SHARES.some((share) => total >= share * ceiling && total - part < share * ceiling);
+  return (
+    crosses(after.tokens, entry.tokens, limits.dailyTokens) ||
+    crosses(after.microDollars, entry.microDollars, limits.dailyMicroDollars)
+  );
+}
+
 /** Usage totals as clients see them (specification section 2.6). */
 export interface UsageView {
   readonly tokens: number;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Refusal } from '../kernel/errors.ts';
+import type { Bus } from '../stores/bus/contract.ts';
 import type { Ledger } from '../stores/ledger/contract.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
 import type { QuotaDay } from './calendar.ts';
-import { exceeds, usageView, type LimitsOf, type UsageView } from './ceilings.ts';
+import { exceeds, nearsCeiling, usageView, type LimitsOf, type UsageView } from './ceilings.ts';
 
 /** Whom a report is counted for, proven by the caller's credential. */
 export interface UsageSubject {
@@ -28,6 +29,7 @@ export interface UsageParts {
   readonly sessions: VoiceSessions;
   readonly calendar: (atMs: number) => QuotaDay;
   readonly limitsOf: LimitsOf;
+  readonly bus: Pick<Bus, 'publish'>;
 }
 
 /**
@@ -57,7 +59,11 @@ export async function reportUsage(
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used for another report; use a new key.');
   if (sessionId !== null && answer.kind === 'counted') await parts.sessions.noteActivity(sessionId, atMs);
   const limits = parts.limitsOf(who.caller, tenantId ?? '', who.keyId);
-  if (!exceeds(answer.totals, limits)) return usageView(answer.totals, limits, parts.calendar(atMs));
+  if (!exceeds(answer.totals, limits)) {
+    if (answer.kind === 'counted' && nearsCeiling(answer.totals, { tokens, microDollars }, limits))
+      parts.bus.publish({ type: 'quota.neared', subject });
+    return usageView(answer.totals, limits, parts.calendar(atMs));
+  }
   await parts.sessions.endSubject(subject, 'quota_exceeded', atMs);
   return quotaRefusal();
 }

@@ -65,7 +65,7 @@ function admitWidget(
 ): Admission | Refusal {
   const found = parts.directory.keyOf(text);
   if (found === undefined || found.key.revokedAtMs !== null || (body.tenantId ?? found.tenant.id) !== found.tenant.id)
-    return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
+    return invalidWidgetKey();
   const { key, tenant } = found;
   if (origin === undefined ? parts.requireOrigin : origin !== key.origin)
     return new Refusal(
@@ -121,4 +121,9 @@ export async function judge(request: HttpRequest, ip: string, parts: AdmissionPa
   const verdict = await parts.bots.judge({ ip, headers, path, method, requestId });
   parts.events.botJudged(verdict, requestId);
   return isBlocked(verdict) ? new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.') : undefined;
+}
+
+/** Unknown, revoked and another tenant's are the same. */
+export function invalidWidgetKey(): Refusal {
+  return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
 }

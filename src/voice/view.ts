@@ -34,8 +34,7 @@ const endMessages: Readonly<Record<EndReason, string>> = {
 };
 
 /** The terminal refusal of an ended session, the same for every later heartbeat (contract section 5). */
-export function endedRefusal(record: VoiceRecord, maxMinutes: number): Refusal {
-  const reason = record.endReason ?? 'abandoned';
+export function endedRefusal(reason: EndReason, maxMinutes: number): Refusal {
   return new Refusal('SESSION_DURATION_EXCEEDED', `The session has ended (${reason}); create a new one.`, {
     userMessage: endMessages[reason],
     reason,

@@ -1,4 +1,5 @@
 import { describeRoutes } from '../openapi.ts';
+import type { Origins } from '../cors.ts';
 import type { Route } from '../route.ts';
 import { createSessionRoute, type CreateSessionParts } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
@@ -7,6 +8,7 @@ import { heartbeatRoute } from './heartbeat.ts';
 import { loginRoutes, type LoginParts } from './login.ts';
 import { operatorRoutes, type OperatorParts } from './operator.ts';
 import { pageRoutes, type PageParts } from './pages.ts';
+import { socketRoute } from './socket.ts';
 import { reportUsageRoute, type ReportUsageParts } from './report-usage.ts';
 
 /** Additive changes only (contract section 9). */
@@ -17,7 +19,7 @@ export type RouteParts = CreateSessionParts &
   LoginParts &
   HealthParts &
   OperatorParts &
-  Pick<PageParts, 'outbox'>;
+  Pick<PageParts, 'outbox'> & { readonly origins: Origins };
 
 /** Every route of the service. */
 export function routesOf(parts: RouteParts): Route[] {
@@ -37,6 +39,7 @@ function apiRoutes(parts: RouteParts): Route[] {
     createSessionRoute(parts),
     heartbeatRoute(parts),
     endSessionRoute(parts),
+    socketRoute(parts),
     reportUsageRoute(parts),
     ...loginRoutes(parts),
     ...healthRoutes(parts),

@@ -1,7 +1,19 @@
 import type { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
-import { admit, judge, type Admission, type AdmissionParts } from '../../voice/admit.ts';
-import { openVoiceSession, type OpenedSession, type OpenParts } from '../../voice/open-voice-session.ts';
+import {
+  admit,
+  invalidWidgetKey,
+  judge,
+  type Admission,
+  type AdmissionParts,
+  type CreateRequest,
+} from '../../voice/admit.ts';
+import {
+  openVoiceSession,
+  type AdmittedCaller,
+  type OpenedSession,
+  type OpenParts,
+} from '../../voice/open-voice-session.ts';
 import { once, type ReplayParts } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { createReply, createRequest, idempotencyHeader } from '../schemas.ts';
@@ -61,11 +73,28 @@ async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSe
   return result;
 }
 
-async function open(call: Call, { who, session }: Admission, parts: CreateSessionParts): Promise<Answer | Refusal> {
+async function open(
+  call: Call<CreateRequest>,
+  { who, session }: Admission,
+  parts: CreateSessionParts,
+): Promise<Answer | Refusal> {
   const blocked = await judge(call.request, call.ip, parts);
   if (blocked !== undefined) return blocked;
   const opened = await openVoiceSession(who, session, call.request.requestId, call.request.signal(), parts);
-  return opened instanceof Refusal ? opened : { status: 200, body: replyOf(opened, parts) };
+  if (opened instanceof Refusal) return opened;
+  return (await endIfRevoked(call, who, opened, parts)) ?? { status: 200, body: replyOf(opened, parts) };
+}
+
+/** A key that was revoked while the secret was minted: its sessions were ended when this one was not registered yet. */
+async function endIfRevoked(
+  { body, request }: Call<CreateRequest>,
+  who: AdmittedCaller,
+  { record }: OpenedSession,
+  { directory, sessions }: CreateSessionParts,
+): Promise<Refusal | undefined> {
+  if (who.keyId === null || directory.keyOf(body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
+  await sessions.end(record.id, 'key_revoked', request.atMs);
+  return invalidWidgetKey();
 }
 
 function replyOf({ record, minted }: OpenedSession, parts: CreateSessionParts): z.infer<typeof createReply> {

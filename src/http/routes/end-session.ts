@@ -3,7 +3,8 @@ import { andThen } from '../../kernel/eventually.ts';
 import { viewOf } from '../../voice/view.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { email, sessionId, sessionReply } from '../schemas.ts';
-import { sessionNotFound, speaksFor, type HeartbeatParts } from './heartbeat.ts';
+import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
+import type { HeartbeatParts } from './heartbeat.ts';
 
 /** POST /api/realtime/end (contract section 5): idempotent. */
 export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'sessions' | 'subjects'>): Route {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Subjects } from '../../auth/subjects.ts';
-import { Refusal } from '../../kernel/errors.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
+import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf } from '../../voice/view.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
@@ -54,23 +54,9 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatPa
   if (outcome === undefined) return sessionNotFound();
   const { record } = outcome;
   const { atMs } = call.request;
-  if (record.endedAtMs === null) return { status: 200, body: { ok: true, session: viewOf(record, atMs) } };
-  const refusal = endedRefusal(record, parts.sessions.limits.maxMinutes);
+  if (record.endReason === null) return { status: 200, body: { ok: true, session: viewOf(record, atMs) } };
+  const refusal = endedRefusal(record.endReason, parts.sessions.limits.maxMinutes);
   // Only the login that opened the session pays for its end: an old tab must not log out a new login.
   if (call.login === undefined || record.loginId !== call.login.id || !isViolation(record.endReason)) return refusal;
   return andThen(parts.destroyLogin(call.login.id, atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
-}
-
-/** Whether an e-mail address proves the session's subject; a session that nobody is named for needs none. */
-export function speaksFor(record: VoiceRecord, address: string | undefined, subjects: Subjects): boolean {
-  if (!record.named) return true;
-  if (address === undefined) return false;
-  const subject =
-    record.caller === 'console' ? subjects.console(address) : subjects.widgetUser(record.tenantId, address);
-  return subjects.equal(subject, record.subject);
-}
-
-/** Unknown and not the caller's are the same on purpose. */
-export function sessionNotFound(): Refusal {
-  return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
 }

@@ -10,7 +10,7 @@ import type { VoiceSessions } from '../../voice/voice-sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { liveSession, ok } from '../schemas.ts';
-import { sessionNotFound } from './heartbeat.ts';
+import { sessionNotFound } from '../../voice/proof.ts';
 
 export interface OperatorParts extends OperatorRule {
   readonly sessions: VoiceSessions;

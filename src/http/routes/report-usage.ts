@@ -4,7 +4,8 @@ import { toMicroDollars } from '../../quota/ceilings.ts';
 import { reportUsage, type UsageParts, type UsageSubject } from '../../quota/report-usage.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { email, idempotencyHeader, ok, sessionId, usageTotals } from '../schemas.ts';
-import { sessionNotFound, speaksFor, type HeartbeatParts } from './heartbeat.ts';
+import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
+import type { HeartbeatParts } from './heartbeat.ts';
 
 export interface ReportUsageParts extends UsageParts, HeartbeatParts {}
 

@@ -1,7 +1,17 @@
+import type { EndReason, VoiceState } from '../../../machines/voice-session/types.ts';
+
 /** What nodes tell each other; a lost message is healed by the caches' own expiry. */
 export type BusMessage =
   | { readonly type: 'tenants.changed' }
-  | { readonly type: 'login.changed'; readonly loginId: string };
+  | { readonly type: 'login.changed'; readonly loginId: string }
+  | {
+      readonly type: 'session.moved';
+      readonly sessionId: string;
+      readonly state: VoiceState;
+      readonly endReason: EndReason | null;
+    }
+  /** A subject's usage crossed a share of its ceiling that clients are warned at. */
+  | { readonly type: 'quota.neared'; readonly subject: string };
 
 export interface Bus {
   /** Tells every node, this one included. It never throws: the bus is a hint, the store is the truth. */

@@ -1,0 +1,40 @@
+import { Refusal } from '../../kernel/errors.ts';
+import type { Origins } from '../cors.ts';
+import { defineRoute, type Result, type Route } from '../route.ts';
+
+/** The subprotocol of the heartbeat channel (contract section 7). */
+export const SUBPROTOCOL = 'switchboard.v1';
+export const SOCKET_PATH = '/api/realtime/socket';
+
+/**
+ * GET /api/realtime/socket: whether an upgrade may go on. Any page can open a WebSocket to anybody, so the Origin is checked
+ * here, before the 101; a client without an Origin is no browser. The answer 101 tells the transport to upgrade.
+ */
+export function socketRoute({ origins }: { readonly origins: Origins }): Route {
+  return defineRoute({
+    method: 'GET',
+    path: SOCKET_PATH,
+    summary: 'Open the heartbeat channel (WebSocket)',
+    description: `Subprotocol ${SUBPROTOCOL}; frames are described in /asyncapi.json.`,
+    tag: 'Voice sessions',
+    cors: 'widgets',
+    replies: { 101: { description: 'Switching to WebSocket', contentType: 'text/plain' } },
+    refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
+    worksWithoutLogin: true,
+    handle({ request, origin }): Result {
+      const { headers } = request;
+      if (headers['upgrade']?.toLowerCase() !== 'websocket' || headers['sec-websocket-key'] === undefined)
+        return badUpgrade('Open this address as a WebSocket.');
+      const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+      if (offered.length > 0 && !offered.includes(SUBPROTOCOL))
+        return badUpgrade(`Offer the subprotocol ${SUBPROTOCOL}.`);
+      if (origin !== undefined && !origins.isConsole(origin) && !origins.isWidget(origin))
+        return new Refusal('ORIGIN_MISMATCH', 'No widget key and no console is bound to this origin.');
+      return { status: 101, body: '' };
+    },
+  });
+}
+
+function badUpgrade(message: string): Refusal {
+  return new Refusal('INVALID_REQUEST', message, { details: [{ path: '', message }] });
+}

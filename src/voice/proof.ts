@@ -1,0 +1,17 @@
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Subjects } from '../auth/subjects.ts';
+import { Refusal } from '../kernel/errors.ts';
+
+/** Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (contract section 5). */
+export function speaksFor(record: VoiceRecord, address: string | undefined, subjects: Subjects): boolean {
+  if (!record.named) return true;
+  if (address === undefined) return false;
+  const subject =
+    record.caller === 'console' ? subjects.console(address) : subjects.widgetUser(record.tenantId, address);
+  return subjects.equal(subject, record.subject);
+}
+
+/** Unknown and not the caller's are the same on purpose. */
+export function sessionNotFound(): Refusal {
+  return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
+}
