@@ -1,0 +1,219 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import type { Client, ListedSession } from '../support/client.ts';
+import { siteKey, World } from '../support/world.ts';
+
+const ada = 'ada@acme.example';
+const create = { widgetKey: siteKey, agentId: 'support' };
+/** "Within seconds": a sweep every half second, on a machine that may be busy. */
+const soon = { timeout: 5000, interval: 50 };
+const MINUTE_MS = 60_000;
+
+let world: World;
+
+afterEach(() => world.close());
+
+interface Opened {
+  readonly sm_session_id: string | undefined;
+}
+
+async function open(client: Client, body: object = create): Promise<Opened> {
+  const reply = await client.post('/api/session', body);
+  expect(reply.status, reply.text).toBe(200);
+  return { sm_session_id: reply.body.sm_session_id };
+}
+
+/** Makes the stored sessions older, as if the server had been away for so long; it must not run. */
+async function age(ms: number): Promise<void> {
+  const database = await openEmbedded({ directory: join(world.environment['DATA_DIR'] ?? '', 'postgres') });
+  await database.run(
+    (sql) => sql`
+      update voice_session set started_at_ms = started_at_ms - ${ms}, last_seen_at_ms = last_seen_at_ms - ${ms},
+        last_activity_at_ms = last_activity_at_ms - ${ms}, settled_at_ms = settled_at_ms - ${ms}`,
+  );
+  await database.close();
+}
+
+async function listed(): Promise<readonly ListedSession[]> {
+  const reply = await world.backend().get('/api/operator/sessions');
+  expect(reply.status, reply.text).toBe(200);
+  return reply.body.sessions ?? [];
+}
+
+describe('A shutdown', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('by %s finishes the replies under way and exits with 0', async (signal) => {
+    world = await World.start();
+    world.provider.delayMs = 1500;
+    const pending = world.visitor().post('/api/session', create);
+    await vi.waitFor(() => expect(world.provider.requests).toHaveLength(1), soon);
+
+    const ending = await world.server.end(signal);
+    expect(ending).toMatchObject({ code: 0, signal: null });
+    expect(ending.ms).toBeLessThan(10_000);
+    const reply = await pending;
+    expect(reply.status, reply.text).toBe(200);
+
+    await world.startServer();
+    const { sm_session_id } = reply.body;
+    expect(await world.visitor().post('/api/realtime/heartbeat', { sm_session_id })).toMatchObject({ status: 200 });
+    expect(world.leaks()).toEqual([]);
+  });
+
+  test('waits no longer than ten seconds for a caller that never gets its answer', async () => {
+    world = await World.start({ UPSTREAM_TIMEOUT_MS: '60000' });
+    world.provider.mode = 'hang';
+    const failed = world.visitor().post('/api/session', create).catch(String);
+    await vi.waitFor(() => expect(world.provider.requests).toHaveLength(1), soon);
+
+    const ending = await world.server.end('SIGTERM');
+    expect(ending).toMatchObject({ code: 0, signal: null });
+    expect(ending.ms).toBeLessThan(10_000);
+    expect(await failed).toContain('fetch failed');
+  });
+});
+
+describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (signal) => {
+  test('live sessions go on, logins hold, and totals, budgets and counters are what they were', async () => {
+    world = await World.start({ WIDGET_MAX_CONCURRENT_SESSIONS: '1', MAX_OTP_PER_HOUR: '2' });
+    const visitor = world.visitor();
+    const session = await open(visitor);
+    const browser = await world.login(ada);
+    const consoleSession = { ...(await open(browser, { tenantId: 'acme' })), email: ada };
+    await browser.post('/api/auth/usage', { email: ada, tokens: 49_999, dollars: 0.123456 });
+    const codeBefore = await world.mailedCode(world.person(), ada);
+
+    await world.restart(signal);
+
+    expect(await visitor.post('/api/realtime/heartbeat', session)).toMatchObject({ status: 200 });
+    expect(await visitor.post('/api/session', create)).toMatchObject({ body: { code: 'MAX_CONCURRENT_SESSIONS' } });
+    expect(await browser.get('/api/auth/session')).toMatchObject({ status: 200, body: { email: ada } });
+    expect(await browser.post('/api/realtime/heartbeat', consoleSession)).toMatchObject({ status: 200 });
+    expect(await browser.post('/api/session', { tenantId: 'acme' })).toMatchObject({
+      body: { code: 'MAX_CONCURRENT_SESSIONS' },
+    });
+    const third = await world.person().post('/api/auth/otp/send', { email: ada });
+    expect(third).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } });
+    const verified = await world.person().post('/api/auth/otp/verify', { email: ada, code: codeBefore });
+    expect(verified).toMatchObject({ status: 200 });
+
+    const sum = await browser.post('/api/auth/usage', { email: ada, tokens: 1, dollars: 0 });
+    expect(sum).toMatchObject({ status: 200, body: { usage: { tokens: 50_000, dollars: 0.123456 } } });
+    const over = await browser.post('/api/auth/usage', { email: ada, tokens: 1, dollars: 0 });
+    expect(over).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED' } });
+    expect(await world.person().post('/api/realtime/heartbeat', consoleSession)).toMatchObject({
+      status: 403,
+      body: { reason: 'quota_exceeded' },
+    });
+    expect(world.leaks()).toEqual([]);
+  });
+
+  test('the sessions of this minute still count', async () => {
+    world = await World.start({ WIDGET_SESSION_PER_MIN: '2' });
+    // The window is the minute of the clock: a minute that ends in the middle proves nothing and is tried again.
+    for (const email of ['first@mail.example', 'second@mail.example', 'third@mail.example']) {
+      const minute = Math.floor(Date.now() / MINUTE_MS);
+      await open(world.visitor(), { ...create, email });
+      await open(world.visitor(), { ...create, email });
+      await world.restart(signal);
+      const reply = await world.visitor().post('/api/session', { ...create, email });
+      if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
+      expect(reply).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } });
+      expect(reply.headers.get('retry-after')).toBe(String(reply.body.retryAfter));
+      return;
+    }
+    expect.fail('three minutes ended in the middle of three attempts');
+  });
+
+  test('a repeated create answers with the session of the first, without a second mint', async () => {
+    world = await World.start();
+    const idempotent = { 'Idempotency-Key': 'tab-1' };
+    const first = await world.visitor().post('/api/session', create, idempotent);
+    await world.restart(signal);
+    const second = await world.visitor().post('/api/session', create, idempotent);
+    expect(first.status, first.text).toBe(200);
+    expect(second).toMatchObject({ status: 200, body: first.body });
+    expect(world.provider.requests).toHaveLength(1);
+  });
+
+  test('a login that was logged out stays out', async () => {
+    world = await World.start();
+    const browser = await world.login(ada);
+    const stolen = browser.cookie;
+    await browser.post('/api/auth/logout');
+    await world.restart(signal);
+    browser.cookie = stolen;
+    expect((await browser.get('/api/auth/session')).status).toBe(401);
+  });
+});
+
+describe('What fell due while the server was away', () => {
+  const startedAtMs = ({ session }: ListedSession): number => Date.parse(session.startedAt);
+
+  test.each([
+    ['a day', 24 * 60 * MINUTE_MS],
+    ['twenty minutes', 20 * MINUTE_MS],
+  ])('for %s is closed within seconds, at the instant at which its duration was over', async (_what, awayMs) => {
+    world = await World.start({ MAX_SESSION_IDLE_SEC: '86400', STALE_GRACE_SEC: '90000' });
+    const session = await open(world.visitor());
+    await world.server.end('SIGKILL');
+    await age(awayMs);
+    await world.startServer();
+
+    const [closed] = await vi.waitFor(async () => {
+      const rows = await listed();
+      expect(rows).toMatchObject([{ state: 'ended', endReason: 'duration_exceeded' }]);
+      return rows as [ListedSession];
+    }, soon);
+    expect(Date.parse(closed.endedAt ?? '') - startedAtMs(closed)).toBe(15 * MINUTE_MS);
+    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({
+      status: 403,
+      body: { reason: 'duration_exceeded', maxMinutes: 15 },
+    });
+  });
+
+  test('is idle or stale when its time for that has come, and its slot is free', async () => {
+    world = await World.start({ WIDGET_MAX_CONCURRENT_SESSIONS: '1' });
+    const session = await open(world.visitor());
+    await world.server.end('SIGKILL');
+    await age(10 * MINUTE_MS);
+    await world.startServer();
+    await vi.waitFor(async () => expect(await listed()).toMatchObject([{ state: 'idle', endedAt: null }]), soon);
+    await open(world.visitor());
+    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({
+      status: 403,
+      body: { reason: 'idle_exceeded' },
+    });
+  });
+
+  test('is closed as abandoned, at the instant at which it had been stale for long enough', async () => {
+    world = await World.start();
+    const session = await open(world.visitor());
+    await world.server.end('SIGKILL');
+    await age(10 * MINUTE_MS);
+    await world.startServer();
+    await vi.waitFor(async () => expect(await listed()).toMatchObject([{ state: 'idle' }]), soon);
+    await world.server.end('SIGKILL');
+    await age(4 * 60 * MINUTE_MS);
+    await world.startServer();
+    const [closed] = await vi.waitFor(async () => {
+      const rows = await listed();
+      expect(rows).toMatchObject([{ state: 'ended', endReason: 'abandoned' }]);
+      return rows as [ListedSession];
+    }, soon);
+    // Idle for more than 3600 whole seconds, then 3600 more.
+    expect(Date.parse(closed.endedAt ?? '') - startedAtMs(closed)).toBe((3601 + 3600) * 1000);
+    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({
+      body: { reason: 'abandoned' },
+    });
+  });
+
+  test('stays open when only the server was away, not the session', async () => {
+    world = await World.start();
+    const session = await open(world.visitor());
+    await world.server.end('SIGKILL');
+    await age(4 * MINUTE_MS);
+    await world.startServer();
+    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({ status: 200 });
+  });
+});

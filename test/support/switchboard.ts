@@ -1,0 +1,121 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The built service, as `npm start` runs it. */
+const bundle = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const READY = /Switchboard is ready at (http:\/\/localhost:(\d+))/;
+/** A start that takes longer has failed; the contract promises five seconds on an idle machine. */
+const START_MS = 25_000;
+
+/** What is set for the child, and nothing else of this process's environment. */
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** From the signal to the end, in milliseconds. */
+  readonly ms: number;
+}
+
+/** A command that ran to its end. */
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `switchboard <args>` and waits for its end; one that goes on is killed after half a minute. */
+export async function runToEnd(args: readonly string[], environment: Environment): Promise<Finished> {
+  const child = launch(args, environment);
+  const output = collect(child);
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(timer);
+  return { code, stdout: output.stdout, stderr: output.stderr };
+}
+
+/** The service in a child process on a free port. */
+export class Switchboard {
+  readonly origin: string;
+  readonly port: number;
+  readonly pid: number;
+  /** From the start of the process to its ready message, in milliseconds. */
+  readonly startMs: number;
+  readonly #child: ChildProcess;
+  readonly #output: { readonly stdout: string; readonly stderr: string };
+
+  private constructor(child: ChildProcess, output: Switchboard['output'], ready: RegExpExecArray, startMs: number) {
+    this.#child = child;
+    this.#output = output;
+    this.origin = ready[1] ?? '';
+    this.port = Number(ready[2]);
+    this.pid = child.pid ?? 0;
+    this.startMs = startMs;
+  }
+
+  /** @throws Error with all that it printed when it ends before it is ready */
+  static async start(environment: Environment): Promise<Switchboard> {
+    const startedAt = performance.now();
+    const child = launch([], { PORT: '0', ...environment });
+    const output = collect(child);
+    const ready = await new Promise<RegExpExecArray>((resolve, reject) => {
+      const fail = (what: string): void => reject(new Error(`${what}\n${output.stdout}${output.stderr}`));
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        fail('the service was not ready in time');
+      }, START_MS);
+      child.stdout?.on('data', () => {
+        const match = READY.exec(output.stdout);
+        if (match !== null) {
+          clearTimeout(timer);
+          resolve(match);
+        }
+      });
+      child.once('close', (code) => {
+        clearTimeout(timer);
+        fail(`the service ended with ${code} before it was ready`);
+      });
+    });
+    return new Switchboard(child, output, ready, performance.now() - startedAt);
+  }
+
+  /** All that it has printed so far. */
+  get output(): { readonly stdout: string; readonly stderr: string } {
+    return this.#output;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<Ending> {
+    const startedAt = performance.now();
+    if (this.isRunning) {
+      const closed = once(this.#child, 'close');
+      this.#child.kill(signal);
+      await closed;
+    }
+    return { code: this.#child.exitCode, signal: this.#child.signalCode, ms: performance.now() - startedAt };
+  }
+}
+
+function launch(args: readonly string[], environment: Environment): ChildProcess {
+  const child = spawn(process.execPath, [bundle, ...args], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // A test run that is interrupted leaves no service behind.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('close', () => process.off('exit', kill));
+  return child;
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  return output;
+}
