@@ -128,6 +128,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       tokens: fc.integer({ min: 1, max: 1_000_000_000 }),
       microDollars: fc.integer({ min: 0, max: 100_000_000_000 }),
       key: fc.option(fc.nat(4)),
+      bodyHash: fc.constantFrom('body', 'body', 'other'),
     });
 
     test('any reports at once on two nodes: every key counts once, sums are exact, and the totals tell one order', async () => {
@@ -135,17 +136,23 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
         fc.asyncProperty(fc.array(report, { maxLength: 60 }), async (reports) => {
           const subjects = await atOnce(3, () => randomId());
           const answered = await Promise.all(
-            reports.map(async ({ who, key, ...rest }) => {
-              const idempotency = key === null ? null : { key: `k${key}`, bodyHash: 'body' };
+            reports.map(async ({ who, key, bodyHash, ...rest }) => {
+              const idempotency = key === null ? null : { key: `k${key}`, bodyHash };
               const one = entry(subjects[who] as string, { ...rest, idempotency });
               return { one, answer: await ledger().record(one) };
             }),
           );
           const counted = answered.filter(({ answer }) => answer.kind === 'counted');
-          const names = ({ subject, idempotency }: UsageEntry) => `${subject} ${idempotency?.key}`;
+          const nameOf = ({ subject, idempotency }: UsageEntry) => `${subject} ${idempotency?.key}`;
           const keys = (all: typeof answered) =>
-            all.filter(({ one }) => one.idempotency !== null).map(({ one }) => names(one));
+            all.filter(({ one }) => one.idempotency !== null).map(({ one }) => nameOf(one));
           expect(keys(counted).sort()).toEqual([...new Set(keys(answered))].sort());
+          for (const { one, answer } of answered.filter((each) => each.one.idempotency !== null)) {
+            const first = counted.find((each) => nameOf(each.one) === nameOf(one));
+            const isSame = first?.one.idempotency?.bodyHash === one.idempotency?.bodyHash;
+            const repeated = isSame ? { ...first?.answer, kind: 'replayed' } : { kind: 'mismatch' };
+            expect(answer).toEqual(answer.kind === 'counted' ? first?.answer : repeated);
+          }
           for (const subject of subjects) {
             for (const day of [TODAY, TOMORROW]) {
               const chain = counted.filter(({ one }) => one.subject === subject && one.day === day);

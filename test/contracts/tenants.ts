@@ -134,6 +134,25 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(await tenants().revoke(randomId(), 'site', DAY_BEGIN)).toBeUndefined();
     });
 
+    test('a merge and an issue of the same key at once: the merge succeeds, and the key is there once', async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const owner = tenant();
+        const [key] = owner.keys as [WidgetKey];
+        await tenants().merge([{ ...owner, keys: [] }]);
+        const [first, issued, second] = await Promise.allSettled([
+          tenants().merge([owner]),
+          tenants().issue(key),
+          tenants().merge([owner]),
+        ]);
+        expect([first.status, second.status]).toEqual(['fulfilled', 'fulfilled']);
+        expect([
+          { status: 'fulfilled', value: true },
+          { status: 'rejected', reason: expect.any(KeyTaken) },
+        ]).toContainEqual(issued);
+        expect((await find(owner.id))?.keys).toEqual([key]);
+      }
+    });
+
     test('merges and a revocation at once: the key ends revoked', async () => {
       const owner = tenant();
       await tenants().merge([owner]);

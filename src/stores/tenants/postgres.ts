@@ -25,8 +25,8 @@ export function createPostgresTenants(database: Database): Tenants {
       refuseDuplicates(keys);
       await naming(keys, () =>
         database.transaction(async (sql) => {
-          // Writers of keys take turns and readers go on: two nodes that merge new keys at once would meet in the second of the
-          // two unique indexes, which ON CONFLICT does not arbitrate.
+          // Writers of keys take turns and readers go on: ON CONFLICT watches one of the two unique indexes only, and in the other
+          // one a key that is issued at this moment would make the merge fail.
           await sql`lock table widget_key in share row exclusive mode`;
           await mergeTenants(sql, tenants);
           await mergeKeys(sql, keys);

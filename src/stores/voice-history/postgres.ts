@@ -57,8 +57,8 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
 }
 
 function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
-  // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. The update asks
-  // once more: a row that changed while this statement waited is judged as it is then.
+  // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. A row that changed
+  // while this statement waited for it is judged as it is then.
   return sql<{ id: string }[]>`
     with incoming as (
       select distinct on (id) * from ${given(sql, rows)} order by id, version desc
@@ -70,7 +70,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
       update voice_session as kept set last_seen_at_ms = "lastSeenAtMs", last_activity_at_ms = "lastActivityAtMs",
         settled_at_ms = "settledAtMs", ended_at_ms = "endedAtMs", end_reason = "endReason", state = newer.state,
         version = newer.version
-      from newer where kept.id = newer.id and kept.ended_at_ms is null and kept.version < newer.version
+      from newer where kept.id = newer.id
       returning kept.id, kept.ended_at_ms
     )
     select id from saved where ended_at_ms is not null`;
