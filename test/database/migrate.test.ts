@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
 
@@ -7,10 +7,13 @@ const fixture = (name: string): URL => new URL(`./fixtures/${name}/`, import.met
 describeEngines('migrations', (open) => {
   let opened: OpenedEngine;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     opened = await open();
   });
-  afterEach(() => opened.close());
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    await opened.database.run((sql) => sql.unsafe('drop schema public cascade; create schema public'));
+  });
 
   test('are applied once, in order', async () => {
     const { database } = opened;

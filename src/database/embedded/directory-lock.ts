@@ -13,7 +13,7 @@ const MAX_SOCKET_PATH = 90;
 const SETTLE_MS = 150;
 
 /** How long a live but busy holder may take to tell its pid. */
-const ANSWER_MS = 2_000;
+const ANSWER_MS = 1_000;
 
 export interface DirectoryLock {
   release(): Promise<void>;
@@ -38,8 +38,10 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const place = await socketPlace(directory);
   try {
     const token = `${process.pid} ${randomBytes(8).toString('hex')}`;
-    const server =
-      (await listen(token, place.path)) ?? (await takeOver(token, place.path)) ?? (await refuse(directory, place.path));
+    const server = (await listen(token, place.path)) ?? (await takeOver(token, place.path));
+    if (typeof server === 'string') {
+      throw new DirectoryInUse(directory, server.split(' ')[0] || '(unknown)');
+    }
     return {
       release: async () => {
         rmSync(place.path, { force: true });
@@ -56,28 +58,24 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 /**
  * Replaces a dead lock. Two processes may both see it dead, and each may rename its own socket over it: the last one wins, so each waits
  * until all others must have done so, then looks who answers (Fischer's mutual exclusion).
+ *
+ * @returns the listening server, or what the present holder says.
  */
-async function takeOver(token: string, path: string): Promise<Server | undefined> {
+async function takeOver(token: string, path: string): Promise<Server | string> {
   const candidate = `${path}.${process.pid}`;
   rmSync(candidate, { force: true });
   const server = await listen(token, candidate);
-  if (!server) {
-    return undefined;
-  }
-  if ((await holderOf(path)) === undefined) {
+  let holder = await holderOf(path);
+  if (server && holder === undefined) {
     renameSync(candidate, path);
     await pause(SETTLE_MS);
-    if ((await holderOf(path)) === token) {
+    holder = await holderOf(path);
+    if (holder === token) {
       return server;
     }
   }
-  server.close();
-  return undefined;
-}
-
-async function refuse(directory: string, path: string): Promise<never> {
-  const holder = await holderOf(path);
-  throw new DirectoryInUse(directory, holder?.split(' ')[0] || '(unknown)');
+  server?.close();
+  return holder ?? '';
 }
 
 function listen(token: string, path: string): Promise<Server | undefined> {
