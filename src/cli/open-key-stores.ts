@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import { createDurableStores } from '../stores/stores.ts';
+import { createDurableStores } from '../stores/durable.ts';
 import type { KeyStores } from './keys.ts';
 
 /** The stores that the key commands work on; nodes that serve learn of a change by their own reloads. */

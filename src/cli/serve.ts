@@ -75,6 +75,7 @@ function startMessage(config: Config, { publicUrl, parts }: App, elapsedMs: numb
     `  API reference   ${publicUrl}/docs`,
     ...(parts.mail === 'development mailbox' ? [`  Mailbox         ${publicUrl}/dev/mail`] : []),
     `  Storage         ${parts.storage}`,
+    `  Live registry   ${parts.registry}`,
     `  Mail            ${parts.mail}`,
     `  Provider        ${parts.provider}`,
     ...(notes.length === 0 ? [] : ['', '  Not fit for production:', ...notes.map((note) => `    - ${note}`)]),

@@ -1,3 +1,4 @@
+import type { HttpReply } from './message.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
 
 const RETRY_WHEN_AWAY_SEC = 2;
@@ -30,4 +31,18 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
     'INTERNAL_ERROR',
     `An unexpected fault; the operator finds its cause under request id ${requestId}.`,
   );
+}
+
+/** The reply to a fault outside of the pipeline. */
+export function faultReply(fault: unknown, requestId: string): HttpReply {
+  const refusal = refusalOfFault(fault, requestId);
+  return {
+    status: refusal.status,
+    headers: [
+      ['Content-Type', 'application/json; charset=utf-8'],
+      ['X-Request-Id', requestId],
+      ['Cache-Control', 'no-store'],
+    ],
+    body: JSON.stringify(errorBody(refusal)),
+  };
 }

@@ -1,6 +1,7 @@
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import { grouped } from '../stores/grouped.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
 /** One statement carries at most this many records. */
@@ -9,16 +10,22 @@ const BATCH = 1000;
 /**
  * Carries changed records from the live registry to the history: touches in batches, transitions at once.
  * While the database is away the newest version of each record waits here, so the queue is bounded by the live sessions.
+ * The history keeps the newest version of a record, so the order in which writes arrive does not matter.
  */
 export class HistoryWriter {
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;
   readonly #waiting = new Map<string, VoiceRecord>();
-  #writing: Promise<void> | undefined;
+  /** Transitions that come together are written together, and wait for no touches. */
+  readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
   constructor(history: VoiceHistory, limits: VoiceLimits) {
     this.#history = history;
     this.#limits = limits;
+    this.#saveTransition = grouped(async (records) => {
+      await this.#save(records);
+      return records.map(() => undefined);
+    }, BATCH);
   }
 
   /** Notes a changed record for the next flush. */
@@ -32,34 +39,25 @@ export class HistoryWriter {
   }
 
   /**
-   * Writes everything that waits; one write at a time, and what comes meanwhile is written by the call that brought it.
+   * Writes what waits now; what comes meanwhile waits for the next flush, so that this ends under any load.
    * @throws Unavailable when the database is away; nothing is lost, the records go on waiting.
    */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing.catch(() => undefined);
-    if (this.#waiting.size === 0) return;
-    this.#writing = this.#writeAll();
-    try {
-      await this.#writing;
-    } finally {
-      this.#writing = undefined;
-    }
+    const records = [...this.#waiting.values()];
+    for (let from = 0; from < records.length; from += BATCH) await this.#save(records.slice(from, from + BATCH));
   }
 
-  /** Flushes, and lets the records wait on when the database is away (architecture section 5: buffered history). */
-  async flushOrWait(): Promise<void> {
+  /** Writes a noted record now, or lets it wait on when the database is away (architecture section 5: buffered history). */
+  async saveOrWait(record: VoiceRecord): Promise<void> {
     try {
-      await this.flush();
+      await this.#saveTransition(record);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
     }
   }
 
-  async #writeAll(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const batch = [...this.#waiting.values()].slice(0, BATCH);
-      await this.#history.save(batch.map((record) => ({ record, state: savedState(record, this.#limits) })));
-      for (const record of batch) if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
-    }
+  async #save(records: readonly VoiceRecord[]): Promise<void> {
+    await this.#history.save(records.map((record) => ({ record, state: savedState(record, this.#limits) })));
+    for (const record of records) if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
   }
 }

@@ -17,8 +17,6 @@ import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { createVoiceRecords } from './records.ts';
 
-/** Ended sessions stay in the registry for this long, so that their last heartbeats need no database. */
-const KEEP_ENDED_MS = 120_000;
 /** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
 export const SLOT_GRACE_MS = 5000;
 
@@ -32,11 +30,6 @@ export interface VoiceParts {
 }
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
-
-/** When the sweep must look at a record: at its next deadline, or to forget it some time after its end. */
-export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
-  return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + KEEP_ENDED_MS);
-}
 
 /** The voice sessions of this service: every change of one goes through its actor here. */
 export type VoiceSessions = ReturnType<typeof createVoiceSessions>;
@@ -58,9 +51,16 @@ export function createVoiceSessions(parts: VoiceParts) {
   async function settled(record: VoiceRecord, facts: readonly VoiceFact[]): Promise<void> {
     for (const fact of facts) events.sessionMoved(record, fact);
     await slots.free(record.subject, record.id);
-    await writer.flushOrWait();
+    await writer.saveOrWait(record);
     const state = classify(record, record.settledAtMs, limits);
     bus.publish({ type: 'session.moved', sessionId: record.id, state, endReason: record.endReason });
+  }
+
+  /** Drops ended records from the registry once the history has their end, so that nothing brings them back to life. */
+  async function forget(records: readonly VoiceRecord[]): Promise<void> {
+    const ended = records.filter(({ endedAtMs }) => endedAtMs !== null);
+    await history.save(ended.map((record) => ({ record, state: 'ended' })));
+    for (const { id } of ended) await registry.remove(id);
   }
 
   function renewSlot(outcome: VoiceOutcome): Eventually<VoiceOutcome> {
@@ -126,14 +126,19 @@ export function createVoiceSessions(parts: VoiceParts) {
       for (const id of await registry.ofKey(tenantId, keyId)) await host.send(id, { type: 'END', at, reason });
     },
 
-    /** Lets the clock close what is due and forgets what ended a while ago; @returns how many records were looked at. */
+    /**
+     * Lets the clock close what is due and forgets what ended a while ago; @returns how many records were looked at.
+     * A record that fails holds up no other; the first failure is thrown in the end, and its claim lapses.
+     */
     async sweep(at: number, limit: number, leaseMs: number): Promise<number> {
       const due = await registry.claimDue(at, limit, leaseMs);
-      for (const id of due) {
-        const outcome = await host.send(id, { type: 'CLOCK', at });
-        if (outcome !== undefined && outcome.facts.length === 0 && outcome.record.endedAtMs !== null)
-          await registry.remove(id);
-      }
+      const settling = await Promise.allSettled(due.map(async (id) => host.send(id, { type: 'CLOCK', at })));
+      const outcomes = settling.flatMap((one) =>
+        one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [],
+      );
+      await forget(outcomes.filter(({ facts }) => facts.length === 0).map(({ record }) => record));
+      const failed = settling.find((one) => one.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
       return due.length;
     },
 

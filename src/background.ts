@@ -1,0 +1,41 @@
+import type { Clock } from './kernel/clock.ts';
+import { repeat } from './kernel/repeat.ts';
+import type { DurableStores } from './stores/durable.ts';
+import type { VoiceSessions } from './voice/voice-sessions.ts';
+
+const SWEEP_MS = 500;
+const SWEEP_BATCH = 500;
+const SWEEP_LEASE_MS = 5000;
+const FLUSH_MS = 1000;
+const PURGE_MS = 10 * 60_000;
+const DAY_MS = 86_400_000;
+
+export interface BackgroundParts {
+  readonly sessions: VoiceSessions;
+  readonly stores: DurableStores;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The work that no request asks for: sweeping deadlines, writing the history, deleting what is over. @returns the way to stop it */
+export function startBackground({ sessions, stores, clock, onError }: BackgroundParts): () => Promise<unknown> {
+  const stops = [
+    repeat(SWEEP_MS, () => sweepAll(sessions, clock), onError),
+    repeat(FLUSH_MS, () => sessions.flush(), onError),
+    repeat(PURGE_MS, () => purge(stores, clock.now()), onError),
+  ];
+  return () => Promise.all(stops.map((stop) => stop()));
+}
+
+/** Sweeps until nothing more is due. */
+async function sweepAll(sessions: VoiceSessions, clock: Clock): Promise<void> {
+  while ((await sessions.sweep(clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
+}
+
+/** Deletes what nobody will ask for again. */
+async function purge(stores: DurableStores, at: number): Promise<void> {
+  await stores.counters.purge(at - DAY_MS);
+  await stores.challenges.purge(at - DAY_MS);
+  await stores.logins.purge(at - 30 * DAY_MS);
+  await stores.replays.purge(at);
+}

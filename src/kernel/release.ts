@@ -1,0 +1,30 @@
+/** What was opened and must be let go of again: in the opposite order, whatever fails on the way. */
+export class Release {
+  readonly #steps: (() => unknown)[] = [];
+  readonly #onError: (error: unknown) => void;
+  #done: Promise<void> | undefined;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** Adds what undoes the step that has just been done. */
+  add(step: () => unknown): void {
+    this.#steps.push(step);
+  }
+
+  /** Runs every step once; never rejects. */
+  all(): Promise<void> {
+    return (this.#done ??= this.#run());
+  }
+
+  async #run(): Promise<void> {
+    for (const step of this.#steps.toReversed()) {
+      try {
+        await step();
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+}
