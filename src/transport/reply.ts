@@ -4,7 +4,7 @@ import { type Code, codes } from '../kernel/errors.ts';
 import type { NativeResponse } from './native.ts';
 
 /** A reply that must not be sent as it is; a defect of the handler, never the caller's fault. */
-export class UnsendableReply extends Error {
+class UnsendableReply extends Error {
   override readonly name = 'UnsendableReply';
 }
 
@@ -48,7 +48,7 @@ function statusText(status: number): string {
  * from a handler (which may repeat what a caller sent) ever reaches the wire.
  * @throws UnsendableReply for an unknown status and for a name or value that HTTP does not allow
  */
-export function replyHead(reply: HttpReply): string {
+function replyHead(reply: HttpReply): string {
   let head = statusText(reply.status);
   for (const [name, value] of reply.headers) {
     if (notInValue.test(value)) throw new UnsendableReply(`not a value for ${name}: ${JSON.stringify(value)}`);

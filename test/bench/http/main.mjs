@@ -91,7 +91,8 @@ function print(servers, values) {
   console.table(rows);
   if (servers.some(({ results }) => median(results.map((result) => result.serverBusy)) < 0.9)) {
     console.log(
-      'A server was not saturated (server busy < 0.9): its req/s is the load generator\'s; read the "by CPU" column.',
+      'A server had its core for less than 0.9 of the time: its req/s tells of the load generator or of other work on ' +
+        'this machine. The "by CPU" column is the ratio to go by.',
     );
   }
 }
