@@ -50,6 +50,8 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     const facts: F[] = [];
     const actor = createActor(machine, { snapshot });
     actor.on('*', (fact) => facts.push(fact as unknown as F));
+    // Without somebody who hears of it, a fault in a guard or action would be thrown on the event loop and end the process.
+    actor.subscribe({ error: () => undefined });
     actor.start();
     actor.send(event);
     const after = actor.getSnapshot();
