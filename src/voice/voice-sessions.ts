@@ -17,8 +17,6 @@ import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { createVoiceRecords } from './records.ts';
 
-/** Ended sessions stay in the registry for this long, so that their last heartbeats need no database. */
-const KEEP_ENDED_MS = 120_000;
 /** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
 export const SLOT_GRACE_MS = 5000;
 
@@ -32,11 +30,6 @@ export interface VoiceParts {
 }
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
-
-/** When the sweep must look at a record: at its next deadline, or to forget it some time after its end. */
-export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
-  return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + KEEP_ENDED_MS);
-}
 
 /** The voice sessions of this service: every change of one goes through its actor here. */
 export type VoiceSessions = ReturnType<typeof createVoiceSessions>;
