@@ -8,6 +8,7 @@ import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
 import { createLog } from '../telemetry/log.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
+import { CannotListen } from '../transport/server.ts';
 import { exitCode, type Output, type Terminal } from './terminal.ts';
 
 /** The contract allows ten seconds from the signal to the exit. */
@@ -15,7 +16,7 @@ const SHUTDOWN_MS = 9000;
 
 /**
  * Runs the service until SIGTERM or SIGINT.
- * @returns the exit code: 0 after a drained shutdown, 78 when the configuration or the tenants file cannot be used
+ * @returns the exit code: 0 after a drained shutdown, 1 when the address is taken, 78 when the configuration or the tenants file cannot be used
  * @throws ConfigError with everything that is wrong with the environment
  */
 export async function serve({ env, out, err }: Terminal): Promise<number> {
@@ -38,6 +39,7 @@ export async function serve({ env, out, err }: Terminal): Promise<number> {
     if (error instanceof TenantsFileError) return refuse(err, error, exitCode.config);
     if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
       return refuse(err, error, exitCode.unavailable);
+    if (error instanceof CannotListen) return refuse(err, error, exitCode.refused);
     throw error;
   }
   print(startMessage(config, app, performance.now()));

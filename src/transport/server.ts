@@ -108,13 +108,18 @@ function serve(app: NativeApp, all: Exchanges, clock: Clock): { connections: num
   return traffic;
 }
 
+/** The address is taken or not ours; the message says what to do. */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen';
+}
+
 function bind(uws: Uws, app: NativeApp, { host, port }: ListenOptions): Promise<ListenSocket> {
   return new Promise((resolve, reject) => {
     app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket !== false) resolve(socket);
       else
         reject(
-          new Error(
+          new CannotListen(
             `Cannot listen on ${host} port ${port}: in use, not allowed, or not this machine's. Set HOST and PORT.`,
           ),
         );
