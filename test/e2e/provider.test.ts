@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ProviderMode } from '../support/provider.ts';
+import { acme, siteKey, World } from '../support/world.ts';
+
+const TIMEOUT_MS = 1000;
+/** The contract's second on top of the time-out, and one more for a busy machine. */
+const ANSWER_MS = TIMEOUT_MS + 2000;
+
+let world: World;
+
+beforeAll(async () => {
+  const limits = { WIDGET_SESSION_PER_MIN: '1', WIDGET_MAX_CONCURRENT_SESSIONS: '1' };
+  world = await World.start({ UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS), ...limits }, acme);
+});
+
+afterAll(() => world.close());
+
+const cases: readonly [ProviderMode, number, string][] = [
+  ['invalid key', 502, 'UPSTREAM_ERROR'],
+  ['rate limited', 502, 'UPSTREAM_ERROR'],
+  ['broken', 502, 'UPSTREAM_ERROR'],
+  ['garbage', 502, 'UPSTREAM_ERROR'],
+  ['wrong shape', 502, 'UPSTREAM_ERROR'],
+  ['huge', 502, 'UPSTREAM_ERROR'],
+  ['redirect', 502, 'UPSTREAM_ERROR'],
+  ['reset', 502, 'UPSTREAM_ERROR'],
+  ['hang', 504, 'UPSTREAM_TIMEOUT'],
+  ['hang in body', 504, 'UPSTREAM_TIMEOUT'],
+];
+
+describe('A provider that fails', () => {
+  test.each(cases)(
+    '(%s) costs the caller neither its slot nor its session of this minute',
+    async (mode, status, code) => {
+      // A visitor of its own for each case: one session a minute, one at a time.
+      const create = { widgetKey: siteKey, agentId: 'support', email: `${mode.replaceAll(' ', '-')}@mail.example` };
+      const minted = world.provider.requests.length;
+      world.provider.mode = mode;
+      const startedAt = performance.now();
+      const refused = await world.visitor().post('/api/session', create);
+      expect(refused).toMatchObject({ status, body: { code } });
+      expect(performance.now() - startedAt).toBeLessThan(ANSWER_MS);
+      expect(Object.keys(refused.body).toSorted()).toEqual(['code', 'error', 'userMessage']);
+      expect(refused.text).not.toMatch(/ek_|sk-|req_/);
+      expect(world.provider.requests).toHaveLength(minted + 1);
+
+      world.provider.mode = 'ok';
+      const opened = await world.visitor().post('/api/session', create);
+      expect(opened.status, opened.text).toBe(200);
+    },
+  );
+
+  test.each<ProviderMode>(['no session id', 'strange session id'])('(%s) is made up for', async (mode) => {
+    world.provider.mode = mode;
+    const email = `${mode.replaceAll(' ', '-')}@mail.example`;
+    const reply = await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support', email });
+    expect(reply.status, reply.text).toBe(200);
+    expect(reply.body.id).toMatch(/^sess_[\w-]{10,}$/);
+  });
+
+  test('is told to operators without its key, a secret, or a sentence of its own', async () => {
+    expect(world.printed()).toContain('"dependency":"provider"');
+    expect(world.printed()).not.toMatch(/ek_|Incorrect API key/);
+    expect(world.leaks()).toEqual([]);
+    const metrics = await world.backend().get('/metrics');
+    for (const outcome of ['refused', 'malformed', 'unreachable', 'timeout', 'minted'])
+      expect(metrics.text).toContain(`switchboard_mint_seconds_count{provider="openai",outcome="${outcome}"}`);
+  });
+});
+
+describe('A provider that takes its time', () => {
+  test('keeps nobody else waiting', async () => {
+    world.provider.mode = 'hang';
+    const slow = world
+      .visitor()
+      .post('/api/session', { widgetKey: siteKey, agentId: 'support', email: 'slow@mail.example' });
+    const order: string[] = [];
+    const told = slow.then(({ status }) => order.push(`create ${status}`));
+    order.push(`health ${(await world.person().get('/healthz')).status}`);
+    await told;
+    expect(order).toEqual(['health 200', 'create 504']);
+  });
+});

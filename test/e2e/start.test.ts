@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { afterEach, describe, expect, test } from 'vitest';
+import { variables, type VariableName } from '../../config/env.ts';
+import { runToEnd } from '../support/switchboard.ts';
+import { World } from '../support/world.ts';
+
+/** A place that nothing is written to. */
+const nowhere = { DATA_DIR: join(tmpdir(), 'switchboard-is-never-made') };
+const neededInProduction = (Object.keys(variables) as VariableName[]).filter(
+  (name) => variables[name].requiredInProduction,
+);
+
+describe('Production', () => {
+  test('does not start half-configured, and lists all that is missing or wrong at once, with an example each', async () => {
+    const { code, stdout, stderr } = await runToEnd([], {
+      ...nowhere,
+      NODE_ENV: 'production',
+      PORT: 'many',
+      TRUST_PROXY: 'all',
+    });
+    expect(code).toBe(78);
+    expect(neededInProduction.length).toBeGreaterThan(5);
+    for (const name of neededInProduction) {
+      expect(stderr).toContain(name);
+      expect(stderr).toContain(variables[name].example);
+    }
+    expect(stderr).toMatch(/PORT.*"many"/);
+    expect(stderr).toMatch(/TRUST_PROXY/);
+    expect(stdout).not.toContain('ready');
+  });
+
+  test('does not repeat a secret that it refuses', async () => {
+    const weak = 'short-jwt-secret';
+    const { code, stdout, stderr } = await runToEnd([], { ...nowhere, NODE_ENV: 'production', JWT_SECRET: weak });
+    expect(code).toBe(78);
+    expect(stdout + stderr).not.toContain(weak);
+  });
+});
+
+describe('A start', () => {
+  test('with an unknown value names the variable', async () => {
+    const { code, stderr } = await runToEnd([], { ...nowhere, BOT_PROVIDER: 'crystal-ball' });
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/BOT_PROVIDER.*none.*heuristic.*http/);
+  });
+
+  test('with a tenants file that is not there says so', async () => {
+    const file = join(tmpdir(), 'switchboard-no-such-tenants.json');
+    const world = await World.start();
+    await world.server.end('SIGTERM');
+    const { code, stdout, stderr } = await runToEnd([], { ...world.environment, TENANTS_FILE: file, PORT: '0' });
+    await world.close();
+    expect(code).toBe(78);
+    expect(stdout + stderr).toContain(file);
+  });
+});
+
+describe('A second server', () => {
+  let world: World;
+
+  afterEach(() => world.close());
+
+  test('on the same data is refused, and told which process has them', async () => {
+    world = await World.start();
+    const { code, stdout, stderr } = await runToEnd([], { ...world.environment, PORT: '0' });
+    expect(code).toBe(69);
+    expect(stderr + stdout).toContain(`is in use by process ${world.server.pid}`);
+    expect(stderr + stdout).toContain('DATA_DIR');
+    expect(stderr + stdout).not.toMatch(/\n\s+at /);
+    expect((await world.person().get('/readyz')).status).toBe(200);
+  });
+
+  test('on the same port is refused in words', async () => {
+    world = await World.start({ HOST: '127.0.0.1' });
+    const port = String(world.server.port);
+    const elsewhere = join(world.directory, 'other');
+    const { code, stdout, stderr } = await runToEnd([], { ...world.environment, PORT: port, DATA_DIR: elsewhere });
+    expect(code).toBe(1);
+    expect(stderr + stdout).toMatch(new RegExp(`port ${port}`, 'i'));
+    expect(stderr + stdout).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('The command line', () => {
+  test('teaches every variable with --help', async () => {
+    const { code, stdout } = await runToEnd(['--help'], {});
+    expect(code).toBe(0);
+    for (const name of Object.keys(variables)) expect(stdout).toContain(name);
+    for (const command of [
+      'serve',
+      'migrate',
+      'check-config',
+      'keys issue',
+      'keys list',
+      'keys revoke',
+      'print-openapi',
+    ])
+      expect(stdout).toContain(command);
+  });
+
+  test('checks a configuration without starting anything or showing a secret', async () => {
+    const secret = 'sk-a-key-that-must-not-be-shown';
+    const right = await runToEnd(['check-config'], { ...nowhere, OPENAI_API_KEY: secret });
+    expect(right).toMatchObject({ code: 0, stderr: '' });
+    expect(right.stdout).toContain('provider: openai');
+    expect(right.stdout).not.toContain(secret);
+
+    const wrong = await runToEnd(['check-config'], { ...nowhere, NODE_ENV: 'production' });
+    expect(wrong.code).toBe(78);
+    for (const name of neededInProduction) expect(wrong.stderr).toContain(name);
+  });
+
+  test('prints the OpenAPI description that the server serves', async () => {
+    const { code, stdout } = await runToEnd(['print-openapi'], {});
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
+  });
+
+  test('refuses a command that it does not know', async () => {
+    const { code, stderr } = await runToEnd(['srve'], {});
+    expect(code).toBe(64);
+    expect(stderr).toContain('srve');
+  });
+});
