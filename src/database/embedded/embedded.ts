@@ -7,6 +7,7 @@ import { Pool } from '../pool.ts';
 import { prepareDirectory } from './directory.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { EmbeddedEngine } from './engine.ts';
+import { startHousekeeping } from './housekeeping.ts';
 
 export interface EmbeddedOptions {
   /** Where the database lives; made when missing. `<directory>.lock` and, for a moment, `<directory>.new` are beside it. */
@@ -15,6 +16,8 @@ export interface EmbeddedOptions {
   readonly deadlineMs?: number;
   /** A gzipped tar of a fresh data directory; the build's own when absent. */
   readonly template?: URL;
+  /** Milliseconds between looks of the housekeeping. */
+  readonly housekeepingMs?: number;
 }
 
 export interface EmbeddedDatabase extends Database {
@@ -69,7 +72,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   const pool = new Pool({ kind: 'embedded', connect, size: Infinity, deadlineMs, graceMs: 0 });
 
   let closing: Promise<void> | undefined;
+  const stopHousekeeping = startHousekeeping(pool, options.housekeepingMs);
   const close = async (): Promise<void> => {
+    stopHousekeeping();
     await pool.close();
     await engine.close();
     await lock.release();

@@ -1,0 +1,57 @@
+import type { Database } from '../database.ts';
+
+/** How often to look, in milliseconds. A look costs less than a millisecond. */
+const INTERVAL_MS = 15_000;
+
+/** A checkpoint after this much of the write-ahead log, in bytes: the next start after a crash reads at most about this much again. */
+const CHECKPOINT_BYTES = 32 * 1024 * 1024;
+
+/** Tables are vacuumed as the server's autovacuum would, but often, so that each time is short. */
+const DEAD_ROWS = 1_000;
+
+/** The work is small, but other work may be before it in the queue. */
+const DEADLINE_MS = 60_000;
+
+/**
+ * What background processes do for a PostgreSQL server and nobody does for PGlite: without checkpoints the write-ahead log grows until
+ * the process ends, without vacuum updated tables grow for ever.
+ *
+ * @returns a function that stops it.
+ */
+export function startHousekeeping(database: Database, intervalMs = INTERVAL_MS): () => void {
+  let busy = false;
+  const timer = setInterval(() => {
+    if (!busy) {
+      busy = true;
+      // A database that is away is told to others; the next round tries again.
+      void keepHouse(database)
+        .catch(() => {})
+        .finally(() => {
+          busy = false;
+        });
+    }
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+async function keepHouse(database: Database): Promise<void> {
+  const options = { deadlineMs: DEADLINE_MS };
+  const tables = await database.run(
+    (sql) => sql<{ name: string }[]>`
+      select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
+      where n_dead_tup > ${DEAD_ROWS} + n_live_tup / 5`,
+    options,
+  );
+  for (const { name } of tables) {
+    await database.run((sql) => sql.unsafe(`vacuum (analyze) ${name}`), options);
+  }
+  const [log] = await database.run(
+    (sql) => sql<{ bytes: number }[]>`
+      select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::int8 as bytes from pg_control_checkpoint()`,
+    options,
+  );
+  if (log && log.bytes > CHECKPOINT_BYTES) {
+    await database.run((sql) => sql`checkpoint`, options);
+  }
+}
