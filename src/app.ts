@@ -1,41 +1,26 @@
 import type { Config } from '../config/config.ts';
-import { createAuthSessions } from './auth/auth-sessions.ts';
-import { matchesEmailList } from './auth/email.ts';
-import { createLoginCodes } from './auth/login-codes.ts';
-import { createServiceTokens } from './auth/service-tokens.ts';
-import { createSubjects } from './auth/subjects.ts';
-import { createTokens } from './auth/tokens.ts';
 import { startBackground } from './background.ts';
 import { selectDetector } from './bots/select.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open.ts';
-import { createConsoleCookie } from './http/console-cookie.ts';
-import type { Origins } from './http/cors.ts';
 import { faultReply } from './http/error-reply.ts';
-import { createPipeline } from './http/handle.ts';
 import type { HttpReply } from './http/message.ts';
-import { routesOf } from './http/routes/all.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import { Unavailable } from './kernel/errors.ts';
 import type { Eventually } from './kernel/eventually.ts';
 import { Release } from './kernel/release.ts';
-import { createEdgeLimits } from './limits/edge.ts';
-import { Outbox, type KeptMail } from './mail/outbox.ts';
+import type { KeptMail } from './mail/outbox.ts';
 import { selectMailer } from './mail/select.ts';
-import { createCalendar } from './quota/calendar.ts';
-import { withOverrides, type LimitsOf } from './quota/ceilings.ts';
-import { createDurableStores } from './stores/durable.ts';
+import { buildService } from './service.ts';
 import { openLiveStores } from './stores/live.ts';
 import { createEvents } from './telemetry/events.ts';
 import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { bindDemo, withoutDemo } from './tenants/demo.ts';
-import { TenantDirectory } from './tenants/directory.ts';
 import { TenantsFileWatch } from './tenants/watch.ts';
 import { listen } from './transport/server.ts';
 import { selectProvider } from './upstream/select.ts';
 import { dueAt } from './voice/deadlines.ts';
-import { createVoiceSessions } from './voice/voice-sessions.ts';
 
 const DRAIN_MS = 5000;
 /** On top of a mint; mail is given up after four seconds. */
@@ -64,7 +49,7 @@ export interface App {
 }
 
 /**
- * Builds and starts the service: the only place that knows all parts.
+ * Opens what the service stands on, builds it and serves it: with service.ts the only place that knows all parts.
  * @throws TenantsFileError, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
  */
 export async function startApp(config: Config, log: Log, overrides: Overrides = {}): Promise<App> {
@@ -89,88 +74,32 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const database = await openDatabase(config);
   release.add(() => database.close());
   await migrate(database);
-  const stores = createDurableStores(database);
-  const installationKey = await stores.installation.secret('subjects');
-  const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
   const live = openLiveStores(dueAt(config.voice), onError);
   release.add(() => live.close());
-  const { bus, registry, slots, windows } = live;
-
   const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
   release.add(() => mailer.close());
   const provider = selectProvider({ ...config.upstream, clock });
-  const subjects = createSubjects(installationKey);
-  const { history, counters, ledger, replays, audit } = stores;
-
-  const sessions = createVoiceSessions({ registry, history, slots, bus, limits: config.voice, events });
-  release.add(() => sessions.flush());
-  const directory = new TenantDirectory({
-    tenants: stores.tenants,
-    bus,
-    onError,
-    async onRevoked(keys) {
-      for (const { tenantId, id } of keys) await sessions.endKey(tenantId, id, 'key_revoked', clock.now());
-    },
-  });
-  const admits = (email: string): boolean => matchesEmailList(email, config.consoleEmails);
-  const tokens = createTokens(jwtSecrets);
-  const logins = createAuthSessions({ logins: stores.logins, bus, tokens, limits: config.auth, admits });
-  release.add(() => logins.close());
+  const bots = selectDetector(config.bots);
 
   let ownUrl = config.publicUrl ?? '';
-  const publicUrl = (): string => ownUrl;
-  const codes = createLoginCodes({
-    challenges: stores.challenges,
-    counters,
-    mailer,
-    subjects,
-    installationKey,
-    limits: config.otp,
-    admits,
-    publicUrl,
-    onMailRefused: (error) => events.warned('the mail server refuses a recipient', { err: error.cause }),
-  });
-  const limitsOf: LimitsOf = (caller, tenantId, keyId) =>
-    caller === 'console'
-      ? config.callers.console
-      : withOverrides(config.callers.widget, directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId)?.limits);
-  let consoleOrigins: ReadonlySet<string> | undefined;
-  const origins: Origins = {
-    isConsole: (origin) => (consoleOrigins ??= new Set(config.consoleOrigins ?? [new URL(ownUrl).origin])).has(origin),
-    isWidget: (origin) => directory.isWidgetOrigin(origin),
-  };
-
   let isAccepting = true;
   let isReady = false;
-  const handle = createPipeline({
-    routes: routesOf({
-      ...{ sessions, subjects, directory, codes, logins, events, metrics, provider, slots, clock, bus, origins },
-      ...{ counters, ledger, replays, history, audit, limitsOf, publicUrl },
-      bots: selectDetector(config.bots),
-      limits: config.callers,
-      requireOrigin: config.requireOriginForWidgets,
-      requireLogin: config.requireAuthForSession,
-      mintTimeoutMs: config.upstream.timeoutMs,
-      calendar: createCalendar(config.quotaTimeZone),
-      heartbeatIntervalSec: config.heartbeatIntervalSec,
-      operatorEmails: config.operatorEmails,
-      openMetrics: config.debugMetrics,
-      destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
-      isAccepting: () => isAccepting,
-      probes: { database: () => database.ping(), registry: () => live.ping() },
-      outbox: mailer instanceof Outbox ? mailer : undefined,
-    }),
-    cookies: createConsoleCookie(logins, () => ownUrl.startsWith('https:')),
-    isServiceToken: createServiceTokens(config.serviceTokens),
-    edge: createEdgeLimits(windows, config.edge.perIpPerMinute, config.edge.perUserPerMinute),
-    origins,
-    trustedProxies: config.trustedProxies,
+  const { handle, stores, sessions, directory, logins } = await buildService({
+    config,
+    clock,
+    database,
+    live,
+    mailer,
+    provider,
+    bots,
     events,
     metrics,
-    timing: config.debugMetrics,
+    onError,
+    publicUrl: () => ownUrl,
+    isAccepting: () => isAccepting,
   });
-  metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => sessions.size());
-  metrics.observe('switchboard_history_waiting', 'Records that wait for the database', () => sessions.waiting());
+  release.add(() => sessions.flush());
+  release.add(() => logins.close());
 
   const transport = await listen({
     host: config.host,
@@ -192,7 +121,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,
-    bus,
+    bus: live.bus,
     clock,
     adapt: (tenants) => (config.mode === 'production' ? withoutDemo(tenants) : bindDemo(tenants, ownUrl)),
     onMerged: () => undefined,

@@ -1,5 +1,5 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { classify, idleAtMs, nextDeadline, savedState, touch } from '../../machines/voice-session/selectors.ts';
+import { classify, idleAtMs, savedState, touch } from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
   VoiceEvent,

@@ -1,0 +1,139 @@
+import type { Config } from '../config/config.ts';
+import { createAuthSessions } from './auth/auth-sessions.ts';
+import { matchesEmailList } from './auth/email.ts';
+import { createLoginCodes } from './auth/login-codes.ts';
+import { createServiceTokens } from './auth/service-tokens.ts';
+import { createSubjects } from './auth/subjects.ts';
+import { createTokens } from './auth/tokens.ts';
+import type { BotDetector } from './bots/contract.ts';
+import type { Database } from './database/database.ts';
+import { createConsoleCookie } from './http/console-cookie.ts';
+import type { Origins } from './http/cors.ts';
+import { createPipeline } from './http/handle.ts';
+import { routesOf } from './http/routes/all.ts';
+import type { Clock } from './kernel/clock.ts';
+import { createEdgeLimits } from './limits/edge.ts';
+import type { Mailer } from './mail/contract.ts';
+import { Outbox } from './mail/outbox.ts';
+import { createCalendar } from './quota/calendar.ts';
+import { withOverrides, type LimitsOf } from './quota/ceilings.ts';
+import { createDurableStores } from './stores/durable.ts';
+import type { LiveStores } from './stores/live.ts';
+import type { Events } from './telemetry/events.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+import { TenantDirectory } from './tenants/directory.ts';
+import type { UpstreamProvider } from './upstream/contract.ts';
+import { createVoiceSessions } from './voice/voice-sessions.ts';
+
+/** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
+export interface Foundations {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Migrated. */
+  readonly database: Database;
+  readonly live: LiveStores;
+  readonly mailer: Mailer;
+  readonly provider: UpstreamProvider;
+  readonly bots: BotDetector;
+  readonly events: Events;
+  readonly metrics: Metrics;
+  /** Hears of faults in work that no request waits for. */
+  readonly onError: (error: unknown) => void;
+  /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
+  readonly publicUrl: () => string;
+  /** False from the moment a shutdown begins. */
+  readonly isAccepting: () => boolean;
+}
+
+export type Service = Awaited<ReturnType<typeof buildService>>;
+
+/**
+ * Wires the features to their foundations, and the routes to the features. It opens no port and starts no timer.
+ * @throws Unavailable when the database is away
+ */
+export async function buildService(on: Foundations) {
+  const { config, clock, database, live, mailer, provider, bots, events, metrics, onError, publicUrl } = on;
+  const { bus, registry, slots, windows } = live;
+  const stores = createDurableStores(database);
+  const installationKey = await stores.installation.secret('subjects');
+  const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
+
+  const subjects = createSubjects(installationKey);
+  const sessions = createVoiceSessions({ registry, history: stores.history, slots, bus, limits: config.voice, events });
+  const directory = new TenantDirectory({
+    tenants: stores.tenants,
+    bus,
+    onError,
+    async onRevoked(keys) {
+      for (const { tenantId, id } of keys) await sessions.endKey(tenantId, id, 'key_revoked', clock.now());
+    },
+  });
+  const admits = (email: string): boolean => matchesEmailList(email, config.consoleEmails);
+  const tokens = createTokens(jwtSecrets);
+  const logins = createAuthSessions({ logins: stores.logins, bus, tokens, limits: config.auth, admits });
+  const codes = createLoginCodes({
+    challenges: stores.challenges,
+    counters: stores.counters,
+    mailer,
+    subjects,
+    installationKey,
+    limits: config.otp,
+    admits,
+    publicUrl,
+    onMailRefused: (error) => events.warned('the mail server refuses a recipient', { err: error.cause }),
+  });
+  const limitsOf: LimitsOf = (caller, tenantId, keyId) =>
+    caller === 'console'
+      ? config.callers.console
+      : withOverrides(config.callers.widget, directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId)?.limits);
+  let consoleOrigins: ReadonlySet<string> | undefined;
+  const origins: Origins = {
+    isConsole: (origin) =>
+      (consoleOrigins ??= new Set(config.consoleOrigins ?? [new URL(publicUrl()).origin])).has(origin),
+    isWidget: (origin) => directory.isWidgetOrigin(origin),
+  };
+
+  const features = { sessions, subjects, directory, logins, codes, limitsOf, origins };
+  const handle = createPipeline({
+    routes: routesOf({
+      ...features,
+      counters: stores.counters,
+      ledger: stores.ledger,
+      replays: stores.replays,
+      history: stores.history,
+      audit: stores.audit,
+      events,
+      metrics,
+      provider,
+      bots,
+      slots,
+      bus,
+      clock,
+      publicUrl,
+      limits: config.callers,
+      requireOrigin: config.requireOriginForWidgets,
+      requireLogin: config.requireAuthForSession,
+      mintTimeoutMs: config.upstream.timeoutMs,
+      calendar: createCalendar(config.quotaTimeZone),
+      heartbeatIntervalSec: config.heartbeatIntervalSec,
+      operatorEmails: config.operatorEmails,
+      openMetrics: config.debugMetrics,
+      destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
+      isAccepting: on.isAccepting,
+      probes: { database: () => database.ping(), registry: () => live.ping() },
+      outbox: mailer instanceof Outbox ? mailer : undefined,
+    }),
+    cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
+    isServiceToken: createServiceTokens(config.serviceTokens),
+    edge: createEdgeLimits(windows, config.edge.perIpPerMinute, config.edge.perUserPerMinute),
+    origins,
+    trustedProxies: config.trustedProxies,
+    events,
+    metrics,
+    timing: config.debugMetrics,
+  });
+  metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => sessions.size());
+  metrics.observe('switchboard_history_waiting', 'Records that wait for the database', () => sessions.waiting());
+
+  return { ...features, handle, stores };
+}
