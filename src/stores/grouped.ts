@@ -12,14 +12,16 @@ interface Waiting<In, Out> {
  *
  * @param work takes at least one item and answers as many results in the same order. `Unavailable` refuses those that wait as well:
  *   they have waited for this answer, and must not wait for another. Any other fault is one item's own (a text that PostgreSQL does
- *   not take), so the items are tried one by one.
+ *   not take): the group is halved until that item stands alone.
  * @param maxItems of one piece of work.
  */
 export function grouped<In, Out>(
   work: (items: readonly In[]) => Promise<readonly Out[]>,
   maxItems: number,
 ): (item: In) => Promise<Out> {
-  let waiting: Waiting<In, Out>[] = [];
+  const waiting: Waiting<In, Out>[] = [];
+  /** Halves of groups with a fault in them: they come before what waits. */
+  const retries: (readonly Waiting<In, Out>[])[] = [];
   let isRunning = false;
 
   async function serve(group: readonly Waiting<In, Out>[]): Promise<void> {
@@ -27,19 +29,15 @@ export function grouped<In, Out>(
       const results = await work(group.map(({ item }) => item));
       group.forEach((one, index) => one.resolve(results[index] as Out));
     } catch (error) {
-      if (error instanceof Unavailable) refuse([...group, ...waiting.splice(0)], error);
+      if (error instanceof Unavailable) refuse([...group, ...retries.splice(0).flat(), ...waiting.splice(0)], error);
       else if (group.length === 1) refuse(group, error);
-      else for (const one of group) await serve([one]);
+      else retries.unshift(group.slice(0, group.length / 2), group.slice(group.length / 2));
     }
   }
 
   async function run(): Promise<void> {
     isRunning = true;
-    while (waiting.length > 0) {
-      const group = waiting.slice(0, maxItems);
-      waiting = waiting.slice(maxItems);
-      await serve(group);
-    }
+    while (retries.length + waiting.length > 0) await serve(retries.shift() ?? waiting.splice(0, maxItems));
     isRunning = false;
   }
 

@@ -49,6 +49,17 @@ export function countersContract(name: string, make: Make<Counters>): void {
       expect((await take(key, 3)).allowed).toBe(true);
     });
 
+    test('takes of one key under different limits at once: none passes its own limit', async () => {
+      const key = randomId();
+      const taken = await atOnce(60, async (index) => {
+        const limit = index % 2 === 0 ? 4 : 9;
+        return { limit, ...(await take(key, limit)) };
+      });
+      const admitted = taken.filter(({ allowed }) => allowed);
+      expect(admitted).toHaveLength(9);
+      expect(admitted.filter(({ limit }) => limit === 4).length).toBeLessThanOrEqual(4);
+    });
+
     test('what is given back can be taken again, from its own window only', async () => {
       const key = randomId();
       const { windowStartMs } = await take(key, 1);

@@ -88,6 +88,9 @@ create table counter (
   window_start_ms bigint not null,
   window_end_ms   bigint not null,
   count           integer not null,
+  -- What the last statement that counted here was allowed at most, and how many it counted.
+  allowance       integer not null,
+  granted         integer not null,
   primary key (key, window_start_ms)
 ) with (fillfactor = 80);
 create index counter_end on counter (window_end_ms);

@@ -1,22 +1,31 @@
-import type { Database } from '../../database/database.ts';
-import type { Counters } from './contract.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { grouped } from '../grouped.ts';
+import type { Counters, CounterTake } from './contract.ts';
 
-/** Fixed-window counters in PostgreSQL. */
+const MAX_TAKES = 500;
+
+interface Ask {
+  readonly key: string;
+  readonly limit: number;
+  readonly windowStartMs: number;
+  readonly windowEndMs: number;
+  readonly atMs: number;
+}
+
+/** Takes of one window under one limit: they are counted in one step, and the first of them are admitted. */
+interface Batch {
+  readonly first: Ask;
+  /** Positions in the group. */
+  readonly takes: number[];
+}
+
+/** Fixed-window counters in PostgreSQL: takes that arrive together are counted together. */
 export function createPostgresCounters(database: Database): Counters {
+  const take = grouped((asks: readonly Ask[]) => database.run((sql) => takeAll(sql, asks)), MAX_TAKES);
   return {
-    async take(key, limit, windowMs, atMs) {
+    take(key, limit, windowMs, atMs) {
       const windowStartMs = atMs - (atMs % windowMs);
-      const windowEndMs = windowStartMs + windowMs;
-      const refused = { allowed: false, retryAtMs: windowEndMs, windowStartMs };
-      if (limit < 1) return refused;
-      // The row is locked before the limit is looked at, so that no two takes see the same count.
-      const { count } = await database.run(
-        (sql) => sql`
-          insert into counter as kept (key, window_start_ms, window_end_ms, count)
-          values (${key}, ${windowStartMs}, ${windowEndMs}, 1)
-          on conflict (key, window_start_ms) do update set count = kept.count + 1 where kept.count < ${limit}`,
-      );
-      return count === 1 ? { allowed: true, retryAtMs: atMs, windowStartMs } : refused;
+      return take({ key, limit, windowStartMs, windowEndMs: windowStartMs + windowMs, atMs });
     },
 
     async giveBack(key, windowStartMs) {
@@ -35,4 +44,56 @@ export function createPostgresCounters(database: Database): Counters {
       );
     },
   };
+}
+
+async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
+  const admitted = new Set<number>();
+  let left = [...asks.keys()].filter((index) => (asks[index] as Ask).limit >= 1);
+  while (left.length > 0) {
+    const batches = new Map<string, Batch>();
+    left = left.filter((index) => !join(batches, asks[index] as Ask, index));
+    for (const { key, windowStartMs, granted } of await count(sql, [...batches.values()])) {
+      const { takes } = batches.get(nameOf(key, windowStartMs)) as Batch;
+      for (const index of takes.slice(0, granted)) admitted.add(index);
+    }
+  }
+  return asks.map(({ atMs, windowStartMs, windowEndMs }, index) => {
+    const allowed = admitted.has(index);
+    return { allowed, retryAtMs: allowed ? atMs : windowEndMs, windowStartMs };
+  });
+}
+
+/** False for a take of a window that is there under another limit: a statement changes a row once, so it waits for the next. */
+function join(batches: Map<string, Batch>, ask: Ask, index: number): boolean {
+  const name = nameOf(ask.key, ask.windowStartMs);
+  const batch = batches.get(name);
+  if (batch === undefined) batches.set(name, { first: ask, takes: [index] });
+  else if (batch.first.limit === ask.limit) batch.takes.push(index);
+  else return false;
+  return true;
+}
+
+function nameOf(key: string, windowStartMs: number): string {
+  return `${windowStartMs} ${key}`;
+}
+
+/**
+ * Counts as many of each batch as the limit leaves; a batch of which none is admitted does not come back.
+ * A row is locked before its count is looked at, so that no two statements see the same count, and rows are locked in order.
+ */
+function count(sql: Sql, batches: readonly Batch[]) {
+  const all = <K extends keyof Ask>(field: K) => batches.map(({ first }) => first[field]);
+  return sql<{ key: string; windowStartMs: number; granted: number }[]>`
+    insert into counter as kept (key, window_start_ms, window_end_ms, allowance, count, granted)
+    select key, window_start, window_end, allowance, least(wanted, allowance), least(wanted, allowance)
+    from unnest(${all('key')}::text[], ${all('windowStartMs')}::bigint[], ${all('windowEndMs')}::bigint[],
+      ${all('limit')}::integer[], ${batches.map(({ takes }) => takes.length)}::integer[])
+      as asked (key, window_start, window_end, allowance, wanted)
+    order by key collate "C", window_start
+    on conflict (key, window_start_ms) do update set
+      allowance = excluded.allowance,
+      granted = least(excluded.granted, excluded.allowance - kept.count),
+      count = kept.count + least(excluded.granted, excluded.allowance - kept.count)
+      where kept.count < excluded.allowance
+    returning key, window_start_ms as "windowStartMs", granted`;
 }

@@ -15,22 +15,19 @@ interface Totals extends UsageTotals {
   readonly day: string;
 }
 
+type Account = Pick<UsageEntry, 'subject' | 'day'>;
+
 interface KeptReport extends Totals {
   readonly bodyHash: string;
 }
 
-/** The usage ledger in PostgreSQL: reports that arrive together are committed together. */
+/** The usage ledger in PostgreSQL: reports that arrive together are committed together, and read alike. */
 export function createPostgresLedger(database: Database): Ledger {
+  const totals = grouped((asked: readonly Account[]) => database.run((sql) => readTotals(sql, asked)), MAX_ENTRIES);
   return {
     record: grouped((entries: readonly UsageEntry[]) => database.run((sql) => recordAll(sql, entries)), MAX_ENTRIES),
 
-    async totals(subject, day) {
-      const [totals] = await database.run(
-        (sql) => sql<UsageTotals[]>`
-          select tokens, micro_dollars as "microDollars" from usage_total where subject = ${subject} and day = ${day}`,
-      );
-      return totals ?? { tokens: 0, microDollars: 0 };
-    },
+    totals: (subject, day) => totals({ subject, day }),
   };
 }
 
@@ -109,4 +106,13 @@ function recall(sql: Sql, entries: string) {
     join usage_key on usage_key.subject = given.subject and usage_key.idempotency_key = given.key
     join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key
       and usage_entry.at_ms = usage_key.at_ms`;
+}
+
+function readTotals(sql: Sql, asked: readonly Account[]) {
+  return sql<UsageTotals[]>`
+    select coalesce(tokens, 0) as tokens, coalesce(micro_dollars, 0) as "microDollars"
+    from unnest(${asked.map(({ subject }) => subject)}::text[], ${asked.map(({ day }) => day)}::text[])
+      with ordinality as asked (subject, day, n)
+    left join usage_total on usage_total.subject = asked.subject and usage_total.day = asked.day
+    order by n`;
 }

@@ -1,25 +1,21 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { AnySql, Database, Sql } from '../../database/database.ts';
+import { grouped } from '../grouped.ts';
 import type { HistoryFilter, HistoryRow, VoiceHistory } from './contract.ts';
 import { countSessions } from './postgres-counts.ts';
 import { readCursor, writeCursor, type Position } from './cursor.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
 
-/** The history of voice sessions in PostgreSQL. */
+const MAX_INSERTS = 500;
+
+/** The history of voice sessions in PostgreSQL: sessions that start together are inserted together. */
 export function createPostgresVoiceHistory(database: Database): VoiceHistory {
   return {
-    async insert(row) {
-      await database.run(
-        (sql) => sql`
-          insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id,
-            started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
-          select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId",
-            "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "settledAtMs", "endedAtMs", "endReason", state, version
-          from ${given(sql, [row])}
-          on conflict (id) do nothing`,
-      );
-    },
+    insert: grouped(async (rows: readonly HistoryRow[]) => {
+      await database.run((sql) => insertNew(sql, rows));
+      return rows.map(() => {});
+    }, MAX_INSERTS),
 
     async find(id) {
       const [row] = await database.run(
@@ -56,20 +52,39 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
   };
 }
 
+function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
+  const flat: FlatRow[] = rows.map(({ record, state }) => ({ ...record, state }));
+  return sql`
+    insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id,
+      started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+    select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId",
+      "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "settledAtMs", "endedAtMs", "endReason", state, version
+    from json_to_recordset(${JSON.stringify(flat)}::text::json) as given (id text collate "C", subject text, caller text,
+      "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text,
+      "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "settledAtMs" bigint, "endedAtMs" bigint,
+      "endReason" text, state text, version integer)
+    order by id
+    on conflict (id) do nothing`;
+}
+
 function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
+  const all = <K extends keyof VoiceRecord>(field: K) => rows.map(({ record }) => record[field]);
   // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. A row that changed
   // while this statement waited for it is judged as it is then.
   return sql<{ id: string }[]>`
     with incoming as (
-      select distinct on (id) * from ${given(sql, rows)} order by id, version desc
+      select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],
+        ${all('lastActivityAtMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
+        ${all('endReason')}::text[], ${rows.map(({ state }) => state)}::text[], ${all('version')}::integer[])
+        as given (id, last_seen, last_activity, settled, ended, reason, state, version)
+      order by id, version desc
     ), newer as (
       select incoming.* from incoming join voice_session as kept on kept.id = incoming.id
       where kept.ended_at_ms is null and kept.version < incoming.version
       order by incoming.id for update of kept
     ), saved as (
-      update voice_session as kept set last_seen_at_ms = "lastSeenAtMs", last_activity_at_ms = "lastActivityAtMs",
-        settled_at_ms = "settledAtMs", ended_at_ms = "endedAtMs", end_reason = "endReason", state = newer.state,
-        version = newer.version
+      update voice_session as kept set last_seen_at_ms = last_seen, last_activity_at_ms = last_activity,
+        settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state, version = newer.version
       from newer where kept.id = newer.id
       returning kept.id, kept.ended_at_ms
     )
@@ -100,14 +115,4 @@ function record(sql: AnySql) {
     provider, upstream_id as "upstreamId", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
     last_activity_at_ms as "lastActivityAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
     end_reason as "endReason", version`;
-}
-
-/** Rows as a table: one JSON parameter costs the client less than an array for each column, and its types are said here. */
-function given(sql: AnySql, rows: readonly HistoryRow[]) {
-  const flat: FlatRow[] = rows.map(({ record, state }) => ({ ...record, state }));
-  return sql`
-    json_to_recordset(${JSON.stringify(flat)}::text::json) as given (id text collate "C", subject text, caller text, "tenantId" text,
-      "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "startedAtMs" bigint,
-      "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "settledAtMs" bigint, "endedAtMs" bigint, "endReason" text, state text,
-      version integer)`;
 }

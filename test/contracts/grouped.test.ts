@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { grouped } from '../../src/stores/grouped.ts';
+
+/** One group under way, until the test says how it ends. */
+interface Group {
+  readonly items: readonly number[];
+  readonly succeed: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+function createWork() {
+  const groups: Group[] = [];
+  return {
+    run: (items: readonly number[]) =>
+      new Promise<string[]>((resolve, reject) => {
+        groups.push({ items, succeed: () => resolve(items.map(String)), fail: reject });
+      }),
+    items: () => groups.map((group) => group.items),
+    last: () => groups.at(-1) as Group,
+  };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('what comes during the work goes together in the next, at most as much as allowed, and each gets its own answer', async () => {
+  const work = createWork();
+  const ask = grouped(work.run, 2);
+  const answers = Promise.all([ask(1), ask(2), ask(3), ask(4)]);
+  for (const group of [[1], [2, 3], [4]]) {
+    expect(work.last().items).toEqual(group);
+    work.last().succeed();
+    await settle();
+  }
+  expect(await answers).toEqual(['1', '2', '3', '4']);
+  expect(work.items()).toHaveLength(3);
+});
+
+test('a database that is away refuses those that wait as well, and the next one is asked afresh', async () => {
+  const work = createWork();
+  const ask = grouped(work.run, 10);
+  const refused = Promise.allSettled([ask(1), ask(2), ask(3)]);
+  work.last().fail(new Unavailable('database'));
+  expect((await refused).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(work.items()).toEqual([[1]]);
+  const next = ask(4);
+  work.last().succeed();
+  expect(await next).toBe('4');
+});
+
+test('any other fault is narrowed down, so that only its own item pays', async () => {
+  const fault = new Error('bad text');
+  const ask = grouped(async (items: readonly number[]) => {
+    await settle();
+    if (items.includes(3)) throw fault;
+    return items.map(String);
+  }, 10);
+  const settled = await Promise.allSettled([1, 2, 3, 4, 5, 6, 7].map((item) => ask(item)));
+  const answers = settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason));
+  expect(answers).toEqual(['1', '2', fault, '4', '5', '6', '7']);
+});
+
+test('a database that goes away while a fault is narrowed down refuses all that are left', async () => {
+  const work = createWork();
+  const ask = grouped(work.run, 10);
+  const refused = Promise.allSettled([1, 2, 3, 4, 5].map((item) => ask(item)));
+  work.last().succeed();
+  await settle();
+  work.last().fail(new Error('bad text'));
+  await settle();
+  expect(work.last().items).toEqual([2, 3]);
+  work.last().fail(new Unavailable('database'));
+  const statuses = (await refused).map(({ status }) => status);
+  expect(statuses).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected', 'rejected']);
+  expect(work.items()).toHaveLength(3);
+});
