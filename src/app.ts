@@ -9,7 +9,7 @@ import { systemClock, type Clock } from './kernel/clock.ts';
 import { Unavailable } from './kernel/errors.ts';
 import type { Eventually } from './kernel/eventually.ts';
 import { Release } from './kernel/release.ts';
-import type { KeptMail } from './mail/outbox.ts';
+import type { KeptMail } from './mail/contract.ts';
 import { selectMailer } from './mail/select.ts';
 import { buildService } from './service.ts';
 import { openLiveStores } from './stores/live.ts';

@@ -9,6 +9,12 @@ export interface Mail {
   readonly html: string;
 }
 
+/** A mail in the development mailbox. */
+export interface KeptMail extends Mail {
+  /** Milliseconds since the Unix epoch. */
+  readonly sentAtMs: number;
+}
+
 export interface Mailer {
   readonly kind: 'smtp' | 'dev';
   /**

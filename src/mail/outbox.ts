@@ -1,14 +1,9 @@
 import { systemClock } from '../kernel/clock.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isPlainAddress } from './address.ts';
-import type { Mail, Mailer } from './contract.ts';
+import type { KeptMail, Mail, Mailer } from './contract.ts';
 
 const kept = 50;
-
-export interface KeptMail extends Mail {
-  /** Milliseconds since the Unix epoch. */
-  readonly sentAtMs: number;
-}
 
 /** The development mailbox: nothing leaves the process; the last 50 mails can be read, and `onMail` hears of each at once. */
 export class Outbox implements Mailer {

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { parseSender } from './address.ts';
-import { Outbox, type KeptMail } from './outbox.ts';
+import type { KeptMail } from './contract.ts';
+import { Outbox } from './outbox.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
 import { SmtpMailer } from './smtp.ts';
 

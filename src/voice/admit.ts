@@ -1,8 +1,7 @@
 import type { CallerLimits } from '../../config/config.ts';
-import type { BotDetector } from '../bots/contract.ts';
+import type { BotDetector, Evidence } from '../bots/contract.ts';
 import { isBlocked } from '../bots/policy.ts';
 import type { Subjects } from '../auth/subjects.ts';
-import type { HttpRequest } from '../http/message.ts';
 import type { Login } from '../auth/known-logins.ts';
 import { Refusal } from '../kernel/errors.ts';
 import { withOverrides } from '../quota/ceilings.ts';
@@ -116,7 +115,11 @@ function withSession(
 }
 
 /** The bot verdict on a request, logged with its request id; undefined when the caller may go on (specification section 5.3). */
-export async function judge(request: HttpRequest, ip: string, parts: AdmissionParts): Promise<Refusal | undefined> {
+export async function judge(
+  request: Omit<Evidence, 'ip'>,
+  ip: string,
+  parts: AdmissionParts,
+): Promise<Refusal | undefined> {
   const { headers, path, method, requestId } = request;
   const verdict = await parts.bots.judge({ ip, headers, path, method, requestId });
   parts.events.botJudged(verdict, requestId);

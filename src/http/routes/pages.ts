@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../kernel/html.ts';
 import { Refusal } from '../../kernel/errors.ts';
-import type { KeptMail } from '../../mail/outbox.ts';
+import type { KeptMail } from '../../mail/contract.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { pagePolicy, sendFile } from '../static-files.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Outbox } from '../../../src/mail/outbox.ts';
-import type { KeptMail } from '../../../src/mail/outbox.ts';
+import type { KeptMail } from '../../../src/mail/contract.ts';
 
 const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Plain words', html: '<p>Words</p>' };
 
