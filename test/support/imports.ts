@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** A source file and what it imports: paths from the root for files, names for packages. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly files: readonly string[];
+  readonly packages: readonly string[];
+}
+
+/** `import … from`, `export … from`, `import '…'`, `import('…')` and `require('…')`; types count like values. */
+const specifiers =
+  /(?:^|[\s;}])(?:import|export)\s[^'";]*?from\s*'([^']+)'|^import\s*'([^']+)'|\b(?:import|require)\(\s*'([^']+)'/gm;
+const comments = /\/\*[^]*?\*\/|(?<![:'"`])\/\/.*$/gm;
+
+/** Reads the imports of one file out of its text. */
+export function readImports(path: string, text: string): SourceFile {
+  const found = [...text.replaceAll(comments, '').matchAll(specifiers)].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? '',
+  );
+  const isFile = (specifier: string): boolean => specifier.startsWith('.');
+  return {
+    path,
+    text,
+    files: found.filter(isFile).map((specifier) => normalize(join(dirname(path), specifier))),
+    packages: found.filter((specifier) => !isFile(specifier)),
+  };
+}
+
+/** Every source below the folders, sorted by path. */
+export function readSources(root: string, folders: readonly string[]): SourceFile[] {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )
+    .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path))
+    .toSorted()
+    .map((path) => readImports(path, readFileSync(join(root, path), 'utf8')));
+}
+
+/** The first circle of imports, as a path that comes back to where it began; undefined when there is none. */
+export function findCycle(sources: readonly SourceFile[]): string[] | undefined {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): string[] | undefined => {
+    const start = trail.indexOf(path);
+    if (start >= 0) return [...trail.slice(start), path];
+    if (done.has(path)) return undefined;
+    for (const next of byPath.get(path)?.files ?? []) {
+      const cycle = visit(next, [...trail, path]);
+      if (cycle !== undefined) return cycle;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const { path } of sources) {
+    const cycle = visit(path, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
