@@ -96,8 +96,10 @@ async function removeOldChunks(present) {
 async function copyServiceFiles() {
   const database = join(root, 'src/database');
   await cp(join(database, 'embedded/pglite-worker.js'), join(dist, 'pglite-worker.js'));
-  await rm(join(dist, 'migrations'), { recursive: true, force: true });
-  await cp(join(database, 'migrations'), join(dist, 'migrations'), { recursive: true });
+  const [from, to] = [join(database, 'migrations'), join(dist, 'migrations')];
+  await cp(from, to, { recursive: true });
+  const removed = (await readdir(to)).filter((name) => !existsSync(join(from, name)));
+  await Promise.all(removed.map((name) => rm(join(to, name))));
 }
 
 /** What browsers get. Bundles made by Vite belong here. */

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +25,7 @@ export async function bundleChild(name: string): Promise<string> {
     external: [/^@electric-sql\/pglite/],
     output: { file, format: 'esm' },
   });
+  process.once('exit', () => rmSync(file, { force: true }));
   await cp(join(root, 'src/database/embedded/pglite-worker.js'), join(bundles, 'pglite-worker.js'));
   return file;
 }
