@@ -1,0 +1,149 @@
+import { evaluate, scriptCall } from './evaluate.ts';
+import { faultOf, unavailable } from './faults.ts';
+import { Guarded, type Guard } from './guard.ts';
+import type { Route } from './route.ts';
+
+/** One call never keeps a server longer than a few milliseconds. */
+const MAX_OPERATIONS = 500;
+
+interface Operation {
+  readonly tag: number;
+  readonly name: string;
+  readonly key: string;
+  readonly args: readonly string[];
+  /** It happens only when this allows it. */
+  readonly guard: Guard | undefined;
+  /** What it decides. */
+  readonly decides: Guard | undefined;
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface BatchOptions {
+  readonly deadlineMs: number;
+  /** Operations that are waited for at once; more are refused, so that a slow server fills no memory. */
+  readonly maxPending: number;
+}
+
+/**
+ * Collects the operations of one turn of the event loop and sends them as one script call for each group of tags: a command costs
+ * node-redis more than a whole request costs the transport, an operation in a call next to nothing.
+ */
+export class Batch {
+  readonly #route: Route;
+  readonly #options: BatchOptions;
+  #collected: Operation[] = [];
+  #pending = 0;
+  #guard: Guard | undefined;
+
+  constructor(route: Route, options: BatchOptions) {
+    this.#route = route;
+    this.#options = options;
+  }
+
+  /** Operations that wait for their answers. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /**
+   * Asks for an operation of the script; `decides` is a guard that its refusal closes.
+   * @throws Unavailable when the server is away, hangs or is overloaded: the operation may have happened all the same;
+   *   Guarded when the guard that it stands under refuses
+   */
+  run(tag: number, name: string, key: string, args: readonly string[], decides?: Guard): Promise<unknown> {
+    const guard = this.#guard;
+    if (guard?.allowed === false) return Promise.reject(new Guarded());
+    if (this.#pending >= this.#options.maxPending) return Promise.reject(unavailable('too much waits for Redis'));
+    this.#pending += 1;
+    return new Promise((resolve, reject) => {
+      if (this.#collected.length === 0) setImmediate(() => this.#flush());
+      this.#collected.push({ tag, name, key, args, guard, decides, resolve, reject });
+    });
+  }
+
+  /** Runs `work`: the operations that it asks for before it first waits stand under the guard. */
+  under<T>(guard: Guard | undefined, work: () => T): T {
+    const before = this.#guard;
+    this.#guard = guard;
+    try {
+      return work();
+    } finally {
+      this.#guard = before;
+    }
+  }
+
+  /** `work` for a later time, under the guard that holds now. */
+  bind<T>(work: () => T): () => T {
+    const guard = this.#guard;
+    return guard === undefined ? work : () => this.under(guard.allowed === true ? undefined : guard, work);
+  }
+
+  #flush(): void {
+    const groups = new Map<number, Operation[]>();
+    const collected = this.#collected;
+    this.#collected = [];
+    for (const operation of collected) {
+      const name = this.#route.groupOf(operation.tag);
+      let group = groups.get(name);
+      if (group === undefined || group.length === MAX_OPERATIONS) {
+        if (group !== undefined) void this.#send(group);
+        group = [];
+        groups.set(name, group);
+      }
+      group.push(operation);
+      if (operation.decides !== undefined) operation.decides.call = group;
+    }
+    for (const group of groups.values()) void this.#send(group);
+  }
+
+  async #send(group: Operation[]): Promise<void> {
+    const ready = group.filter((operation) => !this.#waits(operation, group));
+    const [first] = ready;
+    if (first === undefined) return;
+    const deadlineAt = performance.now() + this.#options.deadlineMs;
+    try {
+      const replies = await evaluate(this.#route, first.tag, commandOf(ready), deadlineAt);
+      this.#pending -= ready.length;
+      for (let n = 0; n < ready.length; n += 1) answer(ready[n] as Operation, replies[n]);
+    } catch (error) {
+      this.#pending -= ready.length;
+      const fault = faultOf(error);
+      for (const operation of ready) operation.reject(fault);
+    }
+  }
+
+  /** Whether an operation must wait for the decision of a guard that does not travel in the same call; it is sent after that. */
+  #waits(operation: Operation, group: readonly Operation[]): boolean {
+    const { guard } = operation;
+    if (guard === undefined || guard.allowed === true || guard.call === group) return false;
+    const { tag, name, key, args, resolve, reject } = operation;
+    void guard.decision.then((allowed) => {
+      this.#pending -= 1;
+      if (allowed) this.run(tag, name, key, args, operation.decides).then(resolve, reject);
+      else reject(new Guarded());
+    });
+    return true;
+  }
+}
+
+function commandOf(operations: readonly Operation[]): string[] {
+  const command = scriptCall();
+  command.push(String(operations.length));
+  for (const { key } of operations) command.push(key);
+  const deciding = new Map<Guard, number>();
+  for (let n = 0; n < operations.length; n += 1) {
+    const { name, args, guard, decides } = operations[n] as Operation;
+    const place = guard === undefined ? undefined : deciding.get(guard);
+    if (place !== undefined) command.push('if', String(place), String(args.length));
+    command.push(name, ...args);
+    if (decides !== undefined) deciding.set(decides, n + 1);
+  }
+  return command;
+}
+
+/** An operation under a guard that refused answers null; no operation does so otherwise. */
+function answer({ guard, resolve, reject }: Operation, reply: unknown): void {
+  if (reply === null && guard !== undefined) reject(new Guarded());
+  else resolve(reply);
+}

@@ -1,0 +1,141 @@
+import { ErrorReply } from '@redis/client';
+import { unavailable, saysError } from './faults.ts';
+import type { Route } from './route.ts';
+import { ServerLink } from './server-link.ts';
+import { allTags, slotOfTag } from './tags.ts';
+
+/** While something is wrong the map is asked for at most this often. */
+const REFRESH_MS = 200;
+const MAP_DEADLINE_MS = 600;
+
+/**
+ * Redis Cluster: a map from tags to masters, one link a master, the map read again when a server redirects or is lost.
+ *
+ * It is our own, because node-redis's cluster puts every command through its routing policies, and waits as a whole when one master
+ * hangs; here the tags of the other masters go on.
+ */
+export function createClusterRoute(seeds: readonly string[]): Route {
+  const links = new Map<string, ServerLink>();
+  let owners: readonly string[] = [];
+  let refreshing: Promise<void> | undefined;
+  let readAt = -Infinity;
+  let isClosed = false;
+
+  function linkTo(address: string): ServerLink {
+    if (isClosed) throw unavailable('closed');
+    const present = links.get(address);
+    if (present !== undefined) return present;
+    const link = new ServerLink([urlOf(address, seeds)]);
+    links.set(address, link);
+    return link;
+  }
+
+  /** Asks all servers that are known at once and believes the first: one that hangs delays nobody. */
+  async function readMap(): Promise<void> {
+    readAt = performance.now();
+    const known = new Set([...seeds.map(addressOf), ...owners]);
+    const answers = [...known].map(async (address) => {
+      const reply = await linkTo(address).send(['CLUSTER', 'SLOTS'], performance.now() + MAP_DEADLINE_MS);
+      return ownersOf(reply, address);
+    });
+    owners = await Promise.any(answers).catch(() => {
+      throw unavailable('no server of the cluster tells its map');
+    });
+    await closeOthers(new Set([...owners, ...seeds.map(addressOf)]));
+  }
+
+  /** Links of servers that left the cluster. */
+  async function closeOthers(inUse: ReadonlySet<string>): Promise<void> {
+    const gone = [...links].filter(([address]) => !inUse.has(address));
+    for (const [address] of gone) links.delete(address);
+    await Promise.all(gone.map(([, link]) => link.close()));
+  }
+
+  function refresh(): Promise<void> {
+    refreshing ??= readMap().finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  }
+
+  /** Reads the map in the background, unless it was read just now. */
+  function doubt(): void {
+    if (performance.now() - readAt > REFRESH_MS) refresh().catch(() => undefined);
+  }
+
+  async function ownerOf(tag: number): Promise<ServerLink> {
+    if (owners.length === 0) await refresh();
+    const owner = owners[tag];
+    if (owner === undefined || owner === '') {
+      doubt();
+      throw unavailable('nobody serves this part of the cluster');
+    }
+    return linkTo(owner);
+  }
+
+  async function redirected(
+    tag: number,
+    error: ErrorReply,
+    args: readonly string[],
+    deadlineAt: number,
+  ): Promise<unknown> {
+    if (saysError(error, 'ASK ')) return linkTo(error.message.split(' ')[2] ?? '').send(args, deadlineAt, true);
+    await refresh();
+    return (await ownerOf(tag)).send(args, deadlineAt);
+  }
+
+  return {
+    groupOf: (tag) => tag,
+
+    async send(tag, args, deadlineAt) {
+      try {
+        return await (await ownerOf(tag)).send(args, deadlineAt);
+      } catch (error) {
+        if (saysError(error, 'MOVED ') || saysError(error, 'ASK ')) return redirected(tag, error, args, deadlineAt);
+        if (!(error instanceof ErrorReply) || saysError(error, 'CLUSTERDOWN') || saysError(error, 'READONLY')) doubt();
+        throw error;
+      }
+    },
+
+    async sendToAll(args, deadlineAt) {
+      if (owners.length === 0) await refresh();
+      return Promise.all(
+        [...new Set(owners)].filter((owner) => owner !== '').map((owner) => linkTo(owner).send(args, deadlineAt)),
+      );
+    },
+
+    async close() {
+      isClosed = true;
+      await Promise.all([...links.values()].map((link) => link.close()));
+    },
+  };
+}
+
+/** The master of each tag, empty where nobody serves it. CLUSTER SLOTS answers [first slot, last slot, [host, port, …], …replicas] for each range. */
+function ownersOf(reply: unknown, asked: string): readonly string[] {
+  const ranges = reply as readonly (readonly [number, number, readonly [string | null, number]])[];
+  return allTags.map((tag) => {
+    const slot = slotOfTag(tag);
+    const range = ranges.find(([first, last]) => first <= slot && slot <= last);
+    // A server that does not know its own address means: the one that you asked.
+    return range === undefined ? '' : `${range[2][0] || hostOf(asked)}:${range[2][1]}`;
+  });
+}
+
+function hostOf(address: string): string {
+  return address.slice(0, address.lastIndexOf(':'));
+}
+
+function addressOf(seed: string): string {
+  const { hostname, port } = new URL(seed);
+  return `${hostname.replace(/^\[(.*)\]$/, '$1')}:${port === '' ? '6379' : port}`;
+}
+
+/** Servers that the map names have the scheme and the credentials of the first that the settings name. */
+function urlOf(address: string, seeds: readonly string[]): string {
+  const url = new URL(seeds[0] ?? '');
+  const host = hostOf(address);
+  url.hostname = host.includes(':') ? `[${host}]` : host;
+  url.port = address.slice(address.lastIndexOf(':') + 1);
+  return url.href;
+}

@@ -1,0 +1,14 @@
+/** Which server serves which tag. */
+export interface Route {
+  /** Tags of one group may share a script call. */
+  groupOf(tag: number): number;
+  /**
+   * Sends a command to the server of a tag and follows redirections.
+   * @param deadlineAt on `performance.now()`'s scale.
+   * @throws Unavailable, or ErrorReply when the server refuses this very command
+   */
+  send(tag: number, args: readonly string[], deadlineAt: number): Promise<unknown>;
+  /** Sends a command to every server that serves tags. */
+  sendToAll(args: readonly string[], deadlineAt: number): Promise<readonly unknown[]>;
+  close(): Promise<void>;
+}

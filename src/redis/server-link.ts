@@ -1,0 +1,166 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ErrorReply } from '@redis/client';
+import { makeClient, type Client } from './client.ts';
+import { faultOf, saysError, unavailable } from './faults.ts';
+
+const FIRST_BACK_OFF_MS = 25;
+/** Short, because recovery must be seen within three seconds; a server that is away costs a few attempts a second. */
+const MAX_BACK_OFF_MS = 500;
+
+type Waiting = (client: Client | undefined) => void;
+
+/**
+ * The way to one Redis server: it connects at the first use and again after every loss. While it is down, callers are refused at
+ * once; while it connects, they wait within their deadlines. A server that lets a deadline pass counts as frozen: the connection is
+ * given up, because node-redis would wait on it for ever.
+ */
+export class ServerLink {
+  /** The URLs to try, one after the other; more than one only where any server will do (the bus). */
+  readonly #urls: readonly string[];
+  readonly #onReady: ((client: Client) => unknown) | undefined;
+  readonly #stop = new AbortController();
+  #client: Client | undefined;
+  #running: Promise<void> | undefined;
+  #lose: ((error: unknown) => void) | undefined;
+  /** Why callers are refused; undefined while the link is up or comes up. */
+  #down: unknown;
+  #waiting: Waiting[] = [];
+
+  /** @param onReady is called with each new connection before callers get it. */
+  constructor(urls: readonly string[], onReady?: (client: Client) => unknown) {
+    this.#urls = urls;
+    this.#onReady = onReady;
+  }
+
+  get isDown(): boolean {
+    return this.#down !== undefined;
+  }
+
+  /** Connects without waiting for it. */
+  open(): void {
+    this.#running ??= this.#stop.signal.aborted ? Promise.resolve() : this.#keepOpen();
+  }
+
+  /**
+   * Sends a command and answers its reply.
+   * @param deadlineAt on `performance.now()`'s scale.
+   * @param asking sends ASKING before it: the server is taking over the key's slot.
+   * @throws Unavailable, or ErrorReply when the server refuses this very command
+   */
+  async send(args: readonly string[], deadlineAt: number, asking = false): Promise<unknown> {
+    const client = this.#client ?? (await this.#connected(deadlineAt));
+    try {
+      return await this.#within(deadlineAt, client, () => {
+        if (asking) void client.sendCommand(['ASKING']).catch(() => undefined);
+        return client.sendCommand(args);
+      });
+    } catch (error) {
+      // A master that became a replica: a new connection finds the new master behind the same name.
+      if (saysError(error, 'READONLY')) this.#giveUp(client, error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#lose?.(unavailable('closed'));
+    this.#refuse(unavailable('closed'));
+    await this.#running;
+  }
+
+  async #keepOpen(): Promise<void> {
+    const { signal } = this.#stop;
+    let failures = 0;
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      const wasUp = await this.#serveOnce(this.#urls[attempt % this.#urls.length] ?? '');
+      failures = wasUp ? 0 : failures + 1;
+      // Half of the wait is random, so that all nodes of a service do not come back in step.
+      const waitMs =
+        Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures, 8)) * (0.5 + Math.random() / 2);
+      if (!signal.aborted) await pause(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Serves with one connection until it is lost; @returns whether it was up at all. */
+  async #serveOnce(url: string): Promise<boolean> {
+    let lose = (_error: unknown): void => undefined;
+    const lost = new Promise<never>((_, reject) => {
+      lose = reject;
+    });
+    this.#lose = lose;
+    const client = makeClient(url, lose);
+    try {
+      await Promise.race([client.connect(), lost]);
+      await Promise.race([this.#onReady?.(client), lost]);
+    } catch (error) {
+      this.#refuse(error);
+      client.destroy();
+      return false;
+    }
+    this.#client = client;
+    this.#down = undefined;
+    for (const go of this.#waiting.splice(0)) go(client);
+    await lost.catch(() => undefined);
+    if (this.#client === client) this.#client = undefined;
+    client.destroy();
+    return true;
+  }
+
+  #connected(deadlineAt: number): Promise<Client> {
+    this.open();
+    if (this.#down !== undefined) return Promise.reject(faultOf(this.#down));
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = (client) => {
+        clearTimeout(timer);
+        if (client === undefined) reject(faultOf(this.#down));
+        else resolve(client);
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        reject(unavailable('the connection did not come up in time'));
+      }, deadlineAt - performance.now());
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #refuse(error: unknown): void {
+    this.#down = error;
+    for (const go of this.#waiting.splice(0)) go(undefined);
+  }
+
+  /** Ends a connection that hangs; callers are refused until a new one is up. */
+  #giveUp(client: Client, error: unknown): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#refuse(error);
+    this.#lose?.(error);
+  }
+
+  #within(deadlineAt: number, client: Client, work: () => Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      let isSettled = false;
+      const settle = (): void => {
+        isSettled = true;
+        clearTimeout(timer);
+      };
+      const verdict = (): void => {
+        if (isSettled) return;
+        const fault = unavailable('the server did not answer in time');
+        reject(fault);
+        this.#giveUp(client, fault);
+      };
+      // A process that stalled itself finds its timers due before it has read what came meanwhile: it reads first, then judges.
+      const timer = setTimeout(() => setImmediate(verdict), deadlineAt - performance.now());
+      work().then(
+        (reply) => {
+          settle();
+          resolve(reply);
+        },
+        (error: unknown) => {
+          settle();
+          reject(error instanceof ErrorReply ? error : faultOf(error));
+        },
+      );
+    });
+  }
+}
