@@ -1,0 +1,30 @@
+import type { BusMessage } from './contract.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** What makes a message of each type one: nodes of another version, or strangers on the channel, may send anything. */
+const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> = {
+  'tenants.changed': () => true,
+  'login.changed': ({ loginId }) => isText(loginId),
+  'session.moved': ({ sessionId, state, endReason }) =>
+    isText(sessionId) && isText(state) && (endReason === null || isText(endReason)),
+  'quota.neared': ({ subject }) => isText(subject),
+};
+
+/** The message that a text is, or undefined. */
+export function readMessage(text: string): BusMessage | undefined {
+  const fields = parse(text);
+  if (typeof fields?.['type'] !== 'string' || !Object.hasOwn(shapes, fields['type'])) return undefined;
+  return shapes[fields['type'] as BusMessage['type']](fields) ? (fields as unknown as BusMessage) : undefined;
+}
+
+function parse(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+
+/** The fields that events change. Whoever adds one to the record adds it here, else saves do not carry it. */
+type Moving = Pick<
+  VoiceRecord,
+  'version' | 'lastSeenAtMs' | 'lastActivityAtMs' | 'settledAtMs' | 'endedAtMs' | 'endReason'
+>;
+
+/** The part of a record that never changes, written once; nodes of different versions may add fields. */
+export function fixedPart(record: VoiceRecord): string {
+  const moving: Record<keyof Moving, undefined> = {
+    version: undefined,
+    lastSeenAtMs: undefined,
+    lastActivityAtMs: undefined,
+    settledAtMs: undefined,
+    endedAtMs: undefined,
+    endReason: undefined,
+  };
+  return JSON.stringify({ ...record, ...moving });
+}
+
+/** The part that every heartbeat changes, small; version and due time come first, because the script reads them. */
+export function movingPart(record: Moving, due: string): string {
+  const { version, lastSeenAtMs, lastActivityAtMs, settledAtMs, endedAtMs, endReason } = record;
+  const end = endedAtMs === null ? '' : ` ${endedAtMs} ${endReason ?? ''}`;
+  return `${version} ${due} ${lastSeenAtMs} ${lastActivityAtMs} ${settledAtMs}${end}`;
+}
+
+/** A record from its two parts. */
+export function readRecord(fixed: string, moving: string): VoiceRecord {
+  const [version, , seen, activity, settled, ended, reason] = moving.split(' ');
+  const rest = JSON.parse(fixed) as Omit<VoiceRecord, keyof Moving>;
+  return {
+    ...rest,
+    lastSeenAtMs: Number(seen),
+    lastActivityAtMs: Number(activity),
+    settledAtMs: Number(settled),
+    endedAtMs: ended === undefined ? null : Number(ended),
+    endReason: reason === undefined || reason === '' ? null : (reason as VoiceRecord['endReason']),
+    version: Number(version),
+  };
+}
+
+/** A due time as Redis sorts it. */
+export function dueText(dueAtMs: number): string {
+  return dueAtMs === Infinity ? '+inf' : String(dueAtMs);
+}

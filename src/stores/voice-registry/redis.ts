@@ -1,0 +1,129 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { allTags, tagged, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
+import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
+import type { DueAt, VoiceRegistry } from './contract.ts';
+import { claimDue } from './redis-claims.ts';
+import { RecentRecords } from './recent-records.ts';
+
+export interface RedisRegistryParts {
+  readonly redis: Pick<Redis, 'run' | 'bind'>;
+  readonly dueAt: DueAt;
+  /** Live records that no sweep has come to for so long are forgotten, in milliseconds: longer than any deadline is away. */
+  readonly keepMs: number;
+  /** Ended records that nobody removes are forgotten after this, in milliseconds. */
+  readonly keepEndedMs?: number;
+  /** Records that this process remembers, about a kilobyte each. */
+  readonly maxRecent?: number;
+}
+
+export interface RedisVoiceRegistry extends VoiceRegistry {
+  load(id: string): Promise<VoiceRecord | undefined>;
+  /**
+   * The record as this process saw it last, at once; undefined when it saw none. It may be out of date: good for a change that is
+   * saved with compare-and-save (a save that loses brings the present record, for the next recall), never for an answer by itself.
+   */
+  recall(id: string): VoiceRecord | undefined;
+  /** With `slotUntilMs` the subject's slot of this session is renewed in the same step, when the save succeeds. */
+  save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Promise<boolean>;
+  /** Work for a later time, under the guard that holds now. */
+  bind<T>(work: () => T): () => T;
+}
+
+const KEEP_ENDED_MS = 600_000;
+const MAX_RECENT = 50_000;
+
+/** The live registry that all nodes share; see `lua/registry.ts` for what is kept where. */
+export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceRegistry {
+  const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = parts;
+  const recent = new RecentRecords(maxRecent);
+  const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
+  const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
+    const tag = tagOfSession(id);
+    return redis.run(tag, name, tagged(tag, id), args);
+  };
+
+  /** Remembers what Redis answered. */
+  function read(id: string, [fixed, moving]: readonly (string | null)[]): VoiceRecord | undefined {
+    if (typeof fixed !== 'string' || typeof moving !== 'string') {
+      recent.forget(id);
+      return undefined;
+    }
+    const record = readRecord(fixed, moving);
+    recent.keep(record);
+    return record;
+  }
+
+  return {
+    bind: (work) => redis.bind(work),
+    recall: (id) => recent.get(id),
+
+    async load(id) {
+      return read(id, (await ask('load', id, [])) as (string | null)[]);
+    },
+
+    async save(record, expectedVersion, slotUntilMs) {
+      const due = dueText(dueAt(record));
+      const change = [`${expectedVersion} `, movingPart(record, due), due];
+      const answer =
+        record.endedAtMs !== null
+          ? await ask('finish', record.id, [...change, keepEnded])
+          : slotUntilMs !== undefined
+            ? await ask('beat', record.id, [...change, String(slotUntilMs), keep])
+            : await ask('save', record.id, change);
+      if (answer === 1) recent.keep(record);
+      else read(record.id, answer === 0 ? [] : (answer as string[]));
+      return answer === 1;
+    },
+
+    async insert(record) {
+      const due = dueText(dueAt(record));
+      const key = record.keyId === null ? '' : keySet(record.tenantId, record.keyId);
+      const isLive = record.endedAtMs === null;
+      const args = [
+        fixedPart(record),
+        movingPart(record, due),
+        due,
+        key,
+        isLive ? '1' : '0',
+        isLive ? keep : keepEnded,
+      ];
+      const isNew = (await ask('insert', record.id, args)) === 1;
+      if (isNew) recent.keep(record);
+      return isNew;
+    },
+
+    async remove(id) {
+      recent.forget(id);
+      await ask('remove', id, []);
+    },
+
+    async claimDue(atMs, limit, leaseMs) {
+      const ids = await claimDue(redis, { atMs, limit, leaseMs, keepMs });
+      // Whoever claims must act on the present record.
+      for (const id of ids) recent.forget(id);
+      return ids;
+    },
+
+    async ofSubject(subject) {
+      const tag = tagOfSubject(subject);
+      return (await redis.run(tag, 'members', tagged(tag, `subject:${subject}`), [])) as string[];
+    },
+
+    async ofKey(tenantId, keyId) {
+      const name = `key:${keySet(tenantId, keyId)}`;
+      const sets = await Promise.all(allTags.map((tag) => redis.run(tag, 'members', tagged(tag, name), [])));
+      return (sets as string[][]).flat();
+    },
+
+    async size() {
+      const sizes = await Promise.all(allTags.map((tag) => redis.run(tag, 'size', tagged(tag, 'due'), [])));
+      return (sizes as number[]).reduce((sum, size) => sum + size, 0);
+    },
+  };
+}
+
+/** Unambiguous, since PostgreSQL lets no NUL into a tenant's id. */
+function keySet(tenantId: string, keyId: string): string {
+  return `${tenantId}\0${keyId}`;
+}
