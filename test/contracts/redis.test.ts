@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { openRedis, type Redis } from '../../src/redis/connection.ts';
+import { createRedisBus } from '../../src/stores/bus/redis.ts';
+import { createRedisSlots } from '../../src/stores/slots/redis.ts';
+import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import { createRedisWindows } from '../../src/stores/windows/redis.ts';
+import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
+import { busContract } from './bus.ts';
+import { slotsContract } from './slots.ts';
+import type { Nodes } from './support.ts';
+import { voiceRegistryContract } from './voice-registry.ts';
+import { windowsContract } from './windows.ts';
+
+const HOUR_MS = 3_600_000;
+const skipped = reasonToSkipRedis();
+
+describe.skipIf(skipped !== undefined)(`with Redis ${skipped ?? ''}`, () => {
+  redisContracts('one server', startRedis);
+  redisContracts('a cluster of three', startRedisCluster);
+});
+
+function redisContracts(name: string, start: () => Promise<RedisService>): void {
+  describe(`on ${name}`, () => {
+    let service: RedisService;
+
+    beforeAll(async () => {
+      service = await start();
+    });
+
+    afterAll(() => service.stop());
+
+    /** Two nodes with a connection each. */
+    async function two<T>(make: (redis: Redis) => T, end: (engine: T) => unknown = () => undefined): Promise<Nodes<T>> {
+      await service.flush();
+      // A busy test machine is slow, not away.
+      const open = () => openRedis({ urls: service.urls, deadlineMs: 10_000 });
+      const connections = [open(), open()] as const;
+      const nodes = [make(connections[0]), make(connections[1])] as const;
+      return {
+        nodes,
+        async close() {
+          for (const node of nodes) await end(node);
+          await Promise.all(connections.map((redis) => redis.close()));
+        },
+      };
+    }
+
+    voiceRegistryContract(name, (dueAt) => two((redis) => createRedisVoiceRegistry({ redis, dueAt, keepMs: HOUR_MS })));
+    slotsContract(name, () =>
+      two((redis) => createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) })),
+    );
+    windowsContract(name, () => two((redis) => createRedisWindows({ redis })));
+    busContract(name, () =>
+      two(
+        (redis) => createRedisBus({ redis, onError: () => undefined }),
+        (bus) => bus.close(),
+      ),
+    );
+  });
+}
