@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
+import { cp, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
@@ -18,15 +17,16 @@ const bundles = join(root, 'node_modules/.cache/switchboard-tests');
  * @returns the path of the bundle.
  */
 export async function bundleChild(name: string): Promise<string> {
-  const file = join(bundles, `${name}-${process.pid}.js`);
+  const file = join(bundles, `${name}.js`);
+  const next = `${file}.${process.pid}`;
   await build({
     input: join(root, `test/database/children/${name}.ts`),
     platform: 'node',
     external: [/^@electric-sql\/pglite/],
-    output: { file, format: 'esm' },
+    output: { file: next, format: 'esm' },
   });
-  process.once('exit', () => rmSync(file, { force: true }));
   await cp(join(root, 'src/database/embedded/pglite-worker.js'), join(bundles, 'pglite-worker.js'));
+  await rename(next, file);
   return file;
 }
 
