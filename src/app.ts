@@ -5,6 +5,7 @@ import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open.ts';
 import { faultReply } from './http/error-reply.ts';
 import type { HttpReply } from './http/message.ts';
+import { SOCKET_PATH, SUBPROTOCOL } from './http/routes/socket.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
 import { Unavailable } from './kernel/errors.ts';
 import type { Eventually } from './kernel/eventually.ts';
@@ -84,7 +85,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, stores, sessions, directory, logins } = await buildService({
+  const { handle, hub, stores, sessions, directory, logins } = await buildService({
     config,
     clock,
     database,
@@ -113,6 +114,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       events.faulted(error, requestId, 'transport');
       return faultReply(error, requestId);
     },
+    sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => hub.accept(socket) },
   });
   release.add(() => transport.close(0));
   ownUrl ||= `http://localhost:${transport.port}`;
@@ -131,7 +133,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => watch.stop());
   await directory.start();
   release.add(() => directory.stop());
-  release.add(startBackground({ sessions, stores, clock, onError }));
+  release.add(startBackground({ sessions, hub, stores, clock, onError }));
   isReady = true;
 
   return {
@@ -145,6 +147,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     },
     async close() {
       isAccepting = false;
+      hub.close();
       await transport.close(DRAIN_MS);
       await release.all();
     },

@@ -1,3 +1,4 @@
+import type { Hub } from './channel/hub.ts';
 import type { Clock } from './kernel/clock.ts';
 import { repeat } from './kernel/repeat.ts';
 import type { DurableStores } from './stores/durable.ts';
@@ -7,21 +8,27 @@ const SWEEP_MS = 500;
 const SWEEP_BATCH = 500;
 const SWEEP_LEASE_MS = 5000;
 const FLUSH_MS = 1000;
+const TICK_MS = 1000;
 const PURGE_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 
 export interface BackgroundParts {
   readonly sessions: VoiceSessions;
+  readonly hub: Pick<Hub, 'tick'>;
   readonly stores: DurableStores;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** The work that no request asks for: sweeping deadlines, writing the history, deleting what is over. @returns the way to stop it */
-export function startBackground({ sessions, stores, clock, onError }: BackgroundParts): () => Promise<unknown> {
+/**
+ * The work that no request asks for: sweeping deadlines, writing the history, warning the clients of ends that are near,
+ * deleting what is over. @returns the way to stop it
+ */
+export function startBackground({ sessions, hub, stores, clock, onError }: BackgroundParts): () => Promise<unknown> {
   const stops = [
     repeat(SWEEP_MS, () => sweepAll(sessions, clock), onError),
     repeat(FLUSH_MS, () => sessions.flush(), onError),
+    repeat(TICK_MS, async () => hub.tick(), onError),
     repeat(PURGE_MS, () => purge(stores, clock.now()), onError),
   ];
   return () => Promise.all(stops.map((stop) => stop()));

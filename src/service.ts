@@ -6,6 +6,7 @@ import { createServiceTokens } from './auth/service-tokens.ts';
 import { createSubjects } from './auth/subjects.ts';
 import { createTokens } from './auth/tokens.ts';
 import type { BotDetector } from './bots/contract.ts';
+import { Hub } from './channel/hub.ts';
 import type { Database } from './database/database.ts';
 import { createConsoleCookie } from './http/console-cookie.ts';
 import type { Origins } from './http/cors.ts';
@@ -93,7 +94,20 @@ export async function buildService(on: Foundations) {
     isWidget: (origin) => directory.isWidgetOrigin(origin),
   };
 
+  const calendar = createCalendar(config.quotaTimeZone);
+  const { heartbeatIntervalSec } = config;
+
   const features = { sessions, subjects, directory, logins, codes, limitsOf, origins };
+  const hub = new Hub({
+    ...features,
+    ledger: stores.ledger,
+    bus,
+    clock,
+    events,
+    calendar,
+    heartbeatIntervalSec,
+    budget: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
+  });
   const handle = createPipeline({
     routes: routesOf({
       ...features,
@@ -114,8 +128,8 @@ export async function buildService(on: Foundations) {
       requireOrigin: config.requireOriginForWidgets,
       requireLogin: config.requireAuthForSession,
       mintTimeoutMs: config.upstream.timeoutMs,
-      calendar: createCalendar(config.quotaTimeZone),
-      heartbeatIntervalSec: config.heartbeatIntervalSec,
+      calendar,
+      heartbeatIntervalSec,
       operatorEmails: config.operatorEmails,
       openMetrics: config.debugMetrics,
       destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
@@ -133,7 +147,8 @@ export async function buildService(on: Foundations) {
     timing: config.debugMetrics,
   });
   metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => sessions.size());
+  metrics.observe('switchboard_sockets_attached', 'Sockets that are attached to a session', () => hub.attached);
   metrics.observe('switchboard_history_waiting', 'Records that wait for the database', () => sessions.waiting());
 
-  return { ...features, handle, stores };
+  return { ...features, handle, hub, stores };
 }

@@ -77,6 +77,11 @@ export class Connection implements SocketListener {
     this.#refuseFrame();
   }
 
+  ping(): void {
+    if (!this.#isOver && !this.#budget.take(this.#parts.clock.now()))
+      this.close(closeCode.tooManyFrames, 'too many frames');
+  }
+
   closed(): void {
     this.#isOver = true;
     clearTimeout(this.#attachTimer);

@@ -12,6 +12,8 @@ export interface SocketListener {
   message(text: string): void;
   /** A message that is no text. */
   binary(): void;
+  /** A ping, which is answered already. */
+  ping(): void;
   /** The connection is gone, whoever ended it. */
   closed(): void;
 }

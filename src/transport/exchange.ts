@@ -54,10 +54,13 @@ export class Exchange {
   #closes = false;
   #linger: NodeJS.Timeout | undefined;
   #held: HttpReply | undefined;
+  readonly #switchProtocols: ((reply: HttpReply) => void) | undefined;
 
-  constructor(all: Exchanges, res: NativeResponse) {
+  /** @param switchProtocols what a reply with status 101 does, where there is another protocol to go over to */
+  constructor(all: Exchanges, res: NativeResponse, switchProtocols?: (reply: HttpReply) => void) {
     this.#all = all;
     this.#res = res;
+    this.#switchProtocols = switchProtocols;
   }
 
   /** True for exactly one caller, who then must answer. False once answered or aborted. */
@@ -94,7 +97,8 @@ export class Exchange {
     this.#request = request;
     this.#framing = bodyFraming(request);
     if (this.#framing === 0) return this.#run();
-    if (this.#framing === malformed) return this.#refuse();
+    // A body before the frames of another protocol: two parsers could disagree where it ends.
+    if (this.#framing === malformed || this.#switchProtocols !== undefined) return this.#refuse();
     // After the last chunk uWebSockets.js 20.51 takes trailers for a next request: nothing behind this one is trusted.
     if (this.#framing === chunked) this.#closes = true;
     this.#res.onData((chunk, isLast) => {
@@ -205,7 +209,8 @@ export class Exchange {
     const headOnly = this.#request.method === 'HEAD';
     const close = this.#closes || this.#all.draining;
     try {
-      writeReply(this.#res, reply, headOnly, close);
+      if (reply.status === 101 && this.#switchProtocols !== undefined) this.#switchProtocols(reply);
+      else writeReply(this.#res, reply, headOnly, close);
     } catch (error) {
       // Nothing has been written: a reply is checked whole before its first byte.
       this.#writeFault(this.#fault(error), headOnly, close);

@@ -16,6 +16,7 @@ export interface ListenSocket {
 }
 
 export interface NativeApp {
+  ws(pattern: string, behavior: NativeSocketBehavior): NativeApp;
   any(pattern: string, handler: (res: NativeResponse, req: NativeRequest) => void): NativeApp;
   /** Called with +1 and -1 as connections open and close. */
   filter(handler: (res: NativeResponse, change: number) => void): NativeApp;
@@ -30,6 +31,8 @@ export interface NativeRequest {
   getUrl(): string;
   /** The older version returns undefined where there is no question mark. */
   getQuery(): string | undefined;
+  /** Empty where there is none; of several the first. */
+  getHeader(name: string): string;
   forEach(visit: (name: string, value: string) => void): void;
 }
 
@@ -46,4 +49,45 @@ export interface NativeResponse {
   /** Takes a length and a flag as well, which do not work: see reply.ts. */
   endWithoutBody(): NativeResponse;
   close(): NativeResponse;
+}
+
+export interface NativeUpgradeResponse extends NativeResponse {
+  /** Calls `open` before it returns. The response is dead afterwards. */
+  upgrade(userData: object, key: string, subprotocol: string, extensions: string, context: UpgradeContext): void;
+}
+
+/** Opaque; belongs to one upgrade. */
+export interface UpgradeContext {
+  readonly upgradeContext: never;
+}
+
+export interface NativeSocketBehavior {
+  readonly maxPayloadLength: number;
+  /** Seconds, 0 or 8 to 960. */
+  readonly idleTimeout: number;
+  readonly sendPingsAutomatically: boolean;
+  readonly maxBackpressure: number;
+  readonly closeOnBackpressureLimit: boolean;
+  readonly maxLifetime: number;
+  /** 0 for none. */
+  readonly compression: number;
+  readonly upgrade: (res: NativeUpgradeResponse, req: NativeRequest, context: UpgradeContext) => void;
+  readonly open: (ws: NativeSocket) => void;
+  /** The data's memory is taken back when the handler returns. Text has been found to be UTF-8. */
+  readonly message: (ws: NativeSocket, data: ArrayBuffer, isBinary: boolean) => void;
+  /** The pong has been sent already. */
+  readonly ping: (ws: NativeSocket) => void;
+  /** Comes once, also after `end`, and before `end` returns. The socket is dead afterwards: any use throws. */
+  readonly close: (ws: NativeSocket) => void;
+}
+
+/** The same object in every callback of one connection, so that a property on it stays. */
+export interface NativeSocket {
+  /** What `src/transport/socket.ts` keeps there. */
+  owner?: unknown;
+  /** 1: written. 0: waits in memory. 2: dropped, more than maxBackpressure waits already. */
+  send(message: string, isBinary: boolean, compress: boolean): number;
+  getBufferedAmount(): number;
+  /** Sends a close frame, and closes when it is out. */
+  end(code: number, reason: string): void;
 }

@@ -49,7 +49,16 @@ function statusText(status: number): string {
  * @throws UnsendableReply for an unknown status and for a name or value that HTTP does not allow
  */
 function replyHead(reply: HttpReply): string {
-  let head = statusText(reply.status);
+  return withHeaders(statusText(reply.status), reply);
+}
+
+/** As replyHead, for the reply that ends HTTP on a connection. @throws UnsendableReply */
+export function switchingHead(reply: HttpReply): string {
+  return withHeaders('101 Switching Protocols', reply);
+}
+
+function withHeaders(status: string, reply: HttpReply): string {
+  let head = status;
   for (const [name, value] of reply.headers) {
     if (notInValue.test(value)) throw new UnsendableReply(`not a value for ${name}: ${JSON.stringify(value)}`);
     head += (fieldStarts.get(name) ?? fieldStart(name)) + value;

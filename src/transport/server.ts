@@ -7,6 +7,7 @@ import { loadUws } from './load.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { errorBody } from './reply.ts';
 import { readRequest } from './request.ts';
+import { serveSockets, type OpenSockets, type SocketEndpoint } from './socket.ts';
 
 export interface ListenOptions {
   /** An address of this machine; 0.0.0.0 for all of IPv4, :: for all. */
@@ -24,6 +25,8 @@ export interface ListenOptions {
   /** Makes the reply to a request whose body's extent is in doubt. The connection closes after it. Default: a plain 400. */
   readonly rejectMalformed?: (request: HttpRequest) => HttpReply;
   readonly clock?: Clock;
+  /** Where sockets may be opened; `handle` answers the upgrade, with 101 to let it go on. */
+  readonly sockets?: SocketEndpoint;
 }
 
 export interface Transport {
@@ -31,8 +34,8 @@ export interface Transport {
   /** `host:port` as bound, IPv6 in brackets. */
   readonly address: string;
   /**
-   * Drains and closes: no new connections, pending replies are finished and ask their clients to close, connections
-   * without a request are closed, then the rest. Never rejects; a second call gets the first one's promise.
+   * Drains and closes: no new connections, sockets are told to connect elsewhere (1012), pending replies are finished and
+   * ask their clients to close, connections without a request are closed, then the rest. Never rejects; a second call gets the first one's promise.
    * @param graceMs resolves by then at the latest; what is pending then is cut
    */
   close(graceMs: number): Promise<void>;
@@ -60,7 +63,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     pending: new Set(),
     draining: false,
   };
-  const traffic = serve(app, all, options.clock ?? systemClock);
+  const { traffic, sockets } = serve(app, all, options);
   const socket = await bind(uws, app, options);
   const port = uws.us_socket_local_port(socket);
 
@@ -76,7 +79,12 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     all.draining = true;
     // Connections that are open stay so.
     uws.us_listen_socket_close(socket);
-    await drain(() => ({ pending: all.pending.size, ...traffic }), graceMs);
+    // Sockets that were told count as connections until they had time to read it: closing earlier could make the kernel reset them.
+    const told = sockets?.closeAll() ?? 0;
+    await drain(
+      () => ({ pending: all.pending.size, requests: traffic.requests, connections: traffic.connections + told }),
+      graceMs,
+    );
     clearInterval(watch);
     app.close();
   };
@@ -88,12 +96,18 @@ export async function listen(options: ListenOptions): Promise<Transport> {
 }
 
 /** Routes everything through one handler, so that no path meets the library's own 404 page; counts what a drain must know. */
-function serve(app: NativeApp, all: Exchanges, clock: Clock): { connections: number; requests: number } {
+function serve(
+  app: NativeApp,
+  all: Exchanges,
+  options: ListenOptions,
+): { readonly traffic: { connections: number; requests: number }; readonly sockets: OpenSockets | undefined } {
+  const clock = options.clock ?? systemClock;
   const traffic = { connections: 0, requests: 0 };
   app.filter((_res, change) => {
     traffic.connections += change;
   });
-  // Sockets come before this line (contract section 7): an upgrade that no `ws` route takes is a GET like any other.
+  const sockets = options.sockets === undefined ? undefined : serveSockets(app, all, options.sockets, clock, traffic);
+  // After the sockets: an upgrade that none of them takes is a GET like any other.
   app.any('/*', (res, req) => {
     // Nothing may be thrown out of here and no path may lack onAborted: either would abort the process.
     const exchange = new Exchange(all, res);
@@ -105,7 +119,7 @@ function serve(app: NativeApp, all: Exchanges, clock: Clock): { connections: num
       exchange.fail(error);
     }
   });
-  return traffic;
+  return { traffic, sockets };
 }
 
 /** The address is taken or not ours; the message says what to do. */

@@ -1,0 +1,172 @@
+import type { Socket, SocketListener } from '../channel/socket.ts';
+import { closeCode } from '../channel/socket.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { Exchange, type Exchanges } from './exchange.ts';
+import type { NativeApp, NativeRequest, NativeSocket, NativeUpgradeResponse, UpgradeContext } from './native.ts';
+import { switchingHead } from './reply.ts';
+import { readRequest } from './request.ts';
+
+/** A path at which sockets may be opened. */
+export interface SocketEndpoint {
+  readonly path: string;
+  /** Named in the answer when the client offers it. */
+  readonly subprotocol: string;
+  /** A peer that has been silent for so long, pings included, is dead. Whole seconds from 8 to 60; default 60. */
+  readonly idleTimeoutSec?: number;
+  /** Takes a new socket. */
+  readonly accept: (socket: Socket) => SocketListener;
+}
+
+const MAX_FRAME_BYTES = 4096;
+/** More than this waits for a peer that does not read: its next frame is refused. */
+const MAX_WAITING_BYTES = 64 * 1024;
+/** Beyond our own limit, so that the close frame that tells the peer of it is not dropped. */
+const NATIVE_MAX_WAITING_BYTES = 2 * MAX_WAITING_BYTES;
+/** RFC 6455 7.4.1: the server met something that it did not expect. */
+const INTERNAL_ERROR = 1011;
+
+/** The sockets of one server. */
+export interface OpenSockets {
+  /** Tells every socket that the node goes away (1012); @returns how many there were. */
+  closeAll(): number;
+}
+
+/**
+ * Serves WebSockets on an endpoint. An upgrade is a request like any other and goes through `all.handle`; the answer 101
+ * lets it go on. uWebSockets.js closes by itself, and without a close frame, whoever breaks the framing, sends more than
+ * 4 KiB in one message or text that is not UTF-8; fragments come to the listener as one message.
+ * @param traffic its connections are those that still speak HTTP: the library tells when one opens, not when it changes over
+ */
+export function serveSockets(
+  app: NativeApp,
+  all: Exchanges,
+  endpoint: SocketEndpoint,
+  clock: Clock,
+  traffic: { connections: number; requests: number },
+): OpenSockets {
+  const open = new Set<OpenSocket>();
+
+  /** Nothing may be thrown into uWebSockets.js: it would abort the process. */
+  function guard(ws: NativeSocket, work: (socket: OpenSocket) => void): void {
+    const { owner } = ws;
+    if (!(owner instanceof OpenSocket)) return;
+    try {
+      work(owner);
+    } catch (error) {
+      fail(error);
+      owner.close(INTERNAL_ERROR, 'internal error');
+    }
+  }
+
+  function fail(error: unknown): void {
+    try {
+      all.onFault(error, '');
+    } catch {
+      // Whoever hears of faults has one; the socket closes all the same.
+    }
+  }
+
+  app.ws(endpoint.path, {
+    maxPayloadLength: MAX_FRAME_BYTES,
+    idleTimeout: endpoint.idleTimeoutSec ?? 60,
+    sendPingsAutomatically: true,
+    maxBackpressure: NATIVE_MAX_WAITING_BYTES,
+    closeOnBackpressureLimit: false,
+    maxLifetime: 0,
+    compression: 0,
+
+    upgrade(res, req, context) {
+      traffic.requests += 1;
+      const exchange = upgradeExchange(all, res, req, context, endpoint.subprotocol);
+      res.onAborted(() => exchange.abort());
+      try {
+        exchange.start(readRequest(res, req, clock.now()));
+      } catch (error) {
+        exchange.fail(error);
+      }
+    },
+
+    open(ws) {
+      traffic.connections -= 1;
+      const socket = new OpenSocket(ws);
+      ws.owner = socket;
+      open.add(socket);
+      guard(ws, () => {
+        if (all.draining) socket.close(closeCode.goingAway, 'the node is going away');
+        else socket.listener = endpoint.accept(socket);
+      });
+    },
+
+    message(ws, data, isBinary) {
+      guard(ws, ({ listener }) => {
+        if (isBinary) listener?.binary();
+        else listener?.message(Buffer.from(data).toString());
+      });
+    },
+
+    ping(ws) {
+      guard(ws, ({ listener }) => listener?.ping());
+    },
+
+    close(ws) {
+      guard(ws, (socket) => {
+        open.delete(socket);
+        socket.gone();
+      });
+    },
+  });
+
+  return {
+    closeAll() {
+      const sockets = [...open];
+      for (const socket of sockets) socket.close(closeCode.goingAway, 'the node is going away');
+      return sockets.length;
+    },
+  };
+}
+
+/** The key and the subprotocol are read at once: the request is dead after the callback, and the answer may come later. */
+function upgradeExchange(
+  all: Exchanges,
+  res: NativeUpgradeResponse,
+  req: NativeRequest,
+  context: UpgradeContext,
+  subprotocol: string,
+): Exchange {
+  const key = req.getHeader('sec-websocket-key');
+  const offered = req.getHeader('sec-websocket-protocol').split(',');
+  const chosen = offered.some((name) => name.trim() === subprotocol) ? subprotocol : '';
+  return new Exchange(all, res, (reply) => {
+    // No extensions: frames are small, and compressing them would cost more than it saves.
+    res.writeStatus(switchingHead(reply));
+    res.upgrade({}, key, chosen, '', context);
+  });
+}
+
+class OpenSocket implements Socket {
+  listener: SocketListener | undefined;
+  #ws: NativeSocket | undefined;
+
+  constructor(ws: NativeSocket) {
+    this.#ws = ws;
+  }
+
+  send(text: string): 'sent' | 'buffered' | 'dropped' {
+    const ws = this.#ws;
+    if (ws === undefined || ws.getBufferedAmount() > MAX_WAITING_BYTES) return 'dropped';
+    const status = ws.send(text, false, false);
+    if (status === 1) return 'sent';
+    return status === 0 ? 'buffered' : 'dropped';
+  }
+
+  close(code: number, reason: string): void {
+    const ws = this.#ws;
+    this.#ws = undefined;
+    ws?.end(code, reason);
+  }
+
+  gone(): void {
+    this.#ws = undefined;
+    this.listener?.closed();
+  }
+}
