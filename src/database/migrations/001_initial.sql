@@ -127,6 +127,7 @@ create table usage_key (
   at_ms           bigint not null,
   primary key (subject, idempotency_key)
 );
+create index usage_key_age on usage_key (at_ms);
 
 create table replay (
   key_hash     text primary key,
