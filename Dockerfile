@@ -1,0 +1,41 @@
+# The service in an image of its own: Node on glibc (uWebSockets.js does not run on musl), the built server and what it
+# loads at run time, as a user without rights.
+#
+#   docker build -t switchboard .
+#   docker run --rm -p 3000:3000 -e NODE_ENV=development switchboard        # to look at it: embedded storage, gone with the container
+#
+# In production it takes its settings from the environment and lists what is missing; config/compose.yaml and
+# config/kubernetes.yaml show both. Add `-v switchboard:/data` to keep embedded storage.
+
+FROM node:24-trixie-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Without scripts: the one of this package builds from sources that come in the next layer.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY config config
+COPY machines machines
+COPY src src
+RUN npm run build
+
+# Beside the build: native parts must be those of the image's platform, and a changed source does not fetch them anew.
+FROM node:24-trixie-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:24-trixie-slim
+ENV NODE_ENV=production DATA_DIR=/data
+WORKDIR /app
+RUN install -d -o node -g node /data
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json ./
+COPY config/tenants.json config/tenants.json
+# By number, so that Kubernetes can see that it is not root.
+USER 1000:1000
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/healthz').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
+# Without a shell or npm in between, so that SIGTERM reaches the service.
+CMD ["node", "dist/main.js"]
