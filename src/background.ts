@@ -45,4 +45,5 @@ async function purge(stores: DurableStores, at: number): Promise<void> {
   await stores.challenges.purge(at - DAY_MS);
   await stores.logins.purge(at - 30 * DAY_MS);
   await stores.replays.purge(at);
+  await stores.ledger.purge(at - 2 * DAY_MS);
 }
