@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findUnstorable } from '../kernel/unstorable.ts';
 import { emailSchema } from '../auth/email.ts';
 
 const idleSec = z.int().min(0).optional();
@@ -92,5 +93,6 @@ export function readFrame(text: string): ClientFrame | undefined {
   } catch {
     return undefined;
   }
+  if (text.includes('\\u') && findUnstorable(value).length > 0) return undefined;
   return clientFrame.safeParse(value).data;
 }

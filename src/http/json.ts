@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../kernel/errors.ts';
+import { findUnstorable } from '../kernel/unstorable.ts';
 
 const MAX_DEPTH = 32;
 
@@ -18,16 +19,10 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal
     return malformed('The body must be a JSON object.');
   if (isDeeperThan(value, MAX_DEPTH)) return malformed(`The body is nested more than ${MAX_DEPTH} deep.`);
   // Only an escape can bring in what UTF-8 and JSON do not allow as they are.
-  if (text.includes('\\u') && holdsUnstorable(value))
-    return malformed('A text holds U+0000 or half of a surrogate pair, which cannot be stored.');
+  const details = text.includes('\\u') ? findUnstorable(value) : [];
+  if (details.length > 0)
+    return new Refusal('INVALID_REQUEST', `${details[0]?.path}: ${details[0]?.message}`, { details });
   return value as Record<string, unknown>;
-}
-
-/** Whether a name or a text in the value has characters that PostgreSQL refuses. */
-function holdsUnstorable(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([name, item]) => holdsUnstorable(name) || holdsUnstorable(item));
 }
 
 function malformed(message: string): Refusal {

@@ -3,7 +3,7 @@ import type { core } from 'zod';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { findConflicts, type FileProblem } from './conflicts.ts';
 import { JsonTextError, parseJsonText } from './json-text.ts';
-import { findUnstorable } from './unstorable.ts';
+import { findUnstorable } from '../kernel/unstorable.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
 /** The tenants file cannot be used. Its message is complete: every problem, and what to do. */

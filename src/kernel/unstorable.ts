@@ -1,7 +1,11 @@
-import type { FileProblem } from './conflicts.ts';
+export interface Unstorable {
+  /** Names and indexes that lead to the text. */
+  readonly path: string;
+  readonly message: string;
+}
 
 /** Finds texts that JSON can hold and PostgreSQL can not: with the character U+0000, or with half of a surrogate pair. */
-export function findUnstorable(value: unknown, path = ''): FileProblem[] {
+export function findUnstorable(value: unknown, path = ''): Unstorable[] {
   if (typeof value === 'string')
     return isStorable(value) ? [] : [{ path, message: 'holds a character that can not be stored' }];
   if (Array.isArray(value)) return value.flatMap((item, index) => findUnstorable(item, `${path}[${index}]`));
@@ -15,5 +19,5 @@ export function findUnstorable(value: unknown, path = ''): FileProblem[] {
 }
 
 function isStorable(text: string): boolean {
-  return !text.includes('\u0000') && !/\p{Surrogate}/u.test(text);
+  return !text.includes('\u0000') && text.isWellFormed();
 }
