@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ReplyBody } from '../support/client.ts';
+import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
+import { Switchboard } from '../support/switchboard.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const skipped = reasonToSkip(() => ['curl', 'bash'].map((name) => findBinary(name, name)));
+
+const soon = { timeout: 10_000, interval: 20 };
+
+/** The commands of a chapter, in order. */
+function commandsOf(chapter: string): string {
+  const text = readme.split(`\n## ${chapter}\n`)[1]?.split('\n## ')[0] ?? '';
+  return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => match[1] ?? '').join('\n');
+}
+
+describe.skipIf(skipped)('The first session of the README', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'switchboard-readme-'));
+  let server: Switchboard;
+
+  beforeAll(async () => {
+    server = await Switchboard.start({ DATA_DIR: join(directory, 'data') });
+  });
+
+  afterAll(async () => {
+    await server.end('SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  test('goes as it is written there, on a development machine without any setting', async () => {
+    const script = commandsOf('A first session')
+      .replaceAll('http://localhost:3000', server.origin)
+      .replace(/^CODE=000000 .*$/m, 'read -r CODE');
+    expect(script).toContain('read -r CODE');
+    const run = promisify(execFile)('bash', ['-eu', '-c', script], { cwd: directory });
+    const code = vi.waitUntil(() => /Mail to you@example\.com: (\d{6})/.exec(server.output.stdout)?.[1], soon);
+    run.child.stdin?.end(`${await code}\n`);
+
+    const { stdout } = await run;
+    const replies = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as ReplyBody);
+    expect(replies).toMatchObject([
+      { id: expect.stringMatching(/^sess_/), client_secret: { value: expect.stringMatching(/^ek_local_/) } },
+      { ok: true, session: { active: true } },
+      { ok: true, usage: { tokens: 1200, dollars: 0.02 } },
+      { ok: true, session: { active: false } },
+      { code: 'SESSION_DURATION_EXCEEDED', reason: 'closed_by_client' },
+      { ok: true, expiresIn: 600 },
+      { ok: true, session: { email: 'you@example.com' } },
+      { ok: true, email: 'you@example.com' },
+      { byState: { engaged: 0, idle: 0, stale: 0, ended: 1 } },
+      { sessions: [{ state: 'ended', endReason: 'closed_by_client' }] },
+      { ok: true },
+    ]);
+  });
+});
