@@ -20,6 +20,15 @@ export function createCalendar(timeZone: string): (atMs: number) => QuotaDay {
   };
 }
 
+/** A day of the last two, as a repeated report was counted on it; the present one when `day` is older than that. */
+export function recentDay(calendar: (atMs: number) => QuotaDay, day: string, atMs: number): QuotaDay {
+  for (let hoursAgo = 1; hoursAgo <= 48; hoursAgo += 1) {
+    const then = calendar(atMs - hoursAgo * HOUR_MS);
+    if (then.day === day) return then;
+  }
+  return calendar(atMs);
+}
+
 /** The first instant of the next calendar day, by bisection: a day has 23 to 25 hours where clocks change. */
 function nextDayAt(atMs: number, dayOf: (atMs: number) => string): number {
   const today = dayOf(atMs);

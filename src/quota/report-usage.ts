@@ -4,7 +4,7 @@ import { Refusal } from '../kernel/errors.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Ledger } from '../stores/ledger/contract.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
-import type { QuotaDay } from './calendar.ts';
+import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, usageView, type LimitsOf, type UsageView } from './ceilings.ts';
 
 /** Whom a report is counted for, proven by the caller's credential. */
@@ -44,9 +44,10 @@ export async function reportUsage(
 ): Promise<UsageView | Refusal> {
   const { subject, tenantId, sessionId } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
+  const today = parts.calendar(atMs);
   const answer = await parts.ledger.record({
     subject,
-    day: parts.calendar(atMs).day,
+    day: today.day,
     tokens,
     microDollars,
     atMs,
@@ -58,13 +59,15 @@ export async function reportUsage(
   if (answer.kind === 'mismatch')
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used for another report; use a new key.');
   if (sessionId !== null && answer.kind === 'counted') await parts.sessions.noteActivity(sessionId, atMs);
+  // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
+  const isToday = answer.day === today.day;
   const limits = parts.limitsOf(who.caller, tenantId ?? '', who.keyId);
   if (!exceeds(answer.totals, limits)) {
     if (answer.kind === 'counted' && nearsCeiling(answer.totals, { tokens, microDollars }, limits))
       parts.bus.publish({ type: 'quota.neared', subject });
-    return usageView(answer.totals, limits, parts.calendar(atMs));
+    return usageView(answer.totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
   }
-  await parts.sessions.endSubject(subject, 'quota_exceeded', atMs);
+  if (isToday) await parts.sessions.endSubject(subject, 'quota_exceeded', atMs);
   return quotaRefusal();
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
-import { toMicroDollars } from '../../quota/ceilings.ts';
+import { exceeds, toMicroDollars } from '../../quota/ceilings.ts';
 import { reportUsage, type UsageParts, type UsageSubject } from '../../quota/report-usage.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { email, idempotencyHeader, ok, sessionId, usageTotals } from '../schemas.ts';
@@ -74,9 +74,16 @@ async function report(call: Call<z.infer<typeof body>>, parts: ReportUsageParts)
   if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, usage: result } };
   const isOwnLogin =
     login !== undefined && who.caller === 'console' && parts.subjects.console(login.email) === who.subject;
-  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin) return result;
+  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, request.atMs, parts)))
+    return result;
   await parts.destroyLogin(login.id, request.atMs);
   return { refusal: result, cookie: { kind: 'clear' } };
+}
+
+/** False when a report of an earlier day was repeated, which says nothing of today. */
+async function isOverToday(who: UsageSubject, atMs: number, parts: ReportUsageParts): Promise<boolean> {
+  const totals = await parts.ledger.totals(who.subject, parts.calendar(atMs).day);
+  return exceeds(totals, parts.limitsOf(who.caller, who.tenantId ?? '', who.keyId));
 }
 
 /** Who the report is for, by the strongest proof that came with it. */

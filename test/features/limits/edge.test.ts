@@ -1,0 +1,48 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createEdgeLimits, edgeRefusal, tighter, type EdgeCount } from '../../../src/limits/edge.ts';
+import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
+
+const count = (fields: Partial<EdgeCount>): EdgeCount => ({
+  allowed: true,
+  remaining: 5,
+  resetAtMs: 60_000,
+  limit: 10,
+  ...fields,
+});
+
+describe('The tighter of two windows', () => {
+  test('is the one with fewer requests left, the first when both have as many', () => {
+    const [a, b] = [count({ remaining: 3 }), count({ remaining: 2 })];
+    expect([tighter(a, b), tighter(b, a), tighter(a, count({ remaining: 3 }))]).toEqual([b, b, a]);
+  });
+
+  test('is the one that refuses, when only one does', () => {
+    const [open, shut] = [count({ remaining: 0 }), count({ allowed: false, remaining: 0 })];
+    expect([tighter(open, shut), tighter(shut, open)]).toEqual([shut, shut]);
+  });
+});
+
+describe('A refusal by a window', () => {
+  test('asks to wait until the window ends, in whole seconds and at least one', () => {
+    const holds = fc.property(fc.integer({ min: 0, max: 61_000 }), (atMs) => {
+      const { retryAfter = 0 } = edgeRefusal(count({ allowed: false }), atMs).additions;
+      expect(retryAfter).toBe(Math.max(1, Math.ceil((60_000 - atMs) / 1000)));
+    });
+    fc.assert(holds);
+  });
+});
+
+describe('Edge limits', () => {
+  test('count addresses and users apart', async () => {
+    const edge = createEdgeLimits(createInProcessWindows(), 1, 1);
+    const taken = [
+      await edge.byAddress('192.0.2.1', 0),
+      await edge.byUser('ada@example.com', 0),
+      await edge.byAddress('192.0.2.1', 0),
+      await edge.byUser('ada@example.com', 0),
+      await edge.byUser('ada@example.com', 60_000),
+    ];
+    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
+  });
+});

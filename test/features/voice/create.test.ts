@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { UpstreamFault, type UpstreamFaultKind } from '../../../src/upstream/contract.ts';
+import { CONSOLE, seedTenants, somebody, TestApp } from '../../support/app.ts';
+import { ManualClock, MINUTE, SECOND } from '../../support/clock.ts';
+import { TestDatabase } from '../../support/test-database.ts';
+
+let database: TestDatabase;
+let app: TestApp;
+
+beforeAll(async () => {
+  database = await TestDatabase.open();
+  app = await TestApp.build({ database });
+  await seedTenants(app);
+  await app.close();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  app = await TestApp.build({ database, clock: new ManualClock() });
+  return () => app.close();
+});
+
+/** Limits that no test meets by chance. */
+const roomy = { concurrentSessions: 100, sessionsPerMinute: 100 };
+
+function codes(replies: readonly { readonly status: number; readonly body: Readonly<Record<string, unknown>> }[]) {
+  return replies.map(({ status, body }) => (status === 200 ? 'opened' : body['code']));
+}
+
+function atOnce<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: times }, work));
+}
+
+describe('Sessions at once', () => {
+  test('are never more than the limit, also when 50 creates race', async () => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 7 } });
+    const replies = codes(await atOnce(50, () => app.create(key)));
+    expect(replies.filter((code) => code === 'opened')).toHaveLength(7);
+    expect(replies.filter((code) => code === 'MAX_CONCURRENT_SESSIONS')).toHaveLength(43);
+    expect(app.provider.requests).toHaveLength(7);
+  });
+
+  test('are counted while their secrets are still being minted', async () => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
+    const release = app.provider.hold();
+    const first = app.create(key);
+    const second = await app.create(key);
+    release();
+    expect(codes([await first, second])).toEqual(['opened', 'MAX_CONCURRENT_SESSIONS']);
+  });
+
+  test('are counted for each subject alone', async () => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
+    const bodies = [{}, { email: somebody() }, { email: somebody() }];
+    expect(codes(await Promise.all(bodies.map((body) => app.create(key, body))))).toEqual([
+      'opened',
+      'opened',
+      'opened',
+    ]);
+  });
+
+  test('leave their place free when they end, at once', async () => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
+    const id = await app.open(key);
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+
+  test('leave their place free when they go idle, and not before', async () => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
+    await app.open(key);
+    app.clock.advance(301 * SECOND - 1);
+    await app.sweep();
+    const early = await app.create(key);
+    app.clock.advance(1);
+    await app.sweep();
+    expect(codes([early, await app.create(key)])).toEqual(['MAX_CONCURRENT_SESSIONS', 'opened']);
+  });
+
+  test('keep their place with every heartbeat', async () => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
+    const id = await app.open(key);
+    for (let beats = 0; beats < 4; beats += 1) {
+      app.clock.advance(200 * SECOND);
+      await app.post('/api/realtime/heartbeat', { sm_session_id: id });
+    }
+    expect(codes([await app.create(key)])).toEqual(['MAX_CONCURRENT_SESSIONS']);
+  });
+
+  test('are counted again when the service has died without a word, but for no longer than a lease', async () => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
+    await app.open(key);
+    // Nobody sweeps.
+    app.clock.advance(307 * SECOND);
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+});
+
+describe('Sessions a minute', () => {
+  test('are as many as the key allows, and the refusal tells when the next may come', async () => {
+    const key = await app.key({ limits: { ...roomy, sessionsPerMinute: 3 } });
+    app.clock.advance(12_345);
+    const replies = await atOnce(5, () => app.create(key));
+    expect(codes(replies).filter((code) => code === 'RATE_LIMIT_EXCEEDED')).toHaveLength(2);
+    const refused = replies.find(({ status }) => status === 429);
+    expect(refused?.body['retryAfter']).toBe(48);
+    expect(refused?.headers['retry-after']).toBe('48');
+    app.clock.advance(47_654);
+    expect(codes([await app.create(key)])).toEqual(['RATE_LIMIT_EXCEEDED']);
+    app.clock.advance(1);
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+
+  test('outlive a restart', async () => {
+    const key = await app.key({ limits: { ...roomy, sessionsPerMinute: 1 } });
+    await app.open(key);
+    const next = await TestApp.build({ database, clock: app.clock });
+    expect(codes([await next.create(key)])).toEqual(['RATE_LIMIT_EXCEEDED']);
+    await next.close();
+  });
+
+  test('stay counted when a later step refuses', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 3, concurrentSessions: 1 } });
+    const replies = [await app.create(key), await app.create(key), await app.create(key), await app.create(key)];
+    expect(codes(replies)).toEqual([
+      'opened',
+      'MAX_CONCURRENT_SESSIONS',
+      'MAX_CONCURRENT_SESSIONS',
+      'RATE_LIMIT_EXCEEDED',
+    ]);
+  });
+
+  test('stay counted when the quota refuses, which takes no slot and mints nothing', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1, dailyTokens: 0 } });
+    expect(codes([await app.create(key), await app.create(key)])).toEqual([
+      'DAILY_QUOTA_EXCEEDED',
+      'RATE_LIMIT_EXCEEDED',
+    ]);
+    expect(await app.live.slots.count(app.service.subjects.widgetKey('acme', key.id), app.clock.now())).toBe(0);
+    expect(app.provider.requests).toHaveLength(0);
+  });
+});
+
+describe('A failed mint', () => {
+  const faults: [kind: UpstreamFaultKind, status: number, code: string][] = [
+    ['timeout', 504, 'UPSTREAM_TIMEOUT'],
+    ['refused', 502, 'UPSTREAM_ERROR'],
+    ['malformed', 502, 'UPSTREAM_ERROR'],
+    ['unreachable', 502, 'UPSTREAM_ERROR'],
+  ];
+
+  test.each(faults)('that is %s is answered with %i %s and gives slot and minute back', async (kind, status, code) => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const { answer } = app.provider;
+    app.provider.answer = () => Promise.reject(new UpstreamFault(kind, 'sk-secret of the provider'));
+    const reply = await app.create(key);
+    expect(reply).toMatchObject({ status, body: { code } });
+    expect(reply.text).not.toContain('sk-secret');
+    app.provider.answer = answer;
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+
+  test('is tried once only', async () => {
+    app.provider.answer = () => Promise.reject(new UpstreamFault('timeout', 'late'));
+    await app.create(await app.key());
+    expect(app.provider.requests).toHaveLength(1);
+  });
+
+  test('by a defect is 500 and gives slot and minute back', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const { answer } = app.provider;
+    app.provider.answer = () => Promise.reject(new TypeError('a defect that tells sk-secret'));
+    const reply = await app.create(key);
+    expect(reply).toMatchObject({ status: 500, body: { code: 'INTERNAL_ERROR' } });
+    expect(reply.text).not.toContain('sk-secret');
+    app.provider.answer = answer;
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+
+  test('gives both back also when the caller went away while it ran', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const abort = new AbortController();
+    const release = app.provider.hold();
+    const headers = { origin: key.origin };
+    const body = { widgetKey: key.key };
+    const lost = app.send({ method: 'POST', path: '/api/session', body, headers, signal: abort.signal });
+    abort.abort();
+    release();
+    await lost;
+    expect(await app.live.registry.size()).toBe(0);
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+
+  test('gives slot and minute back when the session cannot be written down', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const { history } = app.service.stores;
+    const insert = history.insert.bind(history);
+    history.insert = () => Promise.reject(new Unavailable('database'));
+    const reply = await app.create(key);
+    expect(reply).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE', retryAfter: 2 } });
+    expect(reply.headers['retry-after']).toBe('2');
+    history.insert = insert;
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+});
+
+describe('A revoked key', () => {
+  test('ends its live sessions, and no other key’s', async () => {
+    const [key, other] = [await app.key(), await app.key()];
+    const ids = [await app.open(key), await app.open(key, { email: somebody() }), await app.open(other)];
+    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.directory.reload();
+    await app.service.directory.stop();
+    const records = await Promise.all(ids.map(async (id) => app.sessions.find(id)));
+    expect(records.map((record) => record?.endReason)).toEqual(['key_revoked', 'key_revoked', null]);
+  });
+
+  test('opens no session, also not one whose secret was being minted when it was revoked', async () => {
+    const key = await app.key();
+    const release = app.provider.hold();
+    const slow = app.create(key);
+    while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.directory.reload();
+    release();
+    expect(codes([await slow, await app.create(key)])).toEqual(['INVALID_WIDGET_KEY', 'INVALID_WIDGET_KEY']);
+    expect(await app.live.registry.ofKey('acme', key.id)).toEqual([]);
+    expect(await app.live.slots.count(app.service.subjects.widgetKey('acme', key.id), app.clock.now())).toBe(0);
+  });
+});
+
+describe('A console caller', () => {
+  test('has the limits of the console: one at once, three a minute', async () => {
+    const cookie = await app.login(somebody());
+    const create = () => app.post('/api/session', {}, { cookie, origin: CONSOLE });
+    const first = await create();
+    const replies = [first, await create()];
+    await app.post('/api/realtime/end', { sm_session_id: first.body['sm_session_id'] });
+    expect(codes([...replies, await create(), await create()])).toEqual([
+      'opened',
+      'MAX_CONCURRENT_SESSIONS',
+      'MAX_CONCURRENT_SESSIONS',
+      'RATE_LIMIT_EXCEEDED',
+    ]);
+    app.clock.advance(MINUTE);
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { HistoryRow, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
+import { HistoryWriter } from '../../../src/voice/history-writer.ts';
+import { defaults, end, heartbeat, opened, play } from '../../machines/voice-session-support.ts';
+
+/** A history that answers when the test says so. */
+class SlowHistory implements Pick<VoiceHistory, 'save'> {
+  readonly saves: (readonly HistoryRow[])[] = [];
+  isAway = false;
+  readonly #waiting: (() => void)[] = [];
+
+  save(rows: readonly HistoryRow[]): Promise<string[]> {
+    this.saves.push(rows);
+    if (this.isAway) return Promise.reject(new Unavailable('database'));
+    return new Promise((resolve) => this.#waiting.push(() => resolve([])));
+  }
+
+  /** Answers the saves that wait, and lets those who asked go on. */
+  async answer(): Promise<void> {
+    for (const answer of this.#waiting.splice(0)) answer();
+    await settle();
+  }
+}
+
+/** Lets everything run that only waits for what is there already. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function writerOn(history: SlowHistory): HistoryWriter {
+  return new HistoryWriter(history as unknown as VoiceHistory, defaults);
+}
+
+function record(n: number): VoiceRecord {
+  return { ...opened(), id: `s:${'0'.repeat(32)}:${String(n).padStart(22, '0')}` };
+}
+
+const ids = (rows: readonly HistoryRow[] | undefined): number[] =>
+  (rows ?? []).map(({ record: { id } }) => Number(id.slice(-22)));
+
+describe('The history writer', () => {
+  test('writes only the newest version of a record', async () => {
+    const history = new SlowHistory();
+    const writer = writerOn(history);
+    const later = play(opened(), defaults, [heartbeat(5)]).record;
+    writer.note(opened());
+    writer.note(later);
+    expect(writer.size).toBe(1);
+    void writer.flush();
+    expect(history.saves).toEqual([[{ record: later, state: 'engaged' }]]);
+    await history.answer();
+    expect(writer.size).toBe(0);
+  });
+
+  test('writes at most a thousand records in one statement, in the order in which they came', async () => {
+    const history = new SlowHistory();
+    const writer = writerOn(history);
+    for (let n = 0; n < 2500; n += 1) writer.note(record(n));
+    const flushed = writer.flush();
+    for (let times = 0; times < 3; times += 1) await history.answer();
+    await flushed;
+    expect(history.saves.map((rows) => rows.length)).toEqual([1000, 1000, 500]);
+    expect(history.saves.flatMap(ids)).toEqual(Array.from({ length: 2500 }, (_, n) => n));
+    expect(writer.size).toBe(0);
+  });
+
+  test('ends a flush however much comes meanwhile: that waits for the next', async () => {
+    const history = new SlowHistory();
+    const writer = writerOn(history);
+    writer.note(record(1));
+    let isDone = false;
+    const flushed = writer.flush().then(() => (isDone = true));
+    writer.note(record(2));
+    await history.answer();
+    await flushed;
+    expect([isDone, writer.size, history.saves.length]).toEqual([true, 1, 1]);
+  });
+
+  test('keeps a record waiting that changed while it was written', async () => {
+    const history = new SlowHistory();
+    const writer = writerOn(history);
+    writer.note(opened());
+    const flushed = writer.flush();
+    writer.note(play(opened(), defaults, [heartbeat(5)]).record);
+    await history.answer();
+    await flushed;
+    expect(writer.size).toBe(1);
+  });
+
+  test('loses nothing while the database is away, and writes all of it afterwards', async () => {
+    const history = new SlowHistory();
+    const writer = writerOn(history);
+    history.isAway = true;
+    for (let n = 0; n < 3; n += 1) writer.note(record(n));
+    await expect(writer.flush()).rejects.toThrow(Unavailable);
+    await expect(writer.flush()).rejects.toThrow(Unavailable);
+    expect(writer.size).toBe(3);
+    history.isAway = false;
+    const flushed = writer.flush();
+    await history.answer();
+    await flushed;
+    expect([writer.size, ids(history.saves.at(-1))]).toEqual([0, [0, 1, 2]]);
+  });
+
+  test('writes a transition without waiting for touches, and transitions that come together in one statement', async () => {
+    const history = new SlowHistory();
+    const writer = writerOn(history);
+    for (let n = 0; n < 10; n += 1) writer.note(record(n));
+    const ended = [20, 21, 22].map((n) => play(record(n), defaults, [end(7)]).record);
+    for (const one of ended) writer.note(one);
+    const written = ended.map((one) => writer.saveOrWait(one));
+    await history.answer();
+    await history.answer();
+    await Promise.all(written);
+    expect(history.saves.map(ids)).toEqual([[20], [21, 22]]);
+    expect(history.saves.flat().every(({ state }) => state === 'ended')).toBe(true);
+    expect(writer.size).toBe(10);
+  });
+
+  test('lets a transition wait for the next flush when the database is away', async () => {
+    const history = new SlowHistory();
+    const writer = writerOn(history);
+    history.isAway = true;
+    writer.note(opened());
+    await writer.saveOrWait(opened());
+    expect(writer.size).toBe(1);
+  });
+
+  test('tells of a fault that is no outage', async () => {
+    const history = new SlowHistory();
+    history.save = () => Promise.reject(new TypeError('a defect'));
+    const writer = writerOn(history);
+    writer.note(opened());
+    await expect(writer.saveOrWait(opened())).rejects.toThrow('a defect');
+  });
+});

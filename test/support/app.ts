@@ -1,0 +1,231 @@
+import { readSettings } from '../../config/env.ts';
+import { toConfig } from '../../config/config.ts';
+import { selectDetector } from '../../src/bots/select.ts';
+import type { BotDetector } from '../../src/bots/contract.ts';
+import type { Database } from '../../src/database/database.ts';
+import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
+import { Outbox } from '../../src/mail/outbox.ts';
+import { buildService, type Service } from '../../src/service.ts';
+import { openLiveStores, type LiveStores } from '../../src/stores/live.ts';
+import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { createEvents } from '../../src/telemetry/events.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
+import { dueAt } from '../../src/voice/deadlines.ts';
+import { ManualClock } from './clock.ts';
+import { FakeProvider } from './fake-provider.ts';
+
+/** The origin of the service itself, and so of the console. */
+export const CONSOLE = 'http://localhost:3000';
+export const SERVICE_TOKEN = 'service-token-that-only-the-tests-know';
+
+export interface Request {
+  readonly method?: string;
+  /** With or without a query. */
+  readonly path: string;
+  /** A string or bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly duplicates?: readonly string[];
+  readonly peer?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** Empty when the reply is not JSON. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface TestAppOptions {
+  readonly database: Database;
+  readonly clock?: ManualClock;
+  readonly provider?: FakeProvider;
+  readonly bots?: BotDetector;
+  /** As the live stores of the process before, for a restart that keeps them. */
+  readonly live?: LiveStores;
+  /** Environment variables. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+let made = 0;
+
+/** A name that no other test uses. */
+export function unique(prefix: string): string {
+  made += 1;
+  return `${prefix}${made}`;
+}
+
+/** An address that no other test uses. */
+export const somebody = (): string => `${unique('person')}@example.com`;
+
+/** Every part of the service but port and timers, with a clock by hand: requests and replies are values. */
+export class TestApp {
+  readonly clock: ManualClock;
+  readonly provider: FakeProvider;
+  readonly live: LiveStores;
+  readonly outbox: Outbox;
+  readonly service: Service;
+  /** What went wrong in work that no request waited for. */
+  readonly faults: readonly unknown[];
+
+  private constructor(parts: Pick<TestApp, 'clock' | 'provider' | 'live' | 'outbox' | 'service' | 'faults'>) {
+    this.clock = parts.clock;
+    this.provider = parts.provider;
+    this.live = parts.live;
+    this.outbox = parts.outbox;
+    this.service = parts.service;
+    this.faults = parts.faults;
+  }
+
+  static async build(options: TestAppOptions): Promise<TestApp> {
+    const config = toConfig(
+      readSettings({
+        NODE_ENV: 'test',
+        PUBLIC_URL: CONSOLE,
+        SERVICE_TOKENS: SERVICE_TOKEN,
+        UPSTREAM_PROVIDER: 'local',
+        RATE_IP_PER_MIN: '100000',
+        RATE_USER_PER_MIN: '100000',
+        ...options.env,
+      }),
+    );
+    const faults: unknown[] = [];
+    const onError = (error: unknown): number => faults.push(error);
+    const { clock = new ManualClock(), provider = new FakeProvider(), database } = options;
+    const live = options.live ?? openLiveStores(dueAt(config.voice), onError);
+    const outbox = new Outbox({ clock });
+    const metrics = new Metrics();
+    const service = await buildService({
+      config,
+      clock,
+      database,
+      live,
+      provider,
+      metrics,
+      onError,
+      mailer: outbox,
+      bots: options.bots ?? selectDetector(config.bots),
+      events: createEvents(createLog('silent', false), metrics),
+      publicUrl: () => config.publicUrl ?? CONSOLE,
+      isAccepting: () => true,
+    });
+    await service.directory.start();
+    return new TestApp({ clock, provider, live, outbox, service, faults });
+  }
+
+  get sessions(): Service['sessions'] {
+    return this.service.sessions;
+  }
+
+  /** A new widget key, of the tenant `acme` unless it says otherwise, and its origin. */
+  async key(fields: Partial<WidgetKey> = {}): Promise<WidgetKey> {
+    const id = unique('key');
+    const { tenantId = 'acme' } = fields;
+    const defaults = { id, label: '', agents: null, allowOverrides: true, limits: {}, revokedAtMs: null };
+    const key = { ...defaults, tenantId, key: `w_${tenantId}_${id}_00`, origin: `https://${id}.example`, ...fields };
+    await this.service.stores.tenants.issue(key);
+    await this.service.directory.reload();
+    return key;
+  }
+
+  async send(request: Request): Promise<Reply> {
+    const reply = await this.service.handle(toHttp(request, this.clock.now()));
+    return toReply(reply);
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.send({ path, headers });
+  }
+
+  post(path: string, body: unknown = {}, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.send({ method: 'POST', path, body, headers });
+  }
+
+  /** Opens a session of a widget's user; @returns the whole reply. */
+  create(key: WidgetKey, body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.post('/api/session', { widgetKey: key.key, ...body }, { origin: key.origin, ...headers });
+  }
+
+  /** Opens a session and answers its sm_session_id. */
+  async open(key: WidgetKey, body: object = {}): Promise<string> {
+    const reply = await this.create(key, body);
+    if (reply.status !== 200) throw new Error(reply.text);
+    return String(reply.body['sm_session_id']);
+  }
+
+  /** Logs an address in; @returns the Cookie header. */
+  async login(email: string): Promise<string> {
+    const { token } = await this.service.logins.open(email, this.clock.now());
+    return `tenant_session=${token}`;
+  }
+
+  sweep(): Promise<number> {
+    return this.sessions.sweep(this.clock.now(), 500, 5000);
+  }
+
+  async close(): Promise<void> {
+    this.service.logins.close();
+    await this.service.directory.stop();
+  }
+}
+
+/** The tenants of the tests: `acme` admits every console user, `globex` one. */
+export async function seedTenants(app: TestApp): Promise<void> {
+  const agents = [
+    {
+      id: 'support',
+      model: 'gpt-realtime',
+      voice: 'marin',
+      instructions: 'Help the caller.',
+      tools: [
+        { kind: 'http_tool', name: 'find_order', description: 'Finds an order', url: 'https://acme.example/hook' },
+      ],
+    },
+    { id: 'sales', model: 'gpt-realtime-mini' },
+  ];
+  await app.service.stores.tenants.merge([
+    { id: 'acme', name: 'Acme', agents, admins: null, keys: [] },
+    { id: 'globex', name: 'Globex', agents: [], admins: ['boss@globex.example'], keys: [] },
+  ]);
+  await app.service.directory.reload();
+}
+
+let requests = 0;
+
+function toHttp(
+  { method = 'GET', path, body, headers = {}, duplicates = [], peer, signal }: Request,
+  atMs: number,
+): HttpRequest {
+  const [bare = '', query = ''] = path.split('?', 2);
+  requests += 1;
+  return {
+    method,
+    path: bare,
+    query,
+    headers: { ...(method === 'POST' ? { 'content-type': 'application/json' } : {}), ...headers },
+    duplicates,
+    peer: peer ?? '198.51.100.7',
+    requestId: `req_${requests}`,
+    atMs,
+    body: toBytes(body),
+    signal: () => signal ?? new AbortController().signal,
+  };
+}
+
+function toBytes(body: unknown): Buffer | 'too_large' {
+  if (body === undefined) return Buffer.alloc(0);
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return bytes.length > 65_536 ? 'too_large' : bytes;
+}
+
+function toReply({ status, headers, body }: HttpReply): Reply {
+  const text = body.toString();
+  const byName = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
+  if (Object.keys(byName).length !== headers.length) throw new Error(`a header came twice: ${JSON.stringify(headers)}`);
+  const isJson = byName['content-type']?.startsWith('application/json') === true && text !== '';
+  return { status, headers: byName, text, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} };
+}

@@ -1,0 +1,35 @@
+import type { Minted, MintRequest, UpstreamProvider } from '../../src/upstream/contract.ts';
+
+/** A provider that does what a test says: by default it mints at once. */
+export class FakeProvider implements UpstreamProvider {
+  readonly name = 'fake';
+  readonly simulated = true;
+  readonly capabilities = { canHangUp: false, canLockConfig: false, canCapDuration: false, observesUsage: false };
+  /** Every mint that was asked for, in order. */
+  readonly requests: MintRequest[] = [];
+  /** What the next mints do. */
+  answer: (minted: Minted, request: MintRequest) => Promise<Minted> = (minted) => Promise.resolve(minted);
+
+  mint(request: MintRequest): Promise<Minted> {
+    this.requests.push(request);
+    const n = this.requests.length;
+    return this.answer({ sessionId: `sess_fake${n}`, value: `ek_fake_${n}`, expiresAtSec: 1_900_000_000 + n }, request);
+  }
+
+  /** Holds every mint up until the returned function is called. */
+  hold(): () => void {
+    const { answer } = this;
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.answer = async (minted, request) => {
+      await gate;
+      return answer(minted, request);
+    };
+    return () => {
+      this.answer = answer;
+      release();
+    };
+  }
+}
