@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { EmbeddedEngine } from './engine.ts';
 import { unpackTar } from './tar.ts';
 
@@ -30,7 +30,9 @@ export async function prepareDirectory(directory: string, template: URL): Promis
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { recursive: true, mode: 0o700 });
   if (existsSync(template)) {
-    unpackTar(await promisify(gunzip)(await readFile(template)), fresh);
+    await pipeline(createReadStream(template), createGunzip(), (archive: AsyncIterable<Buffer>) =>
+      unpackTar(archive, fresh),
+    );
   } else {
     await initialise(fresh);
   }
