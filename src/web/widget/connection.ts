@@ -1,0 +1,89 @@
+import type { ClientFrame, ServerFrame } from '../../channel/protocol.ts';
+import { openLink, type Link } from './link.ts';
+import { backoffMs } from './patience.ts';
+
+const PATH = '/api/realtime/socket';
+const SUBPROTOCOL = 'switchboard.v1';
+/** A socket that lived so long was no failure: the next one is tried as soon as the first. */
+const STEADY_MS = 10_000;
+/** Failures that a server which asks for less counts as. */
+const ASKED_FOR_LESS = 4;
+
+export interface ConnectionEvents {
+  frame(frame: ServerFrame): void;
+  /** Attached, or lost: then HTTP carries on. */
+  transport(transport: 'socket' | 'http'): void;
+  /** The server closed for good: 4403 the session is over, 4404 it is unknown. */
+  final(code: number): void;
+}
+
+/** A socket that is opened again whenever it is lost, until the session is over. */
+export interface Connection {
+  /** The present socket, when it can be used. */
+  readonly link: () => Link | undefined;
+  /** Tries again at once: the network may be back. */
+  readonly wake: () => void;
+  readonly close: () => void;
+}
+
+export function keepConnected(
+  baseUrl: string,
+  Socket: typeof WebSocket | undefined,
+  attach: ClientFrame,
+  on: ConnectionEvents,
+): Connection {
+  let link: Link | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  let attachedAtMs = 0;
+  let isOver = Socket === undefined;
+
+  function open(): void {
+    clearTimeout(timer);
+    if (isOver || link !== undefined || Socket === undefined) return;
+    try {
+      link = openLink(new Socket(baseUrl.replace(/^http/, 'ws') + PATH, SUBPROTOCOL), attach, heard, lost);
+    } catch {
+      // A policy of the page forbids it.
+      lost(0);
+    }
+  }
+
+  function heard(frame: ServerFrame): void {
+    if (frame.type === 'attached') {
+      attachedAtMs = Date.now();
+      on.transport('socket');
+    }
+    on.frame(frame);
+  }
+
+  function lost(code: number): void {
+    link = undefined;
+    if (isOver) return;
+    on.transport('http');
+    if (code === 4403 || code === 4404) {
+      isOver = true;
+      return on.final(code);
+    }
+    if (attachedAtMs > 0 && Date.now() - attachedAtMs > STEADY_MS) failures = 0;
+    attachedAtMs = 0;
+    if (code === 4429 || code === 4503) failures = Math.max(failures, ASKED_FOR_LESS);
+    // The node goes away and others are there: at once, but not all clients in the same instant.
+    timer = setTimeout(open, code === 1012 && failures === 0 ? Math.random() * 1000 : backoffMs(failures));
+    failures += 1;
+  }
+
+  open();
+  return {
+    link: () => (link?.isAttached() === true ? link : undefined),
+    wake() {
+      failures = 0;
+      open();
+    },
+    close() {
+      isOver = true;
+      clearTimeout(timer);
+      link?.close();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { pauseMs } from './patience.ts';
+
+/** Beats may come a little early, so that sessions that began together do not beat together. */
+const EARLY = 0.15;
+
+export interface Pulse {
+  /** Beats now, unless a beat is under way. */
+  readonly now: () => void;
+  /** Beats now when the last one is longer ago than a moment: timers were late, or the network was away. */
+  readonly wake: () => void;
+  readonly stop: () => void;
+}
+
+const MOMENT_MS = 5000;
+
+/** Calls `beat` every `intervalMs()`, and after a failure when it may succeed again. `onFailure` hears of the first failure in a row. */
+export function startPulse(
+  intervalMs: () => number,
+  beat: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): Pulse {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  let isBeating = false;
+  let isOver = false;
+  let lastMs = Date.now();
+
+  function next(ms: number): void {
+    clearTimeout(timer);
+    if (!isOver) timer = setTimeout(now, ms);
+  }
+
+  async function run(): Promise<void> {
+    try {
+      await beat();
+      lastMs = Date.now();
+      failures = 0;
+      next(intervalMs() * (1 - EARLY * Math.random()));
+    } catch (error) {
+      if (!isOver && failures === 0) onFailure(error);
+      failures += 1;
+      next(pauseMs(failures, error));
+    }
+    isBeating = false;
+  }
+
+  function now(): void {
+    if (isBeating || isOver) return;
+    isBeating = true;
+    void run();
+  }
+
+  next(intervalMs());
+  return {
+    now,
+    wake: () => (Date.now() - lastMs > Math.min(MOMENT_MS, intervalMs()) || failures > 0) && now(),
+    stop() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}

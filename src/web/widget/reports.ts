@@ -1,0 +1,36 @@
+import type { Usage, UsageReport } from './api.ts';
+import { isTransient } from './error.ts';
+import { makeId } from './id.ts';
+import type { Question } from './link.ts';
+import { persist } from './patience.ts';
+
+export const USAGE_PATH = '/api/auth/usage';
+
+type Amounts = Required<Omit<UsageReport, 'id'>>;
+
+/** Usage reports that the server has not acknowledged yet. */
+export interface Reports {
+  /** Repeats the report under one id until it is answered. @throws SwitchboardError a refusal that stays */
+  readonly send: (report: UsageReport) => Promise<Usage>;
+  readonly waiting: ReadonlyMap<string, Amounts>;
+}
+
+export function createReports(ask: (question: Question, amounts: Amounts) => Promise<{ usage: Usage }>): Reports {
+  const waiting = new Map<string, Amounts>();
+  return {
+    waiting,
+    async send({ tokens = 0, dollars = 0, id = makeId() }) {
+      const amounts = { tokens: Math.round(tokens), dollars: Math.round(dollars * 1e6) / 1e6 };
+      waiting.set(id, amounts);
+      try {
+        const { usage } = await persist(
+          () => ask({ type: 'usage', id, ...amounts }, amounts),
+          (error) => !isTransient(error),
+        );
+        return usage;
+      } finally {
+        waiting.delete(id);
+      }
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import type { ServerFrame } from '../../channel/protocol.ts';
+import { watchActivity } from './activity.ts';
+import type { ConnectOptions, Ended, Session, SessionEvents, SessionState, SessionView, Usage } from './api.ts';
+import { callProvider } from './audio.ts';
+import { keepConnected } from './connection.ts';
+import { createEmitter } from './emitter.ts';
+import { isTransient, SwitchboardError, type RefusalBody } from './error.ts';
+import type { Post } from './http.ts';
+import { makeId } from './id.ts';
+import type { Question } from './link.ts';
+import { watchPage } from './page.ts';
+import { persist } from './patience.ts';
+import { startPulse } from './pulse.ts';
+import { createReports, USAGE_PATH } from './reports.ts';
+
+/** The reply to POST /api/session. */
+export interface Created {
+  readonly id: string;
+  readonly sm_session_id: string;
+  readonly client_secret: Session['clientSecret'];
+  readonly heartbeat: { readonly intervalSec: number };
+  readonly limits: Session['limits'];
+}
+
+const HEARTBEAT_PATH = '/api/realtime/heartbeat';
+const END_PATH = '/api/realtime/end';
+/** After so many failures to say that it is over, the server's own clock will do it. */
+const END_TRIES = 4;
+
+/** Holds a created session until it is over. */
+export function holdSession(created: Created, baseUrl: string, options: ConnectOptions, post: Post): Session {
+  const { sm_session_id, limits } = created;
+  const proof = { sm_session_id, email: options.email };
+  const { on, off, emit } = createEmitter<SessionEvents>();
+  const activity = watchActivity();
+  const calls = new Set<() => void>();
+  let { intervalSec } = created.heartbeat;
+  let state: SessionState = 'engaged';
+  let transport: 'socket' | 'http' = 'http';
+
+  function enter(next: SessionState): void {
+    if (next === state || state === 'ended') return;
+    state = next;
+    emit('state', { state });
+  }
+
+  function seen(session: SessionView): void {
+    activity.counted(false);
+    emit('beat', { session });
+  }
+
+  function over({ reason, code, userMessage }: Ended): void {
+    if (state === 'ended') return;
+    enter('ended');
+    stopWatching();
+    pulse.stop();
+    connection.close();
+    for (const hangUp of calls) hangUp();
+    emit('ended', { reason, code, userMessage });
+  }
+
+  function heard(frame: ServerFrame): void {
+    if (frame.type === 'attached') intervalSec = frame.heartbeat.intervalSec;
+    if ('state' in frame) enter(frame.state);
+    if ('session' in frame) seen(frame.session);
+    if (frame.type === 'warning') emit('warning', { reason: frame.reason, secondsLeft: frame.secondsLeft });
+    if (frame.type === 'ended') over(frame);
+    if (frame.type === 'error') emit('error', new SwitchboardError(frame));
+  }
+
+  /** Asks over the socket; over HTTP when there is none, or when it is lost without an answer. */
+  async function ask<T extends object>(question: Question, path: string, body: object): Promise<T> {
+    const link = connection.link();
+    if (link !== undefined) {
+      try {
+        return (await link.ask(question)) as T;
+      } catch (error) {
+        // An ended session needs no heartbeat, but its reports still count.
+        const isMoot = state === 'ended' && question.type === 'heartbeat';
+        if ((error as SwitchboardError).code !== 'NETWORK_ERROR' || isMoot) throw error;
+      }
+    }
+    return post<T>(path, { ...proof, ...body }, question.type === 'usage' ? question.id : undefined);
+  }
+
+  async function beat(): Promise<void> {
+    const quiet = activity.told();
+    try {
+      const question = { type: 'heartbeat', id: makeId(), ...quiet } as const;
+      const reply = await ask<{ session: SessionView; type?: string }>(question, HEARTBEAT_PATH, quiet);
+      // An answer over the socket was heard already.
+      if (reply.type !== undefined || state === 'ended') return;
+      enter('engaged');
+      seen(reply.session);
+    } catch (error) {
+      const { code } = error as RefusalBody;
+      if (code !== 'SESSION_DURATION_EXCEEDED' && code !== 'SESSION_NOT_FOUND') throw error;
+      over({ ...(error as RefusalBody), reason: (error as RefusalBody).reason ?? 'not_found' });
+    }
+  }
+
+  const reports = createReports((question, amounts) => ask<{ usage: Usage }>(question, USAGE_PATH, amounts));
+  const connection = keepConnected(
+    baseUrl,
+    options.WebSocket ?? globalThis.WebSocket,
+    { type: 'attach', ...proof },
+    {
+      frame: heard,
+      transport(next) {
+        if (next === transport || state === 'ended') return;
+        transport = next;
+        emit('transport', { transport });
+      },
+      // The reason came before the close, or the next heartbeat tells it.
+      final: () => pulse.now(),
+    },
+  );
+  // Half of the idle limit: activity must be known before its time is up.
+  const pulse = startPulse(
+    () => Math.min(intervalSec, limits.maxIdleSec / 2) * 1000,
+    beat,
+    (error) => emit('error', error as SwitchboardError),
+  );
+  const stopWatching = watchPage(
+    () => {
+      connection.wake();
+      pulse.wake();
+    },
+    () => {
+      connection.link()?.send({ type: 'end' });
+      for (const [id, amounts] of reports.waiting)
+        void post(USAGE_PATH, { ...proof, ...amounts }, id, true).catch(() => 0);
+      void post(END_PATH, proof, undefined, true).catch(() => 0);
+    },
+  );
+
+  const session: Session = {
+    id: sm_session_id,
+    providerSessionId: created.id,
+    clientSecret: created.client_secret,
+    limits,
+    on,
+    off,
+    get state() {
+      return state;
+    },
+    get transport() {
+      return transport;
+    },
+    get idleSec() {
+      return activity.idleSec();
+    },
+    active: activity.active,
+    async reportUsage(report) {
+      const usage = await reports.send(report);
+      activity.counted(true);
+      emit('usage', { usage });
+      return usage;
+    },
+    async connectAudio(audioOptions = {}) {
+      const call = await callProvider(session, audioOptions, options.fetch ?? fetch);
+      calls.add(call.stop);
+      if (state === 'ended') call.stop();
+      return call;
+    },
+    async end() {
+      for (const hangUp of calls) hangUp();
+      if (state !== 'ended')
+        await persist(
+          () => post(END_PATH, proof, undefined, true),
+          (error, failures) => !isTransient(error) || failures >= END_TRIES,
+        ).catch(() => 0);
+      const code = 'SESSION_DURATION_EXCEEDED';
+      over({ reason: 'closed_by_client', code, userMessage: 'This conversation was closed.' });
+    },
+  };
+  return session;
+}
