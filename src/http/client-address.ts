@@ -11,7 +11,7 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
   for (let i = hops.length - 1; i >= 0; i -= 1) {
     const hop = withoutPort((hops[i] ?? '').trim());
     if (isIP(hop) === 0) return believed;
-    believed = hop.startsWith('::ffff:') && hop.includes('.') ? hop.slice(7) : hop;
+    believed = unmapped(hop);
     if (!isTrusted(believed, trusted)) return believed;
   }
   return believed;
@@ -20,6 +20,16 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
 function isTrusted(address: string, trusted: BlockList): boolean {
   const family = isIP(address);
   return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** An IPv4 address in the clothes of an IPv6 one (RFC 4291 2.5.5.2), however it is spelled, is that IPv4 address. */
+function unmapped(address: string): string {
+  if (!/:ffff:/i.test(address)) return address;
+  const { hostname } = new URL(`http://[${address.split('%', 1)[0]}]`);
+  const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? [];
+  if (high === undefined || low === undefined) return address;
+  const parts = [high, low].map((half) => Number.parseInt(half, 16)).flatMap((half) => [half >> 8, half & 255]);
+  return parts.join('.');
 }
 
 /** Some proxies write `1.2.3.4:5678` or `[::1]:5678`. */

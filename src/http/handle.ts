@@ -117,7 +117,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     const known = attempt(
       () => parts.cookies.authenticate(token, atMs),
       (fault) => {
-        if (x.route?.worksWithoutLogin === true) return undefined;
+        if (x.route?.worksWithoutLogin ?? true) return undefined;
         throw fault;
       },
     );
@@ -144,7 +144,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
       return new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not possible here; use ${methods}.`);
     const body = route.body === undefined ? undefined : readBody(route, request);
     if (body instanceof Refusal) return body;
-    if (x.login !== undefined && request.method === 'POST') {
+    // A browser keeps a Lax cookie back from a foreign page's form, but would take the cookie of the answer.
+    if (request.method === 'POST' && (x.login !== undefined || route.setsCookie === true)) {
       const mayUse = mayUseCookie(parts.origins, x.origin, request.headers['sec-fetch-site']);
       if (!mayUse && (route.usesCookie?.(body) ?? true))
         return new Refusal('ORIGIN_MISMATCH', 'A console login may only be used from the origins in CONSOLE_ORIGINS.');
@@ -170,7 +171,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const change = result instanceof Refusal ? undefined : result.cookie;
     const headers: (readonly [string, string])[] = [['X-Request-Id', x.request.requestId], noSniff];
-    if (x.request.path.startsWith('/api/')) headers.push(noStore, ...corsHeaders(parts.origins, x.origin, x.cors));
+    if (x.request.path.startsWith('/api/')) headers.push(noStore);
+    headers.push(...corsHeaders(parts.origins, x.origin, x.cors));
     if (x.limit !== undefined)
       headers.push(
         ['X-RateLimit-Limit', String(x.limit.limit)],

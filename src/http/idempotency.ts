@@ -28,7 +28,7 @@ export async function once(
 ): Promise<Answer | Refusal> {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return work();
-  if (key === '' || key.length > 255) return badKey();
+  if (!isKey(key)) return badKey();
   const keyHash = createHash('sha256')
     .update(JSON.stringify([...scope, key]))
     .digest('base64url');
@@ -58,12 +58,25 @@ async function claimed(
     result = await work();
     return result;
   } finally {
-    if (result === undefined || result instanceof Refusal) await replays.release(keyHash, token);
-    else await replays.keep(keyHash, token, seal(JSON.stringify(result.body), key), atMs + KEEP_MS);
+    const kept =
+      result === undefined || result instanceof Refusal
+        ? replays.release(keyHash, token)
+        : replays.keep(keyHash, token, seal(JSON.stringify(result.body), key), atMs + KEEP_MS);
+    // The work is done or refused: that is what the caller must hear, whatever becomes of a repeat.
+    await kept.catch(unlessUnavailable);
   }
 }
 
-function badKey(): Refusal {
+function unlessUnavailable(error: unknown): void {
+  if (!(error instanceof Unavailable)) throw error;
+}
+
+/** Whether an Idempotency-Key has a length that is kept. */
+export function isKey(key: string): boolean {
+  return key !== '' && key.length <= 255;
+}
+
+export function badKey(): Refusal {
   const message = 'must have 1 to 255 characters';
   return new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}.`, {
     details: [{ path: 'Idempotency-Key', message }],

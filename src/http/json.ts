@@ -17,7 +17,9 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return malformed('The body must be a JSON object.');
-  if (isDeeperThan(value, MAX_DEPTH)) return malformed(`The body is nested more than ${MAX_DEPTH} deep.`);
+  const names = namesIn(value, MAX_DEPTH);
+  if (names === undefined) return malformed(`The body is nested more than ${MAX_DEPTH} deep.`);
+  if (names.length !== namesWritten(text).length) return repeated(namesWritten(text), names);
   // Only an escape can bring in what UTF-8 and JSON do not allow as they are.
   const details = text.includes('\\u') ? findUnstorable(value) : [];
   if (details.length > 0)
@@ -29,11 +31,37 @@ function malformed(message: string): Refusal {
   return new Refusal('INVALID_REQUEST', message, { details: [{ path: '', message }] });
 }
 
-/** Bounded, because what parses may still overflow the stack when it is written or compared later. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  for (const key in value)
-    if (Object.hasOwn(value, key) && isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true;
-  return false;
+/** A string, and whether it is a name. JSON that is valid has no quotes but those of strings. */
+const string = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+
+/** The names of all fields as they are written, repeated ones included, still escaped and in quotes. */
+function namesWritten(text: string): string[] {
+  const names: string[] = [];
+  for (const [literal, colon] of text.matchAll(string))
+    if (colon !== undefined) names.push(literal.slice(0, -colon.length));
+  return names;
+}
+
+/**
+ * The names of all fields of a parsed value; undefined when it is nested deeper than so many levels.
+ * Bounded, because what parses may still overflow the stack when it is written or compared later.
+ */
+function namesIn(value: unknown, levels: number, names: string[] = []): string[] | undefined {
+  if (typeof value !== 'object' || value === null) return names;
+  if (levels === 0) return undefined;
+  const fields = Array.isArray(value) ? value : Object.values(value);
+  if (fields !== value) names.push(...Object.keys(value));
+  for (const field of fields) if (namesIn(field, levels - 1, names) === undefined) return undefined;
+  return names;
+}
+
+/** JSON.parse takes the last of two fields with one name; whoever looked at the body on its way may have taken the first. */
+function repeated(written: readonly string[], names: readonly string[]): Refusal {
+  const surplus = new Map<string, number>();
+  const count = (name: string, by: number): unknown => surplus.set(name, (surplus.get(name) ?? 0) + by);
+  for (const name of written) count(String(JSON.parse(name)), 1);
+  for (const name of names) count(name, -1);
+  const paths = [...surplus.keys()].filter((name) => surplus.get(name) !== 0).slice(0, 20);
+  const details = paths.map((path) => ({ path, message: 'comes more than once in an object' }));
+  return new Refusal('INVALID_REQUEST', `${paths[0]}: comes more than once in an object; send it once`, { details });
 }

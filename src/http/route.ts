@@ -63,17 +63,20 @@ export interface Route<B = unknown> {
   readonly refusals: readonly Code[];
   /** What proves the caller, for the documentation. */
   readonly credentials?: readonly ('cookie' | 'service')[];
-  /** The route does its work even when the cookie cannot be checked because the database is away. */
-  readonly worksWithoutLogin?: boolean;
+  /** It does its work also when the database is away and the cookie cannot be checked; by default every path outside /api does. */
+  readonly worksWithoutLogin: boolean;
+  /** Its answer sets or clears the console cookie, also without a login. */
+  readonly setsCookie?: boolean;
   /** Whether a request with this body uses the console cookie to change something; by default it does. */
   usesCookie?(body: B): boolean;
   handle(call: Call<B>): Eventually<Result>;
 }
 
 /** Types the body of a route by its schema. */
-export function defineRoute<B>(
-  route: Omit<Route<B>, 'limited' | 'cors'> & Partial<Pick<Route<B>, 'limited' | 'cors'>>,
-): Route {
-  const whole: Route<B> = { cors: 'console', limited: route.path.startsWith('/api/'), ...route };
+export function defineRoute<B>(route: Omit<Route<B>, Defaulted> & Partial<Pick<Route<B>, Defaulted>>): Route {
+  const isApi = route.path.startsWith('/api/');
+  const whole: Route<B> = { cors: 'console', limited: isApi, worksWithoutLogin: !isApi, ...route };
   return whole;
 }
+
+type Defaulted = 'limited' | 'cors' | 'worksWithoutLogin';

@@ -62,7 +62,7 @@ async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSe
   const admission = admit(call.body, call.login, call.origin, parts);
   if (admission instanceof Refusal) return admission;
   const scope = admission.who.keyId ?? call.login?.email ?? '';
-  const result = await once(call.request, [admission.who.tenantId, scope], parts, async () =>
+  const result = await once(call.request, [admission.who.caller, admission.who.tenantId, scope], parts, async () =>
     open(call, admission, parts),
   );
   const isConsole = admission.who.caller === 'console';

@@ -51,8 +51,9 @@ export function healthRoutes(parts: HealthParts): Route[] {
       summary: 'Prometheus metrics',
       tag,
       credentials: ['cookie', 'service'],
+      worksWithoutLogin: false,
       replies: { 200: { description: 'Prometheus text format', contentType: 'text/plain' } },
-      refusals: ['AUTH_REQUIRED', 'FORBIDDEN'],
+      refusals: ['AUTH_REQUIRED', 'FORBIDDEN', 'SERVICE_UNAVAILABLE'],
       async handle(call): Promise<Result> {
         const refusal = parts.openMetrics ? undefined : operatorOf(call, parts);
         if (refusal instanceof Refusal) return refusal;

@@ -106,6 +106,7 @@ function logoutRoute({ logins }: LoginParts): Route {
     replies: { 200: { description: 'Logged out', schema: z.object({ ok }) } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     credentials: ['cookie'],
+    setsCookie: true,
     async handle({ login, request }): Promise<Result> {
       if (login !== undefined) await logins.destroy(login.id, 'logout', request.atMs);
       return { status: 200, body: { ok: true }, cookie: { kind: 'clear' } };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
 import { exceeds, toMicroDollars } from '../../quota/ceilings.ts';
 import { reportUsage, type UsageParts, type UsageSubject } from '../../quota/report-usage.ts';
+import { badKey, isKey } from '../idempotency.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { email, idempotencyHeader, ok, sessionId, usageTotals } from '../schemas.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
@@ -65,8 +66,7 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
 async function report(call: Call<z.infer<typeof body>>, parts: ReportUsageParts): Promise<Result> {
   const { request, login } = call;
   const idempotencyKey = request.headers['idempotency-key'];
-  if (idempotencyKey !== undefined && (idempotencyKey === '' || idempotencyKey.length > 255))
-    return new Refusal('INVALID_REQUEST', 'Idempotency-Key must have 1 to 255 characters.');
+  if (idempotencyKey !== undefined && !isKey(idempotencyKey)) return badKey();
   const who = await subjectOf(call, parts);
   if (who instanceof Refusal) return who;
   const { tokens, dollars: microDollars } = call.body;
