@@ -106,7 +106,7 @@ export async function buildService(on: Foundations) {
     events,
     calendar,
     heartbeatIntervalSec,
-    budget: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
+    frames: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
   });
   const handle = createPipeline({
     routes: routesOf({

@@ -1,4 +1,4 @@
-import { classify } from '../../machines/voice-session/selectors.ts';
+import { classify, savedState } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import { codes, Refusal, Unavailable } from '../kernel/errors.ts';
@@ -8,84 +8,92 @@ import { reportUsage, type UsageParts } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';
 import { speaksFor } from '../voice/proof.ts';
 import { endedRefusal, viewOf } from '../voice/view.ts';
-import { FrameBudget } from './frame-budget.ts';
-import { readFrame, type ClientFrame, type ServerFrame } from './protocol.ts';
+import type { FrameBudget } from './frame-budget.ts';
+import { heartbeatAnswer } from './heartbeat-answer.ts';
+import type { ClientFrame, ServerFrame } from './protocol.ts';
+import { readFrame } from './read-frame.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
-import { Warnings } from './warnings.ts';
+import { warningAt } from './warnings.ts';
 
 export interface ChannelParts extends UsageParts {
   readonly subjects: Subjects;
   readonly clock: { now(): number };
   readonly heartbeatIntervalSec: number;
-  /** Frames at once, and how many a minute are earned back. */
-  readonly budget: { readonly burst: number; readonly perMinute: number };
   readonly events: Events;
 }
 
-/** Where attached connections are found when something is to be pushed. */
-export interface Attachments {
-  add(connection: Connection): void;
-  remove(connection: Connection): void;
+/** What the connections of a node share. */
+export interface Channel {
+  readonly parts: ChannelParts;
+  readonly budget: FrameBudget;
+  /** The instant that budgets count from. */
+  readonly budgetEpochMs: number;
+  /** The connection must attach within five seconds. */
+  expect(connection: Connection): void;
+  /** From now on it hears what happens to the session. */
+  add(sessionId: string, connection: Connection): void;
+  /** It hears nothing any more, and need not attach. */
+  remove(sessionId: string | undefined, connection: Connection): void;
 }
 
+type Frame<Type> = Extract<ClientFrame, { type: Type }>;
+
 const MAX_BAD_FRAMES = 3;
-const ATTACH_MS = 5000;
 
 /**
- * One socket of one session (contract section 7). Frames of a socket are served in their order, so that a reply never
- * overtakes an earlier one; a fault in one socket touches no other.
+ * One socket of one session (contract section 7). Its frames are served one after the other, so that no answer overtakes
+ * an earlier one; a fault in one socket touches no other. There is one object of this for each socket, without timers and
+ * closures of its own, and a heartbeat makes no promise where the engines make none: both are what 10,000 sockets cost.
  */
 export class Connection implements SocketListener {
   readonly #socket: Socket;
-  readonly #parts: ChannelParts;
-  readonly #attachments: Attachments;
-  readonly #budget: FrameBudget;
-  readonly #attachTimer: NodeJS.Timeout;
-  readonly #warnings = new Warnings();
+  readonly #channel: Channel;
+  #sessionId: string | undefined;
+  /** The session as this socket last saw it; undefined until it is attached. */
   #record: VoiceRecord | undefined;
-  #state: VoiceState = 'engaged';
+  #state: VoiceState | undefined;
+  /** An end that became known while the record was on its way. */
+  #missedEnd: EndReason | null = null;
   #badFrames = 0;
   #isOver = false;
-  /** The frame that is being served, when that takes a while. */
-  #serving: Promise<void> | undefined;
+  /** Frames that came while one takes its time, in order; undefined stands for a bad one. */
+  #waiting: (ClientFrame | undefined)[] | undefined;
+  #budgetFullAtMs = 0;
+  #warnedEndAtMs = 0;
+  #warnedSec = 0;
 
-  constructor(socket: Socket, parts: ChannelParts, attachments: Attachments) {
+  constructor(socket: Socket, channel: Channel) {
     this.#socket = socket;
-    this.#parts = parts;
-    this.#attachments = attachments;
-    this.#budget = new FrameBudget(parts.budget.burst, parts.budget.perMinute, parts.clock.now());
-    this.#attachTimer = setTimeout(() => this.close(closeCode.noAttach, 'no attach in time'), ATTACH_MS);
-    this.#attachTimer.unref();
+    this.#channel = channel;
+    channel.expect(this);
   }
 
-  /** The session it is attached to. */
-  get record(): VoiceRecord | undefined {
-    return this.#record;
+  /** Who the session is counted for; undefined until it is attached. */
+  get subject(): string | undefined {
+    return this.#record?.subject;
   }
 
   message(text: string): void {
-    if (this.#isOver) return;
-    if (!this.#budget.take(this.#parts.clock.now())) return this.close(closeCode.tooManyFrames, 'too many frames');
-    const frame = readFrame(text);
-    if (this.#serving === undefined) this.#serve(frame);
-    else this.#queue(this.#serving.then(() => this.#serve(frame)));
+    const at = this.#channel.parts.clock.now();
+    if (this.#isOver || !this.#spend(at)) return;
+    this.#take(readFrame(text), at);
   }
 
   binary(): void {
-    if (this.#isOver) return;
-    if (!this.#budget.take(this.#parts.clock.now())) return this.close(closeCode.tooManyFrames, 'too many frames');
-    this.#refuseFrame();
+    const at = this.#channel.parts.clock.now();
+    if (this.#isOver || !this.#spend(at)) return;
+    this.#take(undefined, at);
   }
 
   ping(): void {
-    if (!this.#isOver && !this.#budget.take(this.#parts.clock.now()))
-      this.close(closeCode.tooManyFrames, 'too many frames');
+    if (!this.#isOver) this.#spend(this.#channel.parts.clock.now());
   }
 
   closed(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#attachTimer);
-    this.#attachments.remove(this);
+    this.#waiting?.splice(0);
+    this.#channel.remove(this.#sessionId, this);
   }
 
   /** Closes the socket once; later calls change nothing. */
@@ -95,138 +103,170 @@ export class Connection implements SocketListener {
     this.#socket.close(code, reason);
   }
 
-  /** Tells the client of a transition that happened anywhere. */
+  /** Tells the client of a transition that happened anywhere; each is told once. */
   push(state: VoiceState, endReason: EndReason | null): void {
-    if (endReason !== null) this.#tellEnd(endReason);
+    if (this.#record === undefined) {
+      this.#state = state;
+      this.#missedEnd = endReason;
+    } else if (endReason !== null) this.#tellEnd(endReason);
     else if (state !== this.#state) {
       this.#state = state;
       this.send({ type: 'state', state });
     }
   }
 
-  /** Warns the client when its session is about to end (60 s and 10 s before). */
+  /** Warns the client when its session is about to end; to be asked about every second. */
   warn(at: number): void {
     const record = this.#record;
-    const { limits } = this.#parts.sessions;
-    if (record === undefined || this.#state !== 'engaged' || this.#warnings.due(record, at, limits) === undefined)
-      return;
+    if (record === undefined || this.#state !== 'engaged' || this.#dueWarning(record, at) === undefined) return;
     // A heartbeat over HTTP or another socket may have moved the end: the warning is due only if the present record says so.
-    this.#guard(
-      andThen(this.#parts.sessions.find(record.id), (present) => {
-        this.#record = present ?? record;
-        const warning = this.#warnings.due(this.#record, at, limits);
-        if (warning === undefined || this.#isOver) return;
-        this.#warnings.note(this.#record, warning, limits);
-        this.send({ type: 'warning', ...warning });
-      }),
-    );
+    // Where that cannot be read, the known record is the best guess.
+    const present = this.#channel.parts.sessions.find(record.id);
+    if (present instanceof Promise) void present.catch(() => record).then((found) => this.#warnOf(found ?? record, at));
+    else this.#warnOf(present ?? record, at);
   }
 
   /** A socket that does not read is closed: a frame is never dropped silently. */
   send(frame: ServerFrame): void {
-    if (this.#isOver) return;
-    if (this.#socket.send(JSON.stringify(frame)) === 'dropped')
+    this.#sendText(JSON.stringify(frame));
+  }
+
+  #sendText(text: string): void {
+    if (!this.#isOver && this.#socket.send(text) === 'dropped')
       this.close(closeCode.overloaded, 'the socket does not read');
   }
 
-  #serve(frame: ClientFrame | undefined): void {
+  #spend(at: number): boolean {
+    const { budget, budgetEpochMs } = this.#channel;
+    const fullAtMs = budget.spend(this.#budgetFullAtMs, at - budgetEpochMs);
+    if (fullAtMs === undefined) this.close(closeCode.tooManyFrames, 'too many frames');
+    else this.#budgetFullAtMs = fullAtMs;
+    return fullAtMs !== undefined;
+  }
+
+  #take(frame: ClientFrame | undefined, at: number): void {
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(frame);
+      return;
+    }
+    const work = this.#serve(frame, at);
+    if (!(work instanceof Promise)) return;
+    this.#waiting = [];
+    void this.#serveWaiting(work, this.#waiting);
+  }
+
+  async #serveWaiting(work: Promise<void>, waiting: (ClientFrame | undefined)[]): Promise<void> {
+    await work;
+    while (waiting.length > 0) await this.#serve(waiting.shift(), this.#channel.parts.clock.now());
+    this.#waiting = undefined;
+  }
+
+  /** Never throws and never rejects. */
+  #serve(frame: ClientFrame | undefined, at: number): Eventually<void> {
     if (this.#isOver) return;
     if (frame === undefined) return this.#refuseFrame();
     try {
-      this.#guard(this.#answer(frame));
+      const work = this.#answer(frame, at);
+      return work instanceof Promise ? work.catch((fault: unknown) => this.#fail(fault, frame)) : work;
     } catch (fault) {
-      this.#fail(fault);
+      this.#fail(fault, frame);
     }
   }
 
-  #guard(work: Eventually<void>): void {
-    if (work instanceof Promise) this.#queue(work.catch((fault: unknown) => this.#fail(fault)));
-  }
-
-  #queue(work: Promise<void>): void {
-    const serving = (this.#serving === undefined ? work : Promise.all([this.#serving, work])).then(() => {
-      if (this.#serving === serving) this.#serving = undefined;
-    });
-    this.#serving = serving;
-  }
-
-  #answer(frame: ClientFrame): Eventually<void> {
+  #answer(frame: ClientFrame, at: number): Eventually<void> {
     const record = this.#record;
     if (frame.type === 'attach') return record === undefined ? this.#attach(frame) : this.#refuseFrame();
     if (record === undefined) return this.#refuseFrame();
     switch (frame.type) {
       case 'heartbeat':
-        return this.#heartbeat(record, frame);
+        return this.#heartbeat(record, frame, at);
       case 'usage':
-        return this.#usage(record, frame);
+        return this.#usage(record, frame, at);
       case 'end':
-        return this.#end(record);
+        return this.#end(record, at);
     }
   }
 
-  #attach({ sm_session_id, email }: ClientFrame & { type: 'attach' }): Eventually<void> {
-    const { sessions, subjects, clock, heartbeatIntervalSec } = this.#parts;
+  #attach({ sm_session_id, email }: Frame<'attach'>): Eventually<void> {
+    const { sessions, subjects } = this.#channel.parts;
+    // It listens before it reads, so that no transition falls between the two.
+    this.#sessionId = sm_session_id;
+    this.#channel.add(sm_session_id, this);
     return andThen(sessions.find(sm_session_id), (record) => {
+      if (this.#isOver) return;
       if (record === undefined || !speaksFor(record, email, subjects))
         return this.close(closeCode.unknownSession, 'unknown session');
-      if (record.endReason !== null) return this.#tellEnd(record.endReason);
-      if (this.#isOver) return;
-      clearTimeout(this.#attachTimer);
-      const at = clock.now();
-      const { maxMinutes, maxIdleSec } = sessions.limits;
-      this.#record = record;
-      this.#state = classify(record, at, sessions.limits);
-      this.#attachments.add(this);
-      this.send({
-        type: 'attached',
-        session: viewOf(record, at),
-        state: this.#state,
-        heartbeat: { intervalSec: heartbeatIntervalSec },
-        limits: { maxMinutes, maxIdleSec },
-      });
+      const endReason = record.endReason ?? this.#missedEnd;
+      if (endReason !== null) return this.#tellEnd(endReason);
+      this.#attached(record);
     });
   }
 
-  #heartbeat({ id: sessionId }: VoiceRecord, { id, idleSec }: ClientFrame & { type: 'heartbeat' }): Eventually<void> {
-    const at = this.#parts.clock.now();
-    return andThen(this.#parts.sessions.heartbeat(sessionId, at, idleSec, anybody), (outcome) => {
+  #attached(record: VoiceRecord): void {
+    const { sessions, clock, heartbeatIntervalSec } = this.#channel.parts;
+    const { maxMinutes, maxIdleSec } = sessions.limits;
+    const at = clock.now();
+    const state = classify(record, at, sessions.limits);
+    this.#record = record;
+    // An end that is due but has not happened yet has no reason to tell: the sweep makes it, and it is pushed.
+    this.#state ??= state === 'ended' ? savedState(record, sessions.limits) : state;
+    this.send({
+      type: 'attached',
+      session: viewOf(record, at),
+      state: this.#state,
+      heartbeat: { intervalSec: heartbeatIntervalSec },
+      limits: { maxMinutes, maxIdleSec },
+    });
+  }
+
+  #heartbeat(session: VoiceRecord, { id, idleSec }: Frame<'heartbeat'>, at: number): Eventually<void> {
+    return andThen(this.#channel.parts.sessions.heartbeat(session.id, at, idleSec, anybody), (outcome) => {
       if (outcome === undefined) return this.close(closeCode.unknownSession, 'unknown session');
       const { record } = outcome;
       this.#record = record;
       if (record.endReason !== null) return this.#tellEnd(record.endReason);
       this.#state = 'engaged';
-      this.send({
-        type: 'heartbeat',
-        ...(id === undefined ? {} : { id }),
-        session: viewOf(record, at),
-        state: 'engaged',
-      });
+      this.#sendText(heartbeatAnswer(record, at, id));
     });
   }
 
-  async #usage(record: VoiceRecord, { id, tokens, dollars }: ClientFrame & { type: 'usage' }): Promise<void> {
+  async #usage(record: VoiceRecord, { id, tokens, dollars }: Frame<'usage'>, atMs: number): Promise<void> {
     const microDollars = toMicroDollars(dollars);
     if (microDollars === undefined) return this.#refuseFrame();
     const { subject, caller, tenantId, keyId, id: sessionId } = record;
-    const atMs = this.#parts.clock.now();
     const report = { tokens, microDollars, idempotencyKey: id, atMs };
-    const result = await reportUsage({ subject, caller, tenantId, keyId, sessionId }, report, this.#parts);
+    const result = await reportUsage({ subject, caller, tenantId, keyId, sessionId }, report, this.#channel.parts);
     if (!(result instanceof Refusal)) return this.send({ type: 'usage', id, usage: result });
     this.send({ type: 'error', code: result.code, userMessage: result.userMessage, id });
   }
 
-  #end({ id }: VoiceRecord): Eventually<void> {
-    const { sessions, clock } = this.#parts;
-    return andThen(sessions.end(id, 'closed_by_client', clock.now()), (outcome) => {
+  #end({ id }: VoiceRecord, at: number): Eventually<void> {
+    return andThen(this.#channel.parts.sessions.end(id, 'closed_by_client', at), (outcome) => {
       this.#tellEnd(outcome?.record.endReason ?? 'closed_by_client');
     });
   }
 
   #tellEnd(reason: EndReason): void {
-    const { maxMinutes } = this.#parts.sessions.limits;
+    const { maxMinutes } = this.#channel.parts.sessions.limits;
     const { code, userMessage } = endedRefusal(reason, maxMinutes);
     this.send({ type: 'ended', code, reason, userMessage, maxMinutes });
     this.close(closeCode.sessionOver, reason);
+  }
+
+  #dueWarning(record: VoiceRecord, at: number): ReturnType<typeof warningAt> {
+    const warning = warningAt(record, at, this.#channel.parts.sessions.limits);
+    const isTold = warning?.endAtMs === this.#warnedEndAtMs && this.#warnedSec <= warning.thresholdSec;
+    return isTold ? undefined : warning;
+  }
+
+  #warnOf(record: VoiceRecord, at: number): void {
+    this.#record = record;
+    const warning = this.#dueWarning(record, at);
+    if (warning === undefined || this.#state !== 'engaged') return;
+    const { reason, secondsLeft, thresholdSec, endAtMs } = warning;
+    this.#warnedEndAtMs = endAtMs;
+    this.#warnedSec = thresholdSec;
+    this.send({ type: 'warning', reason, secondsLeft });
   }
 
   #refuseFrame(): void {
@@ -237,12 +277,25 @@ export class Connection implements SocketListener {
   }
 
   /** The socket stays: the client may try the frame again. */
-  #fail(fault: unknown): void {
+  #fail(fault: unknown, frame: ClientFrame): void {
+    const { events } = this.#channel.parts;
     const isAway = fault instanceof Unavailable;
-    if (isAway) this.#parts.events.dependencyAway(fault.dependency, fault);
-    else this.#parts.events.faulted(fault, undefined, 'channel');
+    if (isAway) events.dependencyAway(fault.dependency, fault);
+    else events.faulted(fault, undefined, 'channel');
     const code = isAway ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-    this.send({ type: 'error', code, userMessage: codes[code].userMessage });
+    const id = 'id' in frame ? frame.id : undefined;
+    this.send({ type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) });
+    if (frame.type === 'attach') this.#detach();
+  }
+
+  /** It could not attach and has five seconds again. */
+  #detach(): void {
+    if (this.#isOver) return;
+    this.#channel.remove(this.#sessionId, this);
+    this.#sessionId = undefined;
+    this.#state = undefined;
+    this.#missedEnd = null;
+    this.#channel.expect(this);
   }
 }
 

@@ -1,24 +1,27 @@
-/** A token bucket: `burst` frames at once, refilled evenly with `perMinute` (contract section 1, RATE_BURST). */
+/**
+ * How many frames one socket may send: a bucket of `burst` frames, refilled evenly with `perMinute` (contract section 1,
+ * RATE_BURST). A socket's bucket is one number, the time at which it is full again, so that 10,000 sockets cost little.
+ */
 export class FrameBudget {
-  readonly #burst: number;
-  readonly #perMs: number;
-  #left: number;
-  #atMs: number;
+  readonly #frameMs: number;
+  readonly #burstMs: number;
 
-  constructor(burst: number, perMinute: number, atMs: number) {
-    this.#burst = burst;
-    this.#perMs = perMinute / 60_000;
-    this.#left = burst;
-    this.#atMs = atMs;
+  constructor(burst: number, perMinute: number) {
+    this.#frameMs = 60_000 / perMinute;
+    this.#burstMs = burst * this.#frameMs;
   }
 
-  /** Spends one frame; false when there is none left. */
-  take(atMs: number): boolean {
-    const earned = Math.max(0, atMs - this.#atMs) * this.#perMs;
-    this.#left = Math.min(this.#burst, this.#left + earned);
-    this.#atMs = atMs;
-    if (this.#left < 1) return false;
-    this.#left -= 1;
-    return true;
+  /**
+   * Spends one frame of a bucket.
+   * @param fullAtMs the bucket; a new one is full: 0
+   * @param atMs counted from any fixed instant that is not long ago: the fractions of a large number are coarse
+   * @returns the bucket afterwards, or undefined when there was no frame left
+   */
+  spend(fullAtMs: number, atMs: number): number | undefined {
+    // Nobody can owe more than a whole bucket: then the clock was turned back, for which no client pays.
+    const isCredible = fullAtMs - atMs <= this.#burstMs + this.#frameMs;
+    const next = (isCredible ? Math.max(fullAtMs, atMs) : atMs) + this.#frameMs;
+    // Half a frame's worth is what rounding may add up to.
+    return next - atMs > this.#burstMs + this.#frameMs / 2 ? undefined : next;
   }
 }

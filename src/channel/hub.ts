@@ -1,16 +1,31 @@
 import type { Bus } from '../stores/bus/contract.ts';
-import { Connection, type Attachments, type ChannelParts } from './connection.ts';
+import { Connection, type Channel, type ChannelParts } from './connection.ts';
+import { FrameBudget } from './frame-budget.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
 
+const ATTACH_MS = 5000;
+
+export interface HubParts extends ChannelParts {
+  readonly bus: Bus;
+  /** Frames that a socket may send at once, and how many a minute it earns back. */
+  readonly frames: { readonly burst: number; readonly perMinute: number };
+}
+
 /** The sockets of this node. Pushes reach a socket on whichever node it hangs, because every node hears the bus. */
-export class Hub implements Attachments {
-  readonly #parts: ChannelParts;
-  readonly #open = new Set<Connection>();
-  readonly #bySession = new Map<string, Set<Connection>>();
+export class Hub implements Channel {
+  readonly parts: ChannelParts;
+  readonly budget: FrameBudget;
+  readonly budgetEpochMs: number;
+  /** When those that have not attached came, in that order. */
+  readonly #expected = new Map<Connection, number>();
+  /** Nearly every session has one socket, for which a set would be a waste. */
+  readonly #bySession = new Map<string, Connection | Set<Connection>>();
   readonly #stopListening: () => void;
 
-  constructor(parts: ChannelParts & { readonly bus: Bus }) {
-    this.#parts = parts;
+  constructor(parts: HubParts) {
+    this.parts = parts;
+    this.budget = new FrameBudget(parts.frames.burst, parts.frames.perMinute);
+    this.budgetEpochMs = parts.clock.now();
     this.#stopListening = parts.bus.subscribe((message) => {
       if (message.type === 'session.moved')
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
@@ -18,50 +33,68 @@ export class Hub implements Attachments {
     });
   }
 
-  /** Sockets that are attached to a session. */
+  /** How many sessions have a socket here. */
   get attached(): number {
-    return this.#open.size;
+    return this.#bySession.size;
   }
 
   /** Takes a new socket. */
   accept(socket: Socket): SocketListener {
-    return new Connection(socket, this.#parts, this);
+    return new Connection(socket, this);
   }
 
-  add(connection: Connection): void {
-    const id = connection.record?.id;
-    if (id === undefined) return;
-    this.#open.add(connection);
-    const peers = this.#bySession.get(id);
-    if (peers === undefined) this.#bySession.set(id, new Set([connection]));
-    else peers.add(connection);
+  expect(connection: Connection): void {
+    this.#expected.set(connection, this.parts.clock.now());
   }
 
-  remove(connection: Connection): void {
-    this.#open.delete(connection);
-    const id = connection.record?.id;
-    const peers = id === undefined ? undefined : this.#bySession.get(id);
-    if (peers?.delete(connection) === true && peers.size === 0 && id !== undefined) this.#bySession.delete(id);
+  add(sessionId: string, connection: Connection): void {
+    this.#expected.delete(connection);
+    const present = this.#bySession.get(sessionId);
+    if (present === undefined) this.#bySession.set(sessionId, connection);
+    else if (present instanceof Set) present.add(connection);
+    else this.#bySession.set(sessionId, new Set([present, connection]));
   }
 
-  /** Warns the clients whose sessions are about to end; call it about every second. */
+  remove(sessionId: string | undefined, connection: Connection): void {
+    this.#expected.delete(connection);
+    if (sessionId === undefined) return;
+    const present = this.#bySession.get(sessionId);
+    if (present instanceof Set) present.delete(connection);
+    if (present === connection || (present instanceof Set && present.size === 0)) this.#bySession.delete(sessionId);
+  }
+
+  /** Closes those that have not attached in time and warns the clients whose sessions are about to end; call it about every second. */
   tick(): void {
-    const at = this.#parts.clock.now();
-    for (const connection of this.#open) connection.warn(at);
+    const at = this.parts.clock.now();
+    for (const [connection, since] of this.#expected) {
+      if (at - since >= ATTACH_MS) connection.close(closeCode.noAttach, 'no attach in time');
+    }
+    for (const connection of this.#all()) connection.warn(at);
   }
 
   /** The node goes away: every client is told to connect elsewhere (1012). */
   close(): void {
     this.#stopListening();
-    for (const connection of this.#open) connection.close(closeCode.goingAway, 'the node is going away');
+    for (const connection of [...this.#expected.keys(), ...this.#all()])
+      connection.close(closeCode.goingAway, 'the node is going away');
   }
 
+  *#all(): Generator<Connection> {
+    for (const present of this.#bySession.values()) {
+      if (present instanceof Set) yield* present;
+      else yield present;
+    }
+  }
+
+  /** A copy: those that are told of an end leave. */
   #of(sessionId: string): readonly Connection[] {
-    return [...(this.#bySession.get(sessionId) ?? [])];
+    const present = this.#bySession.get(sessionId);
+    if (present === undefined) return [];
+    return present instanceof Set ? [...present] : [present];
   }
 
   #warnOfQuota(subject: string): void {
-    for (const connection of this.#open)
-      if (connection.record?.subject === subject) connection.send({ type: 'warning', reason: 'quota' });
+    for (const connection of this.#all())
+      if (connection.subject === subject) connection.send({ type: 'warning', reason: 'quota' });
   }
 }

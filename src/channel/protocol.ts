@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { findUnstorable } from '../kernel/unstorable.ts';
 import { emailSchema } from '../auth/email.ts';
 
 const idleSec = z.int().min(0).optional();
+/** Named by the client, repeated in the answer. */
+const frameId = z.union([z.string().max(255), z.int()]);
 
 /** Frames that a client sends (contract section 7); unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
@@ -10,7 +11,7 @@ export const clientFrames = {
   heartbeat: z.object({
     type: z.literal('heartbeat'),
     idleSec,
-    id: z.union([z.string().max(255), z.int()]).optional(),
+    id: frameId.optional(),
   }),
   usage: z.object({
     type: z.literal('usage'),
@@ -55,7 +56,7 @@ export const serverFrames = {
     heartbeat: z.object({ intervalSec: z.int() }),
     limits: z.object({ maxMinutes: z.int(), maxIdleSec: z.int() }),
   }),
-  heartbeat: z.object({ type: z.literal('heartbeat'), id: z.union([z.string(), z.int()]).optional(), session, state }),
+  heartbeat: z.object({ type: z.literal('heartbeat'), id: frameId.optional(), session, state }),
   usage: z.object({ type: z.literal('usage'), id: z.string(), usage }),
   state: z.object({ type: z.literal('state'), state }),
   warning: z.object({
@@ -70,7 +71,7 @@ export const serverFrames = {
     userMessage: z.string(),
     maxMinutes: z.int(),
   }),
-  error: z.object({ type: z.literal('error'), code: z.string(), userMessage: z.string(), id: z.string().optional() }),
+  error: z.object({ type: z.literal('error'), code: z.string(), userMessage: z.string(), id: frameId.optional() }),
 };
 
 const serverFrame = z.discriminatedUnion('type', [
@@ -84,15 +85,3 @@ const serverFrame = z.discriminatedUnion('type', [
 ]);
 
 export type ServerFrame = z.infer<typeof serverFrame>;
-
-/** Reads one text message; undefined for anything that is not a frame. */
-export function readFrame(text: string): ClientFrame | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (text.includes('\\u') && findUnstorable(value).length > 0) return undefined;
-  return clientFrame.safeParse(value).data;
-}
