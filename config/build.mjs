@@ -4,7 +4,7 @@
  *   dist/main.js             the service and its lazy chunks, with source maps
  *   dist/pglite-worker.js    the thread of the embedded database
  *   dist/migrations/         SQL files
- *   dist/pglite-template.*   an empty database, so that the first start is quick
+ *   dist/pglite-template/    an empty database, so that the first start is quick
  *   dist/web/                what browsers get
  *
  * `node config/build.mjs` builds; with `--if-stale` only when a source is newer than dist/main.js, which is
@@ -13,7 +13,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -111,9 +110,9 @@ async function buildWeb() {
   }
 }
 
-/** An empty database directory, made once per PGlite version (initdb takes seconds). */
+/** An empty database, made once per PGlite version (initdb takes seconds) and copied at the first start. */
 async function makeTemplate() {
-  const template = join(dist, 'pglite-template.tar.gz');
+  const template = join(dist, 'pglite-template');
   const label = join(dist, 'pglite-template.version');
   const installed = dirname(dirname(require.resolve('@electric-sql/pglite')));
   const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
@@ -121,17 +120,16 @@ async function makeTemplate() {
     return;
   }
   const { PGlite } = await import('@electric-sql/pglite');
-  const directory = await mkdtemp(join(tmpdir(), 'switchboard-template-'));
+  const fresh = await mkdtemp(`${template}-`);
   try {
-    const database = await PGlite.create({ dataDir: join(directory, 'data') });
+    const database = await PGlite.create({ dataDir: fresh });
     await database.exec('checkpoint');
-    const archive = Buffer.from(await (await database.dumpDataDir('gzip')).arrayBuffer());
     await database.close();
-    await writeFile(`${template}.${process.pid}`, archive);
-    await rename(`${template}.${process.pid}`, template);
+    await rm(template, { recursive: true, force: true });
+    await rename(fresh, template);
     await writeFile(label, version);
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await rm(fresh, { recursive: true, force: true });
   }
 }
 

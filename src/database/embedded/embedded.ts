@@ -27,7 +27,7 @@ export interface EmbeddedDatabase extends Database {
 
 /** Made by config/build.mjs. */
 const builtTemplate = new URL(
-  import.meta.url.endsWith('.ts') ? '../../../dist/pglite-template.tar.gz' : './pglite-template.tar.gz',
+  import.meta.url.endsWith('.ts') ? '../../../dist/pglite-template/' : './pglite-template/',
   import.meta.url,
 );
 

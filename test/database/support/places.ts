@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /** The template that the build makes; tests of the sources use it, too. */
-export const template = new URL('../../../dist/pglite-template.tar.gz', import.meta.url);
+export const template = new URL('../../../dist/pglite-template/', import.meta.url);
 
 /** An empty directory of this file or test, to be removed by its caller. */
 export function makeDirectory(): { path: string; remove: () => void } {
