@@ -42,10 +42,12 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: rules,
     packages: ['zod', 'jsonwebtoken', 'node:'],
   },
+  /** The frames of a socket, which browsers and the server share. */
+  protocol: { files: /^src\/channel\/protocol\.ts$/, rings: ['kernel', 'features'], packages: ['zod'] },
   /** How callers reach features: values in, values out, no socket. */
   edges: {
     files: /^src\/(?:channel|http)\//,
-    rings: [...rules, 'features'],
+    rings: [...rules, 'features', 'protocol'],
     packages: ['zod', 'zod-openapi', 'node:'],
   },
   transport: {
@@ -53,7 +55,7 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'edges'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
-  web: { files: /^src\/web\//, rings: [], packages: ['preact', '@preact/signals'] },
+  web: { files: /^src\/web\//, rings: ['protocol'], packages: ['preact', '@preact/signals'] },
   app: {
     files: /^src\/[\w-]+(?<!main)\.ts$/,
     rings: [...rules, 'drivers', 'engines', 'features', 'edges', 'transport'],
@@ -126,6 +128,15 @@ describe('The rings', () => {
       .flatMap(({ path, files }) => files.map((file) => [machineOf(path), machineOf(file)] as const));
     expect(crossing.length).toBeGreaterThan(0);
     expect(crossing.filter(([from, to]) => from !== to)).toEqual([]);
+  });
+
+  test('give browsers the types of the protocol and none of its code', () => {
+    const shared = sources.filter(
+      ({ path, files }) => ringOf(path) === 'web' && files.some((file) => ringOf(file) === 'protocol'),
+    );
+    const values = /^(?:import|export) (?!type )[^;]*channel\/protocol/m;
+    expect(shared.length).toBeGreaterThan(0);
+    expect(shared.filter(({ text }) => values.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
   test('have no circle of imports', () => {
