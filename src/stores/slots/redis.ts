@@ -22,23 +22,41 @@ export interface RedisSlots extends Slots {
   take(subject: string, holder: string, limit: number, leaseUntilMs: number, atMs: number): Promise<boolean>;
   renew(subject: string, holder: string, leaseUntilMs: number): Promise<void>;
   free(subject: string, holder: string): Promise<void>;
+  /**
+   * A renewal by the node that took the slot, once the session is in the history: false says that the slot was not held without a gap
+   * since (Redis was emptied or replaced meanwhile), so that others may have been admitted, and the session must not begin.
+   */
+  confirm(subject: string, holder: string, leaseUntilMs: number): Promise<boolean>;
   count(subject: string, atMs: number): Promise<number>;
 }
 
 /** More losses during one take than this are no accident. */
 const MAX_REBUILDS = 3;
 const LOST = -1;
+const REFUSED = 0;
+/** Takes of this node that were not confirmed yet; beyond it the oldest are forgotten and will not be confirmed. */
+const MAX_UNCONFIRMED = 10_000;
 
 /**
  * Concurrency slots that all nodes share. A take is answered only from a set that is known to be whole: after Redis lost it, the
- * holders are counted from the history first (see `lua/slots.ts`), so that a loss admits nobody too many.
+ * holders are counted from the history first (see `lua/slots.ts`). A session that Redis lost before it was in the history is caught by
+ * `confirm`. So a loss admits nobody too many.
  */
 export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsParts): RedisSlots {
   const keep = String(keepMs);
+  /** The epoch in which each holder was admitted. */
+  const epochs = new Map<string, string>();
   const ask = (name: string, subject: string, args: readonly string[]): Promise<unknown> => {
     const tag = tagOfSubject(subject);
     return redis.run(tag, name, tagged(tag, `slots:${subject}`), args);
   };
+
+  function admitted(holder: string, epoch: string): boolean {
+    epochs.set(holder, epoch);
+    const [oldest] = epochs.keys();
+    if (epochs.size > MAX_UNCONFIRMED && oldest !== undefined) epochs.delete(oldest);
+    return true;
+  }
 
   return {
     async take(subject, holder, limit, leaseUntilMs, atMs) {
@@ -46,7 +64,8 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsParts): R
       const args = [String(limit), holder, String(leaseUntilMs), String(atMs), keep, token];
       for (let tries = 0; tries <= MAX_REBUILDS; tries += 1) {
         const answer = await ask('slot', subject, args);
-        if (answer !== LOST) return answer === 1;
+        if (answer === REFUSED) return false;
+        if (answer !== LOST) return admitted(holder, answer as string);
         // Read after the token was left: what is lost from here on takes the token along, and the adoption fails.
         const holders = await rebuild(subject);
         const leases = holders.flatMap((one) => [one.holder, String(one.leaseUntilMs)]);
@@ -59,7 +78,14 @@ export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsParts): R
       await ask('renew', subject, [holder, String(leaseUntilMs), keep]);
     },
 
+    async confirm(subject, holder, leaseUntilMs) {
+      const epoch = epochs.get(holder);
+      epochs.delete(holder);
+      return epoch !== undefined && (await ask('confirm', subject, [holder, String(leaseUntilMs), keep, epoch])) === 1;
+    },
+
     async free(subject, holder) {
+      epochs.delete(holder);
       await ask('free', subject, [holder]);
     },
 
