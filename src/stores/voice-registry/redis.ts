@@ -26,6 +26,12 @@ export interface RedisVoiceRegistry extends VoiceRegistry {
   recall(id: string): VoiceRecord | undefined;
   /** With `slotUntilMs` the subject's slot of this session is renewed in the same step, when the save succeeds. */
   save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Promise<boolean>;
+  insert(record: VoiceRecord): Promise<boolean>;
+  remove(id: string): Promise<void>;
+  claimDue(atMs: number, limit: number, leaseMs: number): Promise<string[]>;
+  ofSubject(subject: string): Promise<string[]>;
+  ofKey(tenantId: string, keyId: string): Promise<string[]>;
+  size(): Promise<number>;
   /** Work for a later time, under the guard that holds now. */
   bind<T>(work: () => T): () => T;
 }

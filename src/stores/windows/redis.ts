@@ -73,9 +73,10 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsPar
         () => guard.decide(false),
       );
       const working = redis.under(guard, () => started(work));
+      // It may fail before the count has come, and is nobody's when the count refuses.
+      working.catch(() => undefined);
       const counted = await counting;
       if (counted.allowed) return { count: counted, result: await working };
-      working.catch(() => undefined);
       return { count: counted, result: undefined };
     },
   };
