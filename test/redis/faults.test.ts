@@ -1,0 +1,312 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+import { openRedis, type Redis } from '../../src/redis/connection.ts';
+import { createRedisBus, type RedisBus } from '../../src/stores/bus/redis.ts';
+import { createRedisSlots, type RedisSlots } from '../../src/stores/slots/redis.ts';
+import { createRedisVoiceRegistry, type RedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import { createRedisWindows, type RedisWindows } from '../../src/stores/windows/redis.ts';
+import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
+import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
+import { atEach, outcomeOf, recoveryOf, startProxy, type Proxy } from './support.ts';
+
+const ANSWER_MS = 1500;
+const RECOVERY_MS = 3000;
+const HOUR_MS = 3_600_000;
+const skipped = reasonToSkipRedis();
+
+interface Node {
+  readonly redis: Redis;
+  readonly registry: RedisVoiceRegistry;
+  readonly slots: RedisSlots;
+  readonly windows: RedisWindows;
+  readonly bus: RedisBus;
+  /** What the windows told of outages. */
+  readonly told: string[];
+  close(): Promise<void>;
+}
+
+function openNode(urls: readonly string[], maxPending = 20_000): Node {
+  const redis = openRedis({ urls, maxPending });
+  const told: string[] = [];
+  const bus = createRedisBus({ redis, onError: () => undefined });
+  return {
+    redis,
+    told,
+    bus,
+    registry: createRedisVoiceRegistry({ redis, dueAt: ({ lastActivityAtMs }) => lastActivityAtMs, keepMs: HOUR_MS }),
+    slots: createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) }),
+    windows: createRedisWindows({ redis, onLocal: () => told.push('local'), onShared: () => told.push('shared') }),
+    async close() {
+      await bus.close();
+      await redis.close();
+    },
+  };
+}
+
+/** One call of every kind that refuses when Redis is away. */
+function calls({ registry, slots, redis }: Node): (() => Promise<unknown>)[] {
+  const record = voiceRecord();
+  return [
+    () => registry.load(record.id),
+    () => registry.insert(voiceRecord()),
+    () => registry.save(record, 1),
+    () => registry.claimDue(0, 10, 1000),
+    () => slots.take(randomId(), 'a', 1, DAY_BEGIN + 1000, DAY_BEGIN),
+    () => slots.count(randomId(), DAY_BEGIN),
+    () => redis.ping(),
+    () => redis.timeMs(),
+  ];
+}
+
+async function expectServed(node: Node): Promise<void> {
+  for (const call of calls(node)) expect((await outcomeOf(call)).fault).toBeUndefined();
+}
+
+/** Every call is refused in time, those that are asked at once as well as those that come later. */
+async function expectRefused(node: Node): Promise<void> {
+  for (let round = 0; round < 2; round += 1)
+    for (const { ms, fault } of await Promise.all(calls(node).map(outcomeOf))) {
+      expect(fault).toBeInstanceOf(Unavailable);
+      expect(ms).toBeLessThan(ANSWER_MS);
+    }
+}
+
+async function expectRecovery(node: Node): Promise<void> {
+  const all = await Promise.all(calls(node).map((call) => recoveryOf(call)));
+  expect(Math.max(...all)).toBeLessThan(RECOVERY_MS);
+  await expectServed(node);
+}
+
+/** Some callers that never stop asking; @returns the slowest answer in milliseconds once they are told to stop. */
+function keepAsking(node: Node): () => Promise<number> {
+  const over = new AbortController();
+  const callers = Array.from({ length: 16 }, async (_, caller) => {
+    let slowest = 0;
+    for (let n = caller; !over.signal.aborted; n += 1) {
+      const all = calls(node);
+      const { ms, fault } = await outcomeOf(all[n % all.length] as () => Promise<unknown>);
+      if (fault !== undefined && !(fault instanceof Unavailable)) throw fault;
+      slowest = Math.max(slowest, ms);
+      await pause(1);
+    }
+    return slowest;
+  });
+  return async () => {
+    over.abort();
+    return Math.max(...(await Promise.all(callers)));
+  };
+}
+
+describe.skipIf(skipped !== undefined)(`Redis in trouble ${skipped ?? ''}`, () => {
+  describe('one server', () => {
+    faults(startRedis);
+  });
+  describe('a cluster of three', () => {
+    faults(startRedisCluster);
+  });
+  describe('a bad way to the server', () => {
+    badWay();
+  });
+});
+
+function faults(start: () => Promise<RedisService>): void {
+  let service: RedisService;
+  let node: Node;
+
+  beforeAll(async () => {
+    service = await start();
+  });
+
+  beforeEach(async () => {
+    node = openNode(service.urls);
+    await recoveryOf(() => node.redis.ping());
+    await service.flush();
+  });
+
+  afterEach(async () => {
+    service.thaw();
+    await node.close();
+  });
+
+  afterAll(() => service.stop());
+
+  test('frozen: refused in time also under load, and served again soon after', async () => {
+    await expectServed(node);
+    const stop = keepAsking(node);
+    service.freeze();
+    await expectRefused(node);
+    await pause(1500);
+    await expectRefused(node);
+    service.thaw();
+    await expectRecovery(node);
+    expect(await stop()).toBeLessThan(ANSWER_MS);
+    expect(node.redis.pending).toBe(0);
+  });
+
+  test('killed and started anew: refused in time, and served again soon after', async () => {
+    await expectServed(node);
+    const stop = keepAsking(node);
+    await service.restart();
+    await expectRecovery(node);
+    expect(await stop()).toBeLessThan(ANSWER_MS);
+  });
+
+  test('connections cut by the server: the next calls are served', async () => {
+    await expectServed(node);
+    for (let round = 0; round < 5; round += 1) {
+      await atEach(service, ['CLIENT', 'KILL', 'TYPE', 'normal']);
+      await atEach(service, ['CLIENT', 'KILL', 'TYPE', 'pubsub']);
+      await expectRecovery(node);
+    }
+  });
+
+  test('scripts forgotten: nobody notices', async () => {
+    await expectServed(node);
+    const stop = keepAsking(node);
+    for (let round = 0; round < 5; round += 1) {
+      await atEach(service, ['SCRIPT', 'FLUSH']);
+      await expectServed(node);
+    }
+    await stop();
+  });
+
+  test('emptied: what was held is gone, and everything works', async () => {
+    const record = voiceRecord();
+    await node.registry.insert(record);
+    await service.flush();
+    expect(await node.registry.load(record.id)).toBeUndefined();
+    expect(await node.registry.ofSubject(record.subject)).toEqual([]);
+    expect(await node.registry.save({ ...record, version: 2 }, 1)).toBe(false);
+    expect(node.registry.recall(record.id)).toBeUndefined();
+    expect(await node.registry.insert(record)).toBe(true);
+    await expectServed(node);
+  });
+
+  test('windows go on in this process and come back by themselves, telling each once an outage', async () => {
+    const take = () => node.windows.take('192.0.2.1', 100, DAY_BEGIN);
+    expect(await take()).toMatchObject({ remaining: 99 });
+    for (let outage = 1; outage <= 2; outage += 1) {
+      service.freeze();
+      for (let n = 0; n < 5; n += 1) {
+        const begin = performance.now();
+        expect((await take()).allowed).toBe(true);
+        expect(performance.now() - begin).toBeLessThan(ANSWER_MS);
+      }
+      service.thaw();
+      await recoveryOf(() => node.redis.ping());
+      await take();
+      expect(node.told).toEqual(Array.from({ length: outage }, () => ['local', 'shared']).flat());
+    }
+  });
+
+  test('the bus goes on in this process, and hears the others again after a loss', async () => {
+    const other = openNode(service.urls);
+    const heard: string[] = [];
+    node.bus.subscribe((message) => {
+      if (message.type === 'quota.neared') heard.push(message.subject);
+    });
+    await hears(other, heard, 'before');
+
+    service.freeze();
+    node.bus.publish({ type: 'quota.neared', subject: 'mine' });
+    expect(heard).toContain('mine');
+    await pause(2000);
+    service.thaw();
+    await hears(other, heard, 'thawed');
+
+    await service.restart();
+    await hears(other, heard, 'restarted');
+    await other.close();
+  });
+
+  async function hears(other: Node, heard: readonly string[], subject: string): Promise<void> {
+    const begin = performance.now();
+    while (!heard.includes(subject)) {
+      other.bus.publish({ type: 'quota.neared', subject });
+      await pause(20);
+      expect(performance.now() - begin).toBeLessThan(RECOVERY_MS);
+    }
+  }
+
+  test('strangers on the channel are ignored', async () => {
+    const heard: unknown[] = [];
+    node.bus.subscribe((message) => heard.push(message));
+    const stranger = randomId();
+    const bad = ['', 'x', `${stranger}{`, `${stranger}null`, `${stranger}{"type":"toString"}`];
+    for (const text of [...bad, `${stranger}{"type":"login.changed","loginId":1}`])
+      await node.redis.publish('switchboard:bus', text);
+    while (heard.length === 0) {
+      await node.redis.publish('switchboard:bus', `${stranger}{"type":"tenants.changed"}`);
+      await pause(20);
+    }
+    expect(heard[0]).toEqual({ type: 'tenants.changed' });
+  });
+}
+
+function badWay(): void {
+  let service: RedisService;
+  let proxy: Proxy;
+  let node: Node;
+
+  beforeEach(async () => {
+    service = await startRedis();
+    proxy = await startProxy(service.url);
+    node = openNode([proxy.url], 1000);
+    await expectServed(node);
+  });
+
+  afterEach(async () => {
+    await node.close();
+    await proxy.close();
+    await service.stop();
+  });
+
+  test('slow, but not too slow: served', async () => {
+    proxy.delayMs = 100;
+    await expectServed(node);
+  });
+
+  test('too slow: refused in time, and served again when it is fast', async () => {
+    proxy.delayMs = 2000;
+    await expectRefused(node);
+    proxy.delayMs = 0;
+    await expectRecovery(node);
+  });
+
+  test('cut again and again under load: every call is answered, and the queue empties', async () => {
+    const stop = keepAsking(node);
+    for (let round = 0; round < 20; round += 1) {
+      await pause(50);
+      proxy.cut();
+    }
+    await expectRecovery(node);
+    expect(await stop()).toBeLessThan(ANSWER_MS);
+    expect(node.redis.pending).toBe(0);
+  });
+
+  test('what waits is bounded: more is refused at once', async () => {
+    service.freeze();
+    const asked = Array.from({ length: 5000 }, () => outcomeOf(() => node.registry.load(`s:${randomId()}:a`)));
+    expect(node.redis.pending).toBe(1000);
+    const refused = (await Promise.all(asked)).filter(({ ms }) => ms < 300);
+    expect(refused.length).toBeGreaterThanOrEqual(4000);
+    expect(node.redis.pending).toBe(0);
+    service.thaw();
+    await expectRecovery(node);
+  });
+
+  test('closed: refused, and nothing hangs', async () => {
+    service.freeze();
+    const asked = calls(node).map(outcomeOf);
+    await pause(50);
+    await node.close();
+    for (const { ms, fault } of await Promise.all(asked)) {
+      expect(fault).toBeInstanceOf(Unavailable);
+      expect(ms).toBeLessThan(ANSWER_MS);
+    }
+    await expectRefused(node);
+    service.thaw();
+  });
+}

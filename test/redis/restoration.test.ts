@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openRedis, type Redis } from '../../src/redis/connection.ts';
+import { restoreWhatIsLost } from '../../src/redis/restoration.ts';
+import { createRedisSlots } from '../../src/stores/slots/redis.ts';
+import { DAY_BEGIN } from '../contracts/support.ts';
+import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
+import { atEach } from './support.ts';
+
+const TAGS = 256;
+const subject = 'ab'.repeat(16);
+const skipped = reasonToSkipRedis();
+const nothing = (): Promise<void> => Promise.resolve();
+
+describe.skipIf(skipped !== undefined)(`restoring what Redis lost ${skipped ?? ''}`, () => {
+  describe('one server', () => {
+    restoration(startRedis);
+  });
+  describe('a cluster of three', () => {
+    restoration(startRedisCluster);
+    partOfACluster();
+  });
+});
+
+function restoration(start: () => Promise<RedisService>): void {
+  let service: RedisService;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    service = await start();
+    redis = openRedis({ urls: service.urls, deadlineMs: 10_000 });
+  });
+
+  beforeEach(() => service.flush());
+
+  afterAll(async () => {
+    await redis.close();
+    await service.stop();
+  });
+
+  test('an empty Redis is restored once, and again when it was emptied', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);
+      expect(await restoreWhatIsLost(redis, () => Promise.reject(new Error('not asked')))).toBe(0);
+      await service.flush();
+    }
+  });
+
+  test('of nodes that see it at once one restores', async () => {
+    const restored = await Promise.all(
+      Array.from({ length: 8 }, () => restoreWhatIsLost(redis, (isLost) => Promise.resolve(isLost(subject)))),
+    );
+    expect(restored.reduce((sum, tags) => sum + tags, 0)).toBe(TAGS);
+  });
+
+  test('one that fails is tried again at once', async () => {
+    await expect(restoreWhatIsLost(redis, () => Promise.reject(new Error('no history')))).rejects.toThrow('no history');
+    expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);
+  });
+
+  test('what is lost during a restoration is restored again', async () => {
+    await restoreWhatIsLost(redis, () => service.flush());
+    expect(await restoreWhatIsLost(redis, nothing)).toBe(TAGS);
+  });
+
+  test('once all is restored, takes need no history', async () => {
+    let asked = 0;
+    const slots = createRedisSlots({
+      redis,
+      keepMs: 60_000,
+      rebuild() {
+        asked += 1;
+        return Promise.resolve([]);
+      },
+    });
+    const take = (holder: string) => slots.take(subject, holder, 2, DAY_BEGIN + 1000, DAY_BEGIN);
+    await restoreWhatIsLost(redis, () => slots.renew(subject, 'restored', DAY_BEGIN + 1000));
+    expect([await take('a'), await take('b')]).toEqual([true, false]);
+    expect(asked).toBe(0);
+  });
+}
+
+function partOfACluster(): void {
+  test('one server of a cluster that lost all is restored, the others are not touched', async () => {
+    const service = await startRedisCluster();
+    const redis = openRedis({ urls: service.urls, deadlineMs: 10_000 });
+    await restoreWhatIsLost(redis, nothing);
+    await atEach({ ...service, urls: service.urls.slice(0, 1) }, ['FLUSHALL']);
+    const subjects = Array.from({ length: TAGS }, (_, tag) => tag.toString(16).padStart(2, '0').repeat(16));
+    let lost = 0;
+    const tags = await restoreWhatIsLost(redis, async (isLost) => {
+      lost = subjects.filter(isLost).length;
+    });
+    expect(tags).toBe(lost);
+    expect(tags).toBeGreaterThan(40);
+    expect(tags).toBeLessThan(130);
+    await redis.close();
+    await service.stop();
+  });
+}

@@ -1,0 +1,98 @@
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '@redis/client';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import type { RedisService } from '../support/services/redis.ts';
+
+export interface Outcome {
+  readonly ms: number;
+  readonly fault: unknown;
+}
+
+/** How long some work took, and what it threw. */
+export async function outcomeOf(work: () => Promise<unknown>): Promise<Outcome> {
+  const begin = performance.now();
+  const fault = await work().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return { ms: performance.now() - begin, fault };
+}
+
+/** Tries until the work succeeds; @returns how long that took. Anything but `Unavailable` on the way is thrown. */
+export async function recoveryOf(work: () => Promise<unknown>, withinMs = 10_000): Promise<number> {
+  const begin = performance.now();
+  for (;;) {
+    const { fault } = await outcomeOf(work);
+    const ms = performance.now() - begin;
+    if (fault === undefined) return ms;
+    if (!(fault instanceof Unavailable) || ms > withinMs) throw fault;
+    await pause(20);
+  }
+}
+
+export interface Proxy {
+  readonly url: string;
+  /** Every byte waits so long, in both directions. */
+  delayMs: number;
+  /** Cuts every connection at once. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** A way to a server that can be slow, or be cut. */
+export async function startProxy(target: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const proxy = { delayMs: 0 };
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => void pause(proxy.delayMs).then(() => to.destroyed || to.write(bytes)));
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(proxy, {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  });
+}
+
+/** A connection of an operator to each server. */
+export function operatorsOf(service: RedisService) {
+  return Promise.all(
+    service.urls.map((url) => {
+      const client = createClient({ url });
+      client.on('error', () => undefined);
+      return client.connect();
+    }),
+  );
+}
+
+/** A command of an operator, at every server; @returns what each answered. */
+export async function atEach(service: RedisService, command: readonly string[]): Promise<unknown[]> {
+  const operators = await operatorsOf(service);
+  const answers: unknown[] = [];
+  for (const client of operators) {
+    answers.push(await client.sendCommand(command));
+    client.destroy();
+  }
+  return answers;
+}
