@@ -1,26 +1,18 @@
 import { classify, savedState } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
-import type { Subjects } from '../auth/subjects.ts';
 import { codes, Refusal, Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { toMicroDollars } from '../quota/ceilings.ts';
-import { reportUsage, type UsageParts } from '../quota/report-usage.ts';
-import type { Events } from '../telemetry/events.ts';
+import { reportUsage } from '../quota/report-usage.ts';
 import { speaksFor } from '../voice/proof.ts';
 import { endedRefusal, viewOf } from '../voice/view.ts';
 import type { FrameBudget } from './frame-budget.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
+import type { ChannelParts } from './parts.ts';
 import type { ClientFrame, ServerFrame } from './protocol.ts';
 import { readFrame } from './read-frame.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
 import { warningAt } from './warnings.ts';
-
-export interface ChannelParts extends UsageParts {
-  readonly subjects: Subjects;
-  readonly clock: { now(): number };
-  readonly heartbeatIntervalSec: number;
-  readonly events: Events;
-}
 
 /** What the connections of a node share. */
 export interface Channel {

@@ -1,6 +1,7 @@
 import type { Bus } from '../stores/bus/contract.ts';
-import { Connection, type Channel, type ChannelParts } from './connection.ts';
+import { Connection, type Channel } from './connection.ts';
 import { FrameBudget } from './frame-budget.ts';
+import type { ChannelParts } from './parts.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
 
 const ATTACH_MS = 5000;

@@ -1,0 +1,11 @@
+import type { Subjects } from '../auth/subjects.ts';
+import type { UsageParts } from '../quota/report-usage.ts';
+import type { Events } from '../telemetry/events.ts';
+
+/** What the channel needs of the service. */
+export interface ChannelParts extends UsageParts {
+  readonly subjects: Subjects;
+  readonly clock: { now(): number };
+  readonly heartbeatIntervalSec: number;
+  readonly events: Events;
+}
