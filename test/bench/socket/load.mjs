@@ -1,0 +1,107 @@
+// The load generator: sockets in a closed loop, each sending the same heartbeat again as soon as its answer has come.
+// Prints one JSON line.
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import { frameAt, textFrame, upgradeRequest } from './frames.mjs';
+
+const { port, pid, sockets, seconds, warmUpSeconds, sessions } = JSON.parse(readFileSync(0, 'utf8'));
+const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":123456}');
+const expected = Buffer.from('{"type":"heartbeat"');
+const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100 for /proc
+const topUs = 1_000_000;
+
+const histogramUs = new Uint32Array(topUs + 1);
+let answered = 0;
+let failed = 0;
+let firstFailure;
+let stopping = false;
+
+/** CPU seconds that the server process has used, user and system. */
+function serverCpuSeconds() {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+function note(message) {
+  failed += 1;
+  firstFailure ??= message;
+}
+
+/** Opens one socket; resolves when it is attached (or open, for a server that knows no sessions). */
+function open(session) {
+  return new Promise((resolve) => {
+    let rest = Buffer.alloc(0);
+    let isOpen = false;
+    let isAttached = session === undefined;
+    let sentAt = 0;
+    const send = () => {
+      sentAt = performance.now();
+      socket.write(heartbeat);
+    };
+    const take = (buffer, { begin, end }) => {
+      if (!isAttached) {
+        isAttached = true;
+        return resolve(send);
+      }
+      if (buffer.compare(expected, 0, expected.length, begin, begin + expected.length) !== 0)
+        note(buffer.toString('utf8', begin, end));
+      answered += 1;
+      histogramUs[Math.min(topUs, Math.round((performance.now() - sentAt) * 1000))] += 1;
+      if (!stopping) send();
+    };
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.on('connect', () => socket.write(upgradeRequest(port)));
+    socket.on('error', () => {});
+    socket.on('close', () => stopping || note('closed'));
+    socket.on('data', (chunk) => {
+      let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      if (!isOpen) {
+        const headEnd = buffer.indexOf('\r\n\r\n');
+        if (headEnd < 0) return void (rest = buffer);
+        if (!buffer.toString('latin1', 0, 12).endsWith('101')) note(buffer.toString('latin1'));
+        isOpen = true;
+        buffer = buffer.subarray(headEnd + 4);
+        if (session === undefined) resolve(send);
+        else socket.write(textFrame(JSON.stringify({ type: 'attach', sm_session_id: session })));
+      }
+      let from = 0;
+      for (let frame = frameAt(buffer, 0, buffer.length); frame; frame = frameAt(buffer, from, buffer.length)) {
+        from = frame.end;
+        if (frame.opcode === 1) take(buffer, frame);
+      }
+      rest = from === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(from));
+    });
+  });
+}
+
+function quantileUs(share) {
+  let left = Math.ceil(answered * share);
+  for (let us = 0; us <= topUs; us += 1) {
+    left -= histogramUs[us];
+    if (left <= 0) return us;
+  }
+  return topUs;
+}
+
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+for (const send of await Promise.all(Array.from({ length: sockets }, (_, index) => open(sessions?.[index])))) send();
+await wait(warmUpSeconds * 1000);
+answered = 0;
+histogramUs.fill(0);
+const cpuBefore = serverCpuSeconds();
+const startedAt = performance.now();
+await wait(seconds * 1000);
+const elapsed = (performance.now() - startedAt) / 1000;
+const cpu = serverCpuSeconds() - cpuBefore;
+stopping = true;
+const result = {
+  perSecond: answered / elapsed,
+  cpuUs: (cpu * 1e6) / answered,
+  serverBusy: cpu / elapsed,
+  p50Us: quantileUs(0.5),
+  p99Us: quantileUs(0.99),
+  failed,
+  firstFailure,
+};
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

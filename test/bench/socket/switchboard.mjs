@@ -1,0 +1,62 @@
+// The product as built, with limits out of the way, and sessions in it.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { firstMatch, spawnNode, stopChild } from '../http/measure.mjs';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+/** Starts it with embedded storage in a directory of its own. @param dist the build to run */
+export async function startSwitchboard(environment = {}, dist = `${root}/dist`) {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
+  const child = spawnNode(0, [`${dist}/main.js`], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'development',
+      LOG_LEVEL: 'warn',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: directory,
+      RATE_IP_PER_MIN: '1000000000',
+      RATE_BURST: '1000000',
+      WIDGET_SESSION_PER_MIN: '1000000',
+      WIDGET_MAX_CONCURRENT_SESSIONS: '1000000',
+      MAX_SESSION_MINUTES: '1000',
+      ...environment,
+    },
+  });
+  const stop = async () => {
+    await stopChild(child);
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/);
+    child.stdout.resume();
+    return { port: Number(port), pid: child.pid, child, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Creates sessions through the API and returns their ids. */
+export async function createSessions(port, count) {
+  const { tenants } = JSON.parse(await readFile(`${root}/config/tenants.json`, 'utf8'));
+  const body = JSON.stringify({ widgetKey: tenants[0].widgetKeys[0].key });
+  // In development the demo key is bound to the port in use.
+  const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
+  const ids = [];
+  let left = count;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      const reply = await fetch(`http://127.0.0.1:${port}/api/session`, { method: 'POST', headers, body });
+      const text = await reply.text();
+      if (reply.status !== 200) throw new Error(`create answered ${reply.status}: ${text}`);
+      ids.push(JSON.parse(text).sm_session_id);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, worker));
+  return ids;
+}
