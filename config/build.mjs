@@ -15,6 +15,7 @@ import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildWithVite, stamp as webStamp } from './build-web.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -101,12 +102,18 @@ async function copyServiceFiles() {
   await Promise.all(removed.map((name) => rm(join(to, name))));
 }
 
-/** What browsers get. Bundles made by Vite belong here. */
-async function buildWeb() {
+/** What browsers get; the bundler for it is slow to load, so it runs only when something changed. */
+async function buildWeb(startedAt) {
   await cp(join(root, 'src/web/static'), join(dist, 'web'), { recursive: true });
   const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
   for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
     await cp(join(swagger, name), join(dist, 'web/docs', name));
+  }
+  const changedAt = Math.max(
+    ...['src/web', 'config/build-web.mjs', 'package-lock.json'].map((name) => newest(join(root, name))),
+  );
+  if (changedAt > newest(webStamp)) {
+    await buildWithVite(startedAt);
   }
 }
 
@@ -136,7 +143,7 @@ async function makeTemplate() {
 async function build() {
   const startedAt = new Date();
   await mkdir(dist, { recursive: true });
-  await Promise.all([copyServiceFiles(), buildWeb(), makeTemplate()]);
+  await Promise.all([copyServiceFiles(), buildWeb(startedAt), makeTemplate()]);
   if (existsSync(entry)) {
     await bundleService(bundler, startedAt);
     console.log(`built dist/main.js in ${((Date.now() - startedAt.getTime()) / 1000).toFixed(1)} s`);

@@ -7,28 +7,44 @@ const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.ts': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** What every page may do: load from this origin, and nothing else. */
-export const pagePolicy = [
-  'Content-Security-Policy',
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-] as const;
+/** What a page may do: load from this origin, and talk to it and to these origins. */
+export function pagePolicyWith(origins: readonly string[]): readonly [string, string] {
+  const connect = ["'self'", ...origins].join(' ');
+  return [
+    'Content-Security-Policy',
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src ${connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  ];
+}
 
-/** Sends a built file, read when it is asked for: pages are rare and memory is not. */
-export async function sendFile(call: Call, file: URL): Promise<Result> {
+/** What every page may do: load from this origin, and nothing else. */
+export const pagePolicy = pagePolicyWith([]);
+
+/**
+ * Sends a built file, read when it is asked for: pages are rare and memory is not.
+ * @param own headers in the place of the usual ones of the same name
+ */
+export async function sendFile(
+  call: Call,
+  file: URL,
+  own: readonly (readonly [name: string, value: string])[] = [],
+): Promise<Result> {
   try {
     const { size, mtimeMs } = await stat(file);
     const tag = `"${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}"`;
-    const headers = [
+    const usual = [
       ['ETag', tag],
       ['Cache-Control', 'no-cache'],
       ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'],
       pagePolicy,
     ] as const;
+    const headers = [...usual.filter(([name]) => !own.some(([other]) => other === name)), ...own];
     if (call.request.headers['if-none-match'] === tag) return { status: 304, body: '', headers };
     return { status: 200, body: await readFile(file), headers };
   } catch (error) {

@@ -26,7 +26,7 @@ export function routesOf(parts: RouteParts): Route[] {
   const api = apiRoutes(parts);
   let document: string | undefined;
   const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, API_VERSION, parts.publicUrl())));
-  return [...api, ...pageRoutes({ openapi, webDirectory, outbox: parts.outbox })];
+  return [...api, ...pageRoutes({ openapi, webDirectory, outbox: parts.outbox, demo: parts })];
 }
 
 /** The OpenAPI document without a running service: only handlers use their parts, and nobody calls them here. */

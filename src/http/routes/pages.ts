@@ -3,6 +3,7 @@ import { Refusal } from '../../kernel/errors.ts';
 import type { KeptMail } from '../../mail/contract.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { pagePolicy, sendFile } from '../static-files.ts';
+import { demoRoutes, type DemoParts } from './demo.ts';
 
 export interface PageParts {
   /** The OpenAPI document as JSON. */
@@ -11,14 +12,15 @@ export interface PageParts {
   readonly webDirectory: URL;
   /** The development mailbox; undefined where mail is sent for real. */
   readonly outbox: { list(): readonly KeptMail[] } | undefined;
+  readonly demo: DemoParts;
 }
 
 const tag = 'hidden';
 const html = ['Content-Type', 'text/html; charset=utf-8'] as const;
 const noStore = ['Cache-Control', 'no-store'] as const;
 
-/** The API reference, and in development the mailbox. */
-export function pageRoutes({ openapi, webDirectory, outbox }: PageParts): Route[] {
+/** The API reference, the demo with the widget SDK, and in development the mailbox. */
+export function pageRoutes({ openapi, webDirectory, outbox, demo }: PageParts): Route[] {
   const page = (path: string, handle: (call: Call) => Result | Promise<Result>): Route =>
     defineRoute({ method: 'GET', path, summary: path, tag, limited: false, replies: {}, refusals: [], handle });
   const file = (path: string, name: string): Route => page(path, (call) => sendFile(call, new URL(name, webDirectory)));
@@ -31,6 +33,7 @@ export function pageRoutes({ openapi, webDirectory, outbox }: PageParts): Route[
     })),
     file('/docs', 'docs/index.html'),
     ...['swagger-ui.css', 'swagger-ui-bundle.js', 'init.js'].map((name) => file(`/docs/${name}`, `docs/${name}`)),
+    ...demoRoutes(demo, webDirectory),
     ...(outbox === undefined
       ? []
       : [

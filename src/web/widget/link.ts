@@ -54,7 +54,7 @@ export function openLink(
     }
     if (frame.type === 'error') {
       // A refusal without an id is about one of those that wait: all may ask again, nothing is counted twice.
-      const refused = frame.id === undefined ? [...waiting.keys()] : [frame.id];
+      const refused = frame.id === undefined ? [...waiting.keys()] : [String(frame.id)];
       for (const id of refused) waiting.get(id)?.reject(new SwitchboardError(frame));
       if (refused.length > 0) return;
     }

@@ -1,0 +1,63 @@
+/** What browsers get that is made by Vite: the widget SDK and the demo page. */
+import { cp, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const web = join(root, 'src/web');
+const out = join(root, 'dist/web');
+
+/** Dated by the start of the last build that went to its end. */
+export const stamp = join(out, '.built');
+
+/** The demo page loads the served SDK instead of bundling it: it runs what a widget developer gets. */
+const servedSdk = {
+  name: 'served-sdk',
+  enforce: 'pre',
+  resolveId: (source) => (source === '../widget/main.ts' ? { id: '/widget.mjs', external: 'absolute' } : null),
+};
+
+/** Bundles one entry; the output directory belongs to several. */
+function bundle({ build }, input, output, plugins = []) {
+  return build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    plugins,
+    build: {
+      outDir: out,
+      emptyOutDir: false,
+      target: 'es2022',
+      modulePreload: false,
+      cssCodeSplit: true,
+      assetsInlineLimit: 0,
+      rolldownOptions: { input, output, preserveEntrySignatures: 'strict' },
+    },
+  });
+}
+
+/** The published types are one file without imports; a plain script has the same under the global's name. */
+async function publishTypes() {
+  const types = await readFile(join(web, 'widget/api.ts'), 'utf8');
+  await writeFile(join(out, 'widget.d.ts'), `${types}\nexport as namespace Switchboard;\n`);
+}
+
+/** @param {Date} startedAt dates the stamp, so that a change during the build makes it stale */
+export async function buildWithVite(startedAt) {
+  const vite = await import('vite');
+  await bundle(vite, join(web, 'widget/main.ts'), [
+    { format: 'es', entryFileNames: 'widget.mjs' },
+    { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js' },
+  ]);
+  await bundle(
+    vite,
+    { demo: join(web, 'demo/main.ts') },
+    { format: 'es', entryFileNames: 'demo/[name].js', assetFileNames: 'demo/[name][extname]' },
+    [servedSdk],
+  );
+  await cp(join(web, 'demo/index.html'), join(out, 'demo/index.html'));
+  await publishTypes();
+  await writeFile(stamp, '');
+  await utimes(stamp, startedAt, startedAt);
+}

@@ -1,0 +1,24 @@
+import { element } from './elements.ts';
+
+const KEPT = 12;
+const list = element('captions', HTMLOListElement);
+
+/** Adds a line of the conversation; the text may grow afterwards. */
+export function addCaption(speaker: 'Visitor' | 'Guide' | 'Tool'): (text: string) => void {
+  const line = document.createElement('li');
+  const name = document.createElement('b');
+  const words = document.createElement('span');
+  name.textContent = speaker;
+  line.className = speaker.toLowerCase();
+  line.append(name, ' ', words);
+  list.append(line);
+  while (list.children.length > KEPT) list.firstElementChild?.remove();
+  return (text) => {
+    words.textContent = text;
+    list.scrollTop = list.scrollHeight;
+  };
+}
+
+export function clearCaptions(): void {
+  list.replaceChildren();
+}

@@ -1,0 +1,29 @@
+/** What /demo/config.json says, and what the page's own address puts in its place. */
+export interface DemoConfig {
+  readonly widgetKey: string | null;
+  readonly tenantId: string | null;
+  readonly agentId: string | null;
+  readonly keyOrigin: string | null;
+  readonly provider: { readonly name: string; readonly simulated: boolean };
+}
+
+/** Reads both: `/demo?widgetKey=w_…&tenantId=…&agentId=…` shows a key of one's own. @throws Error when the server does not answer */
+export async function readConfig(): Promise<DemoConfig> {
+  const response = await fetch('/demo/config.json');
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  const config = (await response.json()) as DemoConfig;
+  const given = new URLSearchParams(location.search);
+  const widgetKey = given.get('widgetKey');
+  if (widgetKey === null) return config;
+  const { provider } = config;
+  return { widgetKey, tenantId: given.get('tenantId'), agentId: given.get('agentId'), keyOrigin: null, provider };
+}
+
+/** Why the page can not start, in words for whoever set it up; empty when it can. */
+export function obstacle({ widgetKey, keyOrigin }: DemoConfig): string {
+  if (widgetKey === null)
+    return 'This server has no demo key. Open the page with a key that is bound to its origin: /demo?widgetKey=w_…';
+  if (keyOrigin !== null && keyOrigin !== location.origin)
+    return `The demo key works only from ${keyOrigin}: open ${keyOrigin}/demo.`;
+  return '';
+}

@@ -1,0 +1,12 @@
+/** The page's elements by id. @throws Error for an id that the page does not have */
+export function element<T extends Element>(id: string, type: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof type)) throw new Error(`the page has no ${type.name} with the id ${id}`);
+  return found;
+}
+
+/** Shows a text, or nothing at all when there is none. */
+export function say(where: HTMLElement, text: string): void {
+  where.textContent = text;
+  where.hidden = text === '';
+}

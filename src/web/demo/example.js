@@ -1,0 +1,27 @@
+import { connect } from '../widget/main.ts';
+
+/** Starts a session; `show` is your page. Call it from a click, so that the browser lets the page speak and listen. */
+export async function startWidget(options, show) {
+  let session;
+  try {
+    session = await connect(options); // { widgetKey, tenantId, agentId, email? … }
+  } catch (error) {
+    show.over(error.userMessage); // a limit, a wrong origin, no network: in words for the visitor
+    return undefined;
+  }
+  session.on('state', ({ state }) => show.state(state)); // engaged, idle, stale, ended
+  session.on('warning', ({ reason, secondsLeft }) => show.warning(reason, secondsLeft));
+  session.on('error', ({ userMessage }) => show.problem(userMessage)); // the session goes on
+  session.on('ended', ({ userMessage }) => show.over(userMessage));
+  return session;
+}
+
+/** Talks with the provider. The tokens of each response count against the visitor's day. */
+export async function talk(session, show) {
+  try {
+    return await session.connectAudio({ reportUsage: ({ total_tokens }) => ({ tokens: total_tokens }) });
+  } catch (error) {
+    show.problem(error.userMessage); // no microphone, or the provider refused
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Session, SessionView, Usage } from '../widget/api.ts';
+import { element } from './elements.ts';
+
+function show(id: string, text: string, value: number, max: number): void {
+  element(`${id}-text`, HTMLElement).textContent = text;
+  const bar = element(id, HTMLProgressElement);
+  bar.max = max;
+  bar.value = value;
+}
+
+function clock(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** Draws the day's totals against their ceilings. */
+export function showUsage({ tokens, dollars, dailyTokenLimit, dailyDollarLimit }: Usage): void {
+  const number = new Intl.NumberFormat('en');
+  const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
+  show('tokens', `${number.format(tokens)} of ${number.format(dailyTokenLimit)}`, tokens, dailyTokenLimit);
+  show('dollars', `${money.format(dollars)} of ${money.format(dailyDollarLimit)}`, dollars, dailyDollarLimit);
+}
+
+/** Draws the time and the silence that are left, every second. @returns a function that stops */
+export function startClocks(session: Session): () => void {
+  const { maxMinutes, maxIdleSec } = session.limits;
+  // The server's duration, carried on here: its clock and this one need not agree.
+  let startedMs = Date.now();
+  session.on('beat', ({ session: { durationSec } }: { session: SessionView }) => {
+    startedMs = Date.now() - durationSec * 1000;
+  });
+  const draw = (): void => {
+    const timeLeft = maxMinutes * 60 - (Date.now() - startedMs) / 1000;
+    const silenceLeft = maxIdleSec - session.idleSec;
+    show('duration', `${clock(timeLeft)} of ${maxMinutes}:00`, Math.max(0, timeLeft), maxMinutes * 60);
+    show('silence', `${clock(silenceLeft)} of ${clock(maxIdleSec)}`, Math.max(0, silenceLeft), maxIdleSec);
+  };
+  draw();
+  const timer = setInterval(draw, 1000);
+  return () => clearInterval(timer);
+}

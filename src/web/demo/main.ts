@@ -1,0 +1,23 @@
+import '../shared/tokens.css';
+import './demo.css';
+import { readConfig, obstacle } from './config.ts';
+import { element, say } from './elements.ts';
+import { showCode } from './code.ts';
+import { Stage } from './stage.ts';
+
+const notice = element('notice', HTMLElement);
+
+/** The page is static until its configuration is there. */
+async function main(): Promise<void> {
+  showCode();
+  const config = await readConfig();
+  const { name, simulated } = config.provider;
+  const mode = element('mode', HTMLElement);
+  say(mode, simulated ? 'Simulated: no provider key' : `Live: ${name}`);
+  mode.dataset['mode'] = simulated ? 'simulated' : 'live';
+  const problem = obstacle(config);
+  if (problem !== '') return say(notice, problem);
+  new Stage(config).open();
+}
+
+main().catch((error: unknown) => say(notice, `The demo could not start (${String(error)}). Reload the page.`));

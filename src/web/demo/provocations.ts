@@ -1,0 +1,65 @@
+import type { Session, Usage } from '../widget/api.ts';
+import { element } from './elements.ts';
+import type { Wire } from './wire.ts';
+
+const report = element('report', HTMLButtonElement);
+const exceed = element('exceed', HTMLButtonElement);
+const elsewhere = element('elsewhere', HTMLButtonElement);
+const block = element('block', HTMLButtonElement);
+const dialog = element('confirm', HTMLDialogElement);
+
+/** What a visitor can do to a session to see what Switchboard does about it. */
+export class Provocations {
+  readonly #wire: Wire;
+  readonly #email: string;
+  #session: Session | undefined;
+  #usage: Usage | undefined;
+
+  constructor(wire: Wire, email: string) {
+    this.#wire = wire;
+    this.#email = email;
+    report.addEventListener('click', () => this.#report(5000, 0.25));
+    exceed.addEventListener('click', () => this.#ask());
+    elsewhere.addEventListener('click', () => this.#endElsewhere());
+    block.addEventListener('click', () => this.#block(block.getAttribute('aria-pressed') !== 'true'));
+    element('confirm-no', HTMLButtonElement).addEventListener('click', () => dialog.close());
+    element('confirm-yes', HTMLButtonElement).addEventListener('click', () => {
+      dialog.close();
+      if (this.#usage !== undefined) this.#report(this.#usage.dailyTokenLimit - this.#usage.tokens + 1, 0);
+    });
+  }
+
+  /** Offers them for a session, or not at all without one. */
+  offer(session: Session | undefined): void {
+    this.#session = session;
+    for (const button of [report, exceed, elsewhere, block]) button.disabled = session === undefined;
+    if (session === undefined) dialog.close();
+    session?.on('usage', ({ usage }) => (this.#usage = usage));
+  }
+
+  #report(tokens: number, dollars: number): void {
+    // A refusal ends the session, which the page hears as every widget does.
+    this.#session?.reportUsage({ tokens, dollars }).catch(() => undefined);
+  }
+
+  #ask(): void {
+    if (this.#usage === undefined) return;
+    const left = new Intl.NumberFormat('en').format(this.#usage.dailyTokenLimit - this.#usage.tokens);
+    element('confirm-text', HTMLElement).textContent =
+      `${left} tokens are left today. This reports one more. The session ends, and this visitor can start none until tomorrow; ` +
+      'after a reload of the page you are somebody else.';
+    dialog.showModal();
+  }
+
+  #endElsewhere(): void {
+    const body = { sm_session_id: this.#session?.id, email: this.#email };
+    this.#wire.postAs('another tab', '/api/realtime/end', body).catch(() => undefined);
+  }
+
+  #block(isBlocked: boolean): void {
+    block.setAttribute('aria-pressed', String(isBlocked));
+    this.#wire.block(isBlocked);
+    // What a browser tells when the network is back: the SDK does not wait for its next try.
+    if (!isBlocked) dispatchEvent(new Event('online'));
+  }
+}

@@ -1,0 +1,9 @@
+import type { SessionState, Warning } from '../widget/api.ts';
+
+/** What the example asks of a page. */
+export interface Show {
+  readonly state: (state: SessionState) => void;
+  readonly warning: (reason: Warning['reason'], secondsLeft: number | undefined) => void;
+  readonly problem: (userMessage: string) => void;
+  readonly over: (userMessage: string) => void;
+}

@@ -1,0 +1,80 @@
+import type { Session } from '../widget/api.ts';
+import { addCaption } from './captions.ts';
+
+const WORD_MS = 220;
+const PAUSE_MS = 900;
+
+interface Turn {
+  readonly speaker: 'Visitor' | 'Guide' | 'Tool';
+  readonly words: string;
+  /** What the response would have cost. */
+  readonly usage?: { readonly tokens: number; readonly dollars: number };
+}
+
+const script: readonly Turn[] = [
+  { speaker: 'Visitor', words: 'Hello! What can I see today?' },
+  {
+    speaker: 'Guide',
+    words: 'Welcome! The planetarium starts at three, and the fossils are open all day.',
+    usage: { tokens: 412, dollars: 0.0132 },
+  },
+  { speaker: 'Visitor', words: 'And when do you close?' },
+  { speaker: 'Tool', words: 'get_opening_hours { "date": "today" }' },
+  {
+    speaker: 'Guide',
+    words: 'We close at six today. The last planetarium show is at half past four.',
+    usage: { tokens: 527, dollars: 0.0169 },
+  },
+  { speaker: 'Visitor', words: 'Lovely, thank you.' },
+  {
+    speaker: 'Guide',
+    words: 'You are welcome. I will be quiet now: watch the silence run down.',
+    usage: { tokens: 298, dollars: 0.0095 },
+  },
+];
+
+/** A conversation without a provider. It tells the session what a real one would: who speaks when, and what it cost. */
+export class Simulation {
+  readonly #session: Session;
+  readonly #onDone: () => void;
+  #turn = 0;
+  #word = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #write: ((text: string) => void) | undefined;
+
+  constructor(session: Session, onDone: () => void) {
+    this.#session = session;
+    this.#onDone = onDone;
+  }
+
+  /** Goes on where it stopped; from the beginning after the end. */
+  talk(): void {
+    if (this.#turn >= script.length) this.#turn = 0;
+    this.#step();
+  }
+
+  quiet(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #step(): void {
+    const turn = script[this.#turn];
+    if (turn === undefined) return this.#onDone();
+    this.#session.active();
+    const words = turn.words.split(' ');
+    this.#write ??= addCaption(turn.speaker);
+    this.#word += 1;
+    this.#write(words.slice(0, this.#word).join(' '));
+    const isSaid = this.#word >= words.length;
+    if (isSaid) this.#finish(turn);
+    this.#timer = setTimeout(() => this.#step(), isSaid ? PAUSE_MS : WORD_MS);
+  }
+
+  #finish({ usage }: Turn): void {
+    this.#turn += 1;
+    this.#word = 0;
+    this.#write = undefined;
+    // A refusal ends the session, which the page hears as every widget does.
+    if (usage !== undefined) this.#session.reportUsage(usage).catch(() => undefined);
+  }
+}

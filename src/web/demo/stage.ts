@@ -1,0 +1,140 @@
+import type { ConnectOptions, Session, SessionState } from '../widget/api.ts';
+import { clearCaptions } from './captions.ts';
+import { lightState } from './chart.ts';
+import type { DemoConfig } from './config.ts';
+import { element, say } from './elements.ts';
+import type { Show } from './show.ts';
+import { startWidget } from './example.js';
+import { showUsage, startClocks } from './gauges.ts';
+import { Provocations } from './provocations.ts';
+import { simulateTalk, talkForReal, type Voice } from './voice.ts';
+import { logEntry } from './wire-log.ts';
+import { createWire, type Wire } from './wire.ts';
+
+const start = element('start', HTMLButtonElement);
+const quiet = element('quiet', HTMLButtonElement);
+const status = element('status', HTMLElement);
+const notice = element('notice', HTMLElement);
+const transport = element('transport', HTMLElement);
+
+const meanings: Readonly<Record<SessionState, string>> = {
+  engaged: 'Engaged: the conversation is on.',
+  idle: 'Idle: nobody spoke for too long. The next heartbeat ends it.',
+  stale: 'Stale: forgotten by everybody.',
+  ended: 'Ended.',
+};
+
+/** One visitor on the page: at most one session at a time. */
+export class Stage {
+  readonly #config: DemoConfig;
+  readonly #wire: Wire;
+  readonly #email: string;
+  readonly #provocations: Provocations;
+  #session: Session | undefined;
+  #voice: Voice | undefined;
+  #stopClocks = (): void => undefined;
+
+  constructor(config: DemoConfig) {
+    this.#config = config;
+    this.#wire = createWire((entry) => logEntry(element('wire', HTMLOListElement), entry));
+    // Limits are counted for each visitor alone, so that nobody uses up the day of the next one.
+    this.#email = `visitor-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
+    this.#provocations = new Provocations(this.#wire, this.#email);
+  }
+
+  /** Lets the visitor begin. */
+  open(): void {
+    say(element('visitor', HTMLElement), `You are ${this.#email}: the limits count for you alone.`);
+    const { email: _email, fetch: _fetch, WebSocket: _socket, ...shown } = this.#options();
+    say(element('call', HTMLElement), `Here it is called with ${JSON.stringify(shown)}.`);
+    start.addEventListener('click', () => void (this.#session === undefined ? this.#start() : this.#session.end()));
+    quiet.addEventListener('click', () => this.#setQuiet(quiet.getAttribute('aria-pressed') !== 'true'));
+    start.disabled = false;
+  }
+
+  #options(): ConnectOptions {
+    const { widgetKey, tenantId, agentId } = this.#config;
+    return {
+      ...(widgetKey !== null && { widgetKey }),
+      ...(tenantId !== null && { tenantId }),
+      ...(agentId !== null && { agentId }),
+      email: this.#email,
+      fetch: this.#wire.fetch,
+      WebSocket: this.#wire.WebSocket,
+    };
+  }
+
+  readonly #show: Show = {
+    state(state) {
+      lightState(state);
+      say(status, meanings[state]);
+    },
+    warning: (reason, secondsLeft) => say(notice, warningText(reason, secondsLeft)),
+    problem: (userMessage) => say(notice, userMessage),
+    over: (userMessage) => {
+      say(notice, userMessage);
+      this.#close();
+    },
+  };
+
+  async #start(): Promise<void> {
+    // Disabled, it would lose the keyboard's focus.
+    if (start.getAttribute('aria-busy') === 'true') return;
+    start.setAttribute('aria-busy', 'true');
+    say(notice, '');
+    say(status, 'Connecting…');
+    const session = await startWidget(this.#options(), this.#show);
+    start.setAttribute('aria-busy', 'false');
+    if (session === undefined) return;
+    this.#session = session;
+    this.#hold(session);
+    const voice = this.#config.provider.simulated
+      ? simulateTalk(session, () => this.#setQuiet(true))
+      : await talkForReal(session, this.#show);
+    if (this.#session === session) this.#voice = voice;
+    else voice?.stop();
+  }
+
+  #hold(session: Session): void {
+    clearCaptions();
+    this.#show.state(session.state);
+    session.active();
+    session.on('usage', ({ usage }) => showUsage(usage));
+    session.on('transport', () => this.#showTransport(session));
+    this.#showTransport(session);
+    this.#stopClocks = startClocks(session);
+    this.#provocations.offer(session);
+    start.textContent = 'End the conversation';
+    quiet.disabled = false;
+    // A report of nothing asks for the day's totals.
+    session.reportUsage({}).catch(() => undefined);
+  }
+
+  #close(): void {
+    if (this.#session === undefined) say(status, 'Not started.');
+    this.#session = undefined;
+    this.#voice?.stop();
+    this.#voice = undefined;
+    this.#stopClocks();
+    this.#provocations.offer(undefined);
+    quiet.setAttribute('aria-pressed', 'false');
+    quiet.disabled = true;
+    say(transport, '–');
+    start.textContent = 'Start a conversation';
+  }
+
+  #setQuiet(isQuiet: boolean): void {
+    quiet.setAttribute('aria-pressed', String(isQuiet));
+    this.#voice?.setQuiet(isQuiet);
+  }
+
+  #showTransport(session: Session): void {
+    say(transport, session.transport === 'socket' ? 'WebSocket' : 'HTTP, every heartbeat a request');
+  }
+}
+
+function warningText(reason: string, secondsLeft: number | undefined): string {
+  if (reason === 'quota') return 'Most of the day’s allowance is used.';
+  const what = reason === 'idle' ? 'It is very quiet' : 'The time is nearly up';
+  return `${what}: the conversation ends in ${secondsLeft} seconds.`;
+}

@@ -1,0 +1,69 @@
+import type { Session } from '../widget/api.ts';
+import { element, say } from './elements.ts';
+import type { Show } from './show.ts';
+import { talk } from './example.js';
+import { watchLevel } from './level.ts';
+import { Simulation } from './simulation.ts';
+
+/** Whoever talks on this page. */
+export interface Voice {
+  readonly setQuiet: (isQuiet: boolean) => void;
+  readonly stop: () => void;
+}
+
+const meter = element('level', HTMLMeterElement);
+const button = element('microphone', HTMLButtonElement);
+const note = element('microphone-note', HTMLElement);
+
+/** The real thing: microphone and speaker joined to the provider. Undefined when that fails; the page was told why. */
+export async function talkForReal(session: Session, show: Show): Promise<Voice | undefined> {
+  button.hidden = true;
+  const call = await talk(session, show);
+  if (call === undefined) return undefined;
+  // The call tells the session of voices by itself.
+  const stopMeter = watchLevel(call.stream, meter, () => undefined);
+  return {
+    setQuiet(isQuiet) {
+      for (const track of call.stream.getAudioTracks()) track.enabled = !isQuiet;
+    },
+    stop() {
+      stopMeter();
+      call.stop();
+    },
+  };
+}
+
+/** A written conversation, and the microphone for its level only. */
+export function simulateTalk(session: Session, onDone: () => void): Voice {
+  const simulation = new Simulation(session, onDone);
+  let stream: MediaStream | undefined;
+  let stopMeter = (): void => undefined;
+
+  async function listen(): Promise<void> {
+    button.disabled = true;
+    try {
+      stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+      stopMeter = watchLevel(stream, meter, () => session.state !== 'ended' && session.active());
+      say(note, 'Your voice counts as activity. It does not leave this page.');
+    } catch {
+      button.disabled = false;
+      say(note, 'The browser gave no microphone. The simulation works without one.');
+    }
+  }
+
+  button.disabled = false;
+  const heard = new AbortController();
+  button.addEventListener('click', () => void listen(), { signal: heard.signal });
+  simulation.talk();
+  return {
+    setQuiet: (isQuiet) => (isQuiet ? simulation.quiet() : simulation.talk()),
+    stop() {
+      simulation.quiet();
+      stopMeter();
+      for (const track of stream?.getTracks() ?? []) track.stop();
+      button.disabled = true;
+      heard.abort();
+      say(note, '');
+    },
+  };
+}
