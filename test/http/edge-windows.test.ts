@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { somebody, type Reply } from '../support/app.ts';
+import { ManualClock, NOON, SECOND } from '../support/clock.ts';
+import { errorOf, useApps } from './app.ts';
+
+const { build } = useApps();
+
+function windowOf({ headers }: Reply) {
+  return [headers['x-ratelimit-limit'], headers['x-ratelimit-remaining'], headers['x-ratelimit-reset']];
+}
+
+const resetAt = String(NOON / 1000 + 60);
+
+describe('The window of an address', () => {
+  test('lets its limit through, counts down, and refuses the next until the minute turns', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '3' }, clock: new ManualClock(NOON + 12_345) });
+    const replies = [];
+    for (let n = 0; n < 5; n += 1) replies.push(await app.get('/api/auth/session'));
+    expect(replies.map(({ status }) => status)).toEqual([401, 401, 401, 429, 429]);
+    expect(replies.map(windowOf)).toEqual([
+      ['3', '2', resetAt],
+      ['3', '1', resetAt],
+      ['3', '0', resetAt],
+      ['3', '0', resetAt],
+      ['3', '0', resetAt],
+    ]);
+    const [refused] = replies.slice(3);
+    expect(refused?.body).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', retryAfter: 48 });
+    expect(refused?.headers['retry-after']).toBe('48');
+    app.clock.set(NOON + 60 * SECOND);
+    expect((await app.get('/api/auth/session')).status).toBe(401);
+  });
+
+  test('is 60 requests by default, and refuses before anything else is looked at', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '' } });
+    const statuses = [];
+    for (let n = 0; n < 61; n += 1) statuses.push((await app.post('/api/auth/otp/send', '{')).status);
+    expect([new Set(statuses.slice(0, 60)), statuses[60]]).toEqual([new Set([400]), 429]);
+    const whatever = [
+      await app.get('/api/nothing'),
+      await app.send({ method: 'OPTIONS', path: '/api/session' }),
+      await app.get('/api/session'),
+    ];
+    expect(whatever.map(({ status }) => status)).toEqual([429, 429, 429]);
+    for (const reply of whatever) expect(errorOf(reply).code).toBe('RATE_LIMIT_EXCEEDED');
+  });
+
+  test('is not that of another address; an IPv6 network of 64 bits is one', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '1' } });
+    const from = async (peer: string) => (await app.send({ path: '/api/auth/session', peer })).status;
+    expect(await from('192.0.2.1')).toBe(401);
+    expect(await from('192.0.2.2')).toBe(401);
+    expect(await from('192.0.2.1')).toBe(429);
+    expect(await from('2001:db8:0:1::1')).toBe(401);
+    expect(await from('2001:db8:0:1:ffff::2')).toBe(429);
+    expect(await from('2001:db8:0:2::1')).toBe(401);
+  });
+
+  test('cannot be left with X-Forwarded-For, unless a trusted proxy writes it', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '1', TRUST_PROXY: '10.0.0.0/8' } });
+    const from = async (peer: string, forwarded: string) =>
+      (await app.send({ path: '/api/auth/session', peer, headers: { 'x-forwarded-for': forwarded } })).status;
+    expect(await from('192.0.2.1', '198.51.100.1')).toBe(401);
+    expect(await from('192.0.2.1', '198.51.100.2')).toBe(429);
+    expect(await from('10.0.0.1', '198.51.100.1')).toBe(401);
+    expect(await from('10.0.0.2', '203.0.113.5, 198.51.100.1')).toBe(429);
+    expect(await from('10.0.0.1', '198.51.100.2')).toBe(401);
+  });
+
+  test('counts only what is under /api', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '1' } });
+    for (const path of ['/healthz', '/readyz', '/openapi.json', '/nothing', '/metrics'])
+      for (let n = 0; n < 3; n += 1) {
+        const reply = await app.get(path);
+        expect([reply.status === 429, windowOf(reply)]).toEqual([false, [undefined, undefined, undefined]]);
+      }
+  });
+});
+
+describe('The window of a console user', () => {
+  test('counts a login wherever it comes from, beside the address, and the tighter of the two is told', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '4', RATE_USER_PER_MIN: '3' } });
+    const cookie = await app.login(somebody());
+    const from = (peer: string) => app.send({ path: '/api/auth/session', peer, headers: { cookie } });
+    expect(windowOf(await from('192.0.2.1'))).toEqual(['3', '2', resetAt]);
+    expect(windowOf(await from('192.0.2.2'))).toEqual(['3', '1', resetAt]);
+    expect(windowOf(await from('192.0.2.1'))).toEqual(['3', '0', resetAt]);
+    const refused = await from('192.0.2.3');
+    expect(errorOf(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    expect([windowOf(refused), refused.headers['retry-after'], refused.body['retryAfter']]).toEqual([
+      ['3', '0', resetAt],
+      '60',
+      60,
+    ]);
+    expect((await app.send({ path: '/api/auth/session', peer: '192.0.2.3' })).status).toBe(401);
+  });
+
+  test('is shared by all logins of one person', async () => {
+    const app = await build({ env: { RATE_USER_PER_MIN: '1' } });
+    const email = somebody();
+    const [first, second] = [await app.login(email), await app.login(email)];
+    expect((await app.get('/api/auth/session', { cookie: first })).status).toBe(200);
+    expect((await app.get('/api/auth/session', { cookie: second })).status).toBe(429);
+  });
+
+  test('is not used up by a cookie that is not valid', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '9', RATE_USER_PER_MIN: '1' } });
+    for (const cookie of ['tenant_session=x', 'tenant_session=', `tenant_session=${'a.'.repeat(2000)}`, 'other=1'])
+      expect(windowOf(await app.get('/api/auth/session', { cookie }))[0]).toBe('9');
+  });
+
+  test('changes nothing on a refusal', async () => {
+    const app = await build({ env: { RATE_USER_PER_MIN: '1' } });
+    const cookie = await app.login(somebody());
+    await app.get('/api/auth/session', { cookie });
+    expect((await app.post('/api/auth/logout', {}, { cookie })).status).toBe(429);
+    app.clock.advance(60 * SECOND);
+    expect((await app.get('/api/auth/session', { cookie })).status).toBe(200);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { somebody } from '../support/app.ts';
+import { errorOf, useApps } from './app.ts';
+
+const { build, database } = useApps();
+
+const posts = [
+  '/api/session',
+  '/api/realtime/heartbeat',
+  '/api/realtime/end',
+  '/api/auth/otp/send',
+  '/api/auth/otp/verify',
+  '/api/auth/usage',
+  '/api/auth/logout',
+];
+const gets = [
+  '/api/auth/session',
+  '/api/operator/overview',
+  '/api/operator/sessions',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/docs',
+];
+
+describe('A method', () => {
+  test.each([
+    ...posts.flatMap((path) =>
+      ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'post'].map((method) => [method, path, 'POST, OPTIONS']),
+    ),
+    ...gets.flatMap((path) =>
+      ['POST', 'PUT', 'DELETE', 'CONNECT'].map((method) => [method, path, 'GET, HEAD, OPTIONS']),
+    ),
+  ] as [string, string, string][])(
+    '%s that %s does not have is 405, and Allow tells what it has',
+    async (method, path, allow) => {
+      const app = await build();
+      const reply = await app.send({ method, path, body: {} });
+      expect(errorOf(reply)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+      expect(reply.headers['allow']).toBe(allow);
+    },
+  );
+
+  test.each([...posts, ...gets])('OPTIONS is answered by %s', async (path) => {
+    const app = await build();
+    const reply = await app.send({ method: 'OPTIONS', path });
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    expect(reply.headers['allow']).toMatch(/OPTIONS$/);
+  });
+
+  test('HEAD is answered as GET', async () => {
+    const app = await build();
+    expect(await app.send({ method: 'HEAD', path: '/healthz' })).toMatchObject({ status: 200, text: '{"ok":true}' });
+  });
+});
+
+describe('A path', () => {
+  test.each([
+    '/',
+    '/api',
+    '/api/',
+    '/api/sessions',
+    '/api/session/',
+    '//api/session',
+    '/API/session',
+    '/api/session%2F',
+    '/api/session;x=1',
+    '/api/auth',
+    '/api/auth/otp',
+    '/api/realtime',
+    '/constructor',
+    '/__proto__',
+    '/toString',
+    '/api/operator/sessions//end',
+    '/..%2f..%2fetc/passwd',
+    '/docs/../package.json',
+    '/docs/%2e%2e/main.js',
+  ])('%s that nobody has is 404', async (path) => {
+    const app = await build();
+    expect(errorOf(await app.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await app.post(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
+  });
+
+  test('that is very long is not repeated in full', async () => {
+    const app = await build();
+    expect((await app.get(`/${'x'.repeat(5000)}`)).text.length).toBeLessThan(500);
+  });
+
+  test('is found whatever the query, and the query reaches no body', async () => {
+    const app = await build();
+    expect((await app.get('/healthz?x=1&x=2')).status).toBe(200);
+    const reply = await app.send({ method: 'POST', path: `/api/auth/otp/send?email=${somebody()}`, body: {} });
+    expect(errorOf(reply)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('Every reply', () => {
+  test('carries its request id and forbids sniffing, and under /api it is not stored', async () => {
+    const app = await build();
+    const paths = ['/api/auth/session', '/api/nothing', '/healthz', '/nothing'];
+    for (const path of paths) {
+      const { headers } = await app.get(path);
+      expect(headers['x-request-id']).toMatch(/^req_/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(headers['cache-control']).toBe(path.startsWith('/api/') ? 'no-store' : undefined);
+    }
+  });
+
+  test('to a fault is 500 and tells nothing of its inside', async () => {
+    const app = await build();
+    app.service.sessions.heartbeat = () => {
+      throw new Error('the password is hunter2');
+    };
+    const reply = await app.post('/api/realtime/heartbeat', { sm_session_id: 's' });
+    expect(errorOf(reply)).toEqual({ status: 500, code: 'INTERNAL_ERROR' });
+    expect(reply.text).not.toContain('hunter2');
+    expect(reply.text).toContain(reply.headers['x-request-id']);
+  });
+
+  test('while the database is away is 503 with Retry-After where it is needed, and never 401', async () => {
+    const app = await build();
+    const cookie = await app.login(somebody());
+    const stranger = await build();
+    database().isAway = true;
+    const reply = await stranger.get('/api/auth/session', { cookie });
+    expect(errorOf(reply)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(reply.headers['retry-after']).toBe(String(reply.body['retryAfter']));
+    expect(reply.text).toContain('database');
+  });
+
+  test('while the database is away goes on where no login is needed, also to one who sends a cookie', async () => {
+    const cookie = await (await build()).login(somebody());
+    const stranger = await build();
+    database().isAway = true;
+    const statuses = await Promise.all(
+      ['/healthz', '/openapi.json', '/nothing', '/api/nothing', '/api/realtime/heartbeat'].map(
+        async (path) => (await stranger.get(path, { cookie })).status,
+      ),
+    );
+    expect(statuses).toEqual([200, 200, 404, 404, 405]);
+  });
+});
+
+describe('A header that must be single and came twice', () => {
+  test('is refused with 400 that names it, and changes nothing', async () => {
+    const app = await build();
+    for (const name of ['authorization', 'cookie', 'origin', 'content-type', 'idempotency-key']) {
+      const reply = await app.send({
+        method: 'POST',
+        path: '/api/auth/otp/send',
+        body: { email: somebody() },
+        duplicates: [name],
+      });
+      expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+      expect(reply.body['error']).toContain(name);
+    }
+    expect(app.outbox.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { errorOf, useApps } from './app.ts';
+
+const { build } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build();
+});
+
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const report = (body: object, headers: Record<string, string> = {}) =>
+  app.post('/api/auth/usage', { tokens: 5, dollars: 0.25, ...body }, headers);
+
+/** What is counted for an address. */
+async function counted(body: { email: string; tenantId?: string }): Promise<unknown> {
+  const reply = await report({ ...body, tokens: 0, dollars: 0 }, service);
+  return (reply.body['usage'] as { tokens: number }).tokens;
+}
+
+describe('A usage report', () => {
+  test('by the cookie of its e-mail is counted', async () => {
+    const email = somebody();
+    const reply = await report({ email }, { cookie: await app.login(email), origin: CONSOLE });
+    expect(reply.body).toEqual({
+      ok: true,
+      usage: { tokens: 5, dollars: 0.25, dailyTokenLimit: 50_000, dailyDollarLimit: 1, resetAt: expect.any(String) },
+    });
+  });
+
+  test('by sm_session_id is counted for the session’s subject, with the widget’s limits', async () => {
+    const email = somebody();
+    const sm_session_id = await app.open(await app.key(), { email });
+    const { body } = await report({ email, sm_session_id });
+    expect(body['usage']).toMatchObject({ tokens: 5, dailyTokenLimit: 300_000, dailyDollarLimit: 20 });
+  });
+
+  test('by a service token is counted for a console user, or for a tenant’s widget user', async () => {
+    const email = somebody();
+    expect((await report({ email }, service)).body['usage']).toMatchObject({ dailyTokenLimit: 50_000 });
+    expect((await report({ email, tenantId: 'acme' }, service)).body['usage']).toMatchObject({
+      tokens: 5,
+      dailyTokenLimit: 300_000,
+    });
+  });
+
+  test('without proof is 401 and counts nothing', async () => {
+    const email = somebody();
+    const other = await app.login(somebody());
+    const attempts: Record<string, string>[] = [
+      {},
+      { cookie: other, origin: CONSOLE },
+      { cookie: 'tenant_session=x' },
+      { authorization: 'Bearer wrong' },
+      { authorization: SERVICE_TOKEN },
+      { authorization: `Basic ${SERVICE_TOKEN}` },
+      { authorization: `Bearer ${SERVICE_TOKEN}x` },
+      { authorization: 'Bearer ' },
+    ];
+    for (const headers of attempts)
+      expect(errorOf(await report({ email }, headers))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
+    expect(await counted({ email })).toBe(0);
+  });
+
+  test('by the session of somebody else is 404 and counts nothing for either', async () => {
+    const [email, other] = [somebody(), somebody()];
+    const sm_session_id = await app.open(await app.key(), { email: other });
+    const cookie = await app.login(email);
+    for (const headers of [{ cookie, origin: CONSOLE }, service])
+      expect(errorOf(await report({ email, sm_session_id }, headers))).toEqual({
+        status: 404,
+        code: 'SESSION_NOT_FOUND',
+      });
+    expect(await counted({ email })).toBe(0);
+    expect(await counted({ email: other, tenantId: 'acme' })).toBe(0);
+  });
+
+  test('without an e-mail is refused where the proof does not name one', async () => {
+    for (const headers of [service, { cookie: await app.login(somebody()), origin: CONSOLE }]) {
+      const reply = await report({}, headers);
+      expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+      expect(reply.body['details']).toMatchObject([{ path: 'email' }]);
+    }
+  });
+
+  test('with a body that is wrong or an Idempotency-Key that is none counts nothing', async () => {
+    const email = somebody();
+    await report({ email, dollars: -1 }, service);
+    const refused = await report({ email }, { ...service, 'idempotency-key': '' });
+    expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(refused.body['details']).toMatchObject([{ path: 'Idempotency-Key' }]);
+    expect(await counted({ email })).toBe(0);
+  });
+
+  test('of the most that one report may hold is counted exactly', async () => {
+    const email = somebody();
+    const key = await app.key({ limits: { dailyTokens: 1e12, dailyDollars: 1e6 } });
+    const sm_session_id = await app.open(key, { email });
+    for (let n = 0; n < 3; n += 1) await report({ email, sm_session_id, tokens: 1e9, dollars: 99_999.999999 });
+    const { body } = await report({ email, sm_session_id, tokens: 0, dollars: 0.000003 });
+    expect(body['usage']).toMatchObject({ tokens: 3e9, dollars: 300_000 });
+  });
+});
