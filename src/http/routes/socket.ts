@@ -1,5 +1,6 @@
 import { Refusal } from '../../kernel/errors.ts';
 import type { Origins } from '../cors.ts';
+import type { HttpRequest } from '../message.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 
 /** The subprotocol of the heartbeat channel (contract section 7). */
@@ -23,8 +24,7 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
     worksWithoutLogin: true,
     handle({ request, origin }): Result {
       const { headers } = request;
-      if (headers['upgrade']?.toLowerCase() !== 'websocket' || headers['sec-websocket-key'] === undefined)
-        return badUpgrade('Open this address as a WebSocket.');
+      if (!isUpgrade(request)) return badUpgrade('Open this address as a WebSocket (RFC 6455, version 13).');
       const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
       if (offered.length > 0 && !offered.includes(SUBPROTOCOL))
         return badUpgrade(`Offer the subprotocol ${SUBPROTOCOL}.`);
@@ -33,6 +33,24 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
       return { status: 101, body: '' };
     },
   });
+}
+
+/**
+ * RFC 6455 section 4.2.1, as strict as it is there: what passes here is also what the transport takes for an upgrade, so that
+ * a 101 is never the answer to anything else.
+ */
+function isUpgrade({ method, headers }: HttpRequest): boolean {
+  return (
+    method === 'GET' &&
+    hasToken(headers['connection'], 'upgrade') &&
+    hasToken(headers['upgrade'], 'websocket') &&
+    headers['sec-websocket-version'] === '13' &&
+    /^[A-Za-z0-9+/]{22}==$/.test(headers['sec-websocket-key'] ?? '')
+  );
+}
+
+function hasToken(list: string | undefined, token: string): boolean {
+  return list?.split(',').some((name) => name.trim().toLowerCase() === token) === true;
 }
 
 function badUpgrade(message: string): Refusal {
