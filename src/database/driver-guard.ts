@@ -3,7 +3,7 @@
  * connection and `nextWrite` throws from setImmediate, where no caller can catch it. The caller has its rejection already
  * (CONNECTION_CLOSED) and the pool replaces the spoilt connection, so nothing is lost by going on.
  */
-export function isDriverFault(error: unknown): boolean {
+function isDriverFault(error: unknown): boolean {
   if (!(error instanceof TypeError) || error.message !== "Cannot read properties of null (reading 'write')") {
     return false;
   }

@@ -11,7 +11,7 @@ export const sessionId = z
   .meta({ description: 'sm_session_id as the create reply gave it: s:<email_hash>:<session_id>' });
 export const ok = z.literal(true);
 
-export const tool = z
+const tool = z
   .looseObject({
     kind: text(64).meta({ examples: ['http_tool'] }),
     name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),

@@ -42,9 +42,7 @@ const toolSchema = z.looseObject(
   wanted('an object with kind, name and description'),
 );
 
-const toolsSchema = z
-  .array(toolSchema, wanted('a list of tools'))
-  .max(maxTools, `must be at most ${maxTools} tools`);
+const toolsSchema = z.array(toolSchema, wanted('a list of tools')).max(maxTools, `must be at most ${maxTools} tools`);
 
 const instructionsSchema = z
   .string(wanted('a text'))

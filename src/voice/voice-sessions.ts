@@ -18,7 +18,7 @@ import { HistoryWriter } from './history-writer.ts';
 import { createVoiceRecords } from './records.ts';
 
 /** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
-export const SLOT_GRACE_MS = 5000;
+const SLOT_GRACE_MS = 5000;
 
 export interface VoiceParts {
   readonly registry: VoiceRegistry;

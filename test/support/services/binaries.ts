@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** A server that the tests want and this machine does not have. */
-export class ServiceMissing extends Error {
+class ServiceMissing extends Error {
   override readonly name = 'ServiceMissing';
 
   constructor(binary: string, debianPackage: string) {
