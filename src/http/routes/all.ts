@@ -1,3 +1,4 @@
+import { describeChannel } from '../../channel/asyncapi.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Origins } from '../cors.ts';
 import type { Route } from '../route.ts';
@@ -8,7 +9,7 @@ import { heartbeatRoute } from './heartbeat.ts';
 import { loginRoutes, type LoginParts } from './login.ts';
 import { operatorRoutes, type OperatorParts } from './operator.ts';
 import { pageRoutes, type PageParts } from './pages.ts';
-import { socketRoute } from './socket.ts';
+import { SOCKET_PATH, socketRoute, SUBPROTOCOL } from './socket.ts';
 import { reportUsageRoute, type ReportUsageParts } from './report-usage.ts';
 
 /** Additive changes only (contract section 9). */
@@ -26,7 +27,11 @@ export function routesOf(parts: RouteParts): Route[] {
   const api = apiRoutes(parts);
   let document: string | undefined;
   const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, API_VERSION, parts.publicUrl())));
-  return [...api, ...pageRoutes({ openapi, webDirectory, outbox: parts.outbox, demo: parts })];
+  const asyncapi = (): string =>
+    JSON.stringify(
+      describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, API_VERSION),
+    );
+  return [...api, ...pageRoutes({ openapi, asyncapi, webDirectory, outbox: parts.outbox, demo: parts })];
 }
 
 /** The OpenAPI document without a running service: only handlers use their parts, and nobody calls them here. */

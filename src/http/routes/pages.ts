@@ -8,6 +8,8 @@ import { demoRoutes, type DemoParts } from './demo.ts';
 export interface PageParts {
   /** The OpenAPI document as JSON. */
   readonly openapi: () => string;
+  /** The AsyncAPI document as JSON. */
+  readonly asyncapi: () => string;
   /** Where the build put what browsers get. */
   readonly webDirectory: URL;
   /** The development mailbox; undefined where mail is sent for real. */
@@ -20,17 +22,21 @@ const html = ['Content-Type', 'text/html; charset=utf-8'] as const;
 const noStore = ['Cache-Control', 'no-store'] as const;
 
 /** The API reference, the demo with the widget SDK, and in development the mailbox. */
-export function pageRoutes({ openapi, webDirectory, outbox, demo }: PageParts): Route[] {
+export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: PageParts): Route[] {
   const page = (path: string, handle: (call: Call) => Result | Promise<Result>): Route =>
     defineRoute({ method: 'GET', path, summary: path, tag, limited: false, replies: {}, refusals: [], handle });
   const file = (path: string, name: string): Route => page(path, (call) => sendFile(call, new URL(name, webDirectory)));
 
-  return [
-    page('/openapi.json', () => ({
+  const json = (path: string, text: () => string): Route =>
+    page(path, () => ({
       status: 200,
-      body: openapi(),
+      body: text(),
       headers: [['Content-Type', 'application/json; charset=utf-8']],
-    })),
+    }));
+
+  return [
+    json('/openapi.json', openapi),
+    json('/asyncapi.json', asyncapi),
     file('/docs', 'docs/index.html'),
     ...['swagger-ui.css', 'swagger-ui-bundle.js', 'init.js'].map((name) => file(`/docs/${name}`, `docs/${name}`)),
     ...demoRoutes(demo, webDirectory),

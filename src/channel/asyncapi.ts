@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { clientFrames, serverFrames } from './protocol.ts';
+import { closeCode } from './socket.ts';
+
+export interface ChannelAddress {
+  /** The service's own address, http or https. */
+  readonly serverUrl: string;
+  readonly path: string;
+  readonly subprotocol: string;
+}
+
+type ClientFrameName = keyof typeof clientFrames;
+type ServerFrameName = keyof typeof serverFrames;
+
+/** What each frame of a client is for, and which frames answer it. */
+const requests: Readonly<Record<ClientFrameName, { summary: string; answers: readonly ServerFrameName[] }>> = {
+  attach: { summary: 'Take a session; must come within 5 seconds', answers: ['attached', 'ended', 'error'] },
+  heartbeat: { summary: 'Keep the session alive', answers: ['heartbeat', 'ended', 'error'] },
+  usage: { summary: "Add to the day's totals; counted once for each id", answers: ['usage', 'ended', 'error'] },
+  end: { summary: 'End the session', answers: ['ended', 'error'] },
+};
+
+/** What the server sends without being asked. */
+const pushes = {
+  state: 'The session has changed its state',
+  warning: 'The session ends soon, or a daily total nears its ceiling',
+  ended: `The session is over; the socket closes with ${closeCode.sessionOver}`,
+  error: 'A frame that was not understood, or a fault; the third bad frame closes the socket',
+} as const satisfies Partial<Record<ServerFrameName, string>>;
+
+const closeCodes = `Close codes: ${Object.entries({
+  [closeCode.badFrames]: 'three bad frames',
+  [closeCode.noAttach]: 'no attach in time',
+  [closeCode.sessionOver]: 'the session is over',
+  [closeCode.unknownSession]: 'unknown session, or an e-mail address that is not its own',
+  [closeCode.tooManyFrames]: 'too many frames',
+  [closeCode.overloaded]: 'the client does not read what it is sent',
+  [closeCode.goingAway]: 'the node is going away: connect again',
+})
+  .map(([code, meaning]) => `${code} ${meaning}`)
+  .join('; ')}.`;
+
+/** The AsyncAPI 3.0 document of the heartbeat channel: the schemas that read the frames are the ones that describe them. */
+export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress, version: string): object {
+  const { host, protocol } = new URL(serverUrl);
+  const messages = {
+    ...messagesOf('client', clientFrames),
+    ...messagesOf('server', serverFrames),
+  };
+  const refer = (name: string): object => ({ $ref: `#/channels/heartbeat/messages/${name}` });
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Switchboard heartbeat channel',
+      version,
+      description: 'A voice session held over a WebSocket. HTTP is described in /openapi.json.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    defaultContentType: 'application/json',
+    servers: { node: { host, protocol: protocol === 'https:' ? 'wss' : 'ws' } },
+    channels: {
+      heartbeat: {
+        address: path,
+        title: 'Heartbeat channel',
+        description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB. One socket serves one session; unknown fields are ignored on both sides. ${closeCodes}`,
+        messages: Object.fromEntries(
+          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+        ),
+        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+      },
+    },
+    operations: {
+      ...Object.fromEntries(
+        Object.entries(requests).map(([name, { summary, answers }]) => [
+          name,
+          {
+            action: 'receive',
+            summary,
+            channel: { $ref: '#/channels/heartbeat' },
+            messages: [refer(`client.${name}`)],
+            reply: {
+              channel: { $ref: '#/channels/heartbeat' },
+              messages: answers.map((answer) => refer(`server.${answer}`)),
+            },
+          },
+        ]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(pushes).map(([name, summary]) => [
+          `push.${name}`,
+          {
+            action: 'send',
+            summary,
+            channel: { $ref: '#/channels/heartbeat' },
+            messages: [refer(`server.${name}`)],
+          },
+        ]),
+      ),
+    },
+    components: { messages },
+  };
+}
+
+/** AsyncAPI's own schema language is JSON Schema draft 7. */
+function messagesOf(sender: string, frames: Readonly<Record<string, z.ZodType>>): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(frames).map(([name, schema]) => {
+      const { $schema: _, ...payload } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+      return [`${sender}.${name}`, { name, payload }];
+    }),
+  );
+}
