@@ -1,6 +1,7 @@
 import { evaluate, scriptCall } from './evaluate.ts';
 import { faultOf, unavailable } from './faults.ts';
 import { Guarded, type Guard } from './guard.ts';
+import { guardable } from './lua/script.ts';
 import type { Route } from './route.ts';
 
 /** One call never keeps a server longer than a few milliseconds. */
@@ -130,16 +131,26 @@ export class Batch {
 function commandOf(operations: readonly Operation[]): string[] {
   const command = scriptCall();
   command.push(String(operations.length));
-  for (const { key } of operations) command.push(key);
-  const deciding = new Map<Guard, number>();
+  for (let n = 0; n < operations.length; n += 1) command.push((operations[n] as Operation).key);
   for (let n = 0; n < operations.length; n += 1) {
-    const { name, args, guard, decides } = operations[n] as Operation;
-    const place = guard === undefined ? undefined : deciding.get(guard);
-    if (place !== undefined) command.push('if', String(place), String(args.length));
-    command.push(name, ...args);
-    if (decides !== undefined) deciding.set(decides, n + 1);
+    const { name, args, guard } = operations[n] as Operation;
+    if (guard === undefined || guard.allowed === true) command.push(name);
+    else pushGuarded(command, operations, n);
+    for (let i = 0; i < args.length; i += 1) command.push(args[i] as string);
   }
   return command;
+}
+
+/** The name of an operation and the condition on it: short, when it stands right behind what it depends on. */
+function pushGuarded(command: string[], operations: readonly Operation[], n: number): void {
+  const { name, args, guard } = operations[n] as Operation;
+  const before = operations[n - 1];
+  const isBehind = before !== undefined && (before.decides === guard || before.guard === guard);
+  if (isBehind && guardable[name] === args.length) command.push(`?${name}`);
+  else {
+    const place = operations.findIndex(({ decides }) => decides === guard) + 1;
+    command.push('if', String(place), String(args.length), name);
+  }
 }
 
 /** An operation under a guard that refused answers null; no operation does so otherwise. */

@@ -7,7 +7,7 @@ const RESTORING_MS = 30_000;
 const OURS = 1;
 
 /** Registers every live session of the subjects that `isLost` names, from the history: records and slots. */
-export type Restore = (isLost: (subject: string) => boolean) => Promise<unknown>;
+type Restore = (isLost: (subject: string) => boolean) => Promise<unknown>;
 
 /**
  * Sees whether Redis has lost what it held (emptied, started anew, a server of a cluster replaced) and restores it, once over all

@@ -99,14 +99,31 @@ function together(start: () => Promise<RedisService>): void {
     expect((await fails(0)).count.allowed).toBe(false);
   });
 
-  test('a save renews the slot in the same step, unless it loses', async () => {
+  test('a save renews the slot that its session holds, unless it loses', async () => {
+    const record = voiceRecord();
+    const lease = DAY_BEGIN + 1000;
+    const take = (holder: string, at: number) => slots.take(record.subject, holder, 1, at + 1000, at);
+    await registry.insert(record);
+    expect(await take(record.id, DAY_BEGIN)).toBe(true);
+    expect(await registry.save({ ...record, version: 7 }, 6, DAY_BEGIN + HOUR_MS)).toBe(false);
+    expect(await slots.count(record.subject, lease)).toBe(0);
+    for (const version of [2, 3])
+      expect(await registry.save({ ...record, version }, version - 1, DAY_BEGIN + version * HOUR_MS)).toBe(true);
+    expect(await slots.count(record.subject, DAY_BEGIN + 3 * HOUR_MS - 1)).toBe(1);
+    expect(await slots.count(record.subject, DAY_BEGIN + 3 * HOUR_MS)).toBe(0);
+    expect(await take('other', DAY_BEGIN + 2 * HOUR_MS)).toBe(false);
+    expect(await slots.confirm(record.subject, record.id, lease)).toBe(true);
+    expect(await take('other', DAY_BEGIN + 3 * HOUR_MS)).toBe(true);
+  });
+
+  test('a session that holds no slot gets none by a save, and one without a lease loses it', async () => {
     const record = voiceRecord();
     await registry.insert(record);
-    expect(await registry.save({ ...record, version: 7 }, 6, DAY_BEGIN + HOUR_MS)).toBe(false);
-    expect(await slots.count(record.subject, DAY_BEGIN)).toBe(0);
     expect(await registry.save({ ...record, version: 2 }, 1, DAY_BEGIN + HOUR_MS)).toBe(true);
-    expect(await slots.count(record.subject, DAY_BEGIN + HOUR_MS - 1)).toBe(1);
-    expect(await slots.count(record.subject, DAY_BEGIN + HOUR_MS)).toBe(0);
+    expect(await slots.count(record.subject, DAY_BEGIN)).toBe(0);
+    await slots.renew(record.subject, record.id, DAY_BEGIN + 1000);
+    expect(await registry.save({ ...record, version: 3 }, 2)).toBe(true);
+    expect(await slots.count(record.subject, DAY_BEGIN + 1000)).toBe(0);
   });
 
   test('a save that lost brings the present record for the next try', async () => {

@@ -1,13 +1,19 @@
 /**
- * The live registry. A record is a hash at `{tag}<id>`: `s` what never changes, `d` what does ("version due …"), `k` the name of its
- * widget key's set. Indexes, each in the record's own tag: `due` (ids by a time not after their deadline), a set a subject, a set a key.
+ * The live registry. A record is a hash at `{tag}<id>`: `s` what never changes, `d` what does ("version due lease …"), `k` the name of
+ * its widget key's set, `c` while a sweep has claimed it. Indexes, each in the record's own tag: `due` (ids by a time not after their
+ * deadline), a set a subject, a set a key.
  *
  * Deadlines are lazy: a heartbeat only moves its deadline later, so the index keeps the earlier one and the sweep, when it comes to
- * the record, reads the true one and moves it on. The index is never later than the truth, except for a claim that is under way.
+ * the record, reads the true one and moves it on. The index is never later than the truth, except while a claim is under way; a save
+ * ends the claim.
  */
 export const registryLua = `
 local function subjectSet(key)
   return sub(key, 1, 4) .. 'subject:' .. (match(key, '^{..}s:(.*):') or sub(key, 5))
+end
+
+local function slotsOf(key)
+  return sub(key, 1, 4) .. 'slots:' .. (match(key, '^{..}s:(.*):') or sub(key, 5))
 end
 
 local function keySet(key, name)
@@ -20,12 +26,17 @@ local function unindex(key)
   if name and name ~= '' then call('SREM', keySet(key, name), id) end
 end
 
--- true when saved; else the present value, or false when there is none
-local function put(key, expected, value, due)
-  local present = call('HGET', key, 'd')
-  if not present or sub(present, 1, #expected) ~= expected then return present end
+-- change is "<expected version> <value>": true when saved; else the present value, or false when there is none
+local function put(key, change, isEarlier)
+  local space = find(change, ' ', 1, true)
+  local present = call('HMGET', key, 'd', 'c')
+  if not present[1] or sub(present[1], 1, space) ~= sub(change, 1, space) then return present[1] end
+  local value = sub(change, space + 1)
   call('HSET', key, 'd', value)
-  call('ZADD', sub(key, 1, 4) .. 'due', 'LT', due, sub(key, 5))
+  if present[2] then call('HDEL', key, 'c') end
+  if present[2] or isEarlier then
+    call('ZADD', sub(key, 1, 4) .. 'due', 'LT', match(value, '^%d+ (%S+)'), sub(key, 5))
+  end
   return true
 end
 
@@ -35,28 +46,27 @@ local function lost(key, present)
   return { call('HGET', key, 's'), present }
 end
 
--- expected version, value, due
-function op.save(key, i)
-  local present = put(key, ARGV[i], ARGV[i + 1], ARGV[i + 2])
-  if present ~= true then return lost(key, present), i + 3 end
-  return 1, i + 3
-end
-
--- expected version, value, due, lease end, keep: a save that renews the session's slot when it succeeds
+-- change: a save that moves the deadline later, or not at all
 function op.beat(key, i)
-  local present = put(key, ARGV[i], ARGV[i + 1], ARGV[i + 2])
-  if present ~= true then return lost(key, present), i + 5 end
-  lease(sub(key, 1, 4) .. 'slots:' .. match(key, '^{..}s:(.*):'), ARGV[i + 3], sub(key, 5), ARGV[i + 4])
-  return 1, i + 5
+  local present = put(key, ARGV[i], false)
+  if present ~= true then return lost(key, present), i + 1 end
+  return 1, i + 1
 end
 
--- expected version, value, due, keep: a save that ends the session
+-- change: any other save
+function op.save(key, i)
+  local present = put(key, ARGV[i], true)
+  if present ~= true then return lost(key, present), i + 1 end
+  return 1, i + 1
+end
+
+-- change, keep: a save that ends the session
 function op.finish(key, i)
-  local present = put(key, ARGV[i], ARGV[i + 1], ARGV[i + 2])
-  if present ~= true then return lost(key, present), i + 4 end
+  local present = put(key, ARGV[i], true)
+  if present ~= true then return lost(key, present), i + 2 end
   unindex(key)
-  call('PEXPIRE', key, ARGV[i + 3])
-  return 1, i + 4
+  call('PEXPIRE', key, ARGV[i + 1])
+  return 1, i + 2
 end
 
 -- fixed part, value, due, name of the key's set, '1' while it is live, keep
@@ -112,11 +122,13 @@ function op.claim(key, i)
         if call('SISMEMBER', subjectSet(record), id) == 1 then
           call('PEXPIRE', record, keepMs)
           call('PEXPIRE', subjectSet(record), keepMs)
+          call('PEXPIRE', slotsOf(record), keepMs)
           if present[2] ~= '' then call('PEXPIRE', keySet(record, present[2]), keepMs) end
         end
       else
         -- A record that Redis has lost is claimed as well: whoever claims it finds it in the history.
         call('ZADD', key, untilMs, id)
+        if present[1] then call('HSET', record, 'c', '1') end
         claimed[#claimed + 1] = id
       end
     end

@@ -4,12 +4,28 @@
  * Redis may have lost holders, so a take is answered -1 until somebody has counted them again from the history. A new epoch begins
  * with every loss, so that a holder can see whether its slot was held without a gap.
  *
- * Sets expire by a constant that every touch renews and that is longer than any lease: leases are in the callers' time, expiry in Redis'.
+ * Leases are lazy: a heartbeat writes the new end into its record only, and whoever meets a lapsed holder here looks there first.
+ *
+ * Sets expire by a constant that every touch and every sweep of a live session renews: leases are in the callers' time, expiry in Redis'.
  */
 export const slotsLua = `
 local function lease(key, untilMs, holder, keepMs)
   call('ZADD', key, 'GT', untilMs, holder)
   call('PEXPIRE', key, keepMs)
+end
+
+-- The end of the lease that a holder's record tells; 0 when it tells none.
+local function recordLease(key, holder)
+  local moving = call('HGET', sub(key, 1, 4) .. holder, 'd')
+  return moving and match(moving, '^%d+ %S+ (%d+)') or '0'
+end
+
+-- Moves on the holders whose records say so, and drops the others that have lapsed.
+local function dropLapsed(key, now)
+  for _, holder in ipairs(call('ZRANGEBYSCORE', key, '-inf', now)) do
+    local untilMs = recordLease(key, holder)
+    if tonumber(untilMs) > tonumber(now) then call('ZADD', key, untilMs, holder) else call('ZREM', key, holder) end
+  end
 end
 
 local function epochOf(key)
@@ -26,7 +42,7 @@ function op.slot(key, i)
     call('PEXPIRE', rebuilding, 10000)
     return -1, i + 6
   end
-  call('ZREMRANGEBYSCORE', key, '-inf', now)
+  dropLapsed(key, now)
   local held = call('ZCARD', key) - (epoch and 1 or 0)
   if held >= tonumber(limit) and not call('ZSCORE', key, holder) then return 0, i + 6 end
   lease(key, untilMs, holder, keepMs)
@@ -70,11 +86,18 @@ function op.free(key, i)
   local rebuilding = key .. ':rebuilding'
   -- Whoever counts the holders again may have read this one as live.
   if call('EXISTS', rebuilding) == 1 then call('SADD', rebuilding, 'freed:' .. ARGV[i]) end
-  return call('ZREM', key, ARGV[i]), i + 1
+  local freed = call('ZREM', key, ARGV[i])
+  -- Nothing but the epoch is left, and the tag's mark says as much.
+  if call('ZCARD', key) == 1 and epochOf(key) and call('EXISTS', sub(key, 1, 4) .. 'whole') == 1 then call('DEL', key) end
+  return freed, i + 1
 end
 
 -- now
 function op.held(key, i)
-  return call('ZCOUNT', key, '(' .. ARGV[i], '(inf'), i + 1
+  local held, now = call('ZCOUNT', key, '(' .. ARGV[i], '(inf'), tonumber(ARGV[i])
+  for _, holder in ipairs(call('ZRANGEBYSCORE', key, '-inf', ARGV[i])) do
+    if tonumber(recordLease(key, holder)) > now then held = held + 1 end
+  end
+  return held, i + 1
 end
 `;

@@ -19,16 +19,19 @@ export function fixedPart(record: VoiceRecord): string {
   return JSON.stringify({ ...record, ...moving });
 }
 
-/** The part that every heartbeat changes, small; version and due time come first, because the script reads them. */
-export function movingPart(record: Moving, due: string): string {
+/**
+ * The part that every heartbeat changes, small; version, due time and the end of the slot's lease come first, because the script reads
+ * them. A session without a slot has a lease of 0.
+ */
+export function movingPart(record: Moving, due: string, leaseUntilMs: number): string {
   const { version, lastSeenAtMs, lastActivityAtMs, settledAtMs, endedAtMs, endReason } = record;
   const end = endedAtMs === null ? '' : ` ${endedAtMs} ${endReason ?? ''}`;
-  return `${version} ${due} ${lastSeenAtMs} ${lastActivityAtMs} ${settledAtMs}${end}`;
+  return `${version} ${due} ${leaseUntilMs} ${lastSeenAtMs} ${lastActivityAtMs} ${settledAtMs}${end}`;
 }
 
 /** A record from its two parts. */
 export function readRecord(fixed: string, moving: string): VoiceRecord {
-  const [version, , seen, activity, settled, ended, reason] = moving.split(' ');
+  const [version, , , seen, activity, settled, ended, reason] = moving.split(' ');
   const rest = JSON.parse(fixed) as Omit<VoiceRecord, keyof Moving>;
   return {
     ...rest,

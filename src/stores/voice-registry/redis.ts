@@ -19,12 +19,6 @@ export interface RedisRegistryParts {
 
 export interface RedisVoiceRegistry extends VoiceRegistry {
   load(id: string): Promise<VoiceRecord | undefined>;
-  /**
-   * The record as this process saw it last, at once; undefined when it saw none. It may be out of date: good for a change that is
-   * saved with compare-and-save (a save that loses brings the present record, for the next recall), never for an answer by itself.
-   */
-  recall(id: string): VoiceRecord | undefined;
-  /** With `slotUntilMs` the subject's slot of this session is renewed in the same step, when the save succeeds. */
   save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Promise<boolean>;
   insert(record: VoiceRecord): Promise<boolean>;
   remove(id: string): Promise<void>;
@@ -60,6 +54,12 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
     return record;
   }
 
+  /** Whether the due time only moves later than that of the version which this save replaces: then the index need not know. */
+  function isLater(id: string, expectedVersion: number, dueAtMs: number): boolean {
+    const present = recent.get(id);
+    return present?.version === expectedVersion && dueAt(present) <= dueAtMs;
+  }
+
   return {
     bind: (work) => redis.bind(work),
     recall: (id) => recent.get(id),
@@ -68,15 +68,13 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
       return read(id, (await ask('load', id, [])) as (string | null)[]);
     },
 
-    async save(record, expectedVersion, slotUntilMs) {
-      const due = dueText(dueAt(record));
-      const change = [`${expectedVersion} `, movingPart(record, due), due];
+    async save(record, expectedVersion, slotUntilMs = 0) {
+      const dueAtMs = dueAt(record);
+      const change = `${expectedVersion} ${movingPart(record, dueText(dueAtMs), slotUntilMs)}`;
       const answer =
-        record.endedAtMs !== null
-          ? await ask('finish', record.id, [...change, keepEnded])
-          : slotUntilMs !== undefined
-            ? await ask('beat', record.id, [...change, String(slotUntilMs), keep])
-            : await ask('save', record.id, change);
+        record.endedAtMs === null
+          ? await ask(isLater(record.id, expectedVersion, dueAtMs) ? 'beat' : 'save', record.id, [change])
+          : await ask('finish', record.id, [change, keepEnded]);
       if (answer === 1) recent.keep(record);
       else read(record.id, answer === 0 ? [] : (answer as string[]));
       return answer === 1;
@@ -88,7 +86,7 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
       const isLive = record.endedAtMs === null;
       const args = [
         fixedPart(record),
-        movingPart(record, due),
+        movingPart(record, due, 0),
         due,
         key,
         isLive ? '1' : '0',
