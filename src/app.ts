@@ -13,7 +13,7 @@ import { Release } from './kernel/release.ts';
 import type { KeptMail } from './mail/contract.ts';
 import { selectMailer } from './mail/select.ts';
 import { buildService } from './service.ts';
-import { openLiveStores } from './stores/live.ts';
+import { createDurableStores } from './stores/durable.ts';
 import { createEvents } from './telemetry/events.ts';
 import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
@@ -21,7 +21,7 @@ import { bindDemo, withoutDemo } from './tenants/demo.ts';
 import { TenantsFileWatch } from './tenants/watch.ts';
 import { listen } from './transport/server.ts';
 import { selectProvider } from './upstream/select.ts';
-import { dueAt } from './voice/deadlines.ts';
+import { openLiveStores } from './live.ts';
 
 const DRAIN_MS = 5000;
 /** On top of a mint; mail is given up after four seconds. */
@@ -64,7 +64,6 @@ export async function startApp(config: Config, log: Log, overrides: Overrides = 
 }
 
 async function start(config: Config, log: Log, overrides: Overrides, release: Release): Promise<App> {
-  const clock = overrides.clock ?? systemClock;
   const metrics = new Metrics();
   const events = createEvents(log, metrics);
   const onError = (error: unknown): void =>
@@ -75,8 +74,14 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const database = await openDatabase(config);
   release.add(() => database.close());
   await migrate(database);
-  const live = openLiveStores(dueAt(config.voice), onError);
+  const stores = createDurableStores(database);
+  const live = await openLiveStores(config, {
+    history: stores.history,
+    localClock: overrides.clock ?? systemClock,
+    onError,
+  });
   release.add(() => live.close());
+  const { clock } = live;
   const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
   release.add(() => mailer.close());
   const provider = selectProvider({ ...config.upstream, clock });
@@ -85,10 +90,11 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, stores, sessions, directory, logins } = await buildService({
+  const { handle, hub, sessions, directory, logins } = await buildService({
     config,
     clock,
     database,
+    stores,
     live,
     mailer,
     provider,
@@ -119,7 +125,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => transport.close(0));
   ownUrl ||= `http://localhost:${transport.port}`;
 
-  await sessions.restore(clock.now());
+  await live.restoreWhatIsLost((isLost) => sessions.restore(clock.now(), isLost)).catch(onError);
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,
@@ -133,7 +139,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => watch.stop());
   await directory.start();
   release.add(() => directory.stop());
-  release.add(startBackground({ sessions, hub, stores, clock, onError }));
+  release.add(startBackground({ sessions, live, hub, stores, onError }));
   isReady = true;
 
   return {

@@ -1,7 +1,7 @@
 import type { Hub } from './channel/hub.ts';
-import type { Clock } from './kernel/clock.ts';
 import { repeat } from './kernel/repeat.ts';
 import type { DurableStores } from './stores/durable.ts';
+import type { LiveStores } from './stores/live.ts';
 import type { VoiceSessions } from './voice/voice-sessions.ts';
 
 const SWEEP_MS = 500;
@@ -14,9 +14,9 @@ const DAY_MS = 86_400_000;
 
 export interface BackgroundParts {
   readonly sessions: VoiceSessions;
+  readonly live: LiveStores;
   readonly hub: Pick<Hub, 'tick'>;
   readonly stores: DurableStores;
-  readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
@@ -24,9 +24,10 @@ export interface BackgroundParts {
  * The work that no request asks for: sweeping deadlines, writing the history, warning the clients of ends that are near,
  * deleting what is over. @returns the way to stop it
  */
-export function startBackground({ sessions, hub, stores, clock, onError }: BackgroundParts): () => Promise<unknown> {
+export function startBackground({ sessions, live, hub, stores, onError }: BackgroundParts): () => Promise<unknown> {
+  const { clock } = live;
   const stops = [
-    repeat(SWEEP_MS, () => sweepAll(sessions, clock), onError),
+    repeat(SWEEP_MS, () => sweepAll(sessions, live), onError),
     repeat(FLUSH_MS, () => sessions.flush(), onError),
     repeat(TICK_MS, async () => hub.tick(), onError),
     repeat(PURGE_MS, () => purge(stores, clock.now()), onError),
@@ -34,8 +35,10 @@ export function startBackground({ sessions, hub, stores, clock, onError }: Backg
   return () => Promise.all(stops.map((stop) => stop()));
 }
 
-/** Sweeps until nothing more is due. */
-async function sweepAll(sessions: VoiceSessions, clock: Clock): Promise<void> {
+/** Sweeps until nothing more is due, over a registry that is whole and up to date. */
+async function sweepAll(sessions: VoiceSessions, { clock, restoreWhatIsLost }: LiveStores): Promise<void> {
+  await sessions.payDebts();
+  await restoreWhatIsLost((isLost) => sessions.restore(clock.now(), isLost));
   while ((await sessions.sweep(clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
 }
 

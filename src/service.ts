@@ -18,7 +18,7 @@ import type { Mailer } from './mail/contract.ts';
 import { Outbox } from './mail/outbox.ts';
 import { createCalendar } from './quota/calendar.ts';
 import { withOverrides, type LimitsOf } from './quota/ceilings.ts';
-import { createDurableStores } from './stores/durable.ts';
+import type { DurableStores } from './stores/durable.ts';
 import type { LiveStores } from './stores/live.ts';
 import type { Events } from './telemetry/events.ts';
 import type { Metrics } from './telemetry/metrics.ts';
@@ -32,6 +32,7 @@ export interface Foundations {
   readonly clock: Clock;
   /** Migrated. */
   readonly database: Database;
+  readonly stores: DurableStores;
   readonly live: LiveStores;
   readonly mailer: Mailer;
   readonly provider: UpstreamProvider;
@@ -53,9 +54,8 @@ export type Service = Awaited<ReturnType<typeof buildService>>;
  * @throws Unavailable when the database is away
  */
 export async function buildService(on: Foundations) {
-  const { config, clock, database, live, mailer, provider, bots, events, metrics, onError, publicUrl } = on;
+  const { config, clock, database, stores, live, mailer, provider, bots, events, metrics, onError, publicUrl } = on;
   const { bus, registry, slots, windows } = live;
-  const stores = createDurableStores(database);
   const installationKey = await stores.installation.secret('subjects');
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 

@@ -60,17 +60,36 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     return { record: after.context as R, facts };
   }
 
+  function judge(record: R, event: E): Outcome<R, F> {
+    const touched = kind.touch?.(record, event);
+    return touched === undefined ? decide(record, event) : { record: touched, facts: noFacts };
+  }
+
   function attempt(id: string, event: E, admits: Admits<R>, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
+    const recalled = store.recall?.(id);
+    if (recalled !== undefined && admits?.(recalled) !== false) {
+      const outcome = judge(recalled, event);
+      if (outcome.record.version !== recalled.version) return save(outcome, recalled, event, admits, triesLeft);
+    }
     return andThen(store.load(id), (record) => {
       if (record === undefined || admits?.(record) === false) return undefined;
-      const touched = kind.touch?.(record, event);
-      const outcome = touched === undefined ? decide(record, event) : { record: touched, facts: noFacts };
+      const outcome = judge(record, event);
       if (outcome.record.version === record.version) return { record, facts: noFacts };
-      return andThen(store.save(outcome.record, record.version), (saved) => {
-        if (saved) return settle(outcome);
-        if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
-        return attempt(id, event, admits, triesLeft - 1);
-      });
+      return save(outcome, record, event, admits, triesLeft);
+    });
+  }
+
+  function save(
+    outcome: Outcome<R, F>,
+    { id, version }: R,
+    event: E,
+    admits: Admits<R>,
+    triesLeft: number,
+  ): Eventually<Outcome<R, F> | undefined> {
+    return andThen(store.save(outcome.record, version), (saved) => {
+      if (saved) return settle(outcome);
+      if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
+      return attempt(id, event, admits, triesLeft - 1);
     });
   }
 
@@ -91,11 +110,10 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   return {
     send(id, event, admits) {
       const tail = tails.get(id);
-      if (tail !== undefined)
-        return track(
-          id,
-          tail.then(() => attempt(id, event, admits, MAX_ATTEMPTS)),
-        );
+      if (tail !== undefined) {
+        const work = () => attempt(id, event, admits, MAX_ATTEMPTS);
+        return track(id, tail.then(store.bind?.(work) ?? work));
+      }
       const outcome = attempt(id, event, admits, MAX_ATTEMPTS);
       return outcome instanceof Promise ? track(id, outcome) : outcome;
     },

@@ -10,6 +10,13 @@ export interface HostedRecord {
 export interface RecordStore<R extends HostedRecord> {
   /** The present record, or undefined when the id is unknown. */
   load(id: string): Eventually<R | undefined>;
+  /**
+   * The record as this process saw it last, at once; undefined when it saw none. It may be out of date, which compare-and-save finds
+   * out: good for a change that is saved, never for an answer by itself.
+   */
+  recall?(id: string): R | undefined;
+  /** Work for a later time, under the conditions that the store holds for the present one. */
+  bind?<T>(work: () => T): () => T;
   /** Saves when the stored version is still `expectedVersion`; false says that somebody else was first. */
   save(record: R, expectedVersion: number): Eventually<boolean>;
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../kernel/clock.ts';
 import type { Bus } from './bus/contract.ts';
 import { createInProcessBus } from './bus/in-process.ts';
 import type { Slots } from './slots/contract.ts';
@@ -7,6 +8,9 @@ import { createInProcessVoiceRegistry } from './voice-registry/in-process.ts';
 import type { Windows } from './windows/contract.ts';
 import { createInProcessWindows } from './windows/in-process.ts';
 
+/** Registers every live session of the subjects that `isLost` names, from the history: records and slots. */
+export type Restore = (isLost: (subject: string) => boolean) => Promise<unknown>;
+
 /** The stores of what is under way: every node shares them, and they can be rebuilt from the durable ones. */
 export interface LiveStores {
   readonly kind: 'in-process' | 'redis';
@@ -14,19 +18,37 @@ export interface LiveStores {
   readonly slots: Slots;
   readonly windows: Windows;
   readonly bus: Bus;
+  /** The time that all nodes share. */
+  readonly clock: Clock;
+  /**
+   * Restores what the stores have lost, or never had: call it at the start and before every sweep. While nothing is lost it is cheap.
+   * @throws Unavailable, and what `restore` throws; then the next call tries again
+   */
+  restoreWhatIsLost(restore: Restore): Promise<unknown>;
   /** @throws Unavailable when they do not answer */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param onError hears of faults that no caller can be told of */
-export function openLiveStores(dueAt: DueAt, onError: (error: unknown) => void): LiveStores {
+/**
+ * The live stores of a single process.
+ * @param onError hears of faults that no caller can be told of
+ */
+export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (error: unknown) => void): LiveStores {
+  const slots = createInProcessSlots();
+  let isEmpty = true;
   return {
     kind: 'in-process',
-    registry: createInProcessVoiceRegistry(dueAt),
-    slots: createInProcessSlots(),
+    registry: createInProcessVoiceRegistry(dueAt, slots),
+    slots,
     windows: createInProcessWindows(),
     bus: createInProcessBus(onError),
+    clock,
+    async restoreWhatIsLost(restore) {
+      if (!isEmpty) return;
+      await restore(() => true);
+      isEmpty = false;
+    },
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

@@ -8,3 +8,8 @@ const KEEP_ENDED_MS = 120_000;
 export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
   return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + KEEP_ENDED_MS);
 }
+
+/** Longer than any deadline of a session is away, in milliseconds, with a day to spare. */
+export function longestMs({ maxMinutes, maxIdleSec, staleGraceSec, staleReapSec }: VoiceLimits): number {
+  return (maxMinutes * 60 + maxIdleSec + staleGraceSec + staleReapSec) * 1000 + 86_400_000;
+}

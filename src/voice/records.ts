@@ -1,21 +1,37 @@
-import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { classify, idleAtMs } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { HistoryWriter } from './history-writer.ts';
+import { ifRegistryAway, type RegistryDebts } from './registry-debts.ts';
+
+export interface VoiceRecordsParts {
+  readonly registry: VoiceRegistry;
+  readonly history: VoiceHistory;
+  readonly writer: HistoryWriter;
+  readonly debts: RegistryDebts;
+  readonly limits: VoiceLimits;
+}
 
 const idShape = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
 
+/** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
+const SLOT_GRACE_MS = 5000;
+
+/** Until when an engaged session's slot is leased. */
+export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number {
+  return idleAtMs(record, limits) + SLOT_GRACE_MS;
+}
+
 /**
- * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped.
- * Every save is noted for the history.
+ * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped, and for
+ * everything while the registry is away (architecture section 5). Every save is noted for the history.
  */
-export function createVoiceRecords(
-  registry: VoiceRegistry,
-  history: VoiceHistory,
-  writer: HistoryWriter,
-): RecordStore<VoiceRecord> {
+export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceRecord> {
+  const { registry, history, writer, debts, limits } = parts;
+
   async function restore(id: string): Promise<VoiceRecord | undefined> {
     const record = await history.find(id);
     if (record === undefined || record.endedAtMs !== null) return record;
@@ -23,15 +39,43 @@ export function createVoiceRecords(
     return registry.load(id);
   }
 
+  async function loadWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
+    return debts.of(id) ?? (await history.find(id));
+  }
+
+  /** The history has it before the caller is answered, because nobody else does; the registry is told when it is back. */
+  async function saveWithoutRegistry(record: VoiceRecord): Promise<boolean> {
+    debts.add(record);
+    writer.note(record);
+    await writer.saveOrWait(record);
+    return true;
+  }
+
+  function rescued<T>(value: Eventually<T>, otherwise: () => Promise<T>): Eventually<T> {
+    return value instanceof Promise ? value.catch(ifRegistryAway(otherwise)) : value;
+  }
+
   return {
+    recall: (id) => (debts.size > 0 ? undefined : registry.recall(id)),
+
+    ...(registry.bind === undefined ? {} : { bind: registry.bind.bind(registry) }),
+
     load(id): Eventually<VoiceRecord | undefined> {
-      return andThen(registry.load(id), (record) => record ?? (idShape.test(id) ? restore(id) : undefined));
+      if (!idShape.test(id)) return undefined;
+      return rescued(
+        andThen(registry.load(id), (record) => record ?? restore(id)),
+        () => loadWithoutRegistry(id),
+      );
     },
+
     save(record, expectedVersion) {
-      return andThen(registry.save(record, expectedVersion), (saved) => {
+      const isEngaged = record.endedAtMs === null && classify(record, record.settledAtMs, limits) === 'engaged';
+      const saving = registry.save(record, expectedVersion, isEngaged ? slotUntilMs(record, limits) : undefined);
+      const noted = andThen(saving, (saved) => {
         if (saved) writer.note(record);
         return saved;
       });
+      return rescued(noted, () => saveWithoutRegistry(record));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { classify, idleAtMs, savedState, touch } from '../../machines/voice-session/selectors.ts';
+import { classify, savedState, touch } from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
   VoiceEvent,
@@ -8,17 +8,19 @@ import type {
   VoiceRecord,
 } from '../../machines/voice-session/types.ts';
 import { createHost, type Outcome } from '../actors/host.ts';
-import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { Eventually } from '../kernel/eventually.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Slots } from '../stores/slots/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter } from './history-writer.ts';
-import { createVoiceRecords } from './records.ts';
+import { createVoiceRecords, slotUntilMs } from './records.ts';
+import { ifRegistryAway, RegistryDebts } from './registry-debts.ts';
 
-/** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
-const SLOT_GRACE_MS = 5000;
+/** Records that are read at once for a restoration. */
+const PAGE = 1000;
 
 export interface VoiceParts {
   readonly registry: VoiceRegistry;
@@ -37,7 +39,8 @@ export type VoiceSessions = ReturnType<typeof createVoiceSessions>;
 export function createVoiceSessions(parts: VoiceParts) {
   const { registry, history, slots, bus, limits, events } = parts;
   const writer = new HistoryWriter(history, limits);
-  const records = createVoiceRecords(registry, history, writer);
+  const debts = new RegistryDebts(registry);
+  const records = createVoiceRecords({ registry, history, writer, debts, limits });
 
   const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
     machine: createVoiceSessionMachine(limits),
@@ -50,10 +53,18 @@ export function createVoiceSessions(parts: VoiceParts) {
   /** Before the caller is answered a transition is in the history and its slot is free again. */
   async function settled(record: VoiceRecord, facts: readonly VoiceFact[]): Promise<void> {
     for (const fact of facts) events.sessionMoved(record, fact);
-    await slots.free(record.subject, record.id);
-    await writer.saveOrWait(record);
+    // A slot that cannot be freed now lapses by itself.
+    await Promise.all([writer.saveOrWait(record), freeSlot(record)]);
     const state = classify(record, record.settledAtMs, limits);
     bus.publish({ type: 'session.moved', sessionId: record.id, state, endReason: record.endReason });
+  }
+
+  async function freeSlot({ subject, id }: VoiceRecord): Promise<void> {
+    try {
+      await slots.free(subject, id);
+    } catch (fault) {
+      ifRegistryAway(() => undefined)(fault);
+    }
   }
 
   /** Drops ended records from the registry once the history has their end, so that nothing brings them back to life. */
@@ -63,22 +74,31 @@ export function createVoiceSessions(parts: VoiceParts) {
     for (const { id } of ended) await registry.remove(id);
   }
 
-  function renewSlot(outcome: VoiceOutcome): Eventually<VoiceOutcome> {
-    const { record, facts } = outcome;
-    if (facts.length > 0 || record.endedAtMs !== null || classify(record, record.settledAtMs, limits) !== 'engaged')
-      return outcome;
-    const leaseUntilMs = idleAtMs(record, limits) + SLOT_GRACE_MS;
-    return andThen(slots.renew(record.subject, record.id, leaseUntilMs), () => outcome);
+  async function restoreOne(record: VoiceRecord, at: number): Promise<void> {
+    await registry.insert(record);
+    if (classify(record, at, limits) !== 'engaged') return;
+    await slots.renew(record.subject, record.id, slotUntilMs(record, limits));
   }
 
   return {
     limits,
 
-    /** Registers a session that was just minted; it is in the history before this resolves. @throws Unavailable */
+    /**
+     * Registers a session that was just minted and whose slot was taken; it is in the history before this resolves.
+     * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
+     */
     async open(record: VoiceRecord, requestId: string): Promise<void> {
       await history.insert({ record, state: 'engaged' });
-      await registry.insert(record);
-      await slots.renew(record.subject, record.id, idleAtMs(record, limits) + SLOT_GRACE_MS);
+      try {
+        const [isCounted] = await Promise.all([
+          slots.confirm(record.subject, record.id, slotUntilMs(record, limits)),
+          registry.insert(record),
+        ]);
+        if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
+      } catch (fault) {
+        await host.send(record.id, { type: 'END', at: record.startedAtMs, reason: 'upstream_ended' });
+        throw fault;
+      }
       events.sessionOpened(record, requestId);
     },
 
@@ -94,16 +114,12 @@ export function createVoiceSessions(parts: VoiceParts) {
       idleSec: number | undefined,
       admits: (record: VoiceRecord) => boolean,
     ): Eventually<VoiceOutcome | undefined> {
-      return andThen(host.send(id, { type: 'HEARTBEAT', at, idleSec }, admits), (outcome) =>
-        outcome === undefined ? undefined : renewSlot(outcome),
-      );
+      return host.send(id, { type: 'HEARTBEAT', at, idleSec }, admits);
     },
 
     /** Activity that is no heartbeat: a usage report that names the session. */
     noteActivity(id: string, at: number): Eventually<VoiceOutcome | undefined> {
-      return andThen(host.send(id, { type: 'ACTIVITY', at }), (outcome) =>
-        outcome === undefined ? undefined : renewSlot(outcome),
-      );
+      return host.send(id, { type: 'ACTIVITY', at });
     },
 
     /** Ends a session for a caller that `admits` accepts; ending it again changes nothing. */
@@ -142,21 +158,20 @@ export function createVoiceSessions(parts: VoiceParts) {
       return due.length;
     },
 
-    /** Puts the sessions that the history knows as live back into an empty registry, slots included. */
-    async restore(at: number): Promise<number> {
-      let restored = 0;
-      let page = await history.active('', 1000);
+    /**
+     * Puts the sessions that the history knows as live back into a registry that lost them, slots included.
+     * @param isLost names the subjects whose sessions were lost
+     */
+    async restore(at: number, isLost: (subject: string) => boolean = () => true): Promise<void> {
+      let page = await history.active('', PAGE);
       while (page.length > 0) {
-        for (const record of page) {
-          await registry.insert(record);
-          const leaseUntilMs = idleAtMs(record, limits) + SLOT_GRACE_MS;
-          if (classify(record, at, limits) === 'engaged') await slots.renew(record.subject, record.id, leaseUntilMs);
-          restored += 1;
-        }
-        page = await history.active(page.at(-1)?.id ?? '', 1000);
+        await Promise.all(page.filter(({ subject }) => isLost(subject)).map((record) => restoreOne(record, at)));
+        page = await history.active(page.at(-1)?.id ?? '', PAGE);
       }
-      return restored;
     },
+
+    /** Tells the registry what changed while it was away. @throws Unavailable when it still is */
+    payDebts: () => debts.pay(),
 
     /** Writes what waits for the history. @throws Unavailable */
     flush: () => writer.flush(),

@@ -165,6 +165,10 @@ function createModel(): Slots {
       return admitted;
     },
     renew: (_subject, holder, untilMs) => put(holder, untilMs),
+    confirm(_subject, holder, untilMs) {
+      put(holder, untilMs);
+      return true;
+    },
     free: (_subject, holder) => {
       leases = leases.filter((lease) => lease.holder !== holder);
     },

@@ -24,6 +24,17 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       return record;
     }
 
+    test("a subject's sessions are those that have not ended, and nobody else's", async () => {
+      const mine = await inserted();
+      const { subject } = mine;
+      const second = await inserted({ id: `s:${subject}:${randomId()}`, subject });
+      await inserted();
+      const over = await inserted({ id: `s:${subject}:${randomId()}`, subject });
+      await history().save([row(endedRecord(over))]);
+      const found = await history().activeOf(subject);
+      expect(found.map(({ id }) => id).toSorted()).toEqual([mine.id, second.id].toSorted());
+    });
+
     test('a record comes back as it was inserted; an unknown id is undefined', async () => {
       const console = { caller: 'console', keyId: null, loginId: 'auth_1', agentId: null, named: true } as const;
       for (const changes of [{}, console]) {

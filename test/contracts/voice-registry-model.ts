@@ -62,6 +62,7 @@ export function createModel(dueAt: DueAt): VoiceRegistry {
     [...records.values()].filter((record) => record.endedAtMs === null && isMeant(record)).map(({ id }) => id);
   return {
     load: (id) => records.get(id),
+    recall: (id) => records.get(id),
     insert(record) {
       const isNew = !records.has(record.id);
       if (isNew) records.set(record.id, record);

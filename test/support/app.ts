@@ -6,7 +6,8 @@ import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import { Outbox } from '../../src/mail/outbox.ts';
 import { buildService, type Service } from '../../src/service.ts';
-import { openLiveStores, type LiveStores } from '../../src/stores/live.ts';
+import { createDurableStores } from '../../src/stores/durable.ts';
+import { createInProcessStores, type LiveStores } from '../../src/stores/live.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -96,13 +97,14 @@ export class TestApp {
     const faults: unknown[] = [];
     const onError = (error: unknown): number => faults.push(error);
     const { clock = new ManualClock(), provider = new FakeProvider(), database } = options;
-    const live = options.live ?? openLiveStores(dueAt(config.voice), onError);
+    const live = options.live ?? createInProcessStores(dueAt(config.voice), clock, onError);
     const outbox = new Outbox({ clock });
     const metrics = new Metrics();
     const service = await buildService({
       config,
       clock,
       database,
+      stores: createDurableStores(database),
       live,
       provider,
       metrics,

@@ -10,6 +10,11 @@ export interface Slots {
   take(subject: string, holder: string, limit: number, leaseUntilMs: number, atMs: number): Eventually<boolean>;
   /** Moves the lease of a holder on; a holder that is not in (any more) gets in again without a count: its session is live. */
   renew(subject: string, holder: string, leaseUntilMs: number): Eventually<void>;
+  /**
+   * A renewal by the node that took the slot, once the session is where lost slots are counted from again (the history). False says
+   * that the slot was not held without a gap: others may have been admitted meanwhile, and the session must not begin.
+   */
+  confirm(subject: string, holder: string, leaseUntilMs: number): Eventually<boolean>;
   free(subject: string, holder: string): Eventually<void>;
   /** How many leases have not lapsed. */
   count(subject: string, atMs: number): Eventually<number>;

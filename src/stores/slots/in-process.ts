@@ -7,6 +7,7 @@ type Leases = Map<string, { untilMs: number }>;
 export interface InProcessSlots extends Slots {
   take(subject: string, holder: string, limit: number, leaseUntilMs: number, atMs: number): boolean;
   renew(subject: string, holder: string, leaseUntilMs: number): void;
+  confirm(subject: string, holder: string, leaseUntilMs: number): boolean;
   free(subject: string, holder: string): void;
   count(subject: string, atMs: number): number;
 }
@@ -49,6 +50,11 @@ export function createInProcessSlots(): InProcessSlots {
 
     renew(subject, holder, leaseUntilMs) {
       moveOn(leasesOf(subject), holder, leaseUntilMs);
+    },
+
+    confirm(subject, holder, leaseUntilMs) {
+      moveOn(leasesOf(subject), holder, leaseUntilMs);
+      return true;
     },
 
     free(subject, holder) {

@@ -22,10 +22,6 @@ export interface RedisSlots extends Slots {
   take(subject: string, holder: string, limit: number, leaseUntilMs: number, atMs: number): Promise<boolean>;
   renew(subject: string, holder: string, leaseUntilMs: number): Promise<void>;
   free(subject: string, holder: string): Promise<void>;
-  /**
-   * A renewal by the node that took the slot, once the session is in the history: false says that the slot was not held without a gap
-   * since (Redis was emptied or replaced meanwhile), so that others may have been admitted, and the session must not begin.
-   */
   confirm(subject: string, holder: string, leaseUntilMs: number): Promise<boolean>;
   count(subject: string, atMs: number): Promise<number>;
 }

@@ -37,6 +37,8 @@ export interface VoiceHistory {
   save(rows: readonly HistoryRow[]): Promise<string[]>;
   /** Sessions that have not ended, in the order of their ids, after `afterId`. */
   active(afterId: string, limit: number): Promise<VoiceRecord[]>;
+  /** The subject's sessions that have not ended. */
+  activeOf(subject: string): Promise<VoiceRecord[]>;
   /** Newest first. `cursor` comes from an earlier page; an unreadable one answers undefined. */
   list(filter: HistoryFilter, cursor: string | undefined, limit: number): Promise<HistoryPage | undefined>;
   /** Counts of sessions that have not ended, and of those that ended since `endedSinceMs`. Callers and tenants count live sessions only. */

@@ -38,6 +38,16 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return [...rows];
     },
 
+    async activeOf(subject) {
+      // Ids begin with their subject; the semicolon is the character after the colon.
+      const [from, to] = [`s:${subject}:`, `s:${subject};`];
+      const rows = await database.run(
+        (sql) => sql<VoiceRecord[]>`
+          select ${record(sql)} from voice_session where ended_at_ms is null and id > ${from} and id < ${to} order by id`,
+      );
+      return [...rows];
+    },
+
     async list(filter, cursor, limit) {
       const after = cursor === undefined ? null : readCursor(cursor);
       if (after === undefined) return undefined;

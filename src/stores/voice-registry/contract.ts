@@ -10,6 +10,10 @@ export type DueAt = (record: VoiceRecord) => number;
  * Engines are made with a `DueAt`, so that they index deadlines without knowing the law.
  */
 export interface VoiceRegistry extends RecordStore<VoiceRecord> {
+  recall(id: string): VoiceRecord | undefined;
+  bind?<T>(work: () => T): () => T;
+  /** With `slotUntilMs` the subject's slot of this session is renewed in the same step, when the save succeeds. */
+  save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Eventually<boolean>;
   /** Registers a record unless one with its id is there already; false says that it was. */
   insert(record: VoiceRecord): Eventually<boolean>;
   /** Forgets a record; the history keeps it. */

@@ -1,4 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { InProcessSlots } from '../slots/in-process.ts';
 import type { DueAt, VoiceRegistry } from './contract.ts';
 
 interface Entry {
@@ -12,7 +13,7 @@ const UNKNOWN = -Infinity;
 /** The registry of a single process: every method answers at once, without a promise. */
 export interface InProcessVoiceRegistry extends VoiceRegistry {
   load(id: string): VoiceRecord | undefined;
-  save(record: VoiceRecord, expectedVersion: number): boolean;
+  save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): boolean;
   insert(record: VoiceRecord): boolean;
   remove(id: string): void;
   claimDue(atMs: number, limit: number, leaseMs: number): string[];
@@ -25,7 +26,10 @@ export interface InProcessVoiceRegistry extends VoiceRegistry {
  * The live registry in this process's memory: lost with the process, rebuilt from the history.
  * A sweep is one scan over all entries (about 1 ms for 100,000).
  */
-export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegistry {
+export function createInProcessVoiceRegistry(
+  dueAt: DueAt,
+  slots?: Pick<InProcessSlots, 'renew'>,
+): InProcessVoiceRegistry {
   const entries = new Map<string, Entry>();
   const bySubject = new Map<string, Set<string>>();
   const byKey = new Map<string, Set<string>>();
@@ -47,12 +51,15 @@ export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegist
       return entries.get(id)?.record;
     },
 
-    save(record, expectedVersion) {
+    recall: (id) => entries.get(id)?.record,
+
+    save(record, expectedVersion, slotUntilMs) {
       const entry = entries.get(record.id);
       if (entry === undefined || entry.record.version !== expectedVersion) return false;
       if (record.endedAtMs !== null) unindex(entry.record);
       entry.record = record;
       entry.dueAtMs = UNKNOWN;
+      if (slotUntilMs !== undefined) slots?.renew(record.subject, record.id, slotUntilMs);
       return true;
     },
 

@@ -68,16 +68,18 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
       return read(id, (await ask('load', id, [])) as (string | null)[]);
     },
 
-    async save(record, expectedVersion, slotUntilMs = 0) {
+    save(record, expectedVersion, slotUntilMs = 0) {
       const dueAtMs = dueAt(record);
       const change = `${expectedVersion} ${movingPart(record, dueText(dueAtMs), slotUntilMs)}`;
-      const answer =
+      const asking =
         record.endedAtMs === null
-          ? await ask(isLater(record.id, expectedVersion, dueAtMs) ? 'beat' : 'save', record.id, [change])
-          : await ask('finish', record.id, [change, keepEnded]);
-      if (answer === 1) recent.keep(record);
-      else read(record.id, answer === 0 ? [] : (answer as string[]));
-      return answer === 1;
+          ? ask(isLater(record.id, expectedVersion, dueAtMs) ? 'beat' : 'save', record.id, [change])
+          : ask('finish', record.id, [change, keepEnded]);
+      return asking.then((answer) => {
+        if (answer === 1) recent.keep(record);
+        else read(record.id, answer === 0 ? [] : (answer as string[]));
+        return answer === 1;
+      });
     },
 
     async insert(record) {

@@ -1,3 +1,4 @@
+import { andThen } from '../../kernel/eventually.ts';
 import type { WindowCount, Windows } from './contract.ts';
 
 /** The windows of a single process: `take` answers at once, without a promise. */
@@ -29,7 +30,7 @@ export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
     counts = new Map();
   }
 
-  return {
+  const windows: InProcessWindows = {
     take(key, limit, atMs) {
       turn(atMs);
       const resetAtMs = minuteMs + MINUTE_MS;
@@ -40,5 +41,11 @@ export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
       counts.set(key, taken + 1);
       return { allowed: true, remaining: limit - taken - 1, resetAtMs };
     },
+
+    takeAlongside(key, limit, atMs, work) {
+      const count = windows.take(key, limit, atMs);
+      return count.allowed ? andThen(work(), (result) => ({ count, result })) : { count, result: undefined };
+    },
   };
+  return windows;
 }

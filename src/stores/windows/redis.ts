@@ -3,7 +3,7 @@ import { Unavailable } from '../../kernel/errors.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { Guard } from '../../redis/guard.ts';
 import { tagged, tagOfText } from '../../redis/tags.ts';
-import type { WindowCount, Windows } from './contract.ts';
+import type { Counted, WindowCount, Windows } from './contract.ts';
 import { createInProcessWindows } from './in-process.ts';
 
 const MINUTE_MS = 60_000;
@@ -18,13 +18,12 @@ export interface RedisWindowsParts {
 
 export interface RedisWindows extends Windows {
   take(key: string, limit: number, atMs: number): Promise<WindowCount>;
+  /**
+   * Counts, and runs `work` without waiting for the count: what it asks of Redis before it first waits travels along, and happens
+   * only when the count allows it. Work must change nothing by itself before it has heard from Redis.
+   * @throws what the work throws, when the count allows it
+   */
   takeAlongside<T>(key: string, limit: number, atMs: number, work: () => Eventually<T>): Promise<Counted<T>>;
-}
-
-export interface Counted<T> {
-  readonly count: WindowCount;
-  /** What the work answered; undefined when the count refused it. */
-  readonly result: T | undefined;
 }
 
 /** Edge limits that all nodes share. While Redis is away each node counts for itself, and goes back by itself. */
@@ -40,49 +39,62 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsPar
     return newestMinute;
   }
 
-  async function count(key: string, limit: number, atMs: number, guard?: Guard): Promise<WindowCount> {
-    const minute = minuteOf(atMs);
+  function toCount(taken: number, limit: number, minute: number): WindowCount {
+    if (isLocal) onShared?.();
+    isLocal = false;
+    return { allowed: taken <= limit, remaining: Math.max(0, limit - taken), resetAtMs: (minute + 1) * MINUTE_MS };
+  }
+
+  function countLocally(error: unknown, key: string, limit: number, atMs: number): WindowCount {
+    if (!(error instanceof Unavailable)) throw error;
+    if (!isLocal) onLocal?.(error);
+    isLocal = true;
+    return local.take(key, limit, atMs);
+  }
+
+  function ask(key: string, limit: number, minute: number, guard?: Guard): Promise<number> {
     const tag = tagOfText(key);
-    try {
-      const name = tagged(tag, `w:${minute.toString(36)}:${key}`);
-      const taken = (await redis.run(tag, 'take', name, [String(limit)], guard)) as number;
-      if (isLocal) onShared?.();
-      isLocal = false;
-      return { allowed: taken <= limit, remaining: Math.max(0, limit - taken), resetAtMs: (minute + 1) * MINUTE_MS };
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      if (!isLocal) onLocal?.(error);
-      isLocal = true;
-      return local.take(key, limit, atMs);
-    }
+    const name = tagged(tag, `w:${minute.toString(36)}:${key}`);
+    return redis.run(tag, 'take', name, [String(limit)], guard) as Promise<number>;
   }
 
   return {
-    take: (key, limit, atMs) => count(key, limit, atMs),
-
-    /**
-     * Counts, and runs `work` without waiting for the count: what it asks of Redis before it first waits travels along, and happens
-     * only when the count allows it. Work must change nothing by itself before it has heard from Redis.
-     * @throws what the work throws, when the count allows it
-     */
-    async takeAlongside<T>(key: string, limit: number, atMs: number, work: () => Eventually<T>) {
-      const guard = new Guard();
-      const counting = count(key, limit, atMs, guard);
-      counting.then(
-        ({ allowed }) => guard.decide(allowed),
-        () => guard.decide(false),
+    take(key, limit, atMs) {
+      const minute = minuteOf(atMs);
+      return ask(key, limit, minute).then(
+        (taken) => toCount(taken, limit, minute),
+        (error: unknown) => countLocally(error, key, limit, atMs),
       );
+    },
+
+    takeAlongside<T>(key: string, limit: number, atMs: number, work: () => Eventually<T>): Promise<Counted<T>> {
+      const guard = new Guard();
+      const minute = minuteOf(atMs);
+      const asking = ask(key, limit, minute, guard);
       const working = redis.under(guard, () => started(work));
       // It may fail before the count has come, and is nobody's when the count refuses.
-      working.catch(() => undefined);
-      const counted = await counting;
-      if (counted.allowed) return { count: counted, result: await working };
-      return { count: counted, result: undefined };
+      working.catch(ignore);
+
+      const finish = (count: WindowCount): Eventually<Counted<T>> => {
+        guard.decide(count.allowed);
+        return count.allowed ? working.then((result) => ({ count, result })) : { count, result: undefined };
+      };
+      return asking.then(
+        (taken) => finish(toCount(taken, limit, minute)),
+        (error: unknown) => finish(countLocally(error, key, limit, atMs)),
+      );
     },
   };
 }
 
+const ignore = (): void => undefined;
+
 /** Runs the work at once; what it throws is a rejection. */
-async function started<T>(work: () => Eventually<T>): Promise<T> {
-  return work();
+function started<T>(work: () => Eventually<T>): Promise<T> {
+  try {
+    const working = work();
+    return working instanceof Promise ? working : Promise.resolve(working);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }

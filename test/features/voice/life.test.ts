@@ -125,13 +125,13 @@ describe('A sweep', () => {
     const ids = [await app.open(key), await app.open(key), await app.open(key)];
     app.clock.advance(301 * SECOND);
     const { registry } = app.live;
-    const load = registry.load.bind(registry);
-    registry.load = (id) => {
+    const recall = registry.recall.bind(registry);
+    registry.recall = (id) => {
       if (id === ids[1]) throw new Error('a record that cannot be read');
-      return load(id);
+      return recall(id);
     };
     await expect(app.sweep()).rejects.toThrow('cannot be read');
-    registry.load = load;
+    registry.recall = recall;
     const states = await Promise.all(ids.map(async (id) => app.sessions.find(id)));
     expect(states.map((record) => record?.settledAtMs === app.clock.now())).toEqual([true, false, true]);
     // Its claim lapses, and then it is looked at again.

@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.ts';
+import { classify } from '../machines/voice-session/selectors.ts';
+import type { Clock } from './kernel/clock.ts';
+import { openRedisStores } from './stores/live-redis.ts';
+import { createInProcessStores, type LiveStores } from './stores/live.ts';
+import type { VoiceHistory } from './stores/voice-history/contract.ts';
+import { dueAt, longestMs } from './voice/deadlines.ts';
+import { slotUntilMs } from './voice/records.ts';
+
+export interface LiveParts {
+  readonly history: VoiceHistory;
+  readonly localClock: Clock;
+  /** Hears of faults that no caller can be told of. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The live stores of the configuration: at REDIS_URL, else in this process. */
+export async function openLiveStores({ redisUrls, voice }: Config, parts: LiveParts): Promise<LiveStores> {
+  const { history, localClock, onError } = parts;
+  if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
+  return openRedisStores({
+    urls: redisUrls,
+    dueAt: dueAt(voice),
+    keepMs: longestMs(voice),
+    localClock,
+    onError,
+    async slotHolders(subject) {
+      const records = await history.activeOf(subject);
+      return records
+        .filter((record) => classify(record, record.settledAtMs, voice) === 'engaged')
+        .map((record) => ({ holder: record.id, leaseUntilMs: slotUntilMs(record, voice) }));
+    },
+  });
+}

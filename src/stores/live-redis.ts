@@ -1,0 +1,47 @@
+import type { Clock } from '../kernel/clock.ts';
+import { createSharedClock } from '../kernel/shared-clock.ts';
+import { openRedis } from '../redis/connection.ts';
+import { restoreWhatIsLost } from '../redis/restoration.ts';
+import { createRedisBus } from './bus/redis.ts';
+import type { LiveStores } from './live.ts';
+import { createRedisSlots, type Holder } from './slots/redis.ts';
+import type { DueAt } from './voice-registry/contract.ts';
+import { createRedisVoiceRegistry } from './voice-registry/redis.ts';
+import { createRedisWindows } from './windows/redis.ts';
+
+export interface RedisStoresOptions {
+  /** REDIS_URL. */
+  readonly urls: readonly string[];
+  readonly dueAt: DueAt;
+  /** Longer than any deadline or lease is away, in milliseconds. */
+  readonly keepMs: number;
+  /** The subject's sessions that hold a slot, from the history. */
+  readonly slotHolders: (subject: string) => Promise<readonly Holder[]>;
+  readonly localClock: Clock;
+  /** Hears of faults that no caller can be told of. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
+export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
+  const { urls, dueAt, keepMs, slotHolders, localClock, onError } = options;
+  const redis = openRedis({ urls });
+  const clock = createSharedClock({ readStoreTimeMs: () => redis.timeMs(), local: localClock });
+  await clock.start();
+  const bus = createRedisBus({ redis, onError });
+  return {
+    kind: 'redis',
+    registry: createRedisVoiceRegistry({ redis, dueAt, keepMs }),
+    slots: createRedisSlots({ redis, rebuild: slotHolders, keepMs }),
+    windows: createRedisWindows({ redis, onLocal: onError }),
+    bus,
+    clock,
+    restoreWhatIsLost: (restore) => restoreWhatIsLost(redis, restore),
+    ping: () => redis.ping(),
+    async close() {
+      await clock.stop();
+      await bus.close();
+      await redis.close();
+    },
+  };
+}
