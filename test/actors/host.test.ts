@@ -1,0 +1,310 @@
+import { describe, expect, test } from 'vitest';
+import { assign, emit, setup } from 'xstate';
+import { createHost, type ActorKind, type Host } from '../../src/actors/host.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
+
+interface Lamp {
+  readonly id: string;
+  readonly version: number;
+  readonly isOn: boolean;
+  readonly pulls: number;
+}
+
+type Event = { type: 'PULL' } | { type: 'LOOK' } | { type: 'BREAK' } | { type: 'POLISH' };
+type Fact = { type: 'lamp.on' };
+
+const lampMachine = setup({
+  types: { context: {} as Lamp, events: {} as Event, emitted: {} as Fact, input: {} as Lamp },
+  guards: {
+    breaks: () => {
+      throw new Error('a guard that throws');
+    },
+  },
+  actions: {
+    pull: assign(({ context }) => ({
+      ...context,
+      isOn: !context.isOn,
+      pulls: context.pulls + 1,
+      version: context.version + 1,
+    })),
+    tellOn: emit({ type: 'lamp.on' }),
+  },
+}).createMachine({
+  id: 'lamp',
+  context: ({ input }) => input,
+  initial: 'off',
+  states: {
+    off: { on: { PULL: { target: 'on', actions: ['pull', 'tellOn'] }, BREAK: { guard: 'breaks', target: 'on' } } },
+    on: { on: { PULL: { target: 'off', actions: 'pull' } } },
+    smashed: { type: 'final' },
+  },
+});
+
+/** A store that takes its time, and tells what it was asked. */
+class LampStore {
+  readonly lamps = new Map<string, Lamp>();
+  readonly asked: string[] = [];
+  /** Called before each save: somebody else's chance. */
+  beforeSave: (lamp: Lamp) => void = () => undefined;
+  /** Work that is under way now, by id. */
+  readonly busy = new Map<string, number>();
+  mostBusy = 0;
+
+  put(id: string, fields: Partial<Lamp> = {}): void {
+    this.lamps.set(id, { id, version: 1, isOn: false, pulls: 0, ...fields });
+  }
+
+  async load(id: string): Promise<Lamp | undefined> {
+    this.asked.push(`load ${id}`);
+    this.#begin(id);
+    await pause();
+    return this.lamps.get(id);
+  }
+
+  async save(lamp: Lamp, expectedVersion: number): Promise<boolean> {
+    await pause();
+    this.beforeSave(lamp);
+    const isFirst = this.lamps.get(lamp.id)?.version === expectedVersion;
+    this.asked.push(`save ${lamp.id} ${isFirst}`);
+    if (isFirst) this.lamps.set(lamp.id, lamp);
+    this.busy.set(lamp.id, 0);
+    return isFirst;
+  }
+
+  #begin(id: string): void {
+    const busy = (this.busy.get(id) ?? 0) + 1;
+    this.busy.set(id, busy);
+    this.mostBusy = Math.max(this.mostBusy, busy);
+  }
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function hostOn(
+  store: ActorKind<Lamp, Event, Fact>['store'],
+  more: Partial<ActorKind<Lamp, Event, Fact>> = {},
+): Host<Lamp, Event, Fact> {
+  return createHost<Lamp, Event, Fact>({
+    machine: lampMachine,
+    store,
+    stateOf: (lamp) => (lamp.isOn ? 'on' : 'off'),
+    ...more,
+  });
+}
+
+describe('The host', () => {
+  test('answers with the saved record and what the machine told', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const outcome = await hostOn(store).send('a', { type: 'PULL' });
+    expect(outcome).toEqual({ record: { id: 'a', version: 2, isOn: true, pulls: 1 }, facts: [{ type: 'lamp.on' }] });
+    expect(store.lamps.get('a')).toBe(outcome?.record);
+  });
+
+  test('saves nothing when nothing changed', async () => {
+    const store = new LampStore();
+    store.put('a');
+    expect(await hostOn(store).send('a', { type: 'LOOK' })).toEqual({ record: store.lamps.get('a'), facts: [] });
+    expect(store.asked).toEqual(['load a']);
+  });
+
+  test('sends nothing to an actor that is done', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const host = hostOn(store, { stateOf: () => 'smashed' });
+    expect(await host.send('a', { type: 'PULL' })).toEqual({ record: store.lamps.get('a'), facts: [] });
+  });
+
+  test('knows no unknown id, and tells one that may not be sent to no more', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const host = hostOn(store);
+    expect(await host.send('nobody', { type: 'PULL' })).toBeUndefined();
+    expect(await host.send('a', { type: 'PULL' }, ({ pulls }) => pulls > 0)).toBeUndefined();
+    expect(store.lamps.get('a')?.pulls).toBe(0);
+    expect(await host.send('a', { type: 'PULL' }, ({ pulls }) => pulls === 0)).toBeDefined();
+  });
+
+  test('asks whether it may send again after a conflict: the record may be another by then', async () => {
+    const store = new LampStore();
+    store.put('a');
+    store.beforeSave = () => store.put('a', { version: 9, pulls: 7 });
+    expect(await hostOn(store).send('a', { type: 'PULL' }, ({ pulls }) => pulls < 5)).toBeUndefined();
+  });
+
+  test('handles events of one id one after the other, in the order in which they came', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const host = hostOn(store);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, async () => host.send('a', { type: 'PULL' })));
+    expect(outcomes.map((outcome) => outcome?.record.pulls)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    expect(store.mostBusy).toBe(1);
+    expect(store.asked.filter((line) => line.endsWith('false'))).toEqual([]);
+  });
+
+  test('handles events of different ids at once', async () => {
+    const store = new LampStore();
+    store.put('a');
+    store.put('b');
+    const host = hostOn(store);
+    await Promise.all([host.send('a', { type: 'PULL' }), host.send('b', { type: 'PULL' })]);
+    expect(store.asked.slice(0, 2)).toEqual(['load a', 'load b']);
+  });
+
+  test('decides again on the newer record when another node was first', async () => {
+    const store = new LampStore();
+    store.put('a');
+    store.beforeSave = () => {
+      store.beforeSave = () => undefined;
+      store.put('a', { version: 2, isOn: true, pulls: 1 });
+    };
+    const outcome = await hostOn(store).send('a', { type: 'PULL' });
+    expect(outcome).toEqual({ record: { id: 'a', version: 3, isOn: false, pulls: 2 }, facts: [] });
+    expect(store.asked).toEqual(['load a', 'save a false', 'load a', 'save a true']);
+  });
+
+  test('gives up when others are first again and again, and goes on with the next event', async () => {
+    const store = new LampStore();
+    store.put('a');
+    let version = 1;
+    store.beforeSave = () => store.put('a', { version: (version += 1) });
+    const host = hostOn(store);
+    const error = await Promise.resolve(host.send('a', { type: 'PULL' })).catch((fault: unknown) => fault);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(store.asked.filter((line) => line.startsWith('save'))).toHaveLength(9);
+    store.beforeSave = () => undefined;
+    expect((await host.send('a', { type: 'PULL' }))?.record.pulls).toBe(1);
+  });
+
+  test('tells of a fact only what was saved, and only once', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const told: unknown[] = [];
+    store.beforeSave = (lamp) => {
+      expect(told).toEqual([]);
+      store.beforeSave = () => undefined;
+      store.put('a', { version: lamp.version });
+    };
+    const host = hostOn(store, {
+      settled: (lamp, facts) => {
+        expect(store.lamps.get('a')).toBe(lamp);
+        told.push(...facts);
+      },
+    });
+    await host.send('a', { type: 'PULL' });
+    expect(told).toEqual([{ type: 'lamp.on' }]);
+  });
+
+  test('answers only after what must be settled is settled, and settles nothing without a fact', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const order: string[] = [];
+    const host = hostOn(store, {
+      async settled() {
+        await pause();
+        order.push('settled');
+      },
+    });
+    await Promise.resolve(host.send('a', { type: 'PULL' })).then(() => order.push('answered'));
+    await Promise.resolve(host.send('a', { type: 'PULL' })).then(() => order.push('answered'));
+    expect(order).toEqual(['settled', 'answered', 'answered']);
+  });
+
+  test('answers with a fault when what must be settled is not; the record is saved all the same', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const host = hostOn(store, { settled: () => Promise.reject(new Unavailable('database')) });
+    await expect(host.send('a', { type: 'PULL' })).rejects.toThrow(Unavailable);
+    expect(store.lamps.get('a')?.isOn).toBe(true);
+    expect((await host.send('a', { type: 'PULL' }))?.record.isOn).toBe(false);
+  });
+
+  test('throws what a guard throws to the one who sent the event, and harms no later event', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const host = hostOn(store);
+    const [broken, fine] = await Promise.allSettled([
+      host.send('a', { type: 'BREAK' }),
+      host.send('a', { type: 'PULL' }),
+    ]);
+    expect(broken).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringContaining('a guard that throws') },
+    });
+    expect(fine).toMatchObject({ status: 'fulfilled', value: { record: { pulls: 1 } } });
+    // A fault that nobody heard of would be thrown on the event loop by now, and fail the test run.
+    await pause();
+  });
+
+  test('tells that the store is away, and asks it again for the next event', async () => {
+    const store = new LampStore();
+    store.put('a');
+    let isAway = true;
+    const host = hostOn({
+      load: async (id) => (isAway ? Promise.reject(new Unavailable('registry')) : store.load(id)),
+      save: (lamp, version) => store.save(lamp, version),
+    });
+    await expect(host.send('a', { type: 'PULL' })).rejects.toThrow(Unavailable);
+    isAway = false;
+    expect((await host.send('a', { type: 'PULL' }))?.record.pulls).toBe(1);
+  });
+});
+
+describe('The host’s short cut', () => {
+  const polish = (lamp: Lamp, event: Event): Lamp | undefined =>
+    event.type === 'POLISH' ? { ...lamp, version: lamp.version + 1 } : undefined;
+
+  test('saves what it answers, and leaves every other event to the machine', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const host = hostOn(store, { touch: polish, settled: () => Promise.reject(new Error('nothing to settle')) });
+    expect(await host.send('a', { type: 'POLISH' })).toEqual({ record: store.lamps.get('a'), facts: [] });
+    expect(store.lamps.get('a')).toMatchObject({ version: 2, isOn: false });
+    await expect(host.send('a', { type: 'PULL' })).rejects.toThrow('nothing to settle');
+  });
+
+  test('loses against another node as the machine does', async () => {
+    const store = new LampStore();
+    store.put('a');
+    store.beforeSave = () => {
+      store.beforeSave = () => undefined;
+      store.put('a', { version: 5, isOn: true });
+    };
+    await hostOn(store, { touch: polish }).send('a', { type: 'POLISH' });
+    expect(store.lamps.get('a')).toMatchObject({ version: 6, isOn: true });
+  });
+});
+
+describe('On a store that answers at once the host', () => {
+  function atOnce() {
+    const lamps = new Map<string, Lamp>([['a', { id: 'a', version: 1, isOn: false, pulls: 0 }]]);
+    const host = hostOn({
+      load: (id) => lamps.get(id),
+      save: (lamp) => {
+        lamps.set(lamp.id, lamp);
+        return true;
+      },
+    });
+    return { host, lamps };
+  }
+
+  test('answers at once, without a promise', () => {
+    const { host } = atOnce();
+    expect(host.send('a', { type: 'PULL' })).toMatchObject({ record: { pulls: 1 } });
+    expect(host.send('a', { type: 'PULL' })).toMatchObject({ record: { pulls: 2 } });
+    expect(host.send('nobody', { type: 'PULL' })).toBeUndefined();
+  });
+
+  test.each(['done', 'failed'])('answers at once again as soon as slow work on the same id is %s', async (outcome) => {
+    const { lamps } = atOnce();
+    const host = hostOn(
+      { load: (id) => lamps.get(id), save: (lamp) => lamps.set(lamp.id, lamp) !== undefined },
+      { settled: () => pause().then(() => (outcome === 'failed' ? Promise.reject(new Error('failed')) : undefined)) },
+    );
+    const slow = [host.send('a', { type: 'PULL' }), host.send('a', { type: 'LOOK' })];
+    expect(slow.every((answer) => answer instanceof Promise)).toBe(true);
+    await Promise.allSettled(slow);
+    await pause();
+    expect(host.send('a', { type: 'LOOK' })).toMatchObject({ record: { pulls: 1 } });
+  });
+});
