@@ -58,7 +58,10 @@ function open(session) {
       let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       if (!isOpen) {
         const headEnd = buffer.indexOf('\r\n\r\n');
-        if (headEnd < 0) return void (rest = buffer);
+        if (headEnd < 0) {
+          rest = buffer;
+          return;
+        }
         if (!buffer.toString('latin1', 0, 12).endsWith('101')) note(buffer.toString('latin1'));
         isOpen = true;
         buffer = buffer.subarray(headEnd + 4);
