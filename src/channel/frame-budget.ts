@@ -21,7 +21,7 @@ export class FrameBudget {
     // Nobody can owe more than a whole bucket: then the clock was turned back, for which no client pays.
     const isCredible = fullAtMs - atMs <= this.#burstMs + this.#frameMs;
     const next = (isCredible ? Math.max(fullAtMs, atMs) : atMs) + this.#frameMs;
-    // Half a frame's worth is what rounding may add up to.
-    return next - atMs > this.#burstMs + this.#frameMs / 2 ? undefined : next;
+    // A thousandth of a frame for what rounding adds up to.
+    return next - atMs > this.#burstMs + this.#frameMs / 1000 ? undefined : next;
   }
 }

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import type { ServerFrame } from '../../src/channel/protocol.ts';
+import type { SocketListener } from '../../src/channel/socket.ts';
+import { seedTenants, TestApp, type TestAppOptions } from '../support/app.ts';
+import { TestDatabase } from '../support/test-database.ts';
+import { FakeSocket } from './fake-socket.ts';
+
+/** One socket of the channel from the client's side. */
+export class ChannelClient {
+  readonly socket = new FakeSocket();
+  readonly listener: SocketListener;
+  #read = 0;
+
+  constructor(app: TestApp) {
+    this.listener = app.service.hub.accept(this.socket);
+  }
+
+  /** Sends a frame, or a text as it is. */
+  say(frame: object | string): void {
+    this.listener.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  /** The frames that have come since the last look. */
+  heard(): readonly ServerFrame[] {
+    const frames = this.socket.frames.slice(this.#read);
+    this.#read = this.socket.frames.length;
+    return frames;
+  }
+
+  /** The next frame, which may take a moment. */
+  async hear(): Promise<ServerFrame> {
+    await vi.waitUntil(() => this.socket.frames.length > this.#read);
+    const frame = this.socket.frames[this.#read];
+    this.#read += 1;
+    if (frame === undefined) throw new Error('polled for it');
+    return frame;
+  }
+
+  get closeCode(): number | undefined {
+    return this.socket.closed?.code;
+  }
+}
+
+/** A socket that is attached to a session. */
+export function attached(app: TestApp, sm_session_id: string, email?: string): ChannelClient {
+  const client = new ChannelClient(app);
+  client.say({ type: 'attach', sm_session_id, email });
+  expect(client.heard()).toMatchObject([{ type: 'attached' }]);
+  return client;
+}
+
+/** A database for a file's tests, and the way to build services on it. */
+export function useApps() {
+  let opened: TestDatabase | undefined;
+  const apps: TestApp[] = [];
+  const database = (): TestDatabase => {
+    if (opened === undefined) throw new Error('the database is there in tests only');
+    return opened;
+  };
+  beforeAll(async () => {
+    opened = await TestDatabase.open();
+    const app = await TestApp.build({ database: opened });
+    await seedTenants(app);
+    await app.close();
+  });
+  afterEach(async () => {
+    database().isAway = false;
+    for (const app of apps.splice(0)) await app.close();
+  });
+  afterAll(() => opened?.close());
+  const build = async (options: Omit<TestAppOptions, 'database'> = {}): Promise<TestApp> => {
+    const app = await TestApp.build({ database: database(), ...options });
+    apps.push(app);
+    return app;
+  };
+  return { database, build };
+}

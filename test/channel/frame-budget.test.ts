@@ -1,0 +1,52 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FrameBudget } from '../../src/channel/frame-budget.ts';
+
+describe('a frame budget', () => {
+  it('decides as a bucket of tokens does', () => {
+    const waits = fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 30 }),
+        fc.constantFrom(1, 20, 60, 600, 60_000),
+        waits,
+        (burst, perMinute, steps) => {
+          const budget = new FrameBudget(burst, perMinute);
+          let [bucket, at] = [0, 0];
+          // In whole tokens times 60,000, so that the model needs no fractions.
+          let tokens = burst * 60_000;
+          for (const step of steps) {
+            at += step;
+            tokens = Math.min(burst * 60_000, tokens + step * perMinute);
+            const next = budget.spend(bucket, at);
+            expect(next !== undefined).toBe(tokens >= 60_000);
+            if (next === undefined) continue;
+            bucket = next;
+            tokens -= 60_000;
+          }
+        },
+      ),
+    );
+  });
+
+  it('lets nobody pay for a clock that was turned back', () => {
+    const budget = new FrameBudget(3, 60);
+    let bucket: number | undefined = 0;
+    for (const at of [3_600_000, 3_600_000, 3_600_000, 0, 0, 0]) {
+      bucket = budget.spend(bucket, at);
+      if (bucket === undefined) throw new Error(`refused at ${at}`);
+    }
+    expect(budget.spend(bucket, 0)).toBeUndefined();
+  });
+
+  it('keeps count over a month of 1,000 frames a second', () => {
+    const budget = new FrameBudget(10, 60_000);
+    const month = 30 * 86_400_000;
+    let bucket = 0;
+    for (let at = month; at < month + 10_000; at += 1) {
+      const next = budget.spend(bucket, at);
+      if (next === undefined) throw new Error(`refused at ${at}`);
+      bucket = next;
+    }
+  });
+});

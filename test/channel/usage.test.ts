@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { somebody } from '../support/app.ts';
+import { DAY, SECOND } from '../support/clock.ts';
+import { attached, useApps } from './client.ts';
+
+const { build, database } = useApps();
+
+describe('a usage report', () => {
+  it("is answered with the day's totals", async () => {
+    const app = await build();
+    const email = somebody();
+    const client = attached(app, await app.open(await app.key(), { email }), email);
+    client.say({ type: 'usage', tokens: 1000, dollars: 0.123456, id: 'first' });
+    expect(await client.hear()).toEqual({
+      type: 'usage',
+      id: 'first',
+      usage: {
+        tokens: 1000,
+        dollars: 0.123456,
+        dailyTokenLimit: 300_000,
+        dailyDollarLimit: 20,
+        resetAt: new Date(Math.ceil(app.clock.now() / DAY) * DAY).toISOString(),
+      },
+    });
+  });
+
+  it('with an id that was used is counted once, and refused with another content', async () => {
+    const app = await build();
+    const email = somebody();
+    const client = attached(app, await app.open(await app.key(), { email }), email);
+    for (const tokens of [5, 5, 6]) client.say({ type: 'usage', tokens, dollars: 0, id: 'same' });
+    expect(await client.hear()).toMatchObject({ type: 'usage', usage: { tokens: 5 } });
+    expect(await client.hear()).toMatchObject({ type: 'usage', usage: { tokens: 5 } });
+    expect(await client.hear()).toMatchObject({ type: 'error', code: 'IDEMPOTENCY_MISMATCH', id: 'same' });
+    client.say({ type: 'heartbeat' });
+    expect(client.heard()).toMatchObject([{ type: 'heartbeat' }]);
+  });
+
+  it('is activity', async () => {
+    const app = await build();
+    const client = attached(app, await app.open(await app.key()));
+    app.clock.advance(299 * SECOND);
+    client.say({ type: 'usage', tokens: 1, dollars: 0, id: 'a' });
+    await client.hear();
+    app.clock.advance(299 * SECOND);
+    client.say({ type: 'heartbeat', idleSec: 299 });
+    expect(client.heard()).toMatchObject([{ type: 'heartbeat', session: { idleSec: 299 } }]);
+  });
+
+  it('that crosses a ceiling ends all sessions of its subject', async () => {
+    const app = await build({ env: { WIDGET_MAX_DOLLARS_DAILY: '1' } });
+    const [key, email] = [await app.key(), somebody()];
+    const client = attached(app, await app.open(key, { email }), email);
+    const other = attached(app, await app.open(key, { email }), email);
+    client.say({ type: 'usage', tokens: 0, dollars: 1, id: 'a' });
+    expect(await client.hear()).toMatchObject({ type: 'warning', reason: 'quota' });
+    expect(await client.hear()).toMatchObject({ type: 'usage', usage: { dollars: 1 } });
+    client.say({ type: 'usage', tokens: 0, dollars: 0.000001, id: 'b' });
+    expect(await client.hear()).toMatchObject({ type: 'ended', reason: 'quota_exceeded' });
+    await expect.poll(() => [client.closeCode, other.closeCode]).toEqual([4403, 4403]);
+    expect(client.heard()).toEqual([]);
+  });
+
+  it('while the database is away is refused by name and counts nothing, and the socket stays', async () => {
+    const app = await build();
+    const email = somebody();
+    const client = attached(app, await app.open(await app.key(), { email }), email);
+    database().isAway = true;
+    client.say({ type: 'usage', tokens: 7, dollars: 0, id: 'kept' });
+    expect(await client.hear()).toMatchObject({ type: 'error', code: 'SERVICE_UNAVAILABLE', id: 'kept' });
+    client.say({ type: 'heartbeat' });
+    expect(client.heard()).toMatchObject([{ type: 'heartbeat' }]);
+    database().isAway = false;
+    client.say({ type: 'usage', tokens: 7, dollars: 0, id: 'kept' });
+    expect(await client.hear()).toMatchObject({ type: 'usage', usage: { tokens: 7 } });
+  });
+
+  it.each([
+    { tokens: 1, dollars: 0 },
+    { tokens: -1, dollars: 0, id: 'a' },
+    { tokens: 1.5, dollars: 0, id: 'a' },
+    { tokens: 1, dollars: 0.0000001, id: 'a' },
+    { tokens: 1, dollars: '1', id: 'a' },
+    { tokens: 1, dollars: 100_001, id: 'a' },
+    { tokens: 1, dollars: 0, id: '' },
+    { tokens: 1, dollars: 0, id: 5 },
+  ])('such as %j is a bad frame', async (fields) => {
+    const app = await build();
+    const client = attached(app, await app.open(await app.key()));
+    client.say({ type: 'usage', ...fields });
+    expect(await client.hear()).toMatchObject({ type: 'error', code: 'INVALID_REQUEST' });
+  });
+});
+
+describe('a warning of the quota', () => {
+  it('comes at 80 and at 95 percent, to every socket of the subject, and to no other', async () => {
+    const app = await build({ env: { WIDGET_MAX_TOKENS_DAILY: '100' } });
+    const [key, email, stranger] = [await app.key(), somebody(), somebody()];
+    const id = await app.open(key, { email });
+    const client = attached(app, id, email);
+    const tab = attached(app, await app.open(key, { email }), email);
+    const other = attached(app, await app.open(key, { email: stranger }), stranger);
+    const warnings: number[] = [];
+    for (let tokens = 10; tokens <= 100; tokens += 5) {
+      await app.post('/api/auth/usage', { sm_session_id: id, email, tokens: tokens === 10 ? 10 : 5, dollars: 0 });
+      if (tab.heard().some(({ type }) => type === 'warning')) warnings.push(tokens);
+    }
+    expect(warnings).toEqual([80, 95]);
+    expect(client.heard()).toEqual([
+      { type: 'warning', reason: 'quota' },
+      { type: 'warning', reason: 'quota' },
+    ]);
+    expect(other.heard()).toEqual([]);
+  });
+});
