@@ -303,7 +303,7 @@ describe('On a store that answers at once the host', () => {
     );
     const slow = [host.send('a', { type: 'PULL' }), host.send('a', { type: 'LOOK' })];
     expect(slow.every((answer) => answer instanceof Promise)).toBe(true);
-    await Promise.allSettled(slow);
+    await Promise.allSettled(slow.map(async (answer) => answer));
     await pause();
     expect(host.send('a', { type: 'LOOK' })).toMatchObject({ record: { pulls: 1 } });
   });

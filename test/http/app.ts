@@ -31,6 +31,15 @@ export function useApps() {
   return { database, build };
 }
 
+/** The headers with which a client opens the heartbeat channel. */
+export const upgrade = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-protocol': 'switchboard.v1',
+};
+
 /** What every error of the service has, and nothing that it must not have. */
 export function errorOf(reply: Reply): { readonly status: number; readonly code: unknown } {
   const { error, code, userMessage } = reply.body;

@@ -8,6 +8,7 @@ import type { Events } from '../../telemetry/events.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/voice-sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
+import { invalidQuery, readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { liveSession, ok } from '../schemas.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
@@ -100,12 +101,9 @@ function listRoute(parts: OperatorParts): Route {
     refusals: ['INVALID_REQUEST', ...always],
     handle: (call) =>
       asOperator(call, parts, async () => {
-        const query = filters.safeParse(Object.fromEntries(new URLSearchParams(call.request.query)));
-        if (!query.success)
-          return invalidQuery(
-            query.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message })),
-          );
-        const { cursor, limit, ...filter } = query.data;
+        const query = readQuery(call.request.query, filters);
+        if (query instanceof Refusal) return query;
+        const { cursor, limit, ...filter } = query;
         const page = await parts.history.list(filter, cursor, limit);
         if (page === undefined)
           return invalidQuery([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
@@ -212,8 +210,4 @@ function describe(record: VoiceRecord, state: VoiceState, at: number): z.infer<t
     endReason,
     session: viewOf(record, at),
   };
-}
-
-function invalidQuery(details: { path: string; message: string }[]): Refusal {
-  return new Refusal('INVALID_REQUEST', `${details[0]?.path}: ${details[0]?.message}`, { details });
 }

@@ -1,0 +1,80 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Reply, Request } from '../support/app.ts';
+
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+export interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+/** Every operation: method, path as it is written in the document, and what it answers. */
+export function operationsOf({ paths }: Document) {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, ...operation })),
+  );
+}
+
+/** Checks replies against an API description, and remembers which of those described were seen. */
+export class Conformance {
+  /** What was wrong with replies; empty when all were as described. */
+  readonly faults: string[] = [];
+  readonly #unseen: Set<string>;
+  readonly #document: Document;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #checks = new Map<string, ValidateFunction>();
+
+  constructor(document: Document) {
+    this.#document = document;
+    this.#unseen = new Set(
+      operationsOf(document).flatMap(({ method, path, responses }) =>
+        Object.keys(responses).map((status) => `${method} ${path} ${status}`),
+      ),
+    );
+    addFormats.default(this.#ajv);
+    this.#ajv.addSchema({ $id: 'doc', components: document.components });
+  }
+
+  /** Replies that are described and were never met. */
+  get unseen(): string[] {
+    return [...this.#unseen];
+  }
+
+  check({ method = 'GET', path }: Request, reply: Reply): void {
+    const bare = path.split('?', 1)[0] ?? '';
+    const template = Object.keys(this.#document.paths).find((one) => patternOf(one).test(bare));
+    const name = `${method} ${template ?? bare} ${reply.status}`;
+    const response = this.#document.paths[template ?? '']?.[method.toLowerCase()]?.responses[String(reply.status)];
+    if (response === undefined) return void this.faults.push(`${name} is not described`);
+    this.#unseen.delete(name);
+    const type = reply.headers['content-type']?.split(';', 1)[0] ?? 'text/plain';
+    const schema = response.content?.[type]?.schema;
+    if (schema === undefined) return void this.faults.push(`${name} is not described as ${type}`);
+    const check = this.#checkOf(`${name} ${type}`, schema);
+    if (check(type === 'application/json' ? reply.body : reply.text)) return;
+    for (const { instancePath, message } of check.errors ?? [])
+      this.faults.push(`${name}: ${instancePath} ${message} in ${reply.text.slice(0, 300)}`);
+  }
+
+  #checkOf(name: string, schema: object): ValidateFunction {
+    const known = this.#checks.get(name);
+    if (known !== undefined) return known;
+    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"doc#/components')) as object;
+    const check = this.#ajv.compile(absolute);
+    this.#checks.set(name, check);
+    return check;
+  }
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+}

@@ -1,0 +1,174 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { UpstreamFault } from '../../src/upstream/contract.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type Request, type TestApp } from '../support/app.ts';
+import { MINUTE, SECOND } from '../support/clock.ts';
+import { upgrade, useApps } from './app.ts';
+import { Conformance, operationsOf, type Document } from './conformance.ts';
+
+const { build, database } = useApps();
+const EVIL = 'https://evil.example';
+
+let app: TestApp;
+let document: Document;
+let conformance: Conformance;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
+  document = (await app.get('/openapi.json')).body as unknown as Document;
+  conformance = new Conformance(document);
+});
+
+type Headers = Readonly<Record<string, string>>;
+
+async function send(request: Request, from = app): Promise<Reply> {
+  const reply = await from.send(request);
+  conformance.check(request, reply);
+  return reply;
+}
+
+const post = (path: string, body: unknown, headers: Headers = {}) => send({ method: 'POST', path, body, headers });
+const get = (path: string, headers: Headers = {}) => send({ path, headers });
+const newestCode = (): string => /\b\d{6}\b/.exec(app.outbox.list()[0]?.text ?? '')?.[0] ?? '';
+
+async function driveSessions(): Promise<void> {
+  const key = await app.key({ limits: { sessionsPerMinute: 3, concurrentSessions: 1 }, agents: ['support'] });
+  const email = somebody();
+  const widget = { origin: key.origin };
+  const body = { widgetKey: key.key, email };
+  const keyed = { ...widget, 'idempotency-key': 'k' };
+  const { answer } = app.provider;
+  for (const fault of [
+    new UpstreamFault('timeout', 'late'),
+    new UpstreamFault('refused', 'no'),
+    new Error('a defect'),
+  ]) {
+    app.provider.answer = () => Promise.reject(fault);
+    await post('/api/session', body, widget);
+  }
+  app.provider.answer = answer;
+  const { body: opened } = await post('/api/session', body, keyed);
+  await post('/api/session', { ...body, agentId: 'support' }, keyed);
+  await post('/api/session', { ...body, agentId: 'sales' }, widget);
+  await post('/api/session', body, { origin: EVIL });
+  await post('/api/session', { widgetKey: 'w_nobody' }, widget);
+  for (let n = 0; n < 4; n += 1) await post('/api/session', body, widget);
+
+  const { sm_session_id } = opened;
+  app.clock.advance(5 * SECOND);
+  await post('/api/realtime/heartbeat', { sm_session_id, email }, widget);
+  await post('/api/realtime/heartbeat', { sm_session_id });
+  await post('/api/realtime/end', { sm_session_id, email });
+  await post('/api/realtime/end', { sm_session_id });
+  await post('/api/realtime/heartbeat', { sm_session_id, email }, widget);
+
+  await get('/api/realtime/socket', upgrade);
+  await get('/api/realtime/socket', { ...upgrade, origin: EVIL });
+}
+
+async function driveUsage(): Promise<void> {
+  const email = somebody();
+  const key = await app.key({ limits: { dailyTokens: 10 } });
+  const sm_session_id = await app.open(key, { email });
+  const report = { email, tokens: 10, dollars: 0.5 };
+  const keyed = { authorization: `Bearer ${SERVICE_TOKEN}`, 'idempotency-key': 'k' };
+  await post('/api/auth/usage', { ...report, sm_session_id });
+  await post('/api/auth/usage', { ...report, sm_session_id });
+  await post('/api/auth/usage', { tokens: 1, dollars: 0, sm_session_id });
+  await post('/api/auth/usage', report);
+  await post('/api/auth/usage', report, { cookie: await app.login(email), origin: EVIL });
+  await post('/api/auth/usage', report, keyed);
+  await post('/api/auth/usage', { ...report, tokens: 2 }, keyed);
+  await post('/api/session', { widgetKey: key.key, email }, { origin: key.origin });
+}
+
+async function driveLogins(): Promise<void> {
+  const email = somebody();
+  for (let n = 0; n < 4; n += 1) await post('/api/auth/otp/send', { email });
+  await post('/api/auth/otp/verify', { email, code: newestCode() });
+  await post('/api/auth/otp/verify', { email, code: newestCode() });
+  const cookie = await app.login(email);
+  await post('/api/auth/otp/verify', { email, code: '123456' }, { cookie, origin: EVIL });
+  await get('/api/auth/session', { cookie });
+  await get('/api/auth/session');
+  await post('/api/session', {}, { cookie, origin: EVIL });
+  await post('/api/auth/logout', {}, { cookie, origin: EVIL });
+  await post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
+}
+
+async function driveOperators(id: string): Promise<void> {
+  const operator: Headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+  const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
+  const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
+  for (const headers of callers) {
+    for (const path of ['/api/operator/overview', '/api/operator/sessions?limit=5', one, '/metrics'])
+      await get(path, headers);
+    await post(`${one}/end`, { reason: 'test' }, headers);
+  }
+  await get('/api/operator/sessions?limit=0', operator);
+  await get('/api/operator/sessions/nobody', operator);
+  await post('/api/operator/sessions/nobody/end', {}, operator);
+  await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
+}
+
+/** What can go wrong on any path: too much of everything, and a database that is away. */
+async function driveEverywhere(id: string): Promise<void> {
+  const paths = operationsOf(document).map(({ method, path }) => ({
+    method,
+    path: path.replace('{id}', encodeURIComponent(id)),
+  }));
+  const api = paths.filter(({ path }) => path.startsWith('/api/'));
+  const narrow = await build({ env: { RATE_IP_PER_MIN: '1' } });
+  await narrow.get('/api/auth/session');
+  for (const one of paths) await send({ ...one, body: {} }, narrow);
+  for (const one of api) await send({ ...one, body: {}, duplicates: ['origin'] });
+  for (const one of api.filter(({ method, path }) => method === 'POST' && path !== '/api/auth/logout')) {
+    await send({ ...one, body: 'x'.repeat(70_000) });
+    await send({ ...one, body: '{}', headers: { 'content-type': 'text/plain' } });
+    await send({ ...one, body: '[]' });
+  }
+  const stranger = await build();
+  const key = await app.key();
+  await stranger.service.directory.reload();
+  const cookie = await app.login('ops@example.com');
+  const body = { widgetKey: key.key, sm_session_id: id, email: somebody(), code: '123456', tokens: 1, dollars: 0 };
+  app.clock.advance(MINUTE);
+  database().isAway = true;
+  for (const one of paths) {
+    await send({ ...one, body, headers: { cookie } }, stranger);
+    await send({ ...one, body, headers: { origin: key.origin } }, stranger);
+  }
+}
+
+describe('The API description', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate({ ...document })).toEqual({ valid: true });
+    expect(document.openapi).toMatch(/^3\.1\./);
+  });
+
+  test('describes every endpoint of the specification, each under a name of its own', () => {
+    const operations = operationsOf(document);
+    const specified = [
+      'POST /api/session',
+      'POST /api/realtime/heartbeat',
+      'POST /api/auth/otp/send',
+      'POST /api/auth/otp/verify',
+      'GET /api/auth/session',
+      'POST /api/auth/usage',
+      'POST /api/auth/logout',
+    ];
+    expect(operations.map(({ method, path }) => `${method} ${path}`)).toEqual(expect.arrayContaining(specified));
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  test('is what the service answers, errors included, and every reply in it but a defect’s can be had', async () => {
+    for (const path of ['/healthz', '/readyz']) await get(path);
+    await driveSessions();
+    await driveUsage();
+    await driveLogins();
+    const id = await app.open(await app.key());
+    await driveOperators(id);
+    await driveEverywhere(id);
+    expect(conformance.faults).toEqual([]);
+    expect(conformance.unseen.filter((reply) => !reply.endsWith(' 500'))).toEqual([]);
+  });
+});

@@ -1,0 +1,177 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { errorOf, useApps } from './app.ts';
+
+const { build, database } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
+});
+
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+
+interface Listed {
+  readonly id: string;
+  readonly state: string;
+  readonly endReason: string | null;
+}
+
+async function list(query: string): Promise<{ sessions: readonly Listed[]; nextCursor: string | null }> {
+  const { status, body } = await app.get(`/api/operator/sessions?${query}`, service);
+  expect(status).toBe(200);
+  return body as unknown as { sessions: readonly Listed[]; nextCursor: string | null };
+}
+
+describe('The operator API', () => {
+  const routes: [string, string][] = [
+    ['GET', '/api/operator/overview'],
+    ['GET', '/api/operator/sessions'],
+    ['GET', '/api/operator/sessions/s'],
+    ['POST', '/api/operator/sessions/s/end'],
+    ['GET', '/metrics'],
+  ];
+
+  test.each(routes)('%s %s is for operators and service tokens', async (method, path) => {
+    const as = async (headers: Record<string, string>) => app.send({ method, path, body: {}, headers });
+    expect(errorOf(await as({}))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
+    expect(errorOf(await as({ authorization: 'Bearer x' }))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
+    expect(errorOf(await as({ cookie: await app.login(somebody()) }))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    const operator = await as({ cookie: await app.login('ops@example.com') });
+    const back = await as(service);
+    expect([operator.status, back.status]).toEqual(
+      path.includes('/s') && path !== '/api/operator/sessions' ? [404, 404] : [200, 200],
+    );
+  });
+
+  test('lists the sessions of a filter, newest first, page by page', async () => {
+    const agentId = unique('agent');
+    const key = await app.key();
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      app.clock.advance(SECOND);
+      ids.unshift(await app.open(key, { agentId }));
+    }
+    const first = await list(`agentId=${agentId}&limit=2`);
+    const second = await list(`agentId=${agentId}&limit=2&cursor=${encodeURIComponent(first.nextCursor ?? '')}`);
+    const third = await list(`agentId=${agentId}&limit=2&cursor=${encodeURIComponent(second.nextCursor ?? '')}`);
+    expect([first, second, third].flatMap(({ sessions }) => sessions.map(({ id }) => id))).toEqual(ids);
+    expect(third.nextCursor).toBeNull();
+    expect((await list(`agentId=${agentId}&caller=console`)).sessions).toEqual([]);
+    expect((await list(`agentId=${agentId}&tenantId=globex`)).sessions).toEqual([]);
+  });
+
+  test('tells state and record of a session', async () => {
+    const id = await app.open(await app.key(), { agentId: 'support' });
+    app.clock.advance(301 * SECOND);
+    await app.sweep();
+    const { body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service);
+    expect(body).toMatchObject({
+      id,
+      state: 'idle',
+      caller: 'widget',
+      tenantId: 'acme',
+      agentId: 'support',
+      endedAt: null,
+      nextDeadline: new Date(NOON + 3601 * SECOND).toISOString(),
+      session: { active: true, idleSec: 301 },
+    });
+    expect((await list('state=idle&limit=200')).sessions.map((one) => one.id)).toContain(id);
+  });
+
+  test.each([
+    'state=dead',
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'limit=1.5',
+    'caller=bot',
+    'cursor=%00',
+    'cursor=x',
+    'tenantId=',
+    'agentId=%00',
+    'limit=5&limit=6',
+  ])('refuses the query %s and names the field', async (query) => {
+    const reply = await app.get(`/api/operator/sessions?${query}`, service);
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject([{ path: query.split('=')[0] }]);
+  });
+
+  test('counts the sessions by state, caller and tenant', async () => {
+    const before = (await app.get('/api/operator/overview', service)).body as { byState: Record<string, number> };
+    const id = await app.open(await app.key());
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    await app.open(await app.key({ tenantId: 'globex' }));
+    const { body } = await app.get('/api/operator/overview', service);
+    expect(body).toMatchObject({
+      byState: { engaged: (before.byState['engaged'] ?? 0) + 1, ended: (before.byState['ended'] ?? 0) + 1 },
+      byTenant: { globex: 1 },
+    });
+  });
+
+  test('ends a session once, and keeps who did it and why', async () => {
+    const id = await app.open(await app.key());
+    const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
+    const headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+    const first = await app.post(path, { reason: 'abuse' }, headers);
+    expect(first).toMatchObject({ status: 200, body: { ok: true, session: { active: false } } });
+    app.clock.advance(SECOND);
+    expect((await app.post(path, {}, service)).body).toEqual(first.body);
+    expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
+    const rows = await database().run(
+      (sql) => sql<object[]>`select actor, action, reason from audit where target = ${id} order by at_ms`,
+    );
+    expect([...rows]).toEqual([
+      { actor: 'ops@example.com', action: 'session.end', reason: 'abuse' },
+      { actor: 'service', action: 'session.end', reason: null },
+    ]);
+  });
+
+  test('ends nothing for a reason that cannot be kept', async () => {
+    const id = await app.open(await app.key());
+    const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
+    for (const reason of ['x'.repeat(501), 5, '\u0000'])
+      expect(errorOf(await app.post(path, { reason }, service))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+  });
+});
+
+describe('Health', () => {
+  test('tells that the process is up, whatever is away', async () => {
+    database().isAway = true;
+    expect(await app.get('/healthz')).toMatchObject({ status: 200, body: { ok: true } });
+  });
+
+  test('tells of each dependency whether it answers', async () => {
+    const ready = await app.get('/readyz');
+    expect(ready).toMatchObject({
+      status: 200,
+      body: { ready: true, dependencies: { database: { ok: true }, registry: { ok: true } } },
+    });
+    database().isAway = true;
+    expect(await app.get('/readyz')).toMatchObject({
+      status: 503,
+      body: { ready: false, dependencies: { database: { ok: false } } },
+    });
+  });
+
+  test('tells metrics of the routes’ replies, the refusals and the sessions', async () => {
+    const id = await app.open(await app.key());
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    await app.get('/api/nothing');
+    const { text, headers } = await app.get('/metrics', service);
+    expect(headers['content-type']).toContain('text/plain');
+    expect(text).toContain('switchboard_sessions_started_total{caller="widget",tenant="acme"} 1');
+    expect(text).toContain('switchboard_sessions_ended_total{reason="closed_by_client"} 1');
+    expect(text).toContain('switchboard_refusals_total{code="NOT_FOUND"} 1');
+    expect(text).toContain('switchboard_http_replies_total{route="/api/session",status="200"} 1');
+    expect(text).toContain('switchboard_sessions_held 1');
+  });
+
+  test('tells metrics to everybody, and timings, with DEBUG_METRICS', async () => {
+    const open = await build({ env: { DEBUG_METRICS: 'true' } });
+    const { status, headers } = await open.get('/metrics');
+    expect([status, headers['server-timing']?.startsWith('total;dur=')]).toEqual([200, true]);
+  });
+});

@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { CONSOLE, type TestApp } from '../support/app.ts';
+import { errorOf, upgrade, useApps } from './app.ts';
+
+const { build, database } = useApps();
+
+let app: TestApp;
+let key: WidgetKey;
+beforeEach(async () => {
+  app = await build();
+  key = await app.key();
+});
+
+const open = (headers: Readonly<Record<string, string>>) => app.get('/api/realtime/socket', headers);
+
+describe('Opening the heartbeat channel', () => {
+  test('goes on for the pages of widgets and of the console, and for what is no browser', async () => {
+    const origins: Record<string, string>[] = [{}, { origin: key.origin }, { origin: CONSOLE }];
+    for (const origin of origins) expect((await open({ ...upgrade, ...origin })).status).toBe(101);
+  });
+
+  test.each(['https://evil.example', 'null', '', 'https://localhost:3000'])(
+    'is refused to the page of "%s", before the 101',
+    async (origin) => {
+      expect(errorOf(await open({ ...upgrade, origin }))).toEqual({ status: 403, code: 'ORIGIN_MISMATCH' });
+    },
+  );
+
+  test('is refused to the page of a key that is revoked', async () => {
+    await app.service.stores.tenants.revoke('acme', key.id, app.clock.now());
+    await app.service.directory.reload();
+    expect((await open({ ...upgrade, origin: key.origin })).status).toBe(403);
+  });
+
+  test.each([
+    ['connection', 'keep-alive'],
+    ['upgrade', 'h2c'],
+    ['sec-websocket-version', '8'],
+    ['sec-websocket-key', 'x'],
+    ['sec-websocket-protocol', 'mqtt, switchboard.v2'],
+  ])('with %s: %s is no upgrade', async (name, value) => {
+    expect(errorOf(await open({ ...upgrade, [name]: value }))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+  });
+
+  test('takes our subprotocol out of several, in any order', async () => {
+    const offered = { 'sec-websocket-protocol': 'mqtt , switchboard.v1', connection: 'keep-alive, upgrade' };
+    expect((await open({ ...upgrade, ...offered })).status).toBe(101);
+  });
+
+  test('is counted by the window of the address', async () => {
+    const narrow = await build({ env: { RATE_IP_PER_MIN: '1' } });
+    const statuses = [
+      await narrow.get('/api/realtime/socket', upgrade),
+      await narrow.get('/api/realtime/socket', upgrade),
+    ];
+    expect(statuses.map(({ status }) => status)).toEqual([101, 429]);
+  });
+
+  test('needs no database, also with a cookie', async () => {
+    database().isAway = true;
+    expect((await open({ ...upgrade, cookie: 'tenant_session=a.b.c' })).status).toBe(101);
+  });
+});
