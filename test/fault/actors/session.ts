@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller, Answer } from '../caller.ts';
+import type { Random } from '../random.ts';
+import { site, siteKey } from '../settings.ts';
+import { isUnknown } from '../../support/journal.ts';
+
+const TRIES = 12;
+const PAUSE_MS = 300;
+/** Unique, so that each report can be told in the ledger. */
+let reports = 0;
+
+/** A voice session as a client holds it. */
+export class Session {
+  readonly id: string;
+  readonly email: string;
+  readonly #caller: Caller;
+  readonly #random: Random;
+
+  private constructor(id: string, email: string, caller: Caller, random: Random) {
+    this.id = id;
+    this.email = email;
+    this.#caller = caller;
+    this.#random = random;
+  }
+
+  /** Opens one; a create whose answer got lost is repeated under its idempotency key, or not. @returns undefined when refused */
+  static async open(caller: Caller, random: Random, email: string, widgetKey = siteKey): Promise<Session | undefined> {
+    const isRepeated = random.chance(0.5);
+    const key = randomUUID();
+    for (let tries = 0; tries < 4; tries += 1) {
+      const answer = await caller.send(
+        {
+          call: 'create',
+          body: { widgetKey, agentId: 'support', email },
+          headers: { origin: site, ...(isRepeated ? { 'idempotency-key': key } : {}) },
+          about: { email, ...(isRepeated ? { key } : {}) },
+        },
+        random,
+      );
+      const id = answer.outcome === 200 ? answer.body.sm_session_id : undefined;
+      if (id !== undefined) return new Session(id, email, caller, random);
+      if (!isRepeated || !isUnknown(answer)) return undefined;
+      await caller.pause(PAUSE_MS);
+    }
+    return undefined;
+  }
+
+  heartbeat(): Promise<Answer> {
+    return this.#send('heartbeat', { sm_session_id: this.id, email: this.email }, {});
+  }
+
+  /** Until it is acknowledged. */
+  end(): Promise<Answer> {
+    return this.#untilKnown(() => this.#send('end', { sm_session_id: this.id, email: this.email }, {}));
+  }
+
+  /** Reports usage until it is acknowledged, under one idempotency key. */
+  report(tokens?: number): Promise<Answer> {
+    reports += 1;
+    const about = { key: randomUUID(), tokens: tokens ?? reports };
+    const body = { sm_session_id: this.id, email: this.email, tokens: about.tokens, dollars: 0.000_001 };
+    return this.#untilKnown(() => this.#send('usage', body, about, { 'idempotency-key': about.key }));
+  }
+
+  #send(call: 'heartbeat' | 'end' | 'usage', body: object, about: object, headers: Record<string, string> = {}) {
+    return this.#caller.send(
+      {
+        call,
+        body,
+        headers: { origin: site, ...headers },
+        about: { session: this.id, email: this.email, ...about },
+      },
+      this.#random,
+    );
+  }
+
+  async #untilKnown(send: () => Promise<Answer>): Promise<Answer> {
+    let answer = await send();
+    for (let tries = 1; tries < TRIES && (isUnknown(answer) || answer.outcome === 'refused'); tries += 1) {
+      await this.#caller.pause(PAUSE_MS);
+      answer = await send();
+    }
+    return answer;
+  }
+}

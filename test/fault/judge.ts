@@ -1,0 +1,48 @@
+import { checkAnswers, checkHeartbeats } from './checks/answers.ts';
+import { checkCodes } from './checks/codes.ts';
+import { checkEnds } from './checks/ends.ts';
+import { checkLedger } from './checks/ledger.ts';
+import { checkSlots } from './checks/slots.ts';
+import { summarize, timeline } from './figures.ts';
+import type { History } from './history.ts';
+import type { NodeLog } from './node-log.ts';
+import { tellStories } from './stories.ts';
+
+type Findings = Readonly<Record<string, readonly string[]>>;
+
+/** The judgement on a campaign. */
+export interface Report {
+  /** By rule; empty where it was kept. */
+  readonly findings: Findings;
+  /** For people. */
+  readonly text: string;
+}
+
+export interface Setting {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly log: NodeLog;
+}
+
+const SHOWN = 12;
+
+/** Checks the history against every rule. @param observed what was seen to be broken while it went on */
+export function judge(history: History, observed: Findings, setting: Setting): Report {
+  const stories = tellStories(history.journal, (email) => email.startsWith('spender'));
+  const findings: Findings = {
+    'acknowledged usage equals the ledger': checkLedger(history),
+    'each session ends once, for the right reason, in time': checkEnds(history, stories),
+    'slots are never over the limit': checkSlots(stories),
+    'each code works at most once': checkCodes(history),
+    'an engaged session is served everywhere, an ended one nowhere': checkHeartbeats(history, stories),
+    'answers are in time and as the policy says': checkAnswers(history),
+    ...observed,
+  };
+  const lines = Object.entries(findings).flatMap(([rule, broken]) => [
+    `${broken.length === 0 ? 'kept  ' : 'BROKEN'} ${rule}${broken.length === 0 ? '' : `: ${broken.length}`}`,
+    ...broken.slice(0, SHOWN).map((what) => `         ${what}`),
+  ]);
+  const isBroken = Object.values(findings).some((broken) => broken.length > 0);
+  const times = isBroken ? ['', 'Faults:', ...timeline(history)] : [];
+  return { findings, text: [...summarize(history, stories, setting), '', ...lines, ...times].join('\n') };
+}

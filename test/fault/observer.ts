@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Sql } from 'postgres';
+
+const POLL_MS = 200;
+const PATIENCE_MS = 2000;
+const LOOK_BACK_MS = 90_000;
+
+/** A session that PostgreSQL says has ended, as it was when that was seen first. */
+export interface SeenEnd {
+  readonly endedAtMs: number;
+  readonly reason: string;
+  /** When the last poll began that did not see the end: it was written after that. */
+  readonly notBefore: number;
+}
+
+/** Watches in PostgreSQL, as nobody's client, when ends are written and that they stay as they are. */
+export class Observer {
+  readonly ends = new Map<string, SeenEnd>();
+  /** Ends that changed after they had been seen. */
+  readonly violations: string[] = [];
+  readonly #sql: Sql;
+  #isStopped = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (let last = Date.now(); !this.#isStopped; await delay(POLL_MS)) {
+      const startedAt = Date.now();
+      if (await this.#poll(last)) last = startedAt;
+    }
+  }
+
+  /** @returns false when PostgreSQL did not answer */
+  async #poll(notBefore: number): Promise<boolean> {
+    const sql = this.#sql;
+    const query = sql<{ id: string; ended: string; reason: string }[]>`
+      select id, ended_at_ms as ended, end_reason as reason from voice_session
+      where ended_at_ms > ${Date.now() - LOOK_BACK_MS}`.then(
+      (rows) => rows,
+      () => undefined,
+    );
+    const rows = await Promise.race([query, delay(PATIENCE_MS, undefined, { ref: false })]);
+    for (const { id, ended, reason } of rows ?? []) {
+      const seen = this.ends.get(id);
+      const endedAtMs = Number(ended);
+      if (seen === undefined) this.ends.set(id, { endedAtMs, reason, notBefore });
+      else if (seen.endedAtMs !== endedAtMs || seen.reason !== reason)
+        this.violations.push(
+          `${id} ended with ${seen.reason} at ${seen.endedAtMs} and then with ${reason} at ${endedAtMs}`,
+        );
+    }
+    return rows !== undefined;
+  }
+}
+
+/** How long this machine stood still, so that no server is blamed for it. */
+export class Stalls {
+  readonly #stalls: { readonly at: number; readonly ms: number }[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor() {
+    let last = Date.now();
+    this.#timer = setInterval(() => {
+      const now = Date.now();
+      if (now - last > 100) this.#stalls.push({ at: now, ms: now - last - 50 });
+      last = now;
+    }, 50);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Milliseconds lost between two moments. */
+  between(from: number, to: number): number {
+    return this.#stalls.reduce((sum, { at, ms }) => (at >= from && at - ms <= to ? sum + ms : sum), 0);
+  }
+
+  get worstMs(): number {
+    return Math.max(0, ...this.#stalls.map(({ ms }) => ms));
+  }
+}

@@ -1,0 +1,75 @@
+import { Random } from './random.ts';
+
+export const dependencyFaults = [
+  'redis.freeze',
+  'redis.restart',
+  'redis.flush',
+  'redis.cut',
+  'redis.cutBus',
+  'postgres.freeze',
+  'postgres.restart',
+  'postgres.terminate',
+  'provider.hang',
+  'provider.break',
+  'mail.freeze',
+] as const;
+export const nodeFaults = ['node.kill', 'node.freeze', 'node.stop'] as const;
+
+export type FaultKind = (typeof dependencyFaults)[number] | (typeof nodeFaults)[number];
+
+/** One planned fault. */
+export interface Step {
+  readonly kind: FaultKind;
+  /** From the beginning of the campaign. */
+  readonly atMs: number;
+  /** How long it lasts, where it does; a killed node is away for so long before it is started. */
+  readonly forMs: number;
+  /** Which node. */
+  readonly node: number;
+}
+
+export interface Frame {
+  readonly durationMs: number;
+  readonly nodes: number;
+  readonly hasRedis: boolean;
+}
+
+/** Time to warm up; and between two faults of dependencies, the three seconds that recovery may take and two in which all must be well. */
+const WARM_UP_MS = 4000;
+const CALM_MS = 5000;
+/** Nodes fail while dependencies fail, one node at a time. */
+const NODE_PAUSE_MS = 2500;
+
+/** The same seed and frame make the same plan. Every kind comes once before any comes again. */
+export function planFaults(seed: number, frame: Frame): Step[] {
+  const random = new Random(seed);
+  const kinds = dependencyFaults.filter((kind) => frame.hasRedis || !kind.startsWith('redis.'));
+  const dependencies = track(random, kinds, frame, CALM_MS, () => random.between(1000, 4000));
+  // A frozen node misses deadlines and ends; once in a while it misses all of a session's life.
+  const lengthOf = (kind: FaultKind): number => {
+    if (kind !== 'node.freeze') return random.between(300, 1500);
+    return random.chance(0.1) && frame.durationMs > 180_000 ? 60_000 : random.between(2000, 8000);
+  };
+  const nodes = track(random, ['node.kill', ...nodeFaults], frame, NODE_PAUSE_MS, lengthOf);
+  return [...dependencies, ...nodes].sort((a, b) => a.atMs - b.atMs);
+}
+
+function track(
+  random: Random,
+  kinds: readonly FaultKind[],
+  { durationMs, nodes }: Frame,
+  pauseMs: number,
+  lengthOf: (kind: FaultKind) => number,
+): Step[] {
+  const steps: Step[] = [];
+  let bag: FaultKind[] = [];
+  let atMs = WARM_UP_MS;
+  for (;;) {
+    if (bag.length === 0) bag = random.shuffled(kinds);
+    const kind = bag.pop() as FaultKind;
+    const forMs = lengthOf(kind);
+    if (atMs + forMs > durationMs) return steps;
+    steps.push({ kind, atMs, forMs, node: random.between(0, nodes - 1) });
+    atMs += forMs + pauseMs + random.between(0, 1000);
+  }
+}
