@@ -2,6 +2,7 @@ import type { BlockList } from 'node:net';
 import { Refusal } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { edgeRefusal, tighter, type EdgeCount, type EdgeLimits } from '../limits/edge.ts';
+import type { WindowCount } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { addressScope, clientAddress } from './client-address.ts';
@@ -92,24 +93,29 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
   }
 
   function respond(x: Exchange): Eventually<Result> {
-    return andThen(countAddress(x), (refusal) => {
-      if (refusal !== undefined) return refusal;
-      const { request } = x;
-      if (request.duplicates.length > 0)
-        return invalid(`The header ${request.duplicates.join(', ')} came more than once; send it once.`, 'headers');
-      const token = parts.cookies.read(request.headers['cookie']);
-      if (token === undefined) return dispatch(x);
-      return andThen(identify(x, token), (refused) => refused ?? dispatch(x));
-    });
+    if (!isLimited(x)) return identifyAndDispatch(x);
+    const { atMs } = x.request;
+    const scope = addressScope(x.ip);
+    if (x.route?.goesAlongside === true && x.request.headers['cookie'] === undefined)
+      return andThen(
+        parts.edge.byAddressAlongside(scope, atMs, () => identifyAndDispatch(x)),
+        ({ count, result }) => noteAddress(x, count) ?? (result as Result),
+      );
+    return andThen(parts.edge.byAddress(scope, atMs), (count) => noteAddress(x, count) ?? identifyAndDispatch(x));
   }
 
-  function countAddress(x: Exchange): Eventually<Refusal | undefined> {
-    if (!isLimited(x)) return undefined;
-    const { atMs } = x.request;
-    return andThen(parts.edge.byAddress(addressScope(x.ip), atMs), (count) => {
-      x.limit = { ...count, limit: parts.edge.perAddress };
-      return count.allowed ? undefined : edgeRefusal(x.limit, atMs);
-    });
+  function noteAddress(x: Exchange, count: WindowCount): Refusal | undefined {
+    x.limit = { ...count, limit: parts.edge.perAddress };
+    return count.allowed ? undefined : edgeRefusal(x.limit, x.request.atMs);
+  }
+
+  function identifyAndDispatch(x: Exchange): Eventually<Result> {
+    const { request } = x;
+    if (request.duplicates.length > 0)
+      return invalid(`The header ${request.duplicates.join(', ')} came more than once; send it once.`, 'headers');
+    const token = parts.cookies.read(request.headers['cookie']);
+    if (token === undefined) return dispatch(x);
+    return andThen(identify(x, token), (refused) => refused ?? dispatch(x));
   }
 
   function identify(x: Exchange, token: string): Eventually<Refusal | undefined> {

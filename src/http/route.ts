@@ -63,6 +63,11 @@ export interface Route<B = unknown> {
   readonly refusals: readonly Code[];
   /** What proves the caller, for the documentation. */
   readonly credentials?: readonly ('cookie' | 'service')[];
+  /**
+   * The address is counted while the handler is under way, so that both ask the shared stores in one round trip. Only for handlers
+   * that change nothing before they have heard from those stores: what they ask for does not happen when the count refuses.
+   */
+  readonly goesAlongside?: boolean;
   /** It does its work also when the database is away and the cookie cannot be checked; by default every path outside /api does. */
   readonly worksWithoutLogin: boolean;
   /** Its answer sets or clears the console cookie, also without a login. */

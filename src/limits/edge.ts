@@ -1,6 +1,6 @@
 import { Refusal } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { WindowCount, Windows } from '../stores/windows/contract.ts';
+import type { Counted, WindowCount, Windows } from '../stores/windows/contract.ts';
 
 /** The state of one edge window after a request was counted. */
 export interface EdgeCount extends WindowCount {
@@ -10,6 +10,8 @@ export interface EdgeCount extends WindowCount {
 /** Edge rate limits (specification section 8): a fixed window of a minute per IP and per console user. */
 export interface EdgeLimits {
   byAddress(scope: string, atMs: number): Eventually<WindowCount>;
+  /** Counts while `work` is under way; see `Windows.takeAlongside`. */
+  byAddressAlongside<T>(scope: string, atMs: number, work: () => Eventually<T>): Eventually<Counted<T>>;
   byUser(email: string, atMs: number): Eventually<WindowCount>;
   readonly perAddress: number;
   readonly perUser: number;
@@ -20,6 +22,7 @@ export function createEdgeLimits(windows: Windows, perAddress: number, perUser: 
     perAddress,
     perUser,
     byAddress: (scope, atMs) => windows.take(scope, perAddress, atMs),
+    byAddressAlongside: (scope, atMs, work) => windows.takeAlongside(scope, perAddress, atMs, work),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
   };
 }

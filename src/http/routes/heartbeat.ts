@@ -39,6 +39,7 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
       'SERVICE_UNAVAILABLE',
     ],
     worksWithoutLogin: true,
+    goesAlongside: true,
     usesCookie: () => false,
     handle(call): Eventually<Result> {
       const { body, request } = call;
