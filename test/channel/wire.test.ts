@@ -1,0 +1,188 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
+import { listen, type Transport } from '../../src/transport/server.ts';
+import { CONSOLE, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { SECOND } from '../support/clock.ts';
+import { RawClient, requestText } from '../support/raw-http.ts';
+import { frameBytes, opcode, RawSocket, SocketClient, upgradeHeaders } from '../support/socket-client.ts';
+import { useApps } from './client.ts';
+
+const { build } = useApps();
+const transports = new Set<Transport>();
+
+afterEach(async () => {
+  await Promise.all([...transports].map((transport) => transport.close(0)));
+  transports.clear();
+});
+
+interface Served {
+  readonly app: TestApp;
+  readonly port: number;
+  readonly url: string;
+  readonly transport: Transport;
+  readonly faults: unknown[];
+}
+
+/** The whole service on a port, with a clock by hand. */
+async function start(options: Omit<TestAppOptions, 'database'> = {}): Promise<Served> {
+  const app = await build(options);
+  const faults: unknown[] = [];
+  const transport = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    replyDeadlineMs: 5000,
+    clock: app.clock,
+    handle: app.service.handle,
+    onFault(error) {
+      faults.push(error);
+      return { status: 500, headers: [], body: '' };
+    },
+    sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => app.service.hub.accept(socket) },
+  });
+  transports.add(transport);
+  const { port } = transport;
+  return { app, port, transport, faults, url: `ws://127.0.0.1:${port}${SOCKET_PATH}` };
+}
+
+/** Asks for an upgrade and answers the reply, which is no 101. */
+async function refused(port: number, headers: readonly string[], method = 'GET') {
+  const client = await RawClient.sending(port, requestText(method, SOCKET_PATH, headers));
+  const reply = await client.reply({ toHead: method === 'HEAD' });
+  client.destroy();
+  return { status: reply.status, headers: reply.headers, code: reply.body === '' ? '' : JSON.parse(reply.body).code };
+}
+
+const without = (name: string): readonly string[] => upgradeHeaders.filter((line) => !line.startsWith(name));
+
+describe('the upgrade of the heartbeat channel', () => {
+  it('is refused with 403 before any 101 when the Origin is a stranger', async () => {
+    const { port } = await start();
+    for (const origin of ['https://evil.example', 'null', `${CONSOLE}.evil.example`, 'http://localhost:3001']) {
+      const reply = await refused(port, [...upgradeHeaders, `Origin: ${origin}`]);
+      expect(reply).toMatchObject({ status: 403, code: 'ORIGIN_MISMATCH' });
+      expect(reply.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+
+  it('is allowed from the origin of a widget key, from the console, and without an Origin', async () => {
+    const { app, port } = await start();
+    const { origin } = await app.key();
+    for (const headers of [[`Origin: ${origin}`], [`Origin: ${CONSOLE}`], []]) {
+      const socket = await RawSocket.open(port, SOCKET_PATH, [...upgradeHeaders, ...headers]);
+      socket.client.destroy();
+    }
+  });
+
+  it('is refused from the origin of a key that is revoked', async () => {
+    const { app, port } = await start();
+    const { origin } = await app.key({ revokedAtMs: app.clock.now() });
+    expect(await refused(port, [...upgradeHeaders, `Origin: ${origin}`])).toMatchObject({ status: 403 });
+  });
+
+  it.each<[string, readonly string[], string?]>([
+    ['no upgrade at all', []],
+    ['no key', without('Sec-WebSocket-Key')],
+    ['a short key', [...without('Sec-WebSocket-Key'), 'Sec-WebSocket-Key: AAAA']],
+    ['a key that is no base64', [...without('Sec-WebSocket-Key'), 'Sec-WebSocket-Key: !!!!!!!!!!!!!!!!!!!!!!==']],
+    ['no version', without('Sec-WebSocket-Version')],
+    ['another version', [...without('Sec-WebSocket-Version'), 'Sec-WebSocket-Version: 8']],
+    ['another protocol to upgrade to', [...without('Upgrade'), 'Upgrade: h2c']],
+    ['a connection that is kept', [...without('Connection'), 'Connection: keep-alive']],
+    ['a connection that closes', [...without('Connection'), 'Connection: close']],
+    ['another subprotocol', [...without('Sec-WebSocket-Protocol'), 'Sec-WebSocket-Protocol: chat']],
+    ['HEAD', upgradeHeaders, 'HEAD'],
+  ])('is refused with 400 when there is %s', async (_what, headers, method) => {
+    const { port, faults } = await start();
+    expect(await refused(port, headers, method)).toMatchObject({
+      status: 400,
+      code: method === 'HEAD' ? '' : 'INVALID_REQUEST',
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('counts in the window of its address, and its 101 tells what is left', async () => {
+    const { port } = await start({ env: { RATE_IP_PER_MIN: '2' } });
+    const socket = await RawSocket.open(port, SOCKET_PATH);
+    expect(socket.head).toMatch(/\r\nX-RateLimit-Remaining: 1\r\n/i);
+    (await RawSocket.open(port, SOCKET_PATH)).client.destroy();
+    expect(await refused(port, upgradeHeaders)).toMatchObject({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    socket.client.destroy();
+  });
+
+  it('works without a login that can be checked', async () => {
+    const { port } = await start();
+    const socket = await RawSocket.open(port, SOCKET_PATH, [...upgradeHeaders, 'Cookie: tenant_session=nonsense']);
+    socket.client.destroy();
+  });
+});
+
+describe('the heartbeat channel on the wire', () => {
+  it('attaches, beats, reports and ends', async () => {
+    const { app, url } = await start();
+    const client = await SocketClient.open(url);
+    client.say({ type: 'attach', sm_session_id: await app.open(await app.key()) });
+    client.say({ type: 'heartbeat', id: 1 });
+    client.say({ type: 'usage', tokens: 1, dollars: 0, id: 'u' });
+    client.say({ type: 'heartbeat', id: 2 });
+    client.say({ type: 'end' });
+    await client.closed;
+    const frames = client.messages.map((message) => JSON.parse(message));
+    expect(frames).toMatchObject([
+      { type: 'attached' },
+      { type: 'heartbeat', id: 1 },
+      { type: 'usage', id: 'u' },
+      { type: 'heartbeat', id: 2 },
+      { type: 'ended', reason: 'closed_by_client' },
+    ]);
+    expect(await client.closed).toEqual({ code: 4403, reason: 'closed_by_client' });
+  });
+
+  it('takes 4 KiB in one frame, and a frame in fragments', async () => {
+    const { app, port } = await start();
+    const socket = await RawSocket.open(port, SOCKET_PATH);
+    const attach = JSON.stringify({ type: 'attach', sm_session_id: await app.open(await app.key()) });
+    socket.send(frameBytes(opcode.text, attach.slice(0, 20), { isLast: false }));
+    socket.send(frameBytes(opcode.continuation, attach.slice(20)));
+    socket.send(frameBytes(opcode.text, JSON.stringify({ type: 'heartbeat', id: 1 }).padEnd(4096)));
+    await expect.poll(() => socket.texts.map((text) => JSON.parse(text).type)).toEqual(['attached', 'heartbeat']);
+    socket.client.destroy();
+  });
+
+  it('closes with 4400 on the third binary frame, with 4429 on a flood of pings, with 4401 on silence', async () => {
+    const { app, port, url } = await start({ env: { RATE_BURST: '10' } });
+    const binary = await SocketClient.open(url);
+    for (const _ of [1, 2, 3]) binary.socket.send(new Uint8Array(3));
+    expect(await binary.closed).toMatchObject({ code: 4400 });
+
+    const flood = await RawSocket.open(port, SOCKET_PATH);
+    flood.send(Buffer.concat(Array.from({ length: 1000 }, () => frameBytes(opcode.ping, ''))));
+    await expect.poll(() => flood.closeCode).toBe(4429);
+
+    const silent = await SocketClient.open(url);
+    app.clock.advance(5 * SECOND);
+    app.service.hub.tick();
+    expect(await silent.closed).toMatchObject({ code: 4401 });
+  });
+
+  it('forgets a socket that breaks off, and the session lives on', async () => {
+    const { app, port } = await start();
+    const id = await app.open(await app.key());
+    const socket = await RawSocket.open(port, SOCKET_PATH);
+    socket.send(frameBytes(opcode.text, JSON.stringify({ type: 'attach', sm_session_id: id })));
+    await expect.poll(() => app.service.hub.attached).toBe(1);
+    socket.client.socket.resetAndDestroy();
+    await expect.poll(() => app.service.hub.attached).toBe(0);
+    expect((await app.post('/api/realtime/heartbeat', { sm_session_id: id })).status).toBe(200);
+  });
+
+  it('sends everybody elsewhere when the service closes', async () => {
+    const { app, url, transport } = await start();
+    const [attached, fresh] = [await SocketClient.open(url), await SocketClient.open(url)];
+    attached.say({ type: 'attach', sm_session_id: await app.open(await app.key()) });
+    await attached.hear();
+    app.service.hub.close();
+    await transport.close(5000);
+    expect(await attached.closed).toMatchObject({ code: 1012 });
+    expect(await fresh.closed).toMatchObject({ code: 1012 });
+  });
+});
