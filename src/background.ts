@@ -36,10 +36,10 @@ export function startBackground({ sessions, live, hub, stores, onError }: Backgr
 }
 
 /** Sweeps until nothing more is due, over a registry that is whole and up to date. */
-async function sweepAll(sessions: VoiceSessions, { clock, restoreWhatIsLost }: LiveStores): Promise<void> {
+async function sweepAll(sessions: VoiceSessions, live: LiveStores): Promise<void> {
   await sessions.payDebts();
-  await restoreWhatIsLost((isLost) => sessions.restore(clock.now(), isLost));
-  while ((await sessions.sweep(clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
+  await live.restoreWhatIsLost((isLost) => sessions.restore(live.clock.now(), isLost));
+  while ((await sessions.sweep(live.clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
 }
 
 /** Deletes what nobody will ask for again. */

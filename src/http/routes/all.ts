@@ -13,7 +13,7 @@ import { SOCKET_PATH, socketRoute, SUBPROTOCOL } from './socket.ts';
 import { reportUsageRoute, type ReportUsageParts } from './report-usage.ts';
 
 /** Additive changes only (contract section 9). */
-export const API_VERSION = '1.0.0';
+const API_VERSION = '1.0.0';
 
 export type RouteParts = CreateSessionParts &
   ReportUsageParts &
