@@ -95,6 +95,19 @@ describe('The window of a console user', () => {
     expect((await app.send({ path: '/api/auth/session', peer: '192.0.2.3' })).status).toBe(401);
   });
 
+  test('is not told where the window of the address is the tighter one', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '2', RATE_USER_PER_MIN: '9' } });
+    const cookie = await app.login(somebody());
+    const replies = [];
+    for (let n = 0; n < 3; n += 1) replies.push(await app.get('/api/auth/session', { cookie }));
+    expect(replies.map(windowOf)).toEqual([
+      ['2', '1', resetAt],
+      ['2', '0', resetAt],
+      ['2', '0', resetAt],
+    ]);
+    expect(replies[2]?.status).toBe(429);
+  });
+
   test('is shared by all logins of one person', async () => {
     const app = await build({ env: { RATE_USER_PER_MIN: '1' } });
     const email = somebody();

@@ -123,6 +123,26 @@ describe('A heartbeat', () => {
     expect(statuses.map(({ status }) => status)).toEqual([401, 200]);
   });
 
+  test('from a foreign page ends no login, though the browser sends the cookie along', async () => {
+    const { email, cookie, sm_session_id } = await consoleSession();
+    app.clock.advance(301 * SECOND);
+    const reply = await beat({ sm_session_id, email }, { cookie, origin: key.origin });
+    expect([reply.status, reply.headers['set-cookie']]).toEqual([403, undefined]);
+    expect((await app.get('/api/auth/session', { cookie })).status).toBe(200);
+  });
+
+  test('that the window of the address refuses moves nothing', async () => {
+    const narrow = await build({ env: { RATE_IP_PER_MIN: '2' } });
+    const sm_session_id = await narrow.open(key);
+    narrow.clock.advance(5 * SECOND);
+    const body = { sm_session_id };
+    const statuses = [(await narrow.post('/api/realtime/heartbeat', body)).status];
+    narrow.clock.advance(5 * SECOND);
+    statuses.push((await narrow.post('/api/realtime/heartbeat', body)).status);
+    expect(statuses).toEqual([200, 429]);
+    expect(await narrow.sessions.find(sm_session_id)).toMatchObject({ lastSeenAtMs: NOON + 5 * SECOND });
+  });
+
   test('to a session that was closed logs nobody out', async () => {
     const { email, cookie, sm_session_id } = await consoleSession();
     await end({ sm_session_id, email });
