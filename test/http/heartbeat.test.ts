@@ -127,7 +127,8 @@ describe('A heartbeat', () => {
     const { email, cookie, sm_session_id } = await consoleSession();
     app.clock.advance(301 * SECOND);
     const reply = await beat({ sm_session_id, email }, { cookie, origin: key.origin });
-    expect([reply.status, reply.headers['set-cookie']]).toEqual([403, undefined]);
+    expect(reply.status).toBe(403);
+    expect(reply.headers['set-cookie'] ?? '').not.toContain('Max-Age=0');
     expect((await app.get('/api/auth/session', { cookie })).status).toBe(200);
   });
 
