@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { BotDetector, Verdict } from '../../src/bots/contract.ts';
+import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
+import { errorOf, useApps } from './app.ts';
+
+const { build } = useApps();
+
+let app: TestApp;
+let key: WidgetKey;
+beforeEach(async () => {
+  app = await build();
+  key = await app.key();
+});
+
+describe('A bot verdict', () => {
+  const verdict = (fields: Partial<Verdict>): BotDetector & { seen: unknown[] } => {
+    const seen: unknown[] = [];
+    return {
+      seen,
+      judge(evidence) {
+        seen.push(evidence);
+        return { isBot: false, isVerifiedBot: false, confidence: 1, provider: 'http', ...fields };
+      },
+    };
+  };
+
+  test.each([
+    [{ isBot: true }, 403],
+    [{ isBot: true, confidence: 0 }, 403],
+    [{ isBot: true, isVerifiedBot: true }, 200],
+    [{ isVerifiedBot: true }, 200],
+    [{}, 200],
+  ])('of %j is answered with %i', async (fields, status) => {
+    const judged = await build({ bots: verdict(fields) });
+    const reply = await judged.create(key);
+    expect(reply.status).toBe(status);
+    expect(status === 200 || errorOf(reply).code === 'BOT_BLOCKED').toBe(true);
+  });
+
+  test('is asked for with the headers, the client’s address and the request id, after key and origin and before anything is spent', async () => {
+    const bots = verdict({ isBot: true });
+    const judged = await build({ bots });
+    const strict = await judged.key({ limits: { sessionsPerMinute: 1 } });
+    await judged.create(strict, {}, { origin: 'https://evil.example' });
+    expect(bots.seen).toEqual([]);
+    const reply = await judged.create(strict, {}, { 'x-bot-proof': 'abc' });
+    expect(bots.seen).toEqual([
+      {
+        ip: '198.51.100.7',
+        path: '/api/session',
+        method: 'POST',
+        requestId: reply.headers['x-request-id'],
+        headers: expect.objectContaining({ 'x-bot-proof': 'abc' }),
+      },
+    ]);
+    await app.service.directory.reload();
+    expect((await app.create(strict)).status).toBe(200);
+  });
+});
+
+describe('A console caller', () => {
+  test('names a tenant only when more than one admits it', async () => {
+    const anybody = await app.login(somebody());
+    expect((await app.post('/api/session', {}, { cookie: anybody })).status).toBe(200);
+    const boss = await app.login('boss@globex.example');
+    const refused = await app.post('/api/session', {}, { cookie: boss });
+    expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(refused.body['details']).toMatchObject([{ path: 'tenantId' }]);
+    expect((await app.post('/api/session', { tenantId: 'globex' }, { cookie: boss })).status).toBe(200);
+  });
+
+  test.each(['globex', 'nobody', '__proto__'])(
+    'is not let into the tenant %s that does not admit it',
+    async (tenantId) => {
+      const cookie = await app.login(somebody());
+      expect(errorOf(await app.post('/api/session', { tenantId }, { cookie }))).toEqual({
+        status: 403,
+        code: 'FORBIDDEN',
+      });
+    },
+  );
+
+  test('who sends a widget key is a widget caller, and needs its origin', async () => {
+    const cookie = await app.login(somebody());
+    expect(errorOf(await app.post('/api/session', { widgetKey: key.key }, { cookie, origin: CONSOLE })).code).toBe(
+      'ORIGIN_MISMATCH',
+    );
+  });
+});
+
+describe('With REQUIRE_AUTH_FOR_SESSION', () => {
+  test('nobody opens a session without a login, widgets included', async () => {
+    const strict = await build({ env: { REQUIRE_AUTH_FOR_SESSION: 'true' } });
+    expect(errorOf(await strict.create(key))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
+    expect(errorOf(await strict.post('/api/session'))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
+    const cookie = await strict.login(somebody());
+    expect((await strict.post('/api/session', {}, { cookie })).status).toBe(200);
+    const own = await strict.key({ origin: CONSOLE });
+    expect((await strict.create(own, {}, { cookie })).status).toBe(200);
+  });
+});
