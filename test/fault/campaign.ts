@@ -18,10 +18,11 @@ import { Caller } from './caller.ts';
 import { Faults, OBSERVER_NAME } from './faults.ts';
 import { judge, type Report } from './judge.ts';
 import { Mailbox } from './mailbox.ts';
-import { Observer, Stalls } from './observer.ts';
+import { Observer } from './observer.ts';
 import { Random } from './random.ts';
 import { planFaults } from './schedule.ts';
 import { environment, limits, tenants } from './settings.ts';
+import { Stalls } from './stalls.ts';
 import { readDatabase } from './database.ts';
 import { NodeLog } from './node-log.ts';
 

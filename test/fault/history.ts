@@ -1,7 +1,8 @@
 import type { Entry, Journal } from '../support/journal.ts';
-import type { SeenEnd, Stalls } from './observer.ts';
+import type { SeenEnd } from './observer.ts';
 import type { Fault } from './faults.ts';
 import type { FaultKind } from './schedule.ts';
+import type { Stalls } from './stalls.ts';
 
 /** A row of voice_session at the end. */
 export interface SessionRow {

@@ -1,3 +1,4 @@
+import { biographies } from './biography.ts';
 import { checkAnswers, checkHeartbeats } from './checks/answers.ts';
 import { checkCodes } from './checks/codes.ts';
 import { checkEnds } from './checks/ends.ts';
@@ -43,6 +44,7 @@ export function judge(history: History, observed: Findings, setting: Setting): R
     ...broken.slice(0, SHOWN).map((what) => `         ${what}`),
   ]);
   const isBroken = Object.values(findings).some((broken) => broken.length > 0);
-  const times = isBroken ? ['', 'Faults:', ...timeline(history)] : [];
+  const lives = biographies(Object.values(findings).flat(), history, setting.log);
+  const times = isBroken ? ['', 'Faults:', ...timeline(history), ...lives] : [];
   return { findings, text: [...summarize(history, stories, setting), '', ...lines, ...times].join('\n') };
 }

@@ -6,6 +6,8 @@ export class NodeLog implements ClusterEvents {
   readonly exits: string[] = [];
   /** Ends of sessions that were logged, by the part of the id that is. */
   readonly ends = new Map<string, number>();
+  /** What nodes said of sessions, by the part of the id that is logged. */
+  readonly lines = new Map<string, string[]>();
   /** How often each fault of the product's own was logged. */
   readonly faults = new Map<string, number>();
   /** How often a node ended before it was ready, by its last word. */
@@ -20,8 +22,12 @@ export class NodeLog implements ClusterEvents {
     count(this.failedStarts, words ?? 'nothing was printed');
   }
 
-  onLine(_node: number, { event, session, where, err }: LogLine): void {
+  onLine(node: number, { event, session, where, err, reason, time }: LogLine): void {
     if (event === 'session.ended' && session !== undefined) count(this.ends, session);
+    if (session !== undefined) {
+      const line = `${time?.slice(11, 23)} node ${node} logs ${event} ${reason ?? ''}`;
+      this.lines.set(session, [...(this.lines.get(session) ?? []), line]);
+    }
     if (event === 'fault') count(this.faults, `${where}: ${err?.message} ${err?.stack?.split('\n')[1]?.trim() ?? ''}`);
   }
 }

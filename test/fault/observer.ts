@@ -64,31 +64,3 @@ export class Observer {
     return rows !== undefined;
   }
 }
-
-/** How long this machine stood still, so that no server is blamed for it. */
-export class Stalls {
-  readonly #stalls: { readonly at: number; readonly ms: number }[] = [];
-  readonly #timer: NodeJS.Timeout;
-
-  constructor() {
-    let last = Date.now();
-    this.#timer = setInterval(() => {
-      const now = Date.now();
-      if (now - last > 100) this.#stalls.push({ at: now, ms: now - last - 50 });
-      last = now;
-    }, 50);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  /** Milliseconds lost between two moments. */
-  between(from: number, to: number): number {
-    return this.#stalls.reduce((sum, { at, ms }) => (at >= from && at - ms <= to ? sum + ms : sum), 0);
-  }
-
-  get worstMs(): number {
-    return Math.max(0, ...this.#stalls.map(({ ms }) => ms));
-  }
-}

@@ -12,8 +12,10 @@ const KEPT_LINES = 400;
 
 /** A line of a node's log. */
 export interface LogLine {
+  readonly time?: string;
   readonly event?: string;
   readonly session?: string;
+  readonly reason?: string;
   readonly where?: string;
   readonly err?: { readonly message?: string; readonly stack?: string };
 }

@@ -1,3 +1,4 @@
+import { LOGGED_ID } from '../biography.ts';
 import { excusedUntil, type History, type SessionRow } from '../history.ts';
 import { limits } from '../settings.ts';
 import type { Story } from '../stories.ts';
@@ -9,8 +10,6 @@ const CLOCK_MS = 50;
 const DURATION_MS = limits.maxMinutes * 60_000;
 const IDLE_MS = (limits.maxIdleSec + 1) * 1000;
 const ABANDONED_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000;
-/** Reports of a node's log are told apart by this much of an id. */
-const LOGGED_ID = 42;
 
 /** Every session is in PostgreSQL, ended there exactly once, for the right reason, in time, and every client heard the same. */
 export function checkEnds(history: History, stories: ReadonlyMap<string, Story>): string[] {
@@ -70,6 +69,9 @@ function wrongReason(row: EndedRow, story: Story | undefined): string | undefine
       return story !== undefined && endedAtMs < story.engagedUntil
         ? 'ended as idle while its client was acknowledged'
         : undefined;
+    // What a node undoes when it cannot finish a create.
+    case 'upstream_ended':
+      return story === undefined ? undefined : 'was opened, and undone as if it had not been';
     default:
       return `ended with ${reason}, which nobody asked for`;
   }
@@ -79,7 +81,7 @@ function wrongReason(row: EndedRow, story: Story | undefined): string | undefine
 function lateness({ id, endedAtMs, reason }: EndedRow, { seenEnds, faults, stalls }: History): string | undefined {
   const seen = seenEnds.get(id);
   if (seen === undefined || (reason !== 'duration_exceeded' && reason !== 'abandoned')) return undefined;
-  const allowed = excusedUntil(faults, endedAtMs, LATE_MS) + stalls.between(endedAtMs, seen.notBefore);
+  const allowed = excusedUntil(faults, endedAtMs, LATE_MS) + stalls.between(endedAtMs, endedAtMs + LATE_MS);
   if (seen.notBefore <= allowed) return undefined;
   return `(${reason}) was ended at least ${seen.notBefore - endedAtMs} ms after its deadline ${new Date(endedAtMs).toISOString()}`;
 }

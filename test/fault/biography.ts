@@ -1,0 +1,25 @@
+import { describe, type History } from './history.ts';
+import type { NodeLog } from './node-log.ts';
+
+/** What a node logs of an id. */
+export const LOGGED_ID = 42;
+const SHOWN = 4;
+
+/** All that happened to the first few sessions that findings name: what clients saw, what nodes logged, what PostgreSQL holds. */
+export function biographies(findings: readonly string[], history: History, log: NodeLog): string[] {
+  const ids = new Set(findings.flatMap((finding) => /s:[0-9a-f]{32}:[\w-]{22}/.exec(finding)?.[0] ?? []));
+  return [...ids].slice(0, SHOWN).flatMap((id) => ['', `${id}:`, ...lifeOf(id, history, log)]);
+}
+
+function lifeOf(id: string, { journal, sessions }: History, log: NodeLog): string[] {
+  const row = sessions.get(id);
+  const seen = journal.entries.filter(({ about }) => about.session === id).map(describe);
+  const logged = log.lines.get(id.slice(0, LOGGED_ID)) ?? [];
+  const ended = row?.endedAtMs === null ? 'has not ended' : `${row?.reason} at ${clock(row?.endedAtMs)}`;
+  const held = `PostgreSQL: started ${clock(row?.startedAtMs)}, last activity ${clock(row?.lastActivityAtMs)}, ${ended}`;
+  return [...[...seen, ...logged].sort(), held].map((line) => `  ${line.replace(` (${id})`, '')}`);
+}
+
+function clock(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? '-' : new Date(ms).toISOString().slice(11, 23);
+}
