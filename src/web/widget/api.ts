@@ -154,7 +154,7 @@ export interface Session {
    * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), MICROPHONE_BLOCKED, PROVIDER_REFUSED
    */
   readonly connectAudio: (options?: AudioOptions) => Promise<AudioCall>;
-  /** Ends the session. Closing the page does it too. */
+  /** Ends the session. Leaving the page does it too. */
   readonly end: () => Promise<void>;
 }
 
