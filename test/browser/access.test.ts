@@ -1,0 +1,146 @@
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { DemoPage } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const phone = { width: 360, height: 740 };
+const schemes = ['light', 'dark'] as const;
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
+}
+
+/** What axe finds on the page as it is now, in short. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<readonly Violation[]>('axe.run().then(({ violations }) => violations)');
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id} ${node.target.join(' ')}: ${node.failureSummary}`),
+  );
+}
+
+describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let demo: DemoPage | undefined;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), DemoServer.start()]);
+  });
+
+  afterEach(async () => {
+    await demo?.visit.end();
+    expect(demo?.visit.strangers ?? []).toEqual([]);
+    expect(demo?.visit.complaints ?? []).toEqual([]);
+    demo = undefined;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test.each(schemes)(
+    'axe finds nothing on the demo page in %s, before, during and after a session',
+    async (colorScheme) => {
+      demo = await DemoPage.open(browser, server.direct, { colorScheme, reducedMotion: 'reduce' });
+      const { page } = demo.visit;
+      await demo.sees('#visitor', 'You are');
+      expect(await violations(page)).toEqual([]);
+      await demo.start();
+      await demo.sees('#captions', 'Welcome!');
+      await demo.button('Go quiet').click();
+      await page.locator('#wire summary').first().click();
+      await demo.sees('#tokens-text', 'of 300,000');
+      expect(await violations(page)).toEqual([]);
+      await demo.button('Use up the day').click();
+      expect(await violations(page)).toEqual([]);
+      await demo.button('Keep it').click();
+      await demo.button('Close it from').click();
+      await demo.sees('#notice', 'closed');
+      expect(await violations(page)).toEqual([]);
+    },
+  );
+
+  test('the demo page follows the colours that the visitor prefers', async () => {
+    const grounds: string[] = [];
+    for (const colorScheme of schemes) {
+      demo = await DemoPage.open(browser, server.direct, { colorScheme });
+      grounds.push(await demo.visit.page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
+      if (colorScheme === 'light') await demo.visit.end();
+    }
+    expect(grounds).toEqual(['rgb(244, 243, 238)', 'rgb(19, 22, 20)']);
+  });
+
+  test('the demo page never scrolls sideways on a screen of 360 px', async () => {
+    demo = await DemoPage.open(browser, server.direct, { viewport: phone });
+    await demo.sees('#visitor', 'You are');
+    expect(await demo.overflow()).toBe(0);
+    await demo.start();
+    await demo.sees('#captions', 'Welcome! The planetarium starts at three');
+    for (const entry of await demo.visit.page.locator('#wire summary').all()) await entry.click();
+    expect(await demo.overflow()).toBe(0);
+    await demo.button('Use up the day').click();
+    expect(await demo.overflow()).toBe(0);
+    await demo.button('Use it up').click();
+    await demo.sees('#notice', "Today's limit");
+    expect(await demo.overflow()).toBe(0);
+  });
+
+  test('the keyboard alone starts a session, provokes it and ends it, and always shows where it is', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    const { keyboard } = demo.visit.page;
+    const focused = (property: string): Promise<string> =>
+      demo?.visit.page.evaluate<string>(property) ?? Promise.resolve('');
+    const reach = async (id: string): Promise<void> => {
+      for (let presses = 0; (await focused('document.activeElement.id')) !== id; presses += 1) {
+        expect(presses, `Tab reaches ${id}`).toBeLessThan(40);
+        await keyboard.press('Tab');
+        expect(await focused('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');
+      }
+    };
+    await demo.sees('#visitor', 'You are');
+    await reach('start');
+    await keyboard.press('Enter');
+    await demo.sees('#transport', 'WebSocket');
+    expect(await focused('document.activeElement.id')).toBe('start');
+    await reach('quiet');
+    await keyboard.press('Space');
+    expect(await demo.button('Go quiet').getAttribute('aria-pressed')).toBe('true');
+    await demo.sees('#tokens-text', 'of 300,000');
+    await reach('exceed');
+    await keyboard.press('Enter');
+    expect(await focused('document.activeElement.id')).toBe('confirm-no');
+    await keyboard.press('Escape');
+    expect(await focused('document.activeElement.id')).toBe('exceed');
+    await keyboard.press('Shift+Tab');
+    await keyboard.press('Shift+Tab');
+    await keyboard.press('Shift+Tab');
+    expect(await focused('document.activeElement.id')).toBe('start');
+    await keyboard.press('Enter');
+    await demo.sees('#status', 'Ended.');
+  });
+
+  test('axe finds nothing on the development mailbox', async () => {
+    const visit = await Visit.begin(browser, [server.direct]);
+    await visit.page.goto(`${server.direct}/dev/mail`);
+    expect(await violations(visit.page)).toEqual([]);
+    await visit.end();
+    expect(visit.strangers).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  // Its markup is swagger-ui's, with colours and headings of its own: only what the service decides is tested.
+  test('the API reference loads without strangers and within its policy', async () => {
+    const visit = await Visit.begin(browser, [server.direct]);
+    await visit.page.goto(`${server.direct}/docs`);
+    await visit.page.getByText('Create a real-time voice session').waitFor();
+    await visit.end();
+    expect(visit.strangers).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+});

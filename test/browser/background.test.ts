@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer, type SeenSession } from '../support/demo-server.ts';
+import { openTabs, type Tab, type Tabs } from '../support/tabs.ts';
+import { soon } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+
+describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}`, () => {
+  let tabs: Tabs;
+  let server: DemoServer;
+
+  beforeAll(async () => {
+    tabs = await openTabs();
+  });
+
+  afterAll(async () => {
+    await tabs?.close();
+    await server?.close();
+  });
+
+  /** Starts a session in a tab and puts another tab before it. */
+  async function startHidden(): Promise<Tab> {
+    const tab = await tabs.open(`${server.direct}/demo`);
+    await vi.waitFor(
+      async () => expect(await tab.evaluate("document.getElementById('start').disabled")).toBe(false),
+      soon,
+    );
+    await tab.evaluate("document.getElementById('start').click()");
+    await vi.waitFor(
+      async () => expect(await tab.evaluate("document.getElementById('transport').textContent")).toBe('WebSocket'),
+      soon,
+    );
+    await (await tabs.open('about:blank')).show();
+    await vi.waitFor(async () => expect(await tab.evaluate('document.visibilityState')).toBe('hidden'), soon);
+    return tab;
+  }
+
+  const status = (tab: Tab): Promise<unknown> => tab.evaluate("document.getElementById('status').textContent");
+
+  async function only(): Promise<SeenSession> {
+    const [session] = await server.live();
+    if (session === undefined) throw new Error('no session is live');
+    return session;
+  }
+
+  test('keeps beating while it is hidden', async () => {
+    server = await DemoServer.start();
+    const tab = await startHidden();
+    const seen = new Set<string>();
+    await vi.waitFor(async () => expect(seen.add((await only()).session.lastSeenAt).size).toBeGreaterThan(3), soon);
+    expect(await status(tab)).toContain('Engaged');
+    await server.close();
+  });
+
+  test('beats as soon as it is thawed, long before its next beat is due', async () => {
+    server = await DemoServer.start({ HEARTBEAT_INTERVAL_SEC: '120' });
+    const tab = await startHidden();
+    // What the conversation costs is activity too; the freeze stops it as well.
+    await tab.freeze(true);
+    const before = await only();
+    await vi.waitFor(async () => expect((await only()).session.idleSec).toBeGreaterThanOrEqual(6), soon);
+    await tab.freeze(false);
+    await vi.waitFor(
+      async () => expect((await only()).session.lastSeenAt > before.session.lastSeenAt).toBe(true),
+      soon,
+    );
+    await tab.show();
+    expect(await status(tab)).toContain('Engaged');
+    await server.close();
+  });
+
+  test('ends its session when it is left, although the browser keeps the page for the Back button', async () => {
+    server = await DemoServer.start();
+    const tab = await startHidden();
+    const { id } = await only();
+    await tab.show();
+    await tab.evaluate("location.href = '/dev/mail'");
+    await vi.waitFor(
+      async () => expect(await server.session(id)).toMatchObject({ endReason: 'closed_by_client' }),
+      soon,
+    );
+    await vi.waitFor(async () => expect(await tab.evaluate('document.title')).toBe('Development mailbox'), soon);
+    await tab.evaluate('history.back()');
+    await vi.waitFor(async () => expect(await status(tab)).toMatch(/^(?:Ended|Not started)\.$/), soon);
+  });
+});

@@ -1,0 +1,46 @@
+import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
+import { Visit } from '../support/browser.ts';
+
+/** A busy machine with two cores shows what happened within this time. */
+export const soon = { timeout: 15_000, interval: 50 };
+
+/** The demo page in the hands of a visitor. */
+export class DemoPage {
+  readonly visit: Visit;
+  readonly origin: string;
+
+  private constructor(visit: Visit, origin: string) {
+    this.visit = visit;
+    this.origin = origin;
+  }
+
+  static async open(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<DemoPage> {
+    const demo = new DemoPage(await Visit.begin(browser, [origin], options), origin);
+    await demo.visit.page.goto(`${origin}/demo`);
+    return demo;
+  }
+
+  button(name: string): Locator {
+    return this.visit.page.getByRole('button', { name });
+  }
+
+  /** Starts a conversation and waits until it beats over a socket. */
+  async start(): Promise<void> {
+    await this.button('Start a conversation').click();
+    await this.sees('#transport', 'WebSocket');
+  }
+
+  /** Waits until the element shows the text. */
+  async sees(selector: string, text: string, timeout = soon.timeout): Promise<void> {
+    await this.visit.page.locator(selector).filter({ hasText: text }).waitFor({ timeout });
+  }
+
+  text(selector: string): Promise<string> {
+    return this.visit.page.locator(selector).innerText();
+  }
+
+  /** The width that the page wants beyond the window's: more than 0 scrolls sideways. */
+  overflow(): Promise<number> {
+    return this.visit.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  }
+}

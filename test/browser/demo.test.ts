@@ -1,0 +1,125 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { DemoPage, soon } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+
+describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let demo: DemoPage;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([launchBrowser(), DemoServer.start()]);
+  });
+
+  afterEach(async () => {
+    await demo.visit.end();
+    expect(demo.visit.strangers).toEqual([]);
+    expect(demo.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test('says that the provider is simulated, and shows the code with its own address', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.sees('#mode', 'Simulated: no provider key');
+    const code = await demo.text('#code');
+    expect(code).toContain(`from '${server.direct}/widget.mjs'`);
+  });
+
+  test('may not talk to anybody else', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    const attempt = demo.visit.page.evaluate("fetch('https://stranger.example/')");
+    await expect(attempt).rejects.toThrow('Failed to fetch');
+    const violation = 'Content-Security-Policy connect-src https://stranger.example/';
+    await vi.waitFor(() => expect(demo.visit.complaints.splice(0)).toContain(violation), soon);
+  });
+
+  test('connects, beats over the socket and counts what the conversation costs', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.start();
+    await demo.sees('#status', 'Engaged');
+    expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('engaged');
+    await vi.waitFor(() => expect(demo.visit.count('< {"type":"heartbeat"')).toBeGreaterThanOrEqual(2), soon);
+    await demo.sees('#captions', 'Welcome! The planetarium starts at three');
+    await demo.sees('#tokens-text', '412 of 300,000');
+    await demo.sees('#dollars-text', '$0.0132 of $20.00');
+    expect(await demo.text('#duration-text')).toMatch(/^14:\d\d of 15:00$/);
+  });
+
+  test('masks session ids and client secrets on the wire that it shows', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.start();
+    await demo.visit.page.locator('#wire').getByText('200 POST /api/session').click();
+    await demo.sees('#wire', 'ek_local_••••');
+    const shown = await demo.visit.page.locator('body').textContent();
+    expect(shown).not.toContain(demo.visit.sessionId);
+    expect(shown).not.toMatch(/ek_local_\w/);
+  });
+
+  test('hears at once that another tab closed the session', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.start();
+    await demo.button('Close it from').click();
+    await demo.sees('#notice', 'This conversation was closed.');
+    await demo.sees('#status', 'Ended.');
+    expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('ended');
+    expect(await server.session(demo.visit.sessionId)).toMatchObject({ endReason: 'closed_by_client' });
+    await demo.start();
+    await demo.sees('#status', 'Engaged');
+  });
+
+  test('ends by the quota when a report crosses the ceiling, and cannot begin again that day', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.start();
+    await demo.sees('#tokens-text', 'of 300,000');
+    await demo.button('Use up the day').click();
+    await demo.button('Use it up').click();
+    await demo.sees('#notice', "Today's limit is reached, so this conversation has ended.");
+    await demo.sees('#status', 'Ended.');
+    expect(await server.session(demo.visit.sessionId)).toMatchObject({ endReason: 'quota_exceeded' });
+    await demo.button('Start a conversation').click();
+    await demo.sees('#notice', "Today's limit is reached. Please come back tomorrow.");
+    await demo.sees('#status', 'Not started.');
+  });
+
+  test('goes on over HTTP while the visitor blocks the socket', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.start();
+    await demo.button('Block the socket').click();
+    await demo.sees('#transport', 'HTTP');
+    await demo.sees('#wire', '200 POST /api/realtime/heartbeat');
+    await demo.button('Block the socket').click();
+    await demo.sees('#transport', 'WebSocket');
+    await demo.sees('#status', 'Engaged');
+  });
+
+  test('shows the level of the microphone and lets a voice count as activity', async () => {
+    demo = await DemoPage.open(browser, server.direct, { permissions: ['microphone'] });
+    await demo.start();
+    await demo.button('Go quiet').click();
+    await demo.button('Use my microphone').click();
+    await demo.sees('#microphone-note', 'Your voice counts as activity.');
+    // Chromium's pretended microphone beeps every second.
+    const level = (): Promise<number> => demo.visit.page.evaluate<number>("document.getElementById('level').value");
+    await vi.waitFor(async () => expect(await level()).toBeGreaterThan(0.05), soon);
+    await vi.waitFor(() => expect(demo.visit.frames.at(-1)).toMatch(/"idleSec":0/), soon);
+  });
+
+  test('ends the session when the page is closed', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.start();
+    const { sessionId } = demo.visit;
+    await demo.visit.page.close();
+    await vi.waitFor(
+      async () => expect(await server.session(sessionId)).toMatchObject({ endReason: 'closed_by_client' }),
+      soon,
+    );
+  });
+});

@@ -1,0 +1,121 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { startProxy, type TestProxy } from '../support/proxy.ts';
+import { DemoPage, soon } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const MINUTE_MS = 60_000;
+/** Time for a restart, and to see the warning. */
+const LEFT_MS = 15_000;
+
+describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let proxy: TestProxy;
+  let server: DemoServer;
+  let demo: DemoPage;
+
+  beforeAll(async () => {
+    [browser, proxy] = await Promise.all([launchBrowser(), startProxy()]);
+    server = await DemoServer.start({ PUBLIC_URL: proxy.origin });
+    proxy.target = server.port;
+  });
+
+  afterEach(async () => {
+    proxy.sockets = 'pass';
+    await demo.visit.end();
+    expect(demo.visit.strangers).toEqual([]);
+    expect(demo.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await proxy?.close();
+    await server?.close();
+  });
+
+  /** All of it was one session. */
+  function expectOneSession(): void {
+    expect(demo.visit.requests.filter((request) => request === 'POST /api/session')).toHaveLength(1);
+  }
+
+  const httpBeats = (): number => demo.visit.requests.filter((one) => one === 'POST /api/realtime/heartbeat').length;
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)('outlives a restart of the server by %s', async (signal) => {
+    demo = await DemoPage.open(browser, proxy.origin);
+    await demo.start();
+    const { sessionId } = demo.visit;
+    await server.end(signal);
+    await demo.sees('#transport', 'HTTP');
+    await server.start();
+    await demo.sees('#transport', 'WebSocket');
+    await demo.sees('#status', 'Engaged');
+    const beats = demo.visit.count('< {"type":"heartbeat"');
+    await vi.waitFor(() => expect(demo.visit.count('< {"type":"heartbeat"')).toBeGreaterThan(beats), soon);
+    expect(demo.visit.sessionId).toBe(sessionId);
+    expectOneSession();
+  });
+
+  test('lives on HTTP behind a proxy that refuses sockets, and returns to the socket when it may', async () => {
+    proxy.sockets = 'refuse';
+    demo = await DemoPage.open(browser, proxy.origin);
+    await demo.button('Start a conversation').click();
+    await demo.sees('#transport', 'HTTP');
+    await vi.waitFor(() => expect(httpBeats()).toBeGreaterThanOrEqual(3), soon);
+    await demo.sees('#status', 'Engaged');
+    proxy.sockets = 'pass';
+    await demo.sees('#transport', 'WebSocket');
+    expectOneSession();
+  });
+
+  test('lives on HTTP behind a proxy that never answers an upgrade', async () => {
+    proxy.sockets = 'swallow';
+    demo = await DemoPage.open(browser, proxy.origin);
+    const upgrades = proxy.upgrades;
+    await demo.button('Start a conversation').click();
+    await vi.waitFor(() => expect(httpBeats()).toBeGreaterThanOrEqual(3), soon);
+    // It gives a silent socket up and tries another.
+    await vi.waitFor(() => expect(proxy.upgrades).toBeGreaterThan(upgrades + 1), { timeout: 30_000, interval: 100 });
+    await demo.sees('#status', 'Engaged');
+    expectOneSession();
+  });
+
+  test('comes back every time that a proxy cuts its socket', async () => {
+    demo = await DemoPage.open(browser, proxy.origin);
+    await demo.start();
+    for (const attached of [1, 2, 3]) {
+      await vi.waitFor(() => expect(demo.visit.count('< {"type":"attached"')).toBe(attached), soon);
+      proxy.cut();
+    }
+    await vi.waitFor(() => expect(demo.visit.count('< {"type":"attached"')).toBe(4), soon);
+    await demo.sees('#transport', 'WebSocket');
+    expectOneSession();
+  });
+
+  test('waits for the network to return', async () => {
+    demo = await DemoPage.open(browser, proxy.origin);
+    await demo.start();
+    await demo.visit.page.context().setOffline(true);
+    proxy.cut();
+    await demo.sees('#transport', 'HTTP');
+    await demo.sees('#notice', 'No connection. Please check your network.');
+    await demo.visit.page.context().setOffline(false);
+    await demo.sees('#transport', 'WebSocket');
+    await demo.sees('#status', 'Engaged');
+    expectOneSession();
+  });
+
+  test('is warned before its time is up, and then ends', async () => {
+    demo = await DemoPage.open(browser, proxy.origin);
+    await demo.start();
+    const { sessionId } = demo.visit;
+    await server.end();
+    await server.age(15 * MINUTE_MS - LEFT_MS);
+    await server.start();
+    await demo.sees('#notice', 'The time is nearly up: the conversation ends in');
+    await demo.sees('#notice', 'This conversation has reached its maximum length.', LEFT_MS + soon.timeout);
+    await demo.sees('#status', 'Ended.');
+    expect(await server.session(sessionId)).toMatchObject({ endReason: 'duration_exceeded' });
+  });
+});

@@ -1,0 +1,157 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { serveHostPage, type HostPage } from '../support/host-page.ts';
+import { World } from '../support/world.ts';
+import { soon } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const widgetKey = 'w_host_site_22222222222222222222222222222222';
+
+interface Listed {
+  readonly id: string;
+  readonly state: string;
+  readonly endReason: string | null;
+}
+
+describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another origin ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let host: HostPage;
+  let world: World;
+  let visit: Visit;
+
+  beforeAll(async () => {
+    [browser, host] = await Promise.all([launchBrowser(), serveHostPage(() => world.server.origin)]);
+    const key = { id: 'host', key: widgetKey, origin: host.origin };
+    world = await World.start({ HEARTBEAT_INTERVAL_SEC: '1' }, { tenants: [{ id: 'host', widgetKeys: [key] }] });
+  });
+
+  beforeEach(async () => {
+    visit = await Visit.begin(browser, [host.origin, world.server.origin], { permissions: ['microphone'] });
+    await visit.page.goto(`${host.origin}/`);
+  });
+
+  afterEach(async () => {
+    await visit.end();
+    expect(visit.strangers).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await host?.close();
+    await world?.close();
+  });
+
+  /** Connects in the page; `session` and `ended` are globals there afterwards. @returns the session's id */
+  function connect(more = ''): Promise<string> {
+    return visit.page.evaluate<string>(`(async () => {
+      const options = { baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}' ${more} };
+      globalThis.session = await Switchboard.connect(options);
+      session.on('ended', (ended) => { globalThis.ended = ended; });
+      return session.id;
+    })()`);
+  }
+
+  const inPage = (expression: string): Promise<unknown> => visit.page.evaluate<unknown>(expression);
+
+  async function listed(id: string): Promise<Listed | undefined> {
+    const { body } = await world.backend().get('/api/operator/sessions');
+    return body.sessions?.find((session) => session.id === id);
+  }
+
+  test('connects over a socket and tells its page what happens', async () => {
+    const id = await connect();
+    await vi.waitFor(async () => expect(await inPage('session.transport')).toBe('socket'), soon);
+    expect(await inPage('session.reportUsage({ tokens: 7, dollars: 0.1 + 0.2 })')).toMatchObject({
+      tokens: 7,
+      dollars: 0.3,
+    });
+    await inPage('session.end()');
+    expect(await inPage('ended')).toMatchObject({ reason: 'closed_by_client' });
+    expect(await listed(id)).toMatchObject({ endReason: 'closed_by_client' });
+  });
+
+  test('explains in words for the visitor why it may not start', async () => {
+    const connecting = `Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: 'w_unknown' })`;
+    expect(
+      await inPage(`${connecting}.catch(({ code, userMessage, status }) => ({ code, userMessage, status }))`),
+    ).toEqual({
+      code: 'INVALID_WIDGET_KEY',
+      userMessage: 'This assistant is not set up correctly. Please contact the website.',
+      status: 401,
+    });
+  });
+
+  test.each([
+    ['over a socket', '', 'socket'],
+    ['over HTTP alone', ', WebSocket: class { constructor() { throw new Error(); } }', 'http'],
+  ])('ends its session when the visitor leaves the page, %s', async (_how, more, transport) => {
+    const id = await connect(more);
+    await vi.waitFor(async () => expect(await inPage('session.transport')).toBe(transport), soon);
+    await visit.page.goto(`${host.origin}/elsewhere`);
+    await vi.waitFor(async () => expect(await listed(id)).toMatchObject({ endReason: 'closed_by_client' }), soon);
+  });
+
+  test.each([
+    ['over a socket', '', 'socket'],
+    ['over HTTP alone', ', WebSocket: class { constructor() { throw new Error(); } }', 'http'],
+  ])('ends its session when the visitor closes the tab, %s', async (_how, more, transport) => {
+    const id = await connect(more);
+    await vi.waitFor(async () => expect(await inPage('session.transport')).toBe(transport), soon);
+    await visit.page.close({ runBeforeUnload: true });
+    await vi.waitFor(async () => expect(await listed(id)).toMatchObject({ endReason: 'closed_by_client' }), soon);
+  });
+
+  test('talks with a provider of the OpenAI shape, and counts the tokens of its responses', async () => {
+    const calls: { readonly authorization: string | undefined; readonly type: string | undefined }[] = [];
+    await inPage(`globalThis.answer = async (sdp) => {
+      globalThis.provider = new RTCPeerConnection();
+      provider.ondatachannel = ({ channel }) => { globalThis.events = channel; };
+      const speaker = new AudioContext();
+      const tone = new OscillatorNode(speaker);
+      const voice = speaker.createMediaStreamDestination();
+      tone.connect(voice); tone.start();
+      for (const track of voice.stream.getTracks()) provider.addTrack(track, voice.stream);
+      await provider.setRemoteDescription({ type: 'offer', sdp });
+      await provider.setLocalDescription();
+      await new Promise((done) => {
+        provider.onicegatheringstatechange = () => provider.iceGatheringState === 'complete' && done();
+        if (provider.iceGatheringState === 'complete') done();
+      });
+      return provider.localDescription.sdp;
+    }`);
+    await visit.page.route('https://api.openai.com/v1/realtime/calls', async (route) => {
+      const headers = await route.request().allHeaders();
+      calls.push({ authorization: headers['authorization'], type: headers['content-type'] });
+      const offer = JSON.stringify(route.request().postData());
+      const body = await visit.page.evaluate<string>(`answer(${offer})`);
+      await route.fulfill({ status: 201, contentType: 'application/sdp', headers: cors, body });
+    });
+    const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
+
+    await connect();
+    await inPage(`(async () => {
+      session.on('usage', ({ usage }) => { globalThis.usage = usage; });
+      globalThis.player = new Audio();
+      globalThis.call = await session.connectAudio({
+        audioElement: player,
+        reportUsage: ({ total_tokens }) => ({ tokens: total_tokens, dollars: total_tokens / 1000 }),
+      });
+    })()`);
+    await vi.waitFor(async () => expect(await inPage('globalThis.events?.readyState')).toBe('open'), soon);
+    expect(calls).toEqual([{ authorization: `Bearer ${world.provider.secrets.at(-1)}`, type: 'application/sdp' }]);
+
+    const response = { id: 'resp_1', usage: { total_tokens: 42 } };
+    await inPage(`events.send('${JSON.stringify({ type: 'response.done', response })}')`);
+    await vi.waitFor(async () => expect(await inPage('globalThis.usage?.dollars')).toBeCloseTo(0.342), soon);
+
+    // Both sides make a noise, so it is never quiet.
+    await vi.waitFor(async () => expect(await inPage('player.srcObject?.getAudioTracks().length')).toBe(1), soon);
+    await vi.waitFor(() => expect(visit.count('"idleSec":0')).toBeGreaterThan(3), soon);
+    await inPage('session.end()');
+    expect(await inPage('call.peer.connectionState')).toBe('closed');
+    expect(await inPage('call.stream.getTracks()[0].readyState')).toBe('ended');
+    expect(visit.strangers.splice(0)).toEqual(['https://api.openai.com/v1/realtime/calls']);
+  });
+});

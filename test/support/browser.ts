@@ -1,0 +1,96 @@
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { findBinary, reasonToSkip } from './services/binaries.ts';
+
+export const browserFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  // Nothing leaves the machine, whatever a page asks for.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+  '--autoplay-policy=no-user-gesture-required',
+];
+
+/** @throws ServiceMissing */
+export function findChromium(): string {
+  return findBinary('chromium', 'chromium');
+}
+
+/** See `reasonToSkip`. */
+export function reasonToSkipBrowser(): string | undefined {
+  return reasonToSkip(findChromium);
+}
+
+/** Debian's Chromium without a window and with a profile of its own. @throws ServiceMissing when it is not installed */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: findChromium(), args: browserFlags });
+}
+
+/** A page with a memory for everything that must not happen on it. */
+export class Visit {
+  readonly page: Page;
+  /** Requests and sockets to other origins than those allowed. */
+  readonly strangers: string[] = [];
+  /** Violations of the Content-Security-Policy, and exceptions that nobody caught. */
+  readonly complaints: string[] = [];
+  /** Frames over all sockets, in order: `> ` sent, `< ` received. */
+  readonly frames: string[] = [];
+  /** Requests as `POST /api/session`. */
+  readonly requests: string[] = [];
+
+  private constructor(page: Page, origins: readonly string[]) {
+    this.page = page;
+    const note = (url: string): void => {
+      const { protocol, origin } = new URL(url);
+      const isLocal = ['data:', 'blob:', 'about:'].includes(protocol);
+      if (!isLocal && !origins.includes(origin.replace(/^ws/, 'http'))) this.strangers.push(url);
+    };
+    page.on('request', (request) => {
+      note(request.url());
+      this.requests.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+    page.on('websocket', (socket) => {
+      note(socket.url());
+      socket.on('framesent', ({ payload }) => this.frames.push(`> ${String(payload)}`));
+      socket.on('framereceived', ({ payload }) => this.frames.push(`< ${String(payload)}`));
+    });
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      if (/Content.Security.Policy/i.test(message.text())) this.complaints.push(message.text());
+    });
+  }
+
+  /** @param origins the only ones that the page may talk to */
+  static async begin(
+    browser: Browser,
+    origins: readonly string[],
+    options: BrowserContextOptions = {},
+  ): Promise<Visit> {
+    const context = await browser.newContext(options);
+    await context.addInitScript(
+      "addEventListener('securitypolicyviolation', (e) => console.error('Content-Security-Policy', e.violatedDirective, e.blockedURI))",
+    );
+    return new Visit(await context.newPage(), origins);
+  }
+
+  /** How many frames so far contain the text. */
+  count(text: string): number {
+    return this.frames.filter((frame) => frame.includes(text)).length;
+  }
+
+  /** The sm_session_id that the page attached its last socket to. */
+  get sessionId(): string {
+    return (
+      /"sm_session_id":"([^"]+)"/.exec(this.frames.findLast((frame) => frame.includes('"attach"')) ?? '')?.[1] ?? ''
+    );
+  }
+
+  async end(): Promise<void> {
+    await this.page.context().close();
+  }
+}

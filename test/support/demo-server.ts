@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { Client, type ListedSession } from './client.ts';
+import { freePort } from './services/server-process.ts';
+import { Switchboard, type Environment } from './switchboard.ts';
+
+const serviceToken = 'service-token-that-only-the-browser-tests-know';
+
+export interface SeenSession extends ListedSession {
+  readonly session: { readonly startedAt: string; readonly lastSeenAt: string; readonly idleSec: number };
+}
+
+/** The built service on a port that it keeps when it is started again, as behind a real name. */
+export class DemoServer {
+  /** Where the process listens. */
+  readonly port: number;
+  readonly direct: string;
+  readonly #directory: string;
+  readonly #environment: Environment;
+  #server: Switchboard | undefined;
+
+  private constructor(directory: string, port: number, environment: Environment) {
+    this.#directory = directory;
+    this.port = port;
+    this.direct = `http://localhost:${port}`;
+    this.#environment = {
+      PORT: String(port),
+      DATA_DIR: join(directory, 'data'),
+      HEARTBEAT_INTERVAL_SEC: '1',
+      SERVICE_TOKENS: serviceToken,
+      RATE_IP_PER_MIN: '100000',
+      WIDGET_SESSION_PER_MIN: '1000',
+      ...environment,
+    };
+  }
+
+  static async start(environment: Environment = {}): Promise<DemoServer> {
+    const directory = await mkdtemp(join(tmpdir(), 'switchboard-browser-'));
+    const server = new DemoServer(directory, await freePort(), environment);
+    await server.start();
+    return server;
+  }
+
+  async start(): Promise<void> {
+    this.#server = await Switchboard.start(this.#environment);
+  }
+
+  /** Ends the process; `start` begins another on the same port and data. */
+  async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    await this.#server?.end(signal);
+  }
+
+  /** Makes the stored sessions begin earlier; the server must not run. */
+  async age(ms: number): Promise<void> {
+    const database = await openEmbedded({ directory: join(this.#environment['DATA_DIR'] ?? '', 'postgres') });
+    await database.run((sql) => sql`update voice_session set started_at_ms = started_at_ms - ${ms}`);
+    await database.close();
+  }
+
+  /** The session as an operator sees it. */
+  async session(id: string): Promise<SeenSession | undefined> {
+    return (await this.#list()).find((session) => session.id === id);
+  }
+
+  /** The sessions that have not ended. */
+  async live(): Promise<readonly SeenSession[]> {
+    return (await this.#list()).filter(({ state }) => state !== 'ended');
+  }
+
+  async #list(): Promise<readonly SeenSession[]> {
+    const operator = new Client(() => this.direct, new Set(), { Authorization: `Bearer ${serviceToken}` });
+    const { body } = await operator.get('/api/operator/sessions');
+    return (body.sessions ?? []) as readonly SeenSession[];
+  }
+
+  async close(): Promise<void> {
+    await this.end('SIGKILL');
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { loadSdk, record, type Session } from './sdk.ts';
+
+/** A socket in the hands of the test. */
+class FakeSocket extends EventTarget {
+  static readonly opened: FakeSocket[] = [];
+  readonly sent: string[] = [];
+  readyState = 0;
+
+  constructor() {
+    super();
+    FakeSocket.opened.push(this);
+  }
+
+  send(text: string): void {
+    this.sent.push(text);
+  }
+
+  close(): void {
+    this.readyState = 3;
+  }
+
+  hear(frame: object): void {
+    this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(frame) }));
+  }
+
+  attach(): void {
+    this.readyState = 1;
+    this.dispatchEvent(new Event('open'));
+    const limits = { maxMinutes: 15, maxIdleSec: 300 };
+    this.hear({ type: 'attached', session, state: 'engaged', heartbeat: { intervalSec: 45 }, limits });
+  }
+
+  end(code: number): void {
+    this.readyState = 3;
+    this.dispatchEvent(Object.assign(new Event('close'), { code }));
+  }
+}
+
+const session = { active: true, startedAt: '', lastSeenAt: '', durationSec: 0, idleSec: 0 };
+const created = {
+  id: 'sess_1',
+  sm_session_id: 's:1:1',
+  client_secret: { value: 'ek_local_1', expires_at: 0 },
+  heartbeat: { intervalSec: 45 },
+  limits: { maxMinutes: 15, maxIdleSec: 300 },
+};
+const over = { error: 'over', code: 'SESSION_DURATION_EXCEEDED', userMessage: 'It is over.', reason: 'idle_exceeded' };
+
+/** Replies to heartbeats; `reply` may be replaced. */
+const server = { reply: (): Response => Response.json({ ok: true, session }), heartbeats: 0 };
+
+async function connect(): Promise<{ readonly session: Session; readonly events: ReturnType<typeof record> }> {
+  const { connect } = await loadSdk();
+  const session = await connect({
+    baseUrl: 'https://s.example',
+    WebSocket: FakeSocket,
+    fetch(url: string) {
+      if (url.endsWith('/api/session')) return Promise.resolve(Response.json(created));
+      server.heartbeats += 1;
+      return Promise.resolve(server.reply());
+    },
+  });
+  return { session, events: record(session) };
+}
+
+/** How long after a close the next socket was opened, in milliseconds; Infinity for not within five minutes. */
+async function reopensAfter(code: number): Promise<number> {
+  const sockets = FakeSocket.opened.length;
+  FakeSocket.opened.at(-1)?.end(code);
+  for (let ms = 0; ms < 300_000; ms += 50) {
+    if (FakeSocket.opened.length > sockets) return ms;
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  return Infinity;
+}
+
+describe('When the server closes the socket, the SDK', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    FakeSocket.opened.length = 0;
+    server.heartbeats = 0;
+    server.reply = () => Response.json({ ok: true, session });
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  test('connects elsewhere within a second when the node goes away (1012)', async () => {
+    await connect();
+    FakeSocket.opened[0]?.attach();
+    expect(await reopensAfter(1012)).toBeLessThanOrEqual(1000);
+  });
+
+  test.each([4429, 4503])('waits some seconds when it is asked for less (%s)', async (code) => {
+    await connect();
+    FakeSocket.opened[0]?.attach();
+    expect(await reopensAfter(code)).toBeGreaterThanOrEqual(4000);
+  });
+
+  test('waits twice as long after each socket that fails, half a minute at most', async () => {
+    await connect();
+    const waits: number[] = [];
+    for (let failures = 0; failures < 9; failures += 1) waits.push(await reopensAfter(1006));
+    expect(waits.slice(0, 4)).toEqual([400, 750, 1500, 3000]);
+    expect(waits.at(-1)).toBe(22_500);
+  });
+
+  test('opens no other socket when the session is over (4403), and asks for the reason that it missed', async () => {
+    const { events } = await connect();
+    FakeSocket.opened[0]?.attach();
+    server.reply = () => Response.json(over, { status: 403 });
+    expect(await reopensAfter(4403)).toBe(Infinity);
+    expect(events.at(-1)).toEqual({
+      type: 'ended',
+      event: { reason: 'idle_exceeded', code: over.code, userMessage: over.userMessage },
+    });
+    expect(server.heartbeats).toBe(1);
+  });
+
+  test('ends as unknown what the server does not know (4404)', async () => {
+    const { events, session } = await connect();
+    server.reply = () =>
+      Response.json({ error: '', code: 'SESSION_NOT_FOUND', userMessage: 'Not found.' }, { status: 404 });
+    expect(await reopensAfter(4404)).toBe(Infinity);
+    expect(session.state).toBe('ended');
+    expect(events.at(-1)).toMatchObject({ type: 'ended', event: { reason: 'not_found', userMessage: 'Not found.' } });
+  });
+
+  test('takes the reason from the last frame, and nothing follows it', async () => {
+    const { events } = await connect();
+    FakeSocket.opened[0]?.attach();
+    FakeSocket.opened[0]?.hear({ type: 'ended', ...over, maxMinutes: 15 });
+    expect(await reopensAfter(4403)).toBe(Infinity);
+    expect(events.map(({ type }) => type)).toEqual(['transport', 'beat', 'state', 'ended']);
+    expect(server.heartbeats).toBe(0);
+  });
+
+  test('gives up a socket that does not answer a heartbeat, which then goes over HTTP', async () => {
+    const { session, events } = await connect();
+    FakeSocket.opened[0]?.attach();
+    await vi.advanceTimersByTimeAsync(45_000);
+    expect(FakeSocket.opened[0]?.sent.at(-1)).toContain('"type":"heartbeat"');
+    expect(server.heartbeats).toBe(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(server.heartbeats).toBe(1);
+    expect(session.transport).toBe('http');
+    expect(events.at(-1)?.type).toBe('beat');
+  });
+
+  test('tells the true idle time once the page told of activity, and nothing before', async () => {
+    const { session } = await connect();
+    FakeSocket.opened[0]?.attach();
+    await vi.advanceTimersByTimeAsync(45_000);
+    expect(FakeSocket.opened[0]?.sent.at(-1)).not.toContain('idleSec');
+    session.active();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(server.heartbeats).toBeGreaterThan(0);
+    expect(session.idleSec).toBe(60);
+  });
+});

@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url';
+
+/** The parts of the SDK's types that mean something outside a browser. */
+export interface Sdk {
+  readonly connect: (options: Readonly<Record<string, unknown>>) => Promise<Session>;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly state: string;
+  readonly transport: string;
+  readonly idleSec: number;
+  readonly on: (type: string, listener: (event: Readonly<Record<string, unknown>>) => void) => () => void;
+  readonly active: () => void;
+  readonly reportUsage: (report: object) => Promise<Readonly<Record<string, unknown>>>;
+  readonly connectAudio: () => Promise<unknown>;
+  readonly end: () => Promise<void>;
+}
+
+/** The SDK as it is served. */
+export function loadSdk(): Promise<Sdk> {
+  return import(fileURLToPath(new URL('../../dist/web/widget.mjs', import.meta.url))) as Promise<Sdk>;
+}
+
+/** All events of a session, in order. */
+export function record(
+  session: Session,
+): { readonly type: string; readonly event: Readonly<Record<string, unknown>> }[] {
+  const events: { type: string; event: Readonly<Record<string, unknown>> }[] = [];
+  for (const type of ['state', 'beat', 'transport', 'warning', 'usage', 'ended', 'error'])
+    session.on(type, (event) => events.push({ type, event }));
+  return events;
+}
