@@ -66,7 +66,8 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   }
 
   function attempt(id: string, event: E, admits: Admits<R>, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
-    const recalled = store.recall?.(id);
+    // Only at first: what lost a conflict was out of date, and may still be.
+    const recalled = triesLeft === MAX_ATTEMPTS ? store.recall?.(id) : undefined;
     if (recalled !== undefined && admits?.(recalled) !== false) {
       const outcome = judge(recalled, event);
       if (outcome.record.version !== recalled.version) return save(outcome, recalled, event, admits, triesLeft);

@@ -185,6 +185,34 @@ describe('The host’s short cut', () => {
   });
 });
 
+describe('With a store that recalls what it saw last the host', () => {
+  const recalling = (store: LampStore, recalled: Lamp) => ({
+    load: (id: string) => store.load(id),
+    save: (lamp: Lamp, version: number) => store.save(lamp, version),
+    recall: () => recalled,
+  });
+
+  test('saves without a load, and loads when the memory was out of date', async () => {
+    const store = new LampStore();
+    store.put('a');
+    const host = hostOn(recalling(store, { id: 'a', version: 1, isOn: false, pulls: 0 }));
+    expect((await host.send('a', { type: 'PULL' }))?.record).toMatchObject({ pulls: 1 });
+    expect((await host.send('a', { type: 'PULL' }))?.record).toMatchObject({ pulls: 2, isOn: false });
+    expect(store.asked[0]).toBe('save a true');
+    expect(store.asked).toContain('load a');
+  });
+
+  test('answers nothing and refuses nobody by its memory alone', async () => {
+    const store = new LampStore();
+    store.put('a', { version: 7, pulls: 5 });
+    const host = hostOn(recalling(store, { id: 'a', version: 1, isOn: false, pulls: 0 }));
+    expect((await host.send('a', { type: 'LOOK' }))?.record.pulls).toBe(5);
+    expect(await host.send('a', { type: 'LOOK' }, ({ pulls }) => pulls === 5)).toBeDefined();
+    expect(await host.send('a', { type: 'PULL' }, ({ pulls }) => pulls === 0)).toBeUndefined();
+    expect(store.lamps.get('a')?.pulls).toBe(5);
+  });
+});
+
 describe('On a store that answers at once the host', () => {
   function atOnce() {
     const lamps = new Map<string, Lamp>([['a', { id: 'a', version: 1, isOn: false, pulls: 0 }]]);
