@@ -119,7 +119,7 @@ export class Batch {
     const { guard } = operation;
     if (guard === undefined || guard.allowed === true || guard.call === group) return false;
     const { tag, name, key, args, resolve, reject } = operation;
-    void guard.decision.then((allowed) => {
+    guard.whenDecided((allowed) => {
       this.#pending -= 1;
       if (allowed) this.run(tag, name, key, args, operation.decides).then(resolve, reject);
       else reject(new Guarded());

@@ -12,22 +12,21 @@ export class Guarded extends Error {
  * server has them both; else the guarded ones wait for the decision.
  */
 export class Guard {
-  /** Undefined until the deciding operation has answered. */
+  /** Undefined until it is decided. */
   allowed: boolean | undefined;
   /** The call that the deciding operation travels in. */
   call: unknown;
-  /** The decision of whoever asked, who may also decide when Redis does not answer. */
-  readonly decision: Promise<boolean>;
-  #decide = (_allowed: boolean): void => undefined;
+  #waiting: ((allowed: boolean) => void)[] | undefined;
 
-  constructor() {
-    this.decision = new Promise((resolve) => {
-      this.#decide = resolve;
-    });
-  }
-
+  /** By whoever asked for the deciding operation; it may also decide when Redis does not answer. */
   decide(allowed: boolean): void {
     this.allowed = allowed;
-    this.#decide(allowed);
+    for (const hear of this.#waiting ?? []) hear(allowed);
+    this.#waiting = undefined;
+  }
+
+  whenDecided(hear: (allowed: boolean) => void): void {
+    if (this.allowed === undefined) (this.#waiting ??= []).push(hear);
+    else hear(this.allowed);
   }
 }

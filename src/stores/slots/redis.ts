@@ -14,7 +14,7 @@ export interface RedisSlotsParts {
   readonly redis: Pick<Redis, 'run'>;
   /** The subject's sessions that hold a slot, from the history: asked when Redis may have lost some. */
   readonly rebuild: (subject: string) => Promise<readonly Holder[]>;
-  /** Longer than any lease, in milliseconds: an untouched subject is forgotten after it. */
+  /** The registry's `keepMs`: its sweep keeps the slots of live sessions from being forgotten. */
   readonly keepMs: number;
 }
 

@@ -95,6 +95,6 @@ function started<T>(work: () => Eventually<T>): Promise<T> {
     const working = work();
     return working instanceof Promise ? working : Promise.resolve(working);
   } catch (error) {
-    return Promise.reject(error as Error);
+    return Promise.reject(error);
   }
 }
