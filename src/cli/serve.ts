@@ -74,6 +74,7 @@ function startMessage(config: Config, { publicUrl, parts }: App, elapsedMs: numb
   const lines = [
     `Switchboard is ready at ${publicUrl} (${(elapsedMs / 1000).toFixed(1)} s)`,
     '',
+    `  Demo page       ${publicUrl}/demo`,
     `  API reference   ${publicUrl}/docs`,
     ...(parts.mail === 'development mailbox' ? [`  Mailbox         ${publicUrl}/dev/mail`] : []),
     `  Storage         ${parts.storage}`,

@@ -51,6 +51,8 @@ export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
       get(`/${name}`, (call) => sendFile(call, file(name), forEverybody)),
     ),
     ...['demo.js', 'demo.css'].map((name) => get(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`)))),
+    // Who opens the address that the start-up message names should meet the product.
+    get('/', () => ({ status: 302, body: '', headers: [['Location', '/demo']] })),
     get('/demo', (call) =>
       sendFile(call, file('demo/index.html'), [pagePolicyWith(callOrigins[parts.provider.name] ?? [])]),
     ),
