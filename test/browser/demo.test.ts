@@ -41,6 +41,12 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await vi.waitFor(() => expect(demo.visit.complaints.splice(0)).toContain(violation), soon);
   });
 
+  test('works under the number of this machine as under its name', async () => {
+    demo = await DemoPage.open(browser, server.direct.replace('localhost', '127.0.0.1'));
+    await demo.start();
+    await demo.sees('#status', 'Engaged');
+  });
+
   test('connects, beats over the socket and counts what the conversation costs', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();

@@ -113,6 +113,13 @@ describe('The widget SDK in a back end', () => {
     });
   });
 
+  test('takes an error that Switchboard did not write for a broken connection, and tries again', async () => {
+    const answers = [Response.json(null, { status: 502 }), new Response('<h1>Bad gateway</h1>', { status: 502 })];
+    const session = await connect({ fetch: (url: string, init: RequestInit) => answers.shift() ?? fetch(url, init) });
+    expect(answers).toHaveLength(0);
+    await session.end();
+  });
+
   test('gives up creating a session when nobody answers', async () => {
     const nobody = sdk.connect({ baseUrl: 'http://127.0.0.1:9', widgetKey });
     await expect(nobody).rejects.toMatchObject({ code: 'NETWORK_ERROR', status: 0 });

@@ -11,7 +11,7 @@ export function createPost(baseUrl: string, options: ConnectOptions): Post {
   const send = options.fetch ?? fetch;
   return async <T>(path: string, body: object, idempotencyKey?: string, last = false): Promise<T> => {
     let response: Response;
-    let reply: unknown;
+    let reply: T & Partial<RefusalBody>;
     try {
       response = await send(baseUrl + path, {
         method: 'POST',
@@ -24,12 +24,13 @@ export function createPost(baseUrl: string, options: ConnectOptions): Post {
         keepalive: last,
         signal: AbortSignal.timeout(REPLY_MS),
       });
-      // A proxy in between answers with a page of its own.
       reply = await response.json();
     } catch (cause) {
       throw noConnection(cause);
     }
-    if (!response.ok) throw new SwitchboardError(reply as RefusalBody, response.status);
-    return reply as T;
+    if (response.ok) return reply;
+    // A proxy in between answers in its own way.
+    if (reply?.userMessage === undefined) throw noConnection(response.status);
+    throw new SwitchboardError(reply as RefusalBody, response.status);
   };
 }

@@ -1,0 +1,45 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { TestProvider } from '../support/provider.ts';
+import { DemoPage } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const callsUrl = 'https://api.openai.com/v1/realtime/calls';
+
+describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let provider: TestProvider;
+  let server: DemoServer;
+
+  beforeAll(async () => {
+    [browser, provider] = await Promise.all([launchBrowser(), TestProvider.start()]);
+    server = await DemoServer.start({ OPENAI_API_KEY: provider.apiKey, UPSTREAM_BASE_URL: provider.baseUrl });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await provider?.close();
+  });
+
+  test('calls the provider with the client secret, and says so when it is refused', async () => {
+    const demo = await DemoPage.open(browser, server.direct, { permissions: ['microphone'] });
+    const secrets: (string | undefined)[] = [];
+    await demo.visit.page.route(callsUrl, async (route) => {
+      secrets.push((await route.request().allHeaders())['authorization']);
+      await route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' });
+    });
+    await demo.sees('#mode', 'Live: openai');
+    await demo.start();
+    await demo.sees('#notice', 'The voice service did not take the call.');
+    await demo.sees('#status', 'Engaged');
+    expect(secrets).toEqual([`Bearer ${provider.secrets.at(-1)}`]);
+    await demo.sees('#wire', `POST ${callsUrl}`);
+    expect(await demo.visit.page.locator('body').textContent()).not.toContain(provider.secrets.at(-1));
+    await demo.visit.end();
+    expect(demo.visit.strangers).toEqual([callsUrl]);
+    expect(demo.visit.complaints).toEqual([]);
+  });
+});
