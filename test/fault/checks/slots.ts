@@ -30,8 +30,7 @@ function mostAtOnce(held: readonly Story[]): Crowd {
   let worst: Crowd = { at: 0, count: 0, ids: [] };
   for (const { openedAt } of held) {
     const open = held.filter((story) => story.openedAt <= openedAt && openedAt < story.engagedUntil);
-    if (open.length > worst.count)
-      worst = { at: openedAt, count: open.length, ids: open.map(({ id }) => id.slice(0, 42)) };
+    if (open.length > worst.count) worst = { at: openedAt, count: open.length, ids: open.map(({ id }) => id) };
   }
   return worst;
 }
