@@ -37,5 +37,8 @@ export function startClocks(session: Session): () => void {
   };
   draw();
   const timer = setInterval(draw, 1000);
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    for (const id of ['duration', 'silence']) show(id, '–', 0, 1);
+  };
 }

@@ -1,5 +1,6 @@
-import type { Session, Usage } from '../widget/api.ts';
+import type { Session, SwitchboardError, Usage } from '../widget/api.ts';
 import { element } from './elements.ts';
+import { showUsage } from './gauges.ts';
 import type { Wire } from './wire.ts';
 
 const report = element('report', HTMLButtonElement);
@@ -38,8 +39,12 @@ export class Provocations {
   }
 
   #report(tokens: number, dollars: number): void {
-    // A refusal ends the session, which the page hears as every widget does.
-    this.#session?.reportUsage({ tokens, dollars }).catch(() => undefined);
+    const before = this.#usage;
+    // A refusal ends the session, which the page hears as every widget does; the report was counted all the same.
+    this.#session?.reportUsage({ tokens, dollars }).catch(({ code }: SwitchboardError) => {
+      if (before !== undefined && code === 'DAILY_QUOTA_EXCEEDED')
+        showUsage({ ...before, tokens: before.tokens + tokens, dollars: before.dollars + dollars });
+    });
   }
 
   #ask(): void {
