@@ -55,9 +55,10 @@ export class Batch {
   run(tag: number, name: string, key: string, args: readonly string[], decides?: Guard): Promise<unknown> {
     const guard = this.#guard;
     if (guard?.allowed === false) return Promise.reject(new Guarded());
-    if (this.#pending >= this.#options.maxPending) return Promise.reject(unavailable('too much waits for Redis'));
-    this.#pending += 1;
     return new Promise((resolve, reject) => {
+      if (this.#pending >= this.#options.maxPending)
+        return fail(unavailable('too much waits for Redis'), guard, reject);
+      this.#pending += 1;
       if (this.#collected.length === 0) setImmediate(() => this.#flush());
       this.#collected.push({ tag, name, key, args, guard, decides, resolve, reject });
     });
@@ -110,7 +111,7 @@ export class Batch {
     } catch (error) {
       this.#pending -= ready.length;
       const fault = faultOf(error);
-      for (const operation of ready) operation.reject(fault);
+      for (const { guard, reject } of ready) fail(fault, guard, reject);
     }
   }
 
@@ -151,6 +152,12 @@ function pushGuarded(command: string[], operations: readonly Operation[], n: num
     const place = operations.findIndex(({ decides }) => decides === guard) + 1;
     command.push('if', String(place), String(args.length), name);
   }
+}
+
+/** What failed under a guard waits for its decision, which may be made without Redis: what is refused must not be tried otherwise. */
+function fail(fault: unknown, guard: Guard | undefined, reject: (error: unknown) => void): void {
+  if (guard === undefined) reject(fault);
+  else guard.whenDecided((allowed) => reject(allowed ? fault : new Guarded()));
 }
 
 /** An operation under a guard that refused answers null; no operation does so otherwise. */

@@ -6,7 +6,8 @@ import { allTags, slotOfTag } from './tags.ts';
 
 /** While something is wrong the map is asked for at most this often. */
 const REFRESH_MS = 200;
-const MAP_DEADLINE_MS = 600;
+/** The part of a call's deadline that reading the map may take. */
+const MAP_SHARE = 0.85;
 
 /**
  * Redis Cluster: a map from tags to masters, one link a master, the map read again when a server redirects or is lost.
@@ -14,7 +15,7 @@ const MAP_DEADLINE_MS = 600;
  * It is our own, because node-redis's cluster puts every command through its routing policies, and waits as a whole when one master
  * hangs; here the tags of the other masters go on.
  */
-export function createClusterRoute(seeds: readonly string[]): Route {
+export function createClusterRoute(seeds: readonly string[], deadlineMs: number): Route {
   const links = new Map<string, ServerLink>();
   let owners: readonly string[] = [];
   let refreshing: Promise<void> | undefined;
@@ -35,7 +36,7 @@ export function createClusterRoute(seeds: readonly string[]): Route {
     readAt = performance.now();
     const known = new Set([...seeds.map(addressOf), ...owners]);
     const answers = [...known].map(async (address) => {
-      const reply = await linkTo(address).send(['CLUSTER', 'SLOTS'], performance.now() + MAP_DEADLINE_MS);
+      const reply = await linkTo(address).send(['CLUSTER', 'SLOTS'], performance.now() + deadlineMs * MAP_SHARE);
       return ownersOf(reply, address);
     });
     owners = await Promise.any(answers).catch(() => {

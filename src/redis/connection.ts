@@ -45,7 +45,7 @@ const ANY_TAG = 0;
 
 /** Opens Redis lazily: the first use connects, and so does the first after every loss. */
 export function openRedis({ urls, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING }: RedisOptions): Redis {
-  const route: Route = urls.length === 1 ? createSingleRoute(urls[0] ?? '') : createClusterRoute(urls);
+  const route: Route = urls.length === 1 ? createSingleRoute(urls[0] ?? '') : createClusterRoute(urls, deadlineMs);
   const batch = new Batch(route, { deadlineMs, maxPending });
   const ears = new Set<ServerLink>();
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));

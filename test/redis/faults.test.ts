@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
+import { Guarded } from '../../src/redis/guard.ts';
 import { createRedisBus, type RedisBus } from '../../src/stores/bus/redis.ts';
 import { createRedisSlots, type RedisSlots } from '../../src/stores/slots/redis.ts';
 import { createRedisVoiceRegistry, type RedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
@@ -199,6 +200,29 @@ function faults(start: () => Promise<RedisService>): void {
       await take();
       expect(node.told).toEqual(Array.from({ length: outage }, () => ['local', 'shared']).flat());
     }
+  });
+
+  test('what depends on a count that Redis does not answer is decided by the count of this process', async () => {
+    const record = voiceRecord();
+    await node.registry.insert(record);
+    const key = randomId();
+    const faults: unknown[] = [];
+    const beat = () =>
+      node.windows.takeAlongside(key, 1, DAY_BEGIN, () =>
+        node.registry.save({ ...record, version: 2 }, 1).catch((fault: unknown) => {
+          faults.push(fault);
+          throw fault;
+        }),
+      );
+    service.freeze();
+    const outcomes = await Promise.all([outcomeOf(beat), outcomeOf(beat)]);
+    await outcomeOf(beat);
+    service.thaw();
+    expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(ANSWER_MS);
+    // The first is allowed, so its save fails; the second and the third are refused, so theirs must not be tried otherwise.
+    expect(outcomes.map(({ fault }) => fault)).toEqual([expect.any(Unavailable), undefined]);
+    expect(faults.filter((fault) => fault instanceof Unavailable)).toHaveLength(1);
+    expect(faults.filter((fault) => fault instanceof Guarded)).toHaveLength(2);
   });
 
   test('the bus goes on in this process, and hears the others again after a loss', async () => {

@@ -104,6 +104,15 @@ function op.due(key, i)
   return call('ZCOUNT', key, '-inf', ARGV[i]), i + 1
 end
 
+-- What lives long is kept alive by the sweep that comes by, far from the hot path.
+local function keepLive(record, id, name, keepMs)
+  if call('SISMEMBER', subjectSet(record), id) == 0 then return end
+  call('PEXPIRE', record, keepMs)
+  call('PEXPIRE', subjectSet(record), keepMs)
+  call('PEXPIRE', slotsOf(record), keepMs)
+  if name ~= '' then call('PEXPIRE', keySet(record, name), keepMs) end
+end
+
 -- now, lease end, limit, keep: claims at most so many, and moves on what is not due yet
 function op.claim(key, i)
   local at, untilMs, limit, keepMs = unpack(ARGV, i, i + 3)
@@ -116,15 +125,9 @@ function op.claim(key, i)
       local record = sub(key, 1, 4) .. id
       local present = call('HMGET', record, 'd', 'k')
       local due = present[1] and match(present[1], '^%d+ (%S+)')
+      if present[1] then keepLive(record, id, present[2], keepMs) end
       if due and tonumber(due) > now then
         call('ZADD', key, due, id)
-        -- What lives long is kept alive here, far from the hot path.
-        if call('SISMEMBER', subjectSet(record), id) == 1 then
-          call('PEXPIRE', record, keepMs)
-          call('PEXPIRE', subjectSet(record), keepMs)
-          call('PEXPIRE', slotsOf(record), keepMs)
-          if present[2] ~= '' then call('PEXPIRE', keySet(record, present[2]), keepMs) end
-        end
       else
         -- A record that Redis has lost is claimed as well: whoever claims it finds it in the history.
         call('ZADD', key, untilMs, id)

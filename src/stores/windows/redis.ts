@@ -81,7 +81,10 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsPar
       };
       return asking.then(
         (taken) => finish(toCount(taken, limit, minute)),
-        (error: unknown) => finish(countLocally(error, key, limit, atMs)),
+        (error: unknown) => {
+          if (!(error instanceof Unavailable)) guard.decide(false);
+          return finish(countLocally(error, key, limit, atMs));
+        },
       );
     },
   };
