@@ -277,7 +277,7 @@ function badWay(): void {
   beforeEach(async () => {
     service = await startRedis();
     proxy = await startProxy(service.url);
-    node = openNode([proxy.url], 1000);
+    node = openNode([proxy.url]);
     await expectServed(node);
   });
 
@@ -311,14 +311,17 @@ function badWay(): void {
   });
 
   test('what waits is bounded: more is refused at once', async () => {
+    const narrow = openNode(service.urls, 1000);
+    await recoveryOf(() => narrow.redis.ping());
     service.freeze();
-    const asked = Array.from({ length: 5000 }, () => outcomeOf(() => node.registry.load(`s:${randomId()}:a`)));
-    expect(node.redis.pending).toBe(1000);
+    const asked = Array.from({ length: 5000 }, () => outcomeOf(() => narrow.registry.load(`s:${randomId()}:a`)));
+    expect(narrow.redis.pending).toBe(1000);
     const reasons = (await Promise.all(asked)).map(({ fault }) => String((fault as Unavailable).cause));
     expect(reasons.filter((reason) => reason.includes('too much waits'))).toHaveLength(4000);
-    expect(node.redis.pending).toBe(0);
+    expect(narrow.redis.pending).toBe(0);
     service.thaw();
-    await expectRecovery(node);
+    await expectRecovery(narrow);
+    await narrow.close();
   });
 
   test('closed: refused, and nothing hangs', async () => {
