@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { clip } from '../kernel/clip.ts';
 import { Refusal } from '../kernel/errors.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 
 const MAX_DEPTH = 32;
+const MAX_PATH_LENGTH = 200;
 
 /** Parses a body: one JSON object in UTF-8, nested at most 32 deep (contract section 2). */
 export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal {
@@ -13,7 +15,7 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return malformed(`The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : ''}`);
+    return malformed(`The body is not valid JSON: ${describeSyntax(error)}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return malformed('The body must be a JSON object.');
@@ -25,6 +27,12 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal
   if (details.length > 0)
     return new Refusal('INVALID_REQUEST', `${details[0]?.path}: ${details[0]?.message}`, { details });
   return value as Record<string, unknown>;
+}
+
+/** What the parser says, without the piece of the body that some of its messages quote: refusals are logged, and it may be a code. */
+function describeSyntax(error: unknown): string {
+  if (!(error instanceof SyntaxError)) return '';
+  return /^Unexpected token '.+?'(?=, )|^[^"']*(?:'[^']'[^"']*)*$/u.exec(error.message)?.[0] ?? 'it cannot be read';
 }
 
 function malformed(message: string): Refusal {
@@ -61,7 +69,8 @@ function repeated(written: readonly string[], names: readonly string[]): Refusal
   const count = (name: string, by: number): unknown => surplus.set(name, (surplus.get(name) ?? 0) + by);
   for (const name of written) count(String(JSON.parse(name)), 1);
   for (const name of names) count(name, -1);
-  const paths = [...surplus.keys()].filter((name) => surplus.get(name) !== 0).slice(0, 20);
+  const twice = [...surplus.keys()].filter((name) => surplus.get(name) !== 0).slice(0, 20);
+  const paths = twice.map((name) => clip(name, MAX_PATH_LENGTH));
   const details = paths.map((path) => ({ path, message: 'comes more than once in an object' }));
   return new Refusal('INVALID_REQUEST', `${paths[0]}: comes more than once in an object; send it once`, { details });
 }

@@ -1,5 +1,6 @@
 import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { DestroyReason } from '../../machines/auth-session/types.ts';
+import { clip } from '../kernel/clip.ts';
 import type { Dependency } from '../kernel/errors.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -15,6 +16,9 @@ export interface VerdictTold {
 
 /** One function per business event: it is logged and counted here, and nowhere else. No secret, code, token or address is told. */
 export type Events = ReturnType<typeof createEvents>;
+
+/** Refusals repeat what was sent (an origin, a path, a method), which may have many kilobytes. */
+const MAX_ERROR_LENGTH = 300;
 
 export function createEvents(log: Log, metrics: Metrics) {
   return {
@@ -45,7 +49,7 @@ export function createEvents(log: Log, metrics: Metrics) {
 
     refused(code: string, route: string, requestId: string, error: string): void {
       metrics.refused.inc({ code });
-      log.info({ event: 'request.refused', refusal: code, route, requestId, error });
+      log.info({ event: 'request.refused', refusal: code, route, requestId, error: clip(error, MAX_ERROR_LENGTH) });
     },
 
     botJudged(verdict: VerdictTold, requestId: string): void {

@@ -22,8 +22,9 @@ const secretNames = [
 /**
  * The service's log: JSON lines on standard output, or readable lines where `readable` is set (a terminal).
  * Writing is synchronous, so that nothing is lost when the process ends.
+ * @param destination takes the JSON lines in the place of standard output
  */
-export function createLog(level: string, readable: boolean): Log {
+export function createLog(level: string, readable: boolean, destination?: pino.DestinationStream): Log {
   const options: pino.LoggerOptions = {
     level,
     base: undefined,
@@ -32,7 +33,7 @@ export function createLog(level: string, readable: boolean): Log {
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: '[redacted]' },
     serializers: { err: describeError },
   };
-  if (!readable) return pino(options, pino.destination({ sync: true }));
+  if (!readable) return pino(options, destination ?? pino.destination({ sync: true }));
   return pino(options, pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }));
 }
 

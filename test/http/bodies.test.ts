@@ -53,6 +53,37 @@ describe('A body', () => {
     expect(parseJsonObject(Buffer.from(body))).toEqual(JSON.parse(body));
   });
 
+  const longName = 'n'.repeat(30_000);
+  test.each([
+    [
+      'many texts that cannot be stored',
+      `{"${longName}":[${Array.from({ length: 3000 }, () => '"\\u0000"').join(',')}]}`,
+    ],
+    [
+      'many names that cannot be stored',
+      `{"${longName}":[${Array.from({ length: 2000 }, () => '{"\\u0000":1}').join(',')}]}`,
+    ],
+    ['a long name twice', `{"${longName}":1,"${longName}":2}`],
+  ])('with %s gets a short answer, and a short line in the log', async (_title, body) => {
+    const app = await build();
+    const reply = await app.post('/api/auth/otp/send', body);
+    expect(reply.status).toBe(400);
+    expect(reply.text.length).toBeLessThan(8_000);
+    expect(app.logged().length).toBeLessThan(2_000);
+  });
+
+  test.each([
+    'email=ada@b.co&code=123456',
+    '{"email":ada@b.co,"code":"123456"}',
+    '{"code":123456a}',
+    '{"code":"123456"',
+  ])('that is not JSON is not quoted: %s', async (body) => {
+    const app = await build();
+    const reply = await app.post('/api/auth/otp/verify', body);
+    expect(reply.status).toBe(400);
+    expect(reply.text + app.logged()).not.toMatch(/ada|12345/);
+  });
+
   test('says which field came more than once', () => {
     const refusal = parseJsonObject(Buffer.from('{"a":1,"b":{"c":1,"d":2,"c":3},"a":2}'));
     expect(refusal).toBeInstanceOf(Refusal);

@@ -72,14 +72,19 @@ export class TestApp {
   readonly service: Service;
   /** What went wrong in work that no request waited for. */
   readonly faults: readonly unknown[];
+  readonly #logLines: readonly string[];
 
-  private constructor(parts: Pick<TestApp, 'clock' | 'provider' | 'live' | 'outbox' | 'service' | 'faults'>) {
+  private constructor(
+    parts: Pick<TestApp, 'clock' | 'provider' | 'live' | 'outbox' | 'service' | 'faults'>,
+    logLines: readonly string[],
+  ) {
     this.clock = parts.clock;
     this.provider = parts.provider;
     this.live = parts.live;
     this.outbox = parts.outbox;
     this.service = parts.service;
     this.faults = parts.faults;
+    this.#logLines = logLines;
   }
 
   static async build(options: TestAppOptions): Promise<TestApp> {
@@ -100,6 +105,8 @@ export class TestApp {
     const live = options.live ?? createInProcessStores(dueAt(config.voice), clock, onError);
     const outbox = new Outbox({ clock });
     const metrics = new Metrics();
+    const logLines: string[] = [];
+    const log = createLog('info', false, { write: (line) => void logLines.push(line) });
     const service = await buildService({
       config,
       clock,
@@ -111,12 +118,17 @@ export class TestApp {
       onError,
       mailer: outbox,
       bots: options.bots ?? selectDetector(config.bots),
-      events: createEvents(createLog('silent', false), metrics),
+      events: createEvents(log, metrics),
       publicUrl: () => config.publicUrl ?? CONSOLE,
       isAccepting: () => true,
     });
     await service.directory.start();
-    return new TestApp({ clock, provider, live, outbox, service, faults });
+    return new TestApp({ clock, provider, live, outbox, service, faults }, logLines);
+  }
+
+  /** What was logged. */
+  logged(): string {
+    return this.#logLines.join('');
   }
 
   get sessions(): Service['sessions'] {
