@@ -1,13 +1,36 @@
 import type { Config } from '../../config/config.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
+import { Release } from '../kernel/release.ts';
+import { openRedis } from '../redis/connection.ts';
+import { createRedisBus } from '../stores/bus/redis.ts';
 import { createDurableStores } from '../stores/durable.ts';
 import type { KeyStores } from './keys.ts';
 
-/** The stores that the key commands work on; nodes that serve learn of a change by their own reloads. */
+/**
+ * The stores that the key commands work on. Nodes hear of a change over Redis at once; without Redis, or while it is away,
+ * by their next look at the database.
+ */
 export async function openKeyStores(config: Config): Promise<KeyStores> {
+  const ignore = (): void => undefined;
+  const release = new Release(ignore);
   const database = await openDatabase(config);
-  await migrate(database);
-  const { tenants, audit } = createDurableStores(database);
-  return { tenants, audit, bus: { publish: () => undefined }, close: () => database.close() };
+  release.add(() => database.close());
+  try {
+    await migrate(database);
+    const { tenants, audit } = createDurableStores(database);
+    return { tenants, audit, bus: openBus(config.redisUrls, release, ignore), close: () => release.all() };
+  } catch (error) {
+    await release.all();
+    throw error;
+  }
+}
+
+function openBus(urls: Config['redisUrls'], release: Release, onError: () => void): KeyStores['bus'] {
+  if (urls === undefined) return { publish: () => undefined };
+  const redis = openRedis({ urls });
+  release.add(() => redis.close());
+  const bus = createRedisBus({ redis, onError });
+  release.add(() => bus.close());
+  return bus;
 }

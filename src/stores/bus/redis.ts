@@ -13,6 +13,7 @@ export interface RedisBusParts {
 }
 
 export interface RedisBus extends Bus {
+  /** Lets what was published go out, then stops listening. */
   close(): Promise<void>;
 }
 
@@ -23,6 +24,7 @@ export interface RedisBus extends Bus {
 export function createRedisBus({ redis, onError }: RedisBusParts): RedisBus {
   const local = createInProcessBus(onError);
   const me = randomId();
+  const underWay = new Set<Promise<void>>();
   const stop = redis.listen(CHANNEL, (text) => {
     const message = text.startsWith(me) ? undefined : readMessage(text.slice(me.length));
     if (message !== undefined) local.publish(message);
@@ -31,9 +33,14 @@ export function createRedisBus({ redis, onError }: RedisBusParts): RedisBus {
   return {
     publish(message: BusMessage) {
       local.publish(message);
-      redis.publish(CHANNEL, me + JSON.stringify(message)).catch(onError);
+      const sending = redis.publish(CHANNEL, me + JSON.stringify(message)).catch(onError);
+      underWay.add(sending);
+      void sending.finally(() => underWay.delete(sending));
     },
     subscribe: (listener) => local.subscribe(listener),
-    close: stop,
+    async close() {
+      await Promise.all(underWay);
+      await stop();
+    },
   };
 }
