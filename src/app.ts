@@ -66,10 +66,7 @@ export async function startApp(config: Config, log: Log, overrides: Overrides = 
 async function start(config: Config, log: Log, overrides: Overrides, release: Release): Promise<App> {
   const metrics = new Metrics();
   const events = createEvents(log, metrics);
-  const onError = (error: unknown): void =>
-    error instanceof Unavailable
-      ? events.dependencyAway(error.dependency, error.cause)
-      : events.faulted(error, undefined, 'background work');
+  const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
 
   const database = await openDatabase(config);
   release.add(() => database.close());

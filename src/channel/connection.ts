@@ -271,10 +271,8 @@ export class Connection implements SocketListener {
   /** The socket stays: the client may try the frame again. */
   #fail(fault: unknown, frame: ClientFrame): void {
     const { events } = this.#channel.parts;
-    const isAway = fault instanceof Unavailable;
-    if (isAway) events.dependencyAway(fault.dependency, fault);
-    else events.faulted(fault, undefined, 'channel');
-    const code = isAway ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
+    events.faulted(fault, undefined, 'channel');
+    const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
     const id = 'id' in frame ? frame.id : undefined;
     this.send({ type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) });
     if (frame.type === 'attach') this.#detach();

@@ -1,7 +1,8 @@
 import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { DestroyReason } from '../../machines/auth-session/types.ts';
 import { clip } from '../kernel/clip.ts';
-import type { Dependency } from '../kernel/errors.ts';
+import { Unavailable, type Dependency } from '../kernel/errors.ts';
+import { LineBudget } from './line-budget.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -14,14 +15,35 @@ export interface VerdictTold {
   readonly reason?: string | undefined;
 }
 
-/** One function per business event: it is logged and counted here, and nowhere else. No secret, code, token or address is told. */
+/**
+ * One function per business event: it is logged and counted here, and nowhere else. No secret, code, token or address is told.
+ * What a stranger or an outage can repeat at will is counted always and logged within a budget; `leftOut` tells of lines that are not there.
+ */
 export type Events = ReturnType<typeof createEvents>;
 
 /** Refusals repeat what was sent (an origin, a path, a method), which may have many kilobytes. */
 const MAX_ERROR_LENGTH = 300;
 
-export function createEvents(log: Log, metrics: Metrics) {
+/** @param now milliseconds of any clock that nobody sets */
+export function createEvents(log: Log, metrics: Metrics, now: () => number = () => performance.now()) {
+  const budget = new LineBudget();
+
+  /** Writes a line of a kind that may come in floods, with what tells of those that were left out. */
+  function within(kind: string, write: (about: { readonly leftOut?: number }) => void): void {
+    const leftOut = budget.spend(kind, now());
+    if (leftOut !== undefined) write(leftOut === 0 ? {} : { leftOut });
+  }
+
+  function dependencyAway(dependency: Dependency, error: unknown, requestId?: string, where?: string): void {
+    metrics.faults.inc({ dependency });
+    within(`away ${dependency}`, (about) =>
+      log.warn({ event: 'dependency.away', dependency, where, requestId, err: error, ...about }),
+    );
+  }
+
   return {
+    dependencyAway,
+
     sessionOpened(record: VoiceRecord, requestId: string): void {
       metrics.started.inc({ caller: record.caller, tenant: record.tenantId });
       const { caller, tenantId, agentId, keyId, provider } = record;
@@ -49,7 +71,10 @@ export function createEvents(log: Log, metrics: Metrics) {
 
     refused(code: string, route: string, requestId: string, error: string): void {
       metrics.refused.inc({ code });
-      log.info({ event: 'request.refused', refusal: code, route, requestId, error: clip(error, MAX_ERROR_LENGTH) });
+      within(code, (about) => {
+        const why = clip(error, MAX_ERROR_LENGTH);
+        log.info({ event: 'request.refused', refusal: code, route, requestId, error: why, ...about });
+      });
     },
 
     botJudged(verdict: VerdictTold, requestId: string): void {
@@ -70,13 +95,10 @@ export function createEvents(log: Log, metrics: Metrics) {
       log.warn({ event: 'operator.acted', actor, action, target, requestId });
     },
 
-    dependencyAway(dependency: Dependency, error: unknown, requestId?: string): void {
-      metrics.faults.inc({ dependency });
-      log.warn({ event: 'dependency.away', dependency, requestId, err: error });
-    },
-
+    /** What was thrown; a dependency that is away is no fault of ours. */
     faulted(error: unknown, requestId: string | undefined, where: string): void {
-      log.error({ event: 'fault', where, requestId, err: error });
+      if (error instanceof Unavailable) dependencyAway(error.dependency, error, requestId, where);
+      else log.error({ event: 'fault', where, requestId, err: error });
     },
 
     warned(message: string, about: Record<string, unknown> = {}): void {

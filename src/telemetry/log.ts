@@ -32,21 +32,30 @@ export function createLog(level: string, readable: boolean, destination?: pino.D
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: '[redacted]' },
     serializers: { err: describeError },
+    // A name that nobody uses: pino would copy the message of an error under it past the serializer.
+    errorKey: 'thrown',
   };
   if (!readable) return pino(options, destination ?? pino.destination({ sync: true }));
   return pino(options, pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }));
 }
 
-/** An error without the properties that drivers hang on it: queries, parameters and addresses may hold secrets. */
+/** Anything with an @ in it: mail servers repeat the recipient in their refusals. A path such as `node_modules/@redis` is none. */
+const address = /[^\s<>"'()/@]+@[^\s<>"'(),;/]+/g;
+
+/** An error without the properties that drivers hang on it, and without addresses: queries, parameters and answers may hold secrets. */
 function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack } = error;
+  if (!(error instanceof Error)) return { message: withoutAddresses(String(error)) };
+  const { name, message, stack = '' } = error;
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
   return {
     type: name,
-    message,
+    message: withoutAddresses(message),
     ...code,
-    stack,
+    stack: withoutAddresses(stack),
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };
+}
+
+function withoutAddresses(text: string): string {
+  return text.replaceAll(address, '[address]');
 }

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { createEvents } from '../../../src/telemetry/events.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import { Metrics } from '../../../src/telemetry/metrics.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+function setUp() {
+  const lines: Line[] = [];
+  const log = createLog('info', false, { write: (line) => void lines.push(JSON.parse(line) as Line) });
+  const metrics = new Metrics();
+  let atMs = 0;
+  const events = createEvents(log, metrics, () => atMs);
+  const advance = (ms: number): void => {
+    atMs += ms;
+  };
+  return { lines, metrics, events, advance };
+}
+
+test('A flood of refusals is counted in full, and fills no log', async () => {
+  const { lines, metrics, events, advance } = setUp();
+  for (let n = 0; n < 10_000; n += 1) events.refused('RATE_LIMIT_EXCEEDED', '/api/session', `req_${n}`, 'too many');
+  expect(lines).toHaveLength(50);
+  events.refused('FORBIDDEN', '/api/session', 'req_x', 'other refusals are still told');
+  expect(lines).toHaveLength(51);
+  advance(1000);
+  events.refused('RATE_LIMIT_EXCEEDED', '/api/session', 'req_y', 'too many');
+  events.refused('RATE_LIMIT_EXCEEDED', '/api/session', 'req_z', 'too many');
+  expect(lines.slice(51)).toMatchObject([{ requestId: 'req_y', leftOut: 9950 }, { requestId: 'req_z' }]);
+  expect(lines.at(-1)).not.toHaveProperty('leftOut');
+  expect(await metrics.registry.metrics()).toContain('switchboard_refusals_total{code="RATE_LIMIT_EXCEEDED"} 10002');
+});
+
+test('A dependency that is away is counted in full, and fills no log', async () => {
+  const { lines, metrics, events } = setUp();
+  for (let n = 0; n < 1000; n += 1) events.faulted(new Unavailable('database'), `req_${n}`, '/api/auth/usage');
+  expect(lines).toHaveLength(50);
+  expect(lines[0]).toMatchObject({ event: 'dependency.away', dependency: 'database', requestId: 'req_0' });
+  expect(await metrics.registry.metrics()).toContain('switchboard_dependency_faults_total{dependency="database"} 1000');
+});
+
+test('Every fault of our own is logged, because its caller was given the request id only', () => {
+  const { lines, events } = setUp();
+  for (let n = 0; n < 200; n += 1) events.faulted(new Error('a defect'), `req_${n}`, '/api/session');
+  expect(lines).toHaveLength(200);
+});
+
+test('An address that a mail server repeats in its refusal is not logged', () => {
+  const { lines, events } = setUp();
+  const refusal = new Error('550 5.1.1 <ada@example.com>: Recipient address rejected: ada@example.com is unknown');
+  events.warned('the mail server refuses a recipient', { err: refusal });
+  events.faulted(new Unavailable('mail', new Error('450 4.2.2 <ada@example.com> mailbox full')), 'req_1', 'send');
+  events.faulted(refusal, 'req_2', 'send');
+  expect(JSON.stringify(lines)).not.toMatch(/ada@|@example/);
+  expect(JSON.stringify(lines)).toContain('550 5.1.1');
+});
