@@ -21,6 +21,7 @@ import { ifRegistryAway, RegistryDebts } from './registry-debts.ts';
 
 /** Records that are read at once for a restoration. */
 const PAGE = 1000;
+const ENDED_AT_ONCE = 100;
 
 export interface VoiceParts {
   readonly registry: VoiceRegistry;
@@ -72,6 +73,25 @@ export function createVoiceSessions(parts: VoiceParts) {
     const ended = records.filter(({ endedAtMs }) => endedAtMs !== null);
     await history.save(ended.map((record) => ({ record, state: 'ended' })));
     for (const { id } of ended) await registry.remove(id);
+  }
+
+  async function liveOf(subject: string): Promise<readonly string[]> {
+    try {
+      return await registry.ofSubject(subject);
+    } catch (fault) {
+      return ifRegistryAway(async () => (await history.activeOf(subject)).map(({ id }) => id))(fault);
+    }
+  }
+
+  /** One that fails holds up no other; the first failure is thrown in the end. Some at a time, so that others are served meanwhile. */
+  async function endAll(ids: readonly string[], reason: RequestedEnd, at: number): Promise<void> {
+    const failures: unknown[] = [];
+    for (let from = 0; from < ids.length; from += ENDED_AT_ONCE) {
+      const some = ids.slice(from, from + ENDED_AT_ONCE);
+      const ending = await Promise.allSettled(some.map(async (id) => host.send(id, { type: 'END', at, reason })));
+      failures.push(...ending.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   async function restoreOne(record: VoiceRecord, at: number): Promise<void> {
@@ -132,14 +152,14 @@ export function createVoiceSessions(parts: VoiceParts) {
       return host.send(id, { type: 'END', at, reason }, admits);
     },
 
-    /** Ends all live sessions of a subject. */
+    /** Ends all live sessions of a subject: those of the history while the registry is away. */
     async endSubject(subject: string, reason: RequestedEnd, at: number): Promise<void> {
-      for (const id of await registry.ofSubject(subject)) await host.send(id, { type: 'END', at, reason });
+      await endAll(await liveOf(subject), reason, at);
     },
 
-    /** Ends all live sessions of a widget key. */
+    /** Ends all live sessions of a widget key. @throws Unavailable when the registry is away */
     async endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number): Promise<void> {
-      for (const id of await registry.ofKey(tenantId, keyId)) await host.send(id, { type: 'END', at, reason });
+      await endAll(await registry.ofKey(tenantId, keyId), reason, at);
     },
 
     /**

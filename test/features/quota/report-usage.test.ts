@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
 import { CONSOLE, seedTenants, SERVICE_TOKEN, somebody, TestApp } from '../../support/app.ts';
 import { DAY, HOUR, ManualClock, NOON, SECOND } from '../../support/clock.ts';
 import { TestDatabase } from '../../support/test-database.ts';
@@ -47,6 +48,20 @@ describe('A usage report', () => {
         },
       },
     });
+  });
+
+  test('that exceeds a ceiling while the registry is away ends the sessions all the same', async () => {
+    const ids = [await app.open(await app.key(), { email: 'x@example.com' })];
+    const away = (): Promise<never> => Promise.reject(new Unavailable('registry'));
+    const registry = { ...app.live.registry, load: away, save: away, recall: () => undefined, ofSubject: away };
+    const half = await TestApp.build({ database, clock: app.clock, live: { ...app.live, registry } });
+    const body = { email: 'x@example.com', tenantId: 'acme', tokens: 300_001, dollars: 0 };
+    expect(await half.post('/api/auth/usage', body, service)).toMatchObject({
+      status: 429,
+      body: { code: 'DAILY_QUOTA_EXCEEDED' },
+    });
+    for (const id of ids) expect(await half.sessions.find(id)).toMatchObject({ endReason: 'quota_exceeded' });
+    await half.close();
   });
 
   test('that reaches a ceiling is fine; one that exceeds it is counted and answered with 429', async () => {
