@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Unavailable } from '../kernel/errors.ts';
 
 /** Everything that /metrics tells. Hot paths count in plain numbers that are read when somebody scrapes. */
 export class Metrics {
@@ -67,14 +68,19 @@ export class Metrics {
     this.registry.registerMetric(told);
   }
 
-  /** A gauge whose value is read when somebody scrapes. */
+  /** A gauge whose value is read when somebody scrapes; it is left out while it cannot be read, because an outage is when the others are needed. */
   observe(name: string, help: string, read: () => number | Promise<number>): void {
     const gauge = new Gauge({
       name,
       help,
       registers: [],
       async collect() {
-        this.set(await read());
+        try {
+          this.set(await read());
+        } catch (error) {
+          if (!(error instanceof Unavailable)) throw error;
+          this.remove();
+        }
       },
     });
     this.registry.registerMetric(gauge);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { errorOf, useApps } from './app.ts';
@@ -128,6 +129,16 @@ describe('The operator API', () => {
     ]);
   });
 
+  test('ends nothing while it cannot be kept who did it', async () => {
+    const id = await app.open(await app.key());
+    const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
+    database().isAway = true;
+    expect(errorOf(await app.post(path, {}, service))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+    database().isAway = false;
+    expect((await app.post(path, {}, service)).status).toBe(200);
+  });
+
   test('ends nothing for a reason that cannot be kept', async () => {
     const id = await app.open(await app.key());
     const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
@@ -167,6 +178,15 @@ describe('Health', () => {
     expect(text).toContain('switchboard_refusals_total{code="NOT_FOUND"} 1');
     expect(text).toContain('switchboard_http_replies_total{route="/api/session",status="200"} 1');
     expect(text).toContain('switchboard_sessions_held 1');
+  });
+
+  test('tells the other metrics while the registry is away', async () => {
+    const registry = { ...app.live.registry, size: () => Promise.reject(new Unavailable('registry')) };
+    const half = await build({ live: { ...app.live, registry } });
+    const { status, text } = await half.get('/metrics', service);
+    expect(status).toBe(200);
+    expect(text).toContain('switchboard_sockets_attached 0');
+    expect(text).not.toMatch(/^switchboard_sessions_held \d/m);
   });
 
   test('tells metrics to everybody, and timings, with DEBUG_METRICS', async () => {

@@ -154,10 +154,9 @@ function endRoute(parts: OperatorParts): Route {
     handle: (call) =>
       asOperator(call, parts, async (actor) => {
         const { atMs, requestId } = call.request;
-        const id = call.params[0] ?? '';
-        const outcome = await parts.sessions.end(id, 'closed_by_operator', atMs);
-        if (outcome === undefined) return sessionNotFound();
-        const target = outcome.record.id;
+        const target = call.params[0] ?? '';
+        if ((await parts.sessions.find(target)) === undefined) return sessionNotFound();
+        // Before the change: a row whose change then failed can be explained, a change without a row can not.
         await parts.audit.append({
           atMs,
           actor,
@@ -172,6 +171,8 @@ function endRoute(parts: OperatorParts): Route {
           target.slice(0, 42),
           requestId,
         );
+        const outcome = await parts.sessions.end(target, 'closed_by_operator', atMs);
+        if (outcome === undefined) return sessionNotFound();
         return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };
       }),
   });
