@@ -26,8 +26,20 @@ export function pagePolicyWith(origins: readonly string[]): readonly [string, st
 /** What every page may do: load from this origin, and nothing else. */
 export const pagePolicy = pagePolicyWith([]);
 
+/** Files of the build that were asked for: however many clients download one at once, it is in memory once. */
+const files = new Map<string, { readonly tag: string; readonly bytes: Promise<Buffer> }>();
+
+function bytesOf(file: URL, tag: string): Promise<Buffer> {
+  const present = files.get(file.href);
+  if (present?.tag === tag) return present.bytes;
+  const bytes = readFile(file);
+  files.set(file.href, { tag, bytes });
+  bytes.catch(() => files.delete(file.href));
+  return bytes;
+}
+
 /**
- * Sends a built file, read when it is asked for: pages are rare and memory is not.
+ * Sends a built file, read when it is first asked for, and again when it has changed.
  * @param own headers in the place of the usual ones of the same name
  */
 export async function sendFile(
@@ -46,7 +58,7 @@ export async function sendFile(
     ] as const;
     const headers = [...usual.filter(([name]) => !own.some(([other]) => other === name)), ...own];
     if (call.request.headers['if-none-match'] === tag) return { status: 304, body: '', headers };
-    return { status: 200, body: await readFile(file), headers };
+    return { status: 200, body: await bytesOf(file, tag), headers };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');

@@ -45,7 +45,12 @@ export interface NativeResponse {
   getRemoteAddress(): ArrayBuffer;
   cork(write: () => void): NativeResponse;
   writeStatus(status: string): NativeResponse;
+  /** What the connection does not take now waits in memory, and the next request on it is served all the same. */
   end(body?: string | Buffer, closeConnection?: boolean): NativeResponse;
+  /** Writes what the connection takes now, and keeps nothing: whether that was all that was given, and whether the reply is complete. */
+  tryEnd(body: Buffer, totalBytes: number): readonly [isWritten: boolean, isComplete: boolean];
+  /** When the connection takes more; the answer says whether it took all that was given. Not after an abort. */
+  onWritable(handler: (writtenBytes: number) => boolean): NativeResponse;
   /** Takes a length and a flag as well, which do not work: see reply.ts. */
   endWithoutBody(): NativeResponse;
   close(): NativeResponse;

@@ -25,6 +25,8 @@ const fieldStarts = new Map<string, string>();
 const maxFieldStarts = 1000;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const notInValue = /[^\t\u0020-\u007E]/;
+/** Characters or bytes. Replies of the API are smaller: they go out in one call. */
+const LARGE = 16_384;
 /** The transport's own: a second one beside ours would contradict it. */
 const framing = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
 
@@ -80,9 +82,20 @@ export function writeReply(res: NativeResponse, reply: HttpReply, headOnly: bool
     throw new UnsendableReply('the body is neither text nor bytes');
   if (headOnly || status === 204 || status === 304) {
     writeHeadOnly(res, status === 204 || status === 304 ? head : withLength(head, body), head, close);
+  } else if (body.length > LARGE && !close) {
+    writeLarge(res.writeStatus(head), typeof body === 'string' ? Buffer.from(body) : body);
   } else {
     res.writeStatus(head).end(body, close);
   }
+}
+
+/**
+ * Writes only as fast as the client reads. Until then the request counts as pending, so another one on its connection ends it: nobody
+ * who asks and does not read can make us hold one reply after the other.
+ */
+function writeLarge(res: NativeResponse, body: Buffer): void {
+  const [, isComplete] = res.tryEnd(body, body.length);
+  if (!isComplete) res.onWritable((written) => res.tryEnd(body.subarray(written), body.length)[0]);
 }
 
 /**

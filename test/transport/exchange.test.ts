@@ -28,6 +28,11 @@ class FakeResponse implements NativeResponse {
     this.#alive().ends += 1;
     return this;
   };
+  tryEnd = (): readonly [boolean, boolean] => {
+    this.end();
+    return [true, true];
+  };
+  onWritable = (): this => this.#alive();
   endWithoutBody = (): this => this.end();
   close = (): this => this.#alive();
 }

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { RawClient, requestText } from '../support/raw-http.ts';
+import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
+
+afterEach(closeServers);
+
+/** More than the kernel takes for a client that does not read. */
+const size = 16 * 1024 * 1024;
+const large = Buffer.alloc(size);
+for (let at = 0; at < size; at += 4) large.writeUInt32LE(at, at);
+
+const get = requestText('GET', '/large');
+
+describe('a reply that is too large for the connection', () => {
+  it('is not made a second time for a client that has not read the first', async () => {
+    const { port, requests } = await serve(() => text(large));
+    const client = await RawClient.sending(port, get);
+    client.socket.pause();
+    await delay(100);
+    client.socket.write(get);
+    await once(client.socket.resume(), 'close');
+    expect(requests).toHaveLength(1);
+    expect(await askGood(port)).toBe('good');
+  });
+
+  it.each([
+    ['at once', (): Promise<ReturnType<typeof text>> | ReturnType<typeof text> => text(large)],
+    ['later', async () => delay(10, text(large))],
+  ])('comes whole to a client that reads late, and the connection serves on (made %s)', async (_when, handle) => {
+    const { port, requests } = await serve(handle);
+    const client = await RawClient.sending(port, requestText('GET', '/large'));
+    client.socket.pause();
+    await delay(100);
+    client.socket.resume();
+    expect((await client.reply()).headers['content-length']).toBe(String(size));
+    client.socket.write(requestText('GET', '/good'));
+    expect((await client.reply()).body).toBe('good');
+    expect(requests).toHaveLength(2);
+  });
+
+  it('may be text of any characters', async () => {
+    const words = 'ä€😀'.repeat(500_000);
+    const { port } = await serve(() => text(words));
+    const reply = await fetch(`http://127.0.0.1:${port}/large`);
+    expect(await reply.text()).toBe(words);
+  });
+
+  it('has its bytes in order', async () => {
+    const { port } = await serve(() => text(large));
+    const reply = await fetch(`http://127.0.0.1:${port}/large`);
+    expect(large.equals(Buffer.from(await reply.arrayBuffer()))).toBe(true);
+  });
+
+  it('is given up quietly when the client goes away in the middle', async () => {
+    const { port, faults } = await serve(() => text(large));
+    const client = await RawClient.sending(port, get);
+    client.socket.pause();
+    await delay(50);
+    client.socket.destroy();
+    await client.closed;
+    await delay(50);
+    expect(await askGood(port)).toBe('good');
+    expect(faults).toEqual([]);
+  });
+});
