@@ -167,6 +167,15 @@ describe('Health', () => {
     });
   });
 
+  test('asks each dependency once, however many ask at the same time', async () => {
+    const askedBefore = database().asked;
+    const replies = await Promise.all(Array.from({ length: 50 }, () => app.get('/readyz')));
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+    expect(database().asked - askedBefore).toBe(1);
+    await app.get('/readyz');
+    expect(database().asked - askedBefore).toBe(2);
+  });
+
   test('tells metrics of the routes’ replies, the refusals and the sessions', async () => {
     const id = await app.open(await app.key());
     await app.post('/api/realtime/end', { sm_session_id: id });

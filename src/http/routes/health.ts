@@ -22,6 +22,12 @@ const dependency = z.object({ ok: z.boolean(), ms: z.number() });
 
 /** GET /healthz, /readyz and /metrics (contract section 2). */
 export function healthRoutes(parts: HealthParts): Route[] {
+  // Nobody counts these requests: however many ask at once, each dependency is asked once.
+  let asking: ReturnType<typeof askAll> | undefined;
+  const ask = (): ReturnType<typeof askAll> =>
+    (asking ??= askAll(parts.probes).finally(() => {
+      asking = undefined;
+    }));
   const readiness = z.object({ ready: z.boolean(), dependencies: z.record(z.string(), dependency) });
   return [
     defineRoute({
@@ -43,7 +49,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
         503: { description: 'Not ready', schema: readiness },
       },
       refusals: [],
-      handle: () => ready(parts),
+      handle: () => ready(parts, ask),
     }),
     defineRoute({
       method: 'GET',
@@ -64,10 +70,14 @@ export function healthRoutes(parts: HealthParts): Route[] {
   ];
 }
 
-async function ready({ probes, isAccepting }: HealthParts): Promise<Result> {
-  const answers = await Promise.all(
-    Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const),
-  );
+type Answers = readonly (readonly [name: string, answer: z.infer<typeof dependency>])[];
+
+function askAll(probes: HealthParts['probes']): Promise<Answers> {
+  return Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const));
+}
+
+async function ready({ isAccepting }: HealthParts, ask: () => Promise<Answers>): Promise<Result> {
+  const answers = await ask();
   const isReady = isAccepting() && answers.every(([, answer]) => answer.ok);
   return { status: isReady ? 200 : 503, body: { ready: isReady, dependencies: Object.fromEntries(answers) } };
 }
