@@ -57,7 +57,6 @@ describe('A method', () => {
 
 describe('A path', () => {
   test.each([
-    '/',
     '/api',
     '/api/',
     '/api/sessions',
