@@ -16,6 +16,8 @@ export interface Config {
   readonly mode: Settings['NODE_ENV'];
   readonly host: string;
   readonly port: number;
+  /** Processes that share the port. */
+  readonly workers: number;
   /** Undefined until the port is known: then http://localhost:PORT. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
@@ -62,6 +64,7 @@ export function toConfig(settings: Settings): Config {
     mode: settings.NODE_ENV,
     host: settings.HOST,
     port: settings.PORT,
+    workers: settings.WORKERS,
     publicUrl: settings.PUBLIC_URL,
     dataDir: settings.DATA_DIR,
     tenantsFile: settings.TENANTS_FILE,

@@ -1,12 +1,12 @@
 import { BlockList } from 'node:net';
 import { z } from 'zod';
+import { findContradictions } from './contradictions.ts';
 import {
   boolean,
   choice,
   dollars,
   emails,
   integer,
-  isSafeOrigin,
   list,
   origin,
   ownOrigin,
@@ -16,6 +16,7 @@ import {
   timeZone,
   url,
   variable,
+  workers,
   type Variable,
 } from './variables.ts';
 
@@ -29,6 +30,11 @@ export const variables = {
   PORT: variable(integer(0, 65_535, 3000), {
     meaning: 'listen port; 0 picks a free one and prints it',
     default: '3000',
+  }),
+  WORKERS: variable(workers, {
+    meaning: 'processes that share the port; auto is one for each core; more than one need DATABASE_URL and REDIS_URL',
+    default: '1',
+    example: 'auto',
   }),
   PUBLIC_URL: variable(ownOrigin.optional(), {
     meaning: "the service's own origin: cookies (Secure when https), CSRF check, links",
@@ -276,21 +282,4 @@ function findMissing(settings: Settings): Problem[] {
     .filter((name) => variables[name].requiredInProduction && settings[name] === undefined)
     .filter((name) => name !== 'OPENAI_API_KEY' || settings.UPSTREAM_PROVIDER !== 'local')
     .map((name) => ({ name, message: 'is missing and production needs it' }));
-}
-
-function findContradictions(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const add = (name: VariableName, message: string) => problems.push({ name, message });
-  const isProduction = settings.NODE_ENV === 'production';
-  if (settings.BOT_PROVIDER === 'http' && settings.BOT_VERDICT_URL === undefined)
-    add('BOT_VERDICT_URL', 'is missing and BOT_PROVIDER=http needs it');
-  if (settings.UPSTREAM_PROVIDER === 'openai' && settings.OPENAI_API_KEY === undefined && !isProduction)
-    add('OPENAI_API_KEY', 'is missing and UPSTREAM_PROVIDER=openai needs it');
-  if (settings.UPSTREAM_PROVIDER === 'local' && isProduction)
-    add('UPSTREAM_PROVIDER', 'local is a simulation and not for production');
-  if (settings.STALE_GRACE_SEC < settings.MAX_SESSION_IDLE_SEC)
-    add('STALE_GRACE_SEC', 'must not be less than MAX_SESSION_IDLE_SEC');
-  if (isProduction && settings.PUBLIC_URL !== undefined && !isSafeOrigin(settings.PUBLIC_URL))
-    add('PUBLIC_URL', 'must start with https:// in production (http:// is only for localhost)');
-  return problems;
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 
 /** One environment variable: how its text is read, and what `--help` and start-up errors teach about it. */
@@ -41,6 +42,16 @@ export function integer(min: number, max: number, fallback: number): z.ZodType<n
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
     .default(fallback);
 }
+
+const MAX_WORKERS = 256;
+
+/** A number of processes, or `auto` for as many as this machine runs at once. */
+export const workers: z.ZodType<number> = z
+  .string()
+  .regex(/^(auto|\d{1,3})$/, `must be auto or a whole number from 1 to ${MAX_WORKERS}`)
+  .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(text)))
+  .pipe(z.number().min(1, 'must be at least 1').max(MAX_WORKERS, `must be at most ${MAX_WORKERS}`))
+  .default(1);
 
 /** An amount of dollars with at most six decimals, as micro-dollars. */
 export function dollars(max: number, fallback: number): z.ZodType<number> {

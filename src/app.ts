@@ -19,7 +19,7 @@ import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { bindDemo, withoutDemo } from './tenants/demo.ts';
 import { TenantsFileWatch } from './tenants/watch.ts';
-import { listen } from './transport/server.ts';
+import { listen, type Transport } from './transport/server.ts';
 import { selectProvider } from './upstream/select.ts';
 import { openLiveStores } from './live.ts';
 
@@ -105,22 +105,28 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => sessions.flush());
   release.add(() => logins.close());
 
-  const transport = await listen({
-    host: config.host,
-    port: config.port,
-    replyDeadlineMs: config.upstream.timeoutMs + REPLY_GRACE_MS,
-    clock,
-    // The port is open before the tenants are known, because the demo's origin follows the port.
-    handle: (request): Eventually<HttpReply> =>
-      isReady ? handle(request) : faultReply(new Unavailable('database', 'starting'), request.requestId),
-    onFault(error, requestId) {
-      events.faulted(error, requestId, 'transport');
-      return faultReply(error, requestId);
-    },
-    sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => hub.accept(socket) },
-  });
-  release.add(() => transport.close(0));
-  ownUrl ||= `http://localhost:${transport.port}`;
+  const open = async (): Promise<Transport> => {
+    const transport = await listen({
+      host: config.host,
+      port: config.port,
+      shared: config.workers > 1,
+      replyDeadlineMs: config.upstream.timeoutMs + REPLY_GRACE_MS,
+      clock,
+      handle: (request): Eventually<HttpReply> =>
+        isReady ? handle(request) : faultReply(new Unavailable('database', 'starting'), request.requestId),
+      onFault(error, requestId) {
+        events.faulted(error, requestId, 'transport');
+        return faultReply(error, requestId);
+      },
+      sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => hub.accept(socket) },
+    });
+    release.add(() => transport.close(0));
+    return transport;
+  };
+  // A free port is open before the tenants are known, because the demo's origin follows it. One that was given opens when all else
+  // is ready, so that no caller meets a worker that is still starting.
+  const early = config.port === 0 ? await open() : undefined;
+  ownUrl ||= `http://localhost:${early?.port ?? config.port}`;
 
   await live.restoreWhatIsLost((isLost) => sessions.restore(clock.now(), isLost)).catch(onError);
   const watch = new TenantsFileWatch({
@@ -138,6 +144,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => directory.stop());
   release.add(startBackground({ sessions, live, hub, stores, onError }));
   isReady = true;
+  const transport = early ?? (await open());
 
   return {
     port: transport.port,

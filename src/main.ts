@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../config/env.ts';
 import * as checkConfig from './cli/check-config.ts';
 import * as help from './cli/help.ts';
@@ -7,6 +8,7 @@ import { openKeyStores } from './cli/open-key-stores.ts';
 import * as printOpenapi from './cli/print-openapi.ts';
 import { serve } from './cli/serve.ts';
 import { exitCode, type Terminal } from './cli/terminal.ts';
+import { work } from './cli/work.ts';
 
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 
@@ -14,7 +16,10 @@ function run([command, ...args]: readonly string[]): Promise<number> {
   switch (command) {
     case undefined:
     case 'serve':
-      return serve(terminal);
+      return serve(terminal, fileURLToPath(import.meta.url));
+    // Not for people: how serve starts its workers.
+    case 'worker':
+      return work(terminal);
     case 'migrate':
       return migrate.run(args, terminal);
     case 'check-config':

@@ -1,67 +1,26 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { toConfig, type Config } from '../../config/config.ts';
 import { readSettings } from '../../config/env.ts';
-import { startApp, type App } from '../app.ts';
-import { installDriverGuard } from '../database/driver-guard.ts';
-import { UnusableDirectory } from '../database/embedded/directory.ts';
-import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
-import { MigrationError } from '../database/migrate.ts';
-import { createLog } from '../telemetry/log.ts';
-import { TenantsFileError } from '../tenants/tenants-file.ts';
-import { CannotListen } from '../transport/server.ts';
-import { exitCode, type Output, type Terminal } from './terminal.ts';
-
-/** The contract allows ten seconds from the signal to the exit. */
-const SHUTDOWN_MS = 9000;
+import { runNode, untilSignal, type Started } from './run-node.ts';
+import type { Terminal } from './terminal.ts';
+import { superviseWorkers } from './workers.ts';
 
 /**
- * Runs the service until SIGTERM or SIGINT.
- * @returns the exit code: 0 after a drained shutdown, 1 when the address is taken, 78 when the configuration or the tenants file cannot be used
+ * Runs the service until SIGTERM or SIGINT, in this process or in WORKERS of them.
+ * @param entry the script that this process runs
+ * @returns the exit code: 0 after a drained shutdown, 1 when the address is taken, 69 when the database cannot be used, 78 when the
+ * tenants file cannot
  * @throws ConfigError with everything that is wrong with the environment
  */
-export async function serve({ env, out, err }: Terminal): Promise<number> {
-  const print = (text: string): void => void out.write(`${text}\n`);
-  const config = toConfig(readSettings(env));
-  const isTerminal = process.stdout.isTTY;
-  const log = createLog(config.logLevel, isTerminal && config.mode !== 'production');
-  installDriverGuard({
-    onFault: (error) => log.warn({ event: 'dependency.away', dependency: 'database', err: error }),
-  });
-  process.on('unhandledRejection', (error) => log.error({ event: 'fault', where: 'unhandled rejection', err: error }));
-
-  const stopped = Promise.race(
-    ['SIGTERM', 'SIGINT'].map((signal) => new Promise((resolve) => process.once(signal, () => resolve(signal)))),
-  );
-  let app: App;
-  try {
-    app = await startApp(config, log, { onDevMail: (mail) => print(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n`) });
-  } catch (error) {
-    if (error instanceof TenantsFileError) return refuse(err, error, exitCode.config);
-    if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
-      return refuse(err, error, exitCode.unavailable);
-    if (error instanceof CannotListen) return refuse(err, error, exitCode.refused);
-    throw error;
-  }
-  print(startMessage(config, app, performance.now()));
-
-  await stopped;
-  log.info({ event: 'service.stopping' });
-  const isDrained = await Promise.race([app.close().then(() => true), delay(SHUTDOWN_MS, false, { ref: false })]);
-  log.info({ event: 'service.stopped', isDrained });
-  return isDrained ? exitCode.ok : exitCode.refused;
-}
-
-function refuse(err: Output, error: Error, code: number): number {
-  err.write(`${error.message}\n`);
-  return code;
-}
-
-function codeIn(text: string): string {
-  return /\b\d{6}\b/.exec(text)?.[0] ?? 'see /dev/mail';
+export function serve(terminal: Terminal, entry: string): Promise<number> {
+  const config = toConfig(readSettings(terminal.env));
+  const onStarted = (app: Started): void =>
+    void terminal.out.write(`${startMessage(config, app, performance.now())}\n`);
+  if (config.workers > 1) return superviseWorkers(config, terminal, entry, onStarted);
+  return runNode(config, terminal, untilSignal('SIGTERM', 'SIGINT'), onStarted);
 }
 
 /** What a newcomer needs to go on: addresses, what is in use, and what is not fit for production (contract section 1). */
-function startMessage(config: Config, { publicUrl, parts }: App, elapsedMs: number): string {
+function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: number): string {
   const notes = [
     config.databaseUrl === undefined
       ? 'embedded storage survives a crash, not a power cut, and serves one process: set DATABASE_URL'
@@ -81,6 +40,7 @@ function startMessage(config: Config, { publicUrl, parts }: App, elapsedMs: numb
     `  Live registry   ${parts.registry}`,
     `  Mail            ${parts.mail}`,
     `  Provider        ${parts.provider}`,
+    ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),
     ...(notes.length === 0 ? [] : ['', '  Not fit for production:', ...notes.map((note) => `    - ${note}`)]),
     '',
   ];

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -14,6 +15,12 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /**
+   * Several processes listen on the same port and the kernel spreads connections over them (SO_REUSEPORT: Linux). Default false: a
+   * port that is taken is an error. A connection that the kernel completed and that this process has not accepted is reset when it
+   * closes, which takes microseconds of bad luck (see quietMoment); `sysctl net.ipv4.tcp_migrate_req=1` (Linux 5.14) hands it to another process.
+   */
+  readonly shared?: boolean;
   /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (contract section 2). */
   readonly maxBodyBytes?: number;
   /** A handler that has not answered by then is given up with ReplyDeadlineExceeded; up to a tenth late. */
@@ -77,6 +84,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
   let closed: Promise<void> | undefined;
   const close = async (graceMs: number): Promise<void> => {
     all.draining = true;
+    if (options.shared === true) await quietMoment();
     // Connections that are open stay so.
     uws.us_listen_socket_close(socket);
     // Sockets that were told count as connections until they had time to read it: closing earlier could make the kernel reset them.
@@ -122,21 +130,36 @@ function serve(
   return { traffic, sockets };
 }
 
+/** A turn of the event loop that takes longer than this had something to do. */
+const IDLE_TURN_MS = 0.05;
+const MAX_TURNS = 2000;
+
+/**
+ * Resolves right after the event loop looked for new connections and found nothing to do: what has come since then, which a closing
+ * listener of a shared port resets, is next to nothing.
+ */
+async function quietMoment(): Promise<void> {
+  for (let turns = 0; turns < MAX_TURNS; turns += 1) {
+    const turnedAt = performance.now();
+    await setImmediate();
+    if (performance.now() - turnedAt < IDLE_TURN_MS) return;
+  }
+}
+
 /** The address is taken or not ours; the message says what to do. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen';
+
+  constructor(host: string, port: number) {
+    super(`Cannot listen on ${host} port ${port}: in use, not allowed, or not this machine's. Set HOST and PORT.`);
+  }
 }
 
-function bind(uws: Uws, app: NativeApp, { host, port }: ListenOptions): Promise<ListenSocket> {
+function bind(uws: Uws, app: NativeApp, { host, port, shared = false }: ListenOptions): Promise<ListenSocket> {
   return new Promise((resolve, reject) => {
-    app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+    app.listen(host, port, shared ? 0 : uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket !== false) resolve(socket);
-      else
-        reject(
-          new CannotListen(
-            `Cannot listen on ${host} port ${port}: in use, not allowed, or not this machine's. Set HOST and PORT.`,
-          ),
-        );
+      else reject(new CannotListen(host, port));
     });
   });
 }

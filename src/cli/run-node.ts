@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../../config/config.ts';
+import { startApp, type App } from '../app.ts';
+import { installDriverGuard } from '../database/driver-guard.ts';
+import { UnusableDirectory } from '../database/embedded/directory.ts';
+import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
+import { MigrationError } from '../database/migrate.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
+import { TenantsFileError } from '../tenants/tenants-file.ts';
+import { CannotListen } from '../transport/server.ts';
+import { exitCode, type Terminal } from './terminal.ts';
+
+/** The contract allows ten seconds from the signal to the exit. */
+const SHUTDOWN_MS = 9000;
+
+/** What a service that has started tells of itself. */
+export type Started = Pick<App, 'publicUrl' | 'parts'>;
+
+/** Readable on a developer's terminal, JSON lines elsewhere. */
+export function logOf(config: Config): Log {
+  return createLog(config.logLevel, process.stdout.isTTY && config.mode !== 'production');
+}
+
+/** Resolves with the first of the signals that comes; a second one then does what it does by default. */
+export function untilSignal(...signals: readonly NodeJS.Signals[]): Promise<unknown> {
+  return Promise.race(signals.map((signal) => new Promise((resolve) => process.once(signal, () => resolve(signal)))));
+}
+
+/**
+ * Runs the service in this process until `stopped` resolves, then drains it.
+ * @returns the exit code: 0 after a drained shutdown, 1 when the address is taken, 69 when the database cannot be used, 78 when the
+ * tenants file cannot
+ */
+export async function runNode(
+  config: Config,
+  { out, err }: Terminal,
+  stopped: Promise<unknown>,
+  onStarted: (app: Started) => void,
+): Promise<number> {
+  const log = logOf(config);
+  installDriverGuard({
+    onFault: (error) => log.warn({ event: 'dependency.away', dependency: 'database', err: error }),
+  });
+  process.on('unhandledRejection', (error) => log.error({ event: 'fault', where: 'unhandled rejection', err: error }));
+
+  let app: App;
+  try {
+    app = await startApp(config, log, {
+      onDevMail: (mail) => out.write(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n\n`),
+    });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === undefined) throw error;
+    err.write(`${(error as Error).message}\n`);
+    return code;
+  }
+  onStarted(app);
+
+  await stopped;
+  log.info({ event: 'service.stopping' });
+  const isDrained = await Promise.race([app.close().then(() => true), delay(SHUTDOWN_MS, false, { ref: false })]);
+  log.info({ event: 'service.stopped', isDrained });
+  return isDrained ? exitCode.ok : exitCode.refused;
+}
+
+/** The exit code for what an operator must mend, undefined for faults of ours. */
+function codeOf(error: unknown): number | undefined {
+  if (error instanceof TenantsFileError) return exitCode.config;
+  if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
+    return exitCode.unavailable;
+  return error instanceof CannotListen ? exitCode.refused : undefined;
+}
+
+function codeIn(text: string): string {
+  return /\b\d{6}\b/.exec(text)?.[0] ?? 'see /dev/mail';
+}

@@ -1,0 +1,64 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Started } from './run-node.ts';
+
+/** Longer than a worker's own patience with its shutdown, shorter than the contract's ten seconds. */
+const STOP_MS = 9500;
+
+/** It ended before it was ready; it has told why. */
+export class WorkerEnded extends Error {
+  override readonly name = 'WorkerEnded';
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+
+  constructor(exitCode: number | null) {
+    super(`A worker ended with ${exitCode ?? 'a signal'} before it was ready.`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** One worker process. */
+export class Worker {
+  readonly startedAt = performance.now();
+  /** Rejects with WorkerEnded. */
+  readonly ready: Promise<Started>;
+  /** Resolves with the exit code, or null when a signal ended it. */
+  readonly ended: Promise<number | null>;
+  readonly #child: ChildProcess;
+
+  /** @param entry the script that this process runs */
+  constructor(entry: string, env: NodeJS.ProcessEnv) {
+    const child = fork(entry, ['worker'], { env });
+    this.#child = child;
+    this.ended = new Promise((resolve) => {
+      child.once('exit', (code) => resolve(code));
+      // It could not be started at all.
+      child.once('error', () => resolve(child.exitCode));
+    });
+    this.ready = new Promise((resolve, reject) => {
+      child.once('message', (message) => resolve(message as Started));
+      void this.ended.then((code) => reject(new WorkerEnded(code)));
+    });
+    // Whoever waits for it hears of it; nobody has to.
+    this.ready.catch(() => undefined);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Lets it drain, and kills it when it does not end. @returns whether it drained */
+  async stop(): Promise<boolean> {
+    this.#child.kill('SIGTERM');
+    const patience = new AbortController();
+    const isEnded = await Promise.race([
+      this.ended.then(() => true),
+      delay(STOP_MS, false, { signal: patience.signal }),
+    ]);
+    patience.abort();
+    if (!isEnded) this.#child.kill('SIGKILL');
+    const code = await this.ended;
+    // A worker that had not begun to listen for signals served nobody.
+    return code === 0 || this.#child.signalCode === 'SIGTERM';
+  }
+}

@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../../config/config.ts';
+import type { Log } from '../telemetry/log.ts';
+import { CannotListen } from '../transport/server.ts';
+import { logOf, untilSignal, type Started } from './run-node.ts';
+import { exitCode, type Terminal } from './terminal.ts';
+import { Worker, WorkerEnded } from './worker.ts';
+
+const RESTART_MS = 100;
+const MAX_RESTART_MS = 10_000;
+/** A worker that ran for so long did not end because of how it starts. */
+const STEADY_MS = 30_000;
+
+/** The place of one worker: when that ends, another takes it. */
+interface Place {
+  worker: Worker;
+  /** Workers in a row that ended before they were steady. */
+  failures: number;
+}
+
+/**
+ * Runs `config.workers` processes of `entry` on one port until SIGTERM or SIGINT, and starts those anew that end by themselves.
+ * SIGHUP replaces all, one after the other: the next serves before the last drains, so that no request is lost and a new version of
+ * the built files is taken up.
+ * @returns the exit code: 0 when all drained, 1 when one did not or the address is taken, what the first worker ended with when it
+ * could not start
+ */
+export async function superviseWorkers(
+  config: Config,
+  { err, env }: Terminal,
+  entry: string,
+  onStarted: (app: Started) => void,
+): Promise<number> {
+  const stopped = untilSignal('SIGTERM', 'SIGINT');
+  let port: number;
+  try {
+    port = await claimPort(config.host, config.port);
+  } catch (error) {
+    if (!(error instanceof CannotListen)) throw error;
+    err.write(`${error.message}\n`);
+    return exitCode.refused;
+  }
+  const log = logOf(config);
+  const settings = { ...env, PORT: String(port), WORKERS: String(config.workers) };
+  const workers = new Workers(() => new Worker(entry, settings), log);
+  process.on('SIGHUP', () => workers.replaceAll());
+  const started = workers.start(config.workers).then(onStarted);
+  // When the signal came first, why the start then failed is of no interest.
+  started.catch(() => undefined);
+  try {
+    await Promise.race([started, stopped]);
+  } catch (error) {
+    await workers.stop();
+    if (error instanceof WorkerEnded) return error.exitCode ?? exitCode.refused;
+    throw error;
+  }
+  await stopped;
+  log.info({ event: 'workers.stopping' });
+  return (await workers.stop()) ? exitCode.ok : exitCode.refused;
+}
+
+class Workers {
+  readonly #launch: () => Worker;
+  readonly #log: Log;
+  readonly #places: Place[] = [];
+  /** All that run, also those that start or drain. */
+  readonly #running = new Set<Worker>();
+  #isStopping = false;
+  #replacing: Promise<void> = Promise.resolve();
+  #isReplacementWaiting = false;
+
+  constructor(launch: () => Worker, log: Log) {
+    this.#launch = launch;
+    this.#log = log;
+  }
+
+  /** Starts one, which migrates the database, then the others. @throws WorkerEnded when one does not come up */
+  start(count: number): Promise<Started> {
+    const started = this.#start(count);
+    this.#replacing = started.then(
+      () => undefined,
+      () => undefined,
+    );
+    return started;
+  }
+
+  /** Replaces them one after the other; a call while that goes on replaces them once more. */
+  replaceAll(): void {
+    if (this.#isReplacementWaiting) return;
+    this.#isReplacementWaiting = true;
+    this.#replacing = this.#replacing.then(async () => {
+      this.#isReplacementWaiting = false;
+      this.#log.info({ event: 'workers.replacing' });
+      for (const place of this.#places) if (!(await this.#replace(place))) return;
+      this.#log.info({ event: 'workers.replaced' });
+    });
+  }
+
+  /** Drains all. @returns whether none had to be killed */
+  async stop(): Promise<boolean> {
+    this.#isStopping = true;
+    const drained = await Promise.all([...this.#running].map((worker) => worker.stop()));
+    return drained.every(Boolean);
+  }
+
+  async #start(count: number): Promise<Started> {
+    const first = this.#run();
+    const started = await first.ready;
+    this.#take({ worker: first, failures: 0 });
+    const others = Array.from({ length: count - 1 }, () => this.#run());
+    await Promise.all(others.map(({ ready }) => ready));
+    for (const worker of others) this.#take({ worker, failures: 0 });
+    return started;
+  }
+
+  #run(): Worker {
+    const worker = this.#launch();
+    this.#running.add(worker);
+    void worker.ended.then(() => this.#running.delete(worker));
+    return worker;
+  }
+
+  #take(place: Place): void {
+    this.#places.push(place);
+    void this.#keep(place);
+  }
+
+  /** Puts a new worker into the place whenever the one that holds it ends by itself. */
+  async #keep(place: Place): Promise<void> {
+    while (!this.#isStopping) {
+      const { worker } = place;
+      const code = await worker.ended;
+      if (this.#isStopping) return;
+      if (place.worker !== worker) continue;
+      place.failures = performance.now() - worker.startedAt < STEADY_MS ? place.failures + 1 : 0;
+      const pauseMs = Math.min(MAX_RESTART_MS, RESTART_MS * 2 ** place.failures);
+      this.#log.error({ event: 'worker.ended', pid: worker.pid, code, pauseMs });
+      await delay(pauseMs);
+      if (!this.#isStopping && place.worker === worker) place.worker = this.#run();
+    }
+  }
+
+  /** The new worker takes the place before the old one is told to go. @returns false when it did not come up: then the old one stays */
+  async #replace(place: Place): Promise<boolean> {
+    if (this.#isStopping) return false;
+    const next = this.#run();
+    try {
+      await next.ready;
+    } catch {
+      if (!this.#isStopping) this.#log.error({ event: 'workers.replacing_failed', pid: next.pid });
+      return false;
+    }
+    if (this.#isStopping) return false;
+    const last = place.worker;
+    place.worker = next;
+    place.failures = 0;
+    await last.stop();
+    return true;
+  }
+}
+
+/**
+ * Workers share a port, also with strangers of the same user: whether it is free is found out without sharing.
+ * @returns the port, a free one for 0
+ * @throws CannotListen
+ */
+async function claimPort(host: string, port: number): Promise<number> {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch {
+    throw new CannotListen(host, port);
+  }
+  const claimed = (server.address() as AddressInfo).port;
+  server.close();
+  await once(server, 'close');
+  return claimed;
+}

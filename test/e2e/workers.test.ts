@@ -1,0 +1,172 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findBinary } from '../support/services/binaries.ts';
+import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { runToEnd } from '../support/switchboard.ts';
+import { siteKey, World } from '../support/world.ts';
+
+const create = { widgetKey: siteKey, agentId: 'support' };
+const soon = { timeout: 15_000, interval: 50 };
+const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
+
+let postgres: PostgresService;
+let redis: RedisService;
+let world: World | undefined;
+
+function startWorld(environment: Readonly<Record<string, string>> = {}): Promise<World> {
+  return World.start({
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.url,
+    WORKERS: '3',
+    WIDGET_SESSION_PER_MIN: '1000',
+    WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
+    ...environment,
+  });
+}
+
+function workersOf(parent: number): readonly number[] {
+  try {
+    const pids = execFileSync(findBinary('pgrep', 'procps'), ['-P', String(parent)], { encoding: 'utf8' });
+    return pids.trim().split('\n').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that nobody has waited for yet is dead all the same.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(reason !== undefined)(
+  `Several workers on one port${reason === undefined ? '' : ` (${reason})`}`,
+  () => {
+    beforeAll(async () => {
+      [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    });
+
+    afterEach(async () => {
+      await world?.close();
+      world = undefined;
+    });
+
+    afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
+
+    test('start with one message and serve a session in whatever process its requests meet', async () => {
+      world = await startWorld();
+      expect(workersOf(world.server.pid)).toHaveLength(3);
+      expect(world.printed().match(/Switchboard is ready/g)).toHaveLength(1);
+      const visitor = world.visitor();
+      const opened = await visitor.post('/api/session', create);
+      expect(opened.status, opened.text).toBe(200);
+      const { sm_session_id } = opened.body;
+      // A connection of its own for each, so that every worker gets some.
+      const beats = Array.from({ length: 30 }, () =>
+        visitor.post('/api/realtime/heartbeat', { sm_session_id }, { Connection: 'close' }),
+      );
+      for (const beat of await Promise.all(beats)) expect(beat).toMatchObject({ status: 200 });
+    });
+
+    test('finish the replies under way on SIGTERM and exit with 0', async () => {
+      world = await startWorld();
+      world.provider.delayMs = 1500;
+      const visitor = world.visitor();
+      const pending = Array.from({ length: 9 }, () => visitor.post('/api/session', create));
+      await vi.waitFor(() => expect(world?.provider.requests).toHaveLength(9), soon);
+      const workers = workersOf(world.server.pid);
+      const ending = await world.server.end('SIGTERM');
+      expect(ending).toMatchObject({ code: 0, signal: null });
+      expect(ending.ms).toBeLessThan(10_000);
+      for (const reply of await Promise.all(pending)) expect(reply).toMatchObject({ status: 200 });
+      expect(workers.filter(isAlive)).toEqual([]);
+    });
+
+    test('get a successor when one is killed', async () => {
+      world = await startWorld();
+      const { pid } = world.server;
+      const [victim = 0] = workersOf(pid);
+      process.kill(victim, 'SIGKILL');
+      await vi.waitFor(() => {
+        const workers = workersOf(pid);
+        expect(workers).toHaveLength(3);
+        expect(workers).not.toContain(victim);
+      }, soon);
+      await vi.waitFor(() => expect(world?.printed()).toContain('"worker.ended"'), soon);
+      expect(await world.person().get('/healthz')).toMatchObject({ status: 200 });
+    });
+
+    test('end when the parent is killed', async () => {
+      world = await startWorld();
+      const workers = workersOf(world.server.pid);
+      await world.server.end('SIGKILL');
+      await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), soon);
+    });
+
+    test('are all replaced on SIGHUP under load, without a failed request', async () => {
+      world = await startWorld();
+      const { pid } = world.server;
+      const before = workersOf(pid);
+      const { sm_session_id } = (await world.visitor().post('/api/session', create)).body;
+      const visitor = world.visitor();
+      const over = new AbortController();
+      const statuses = new Map<string, number>();
+      const beat = async (headers: Readonly<Record<string, string>>): Promise<void> => {
+        while (!over.signal.aborted) {
+          const status = await visitor.post('/api/realtime/heartbeat', { sm_session_id }, headers).then(
+            (reply) => String(reply.status),
+            (error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error),
+          );
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          await delay(5);
+        }
+      };
+      const load = [...Array.from({ length: 6 }, () => beat({})), beat({ Connection: 'close' })];
+      await vi.waitFor(() => expect(statuses.get('200')).toBeGreaterThan(50), soon);
+      process.kill(pid, 'SIGHUP');
+      await vi.waitFor(() => expect(world?.printed()).toContain('"workers.replaced"'), soon);
+      over.abort();
+      await Promise.all(load);
+      expect([...statuses.keys()]).toEqual(['200']);
+      const after = workersOf(pid);
+      expect(after).toHaveLength(3);
+      expect(after.filter((worker) => before.includes(worker))).toEqual([]);
+    });
+
+    test('tell in words that the port is taken', async () => {
+      const other = createServer().listen(0, '0.0.0.0');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const environment = { WORKERS: '2', DATABASE_URL: postgres.url, REDIS_URL: redis.url, PORT: String(port) };
+      const { code, stderr } = await runToEnd(['serve'], environment);
+      other.close();
+      expect(stderr).toContain(`Cannot listen on 0.0.0.0 port ${port}`);
+      expect(code).toBe(1);
+    });
+  },
+);
+
+describe('WORKERS above 1', () => {
+  test('needs what the processes share, and says so', async () => {
+    const { code, stderr } = await runToEnd(['serve'], { WORKERS: '2' });
+    expect(code).toBe(78);
+    expect(stderr).toContain('DATABASE_URL: is missing and more than one of WORKERS need it');
+    expect(stderr).toContain('REDIS_URL: is missing and more than one of WORKERS need it');
+  });
+
+  test('is no child of its own', async () => {
+    const { code, stderr } = await runToEnd(['worker'], {});
+    expect(code).toBe(64);
+    expect(stderr).toContain('set WORKERS');
+  });
+});
