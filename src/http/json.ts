@@ -21,7 +21,10 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal
     return malformed('The body must be a JSON object.');
   const names = namesIn(value, MAX_DEPTH);
   if (names === undefined) return malformed(`The body is nested more than ${MAX_DEPTH} deep.`);
-  if (names.length !== namesWritten(text).length) return repeated(namesWritten(text), names);
+  if (names.length !== namesAtMost(text)) {
+    const written = namesWritten(text);
+    if (names.length !== written.length) return repeated(written, names);
+  }
   // Only an escape can bring in what UTF-8 and JSON do not allow as they are.
   const details = text.includes('\\u') ? findUnstorable(value) : [];
   if (details.length > 0)
@@ -37,6 +40,24 @@ function describeSyntax(error: unknown): string {
 
 function malformed(message: string): Refusal {
   return new Refusal('INVALID_REQUEST', message, { details: [{ path: '', message }] });
+}
+
+/** Counts the colons behind a quote: every name has one, and few values do. A fifth of the cost of reading the names. */
+function namesAtMost(text: string): number {
+  let count = 0;
+  for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
+    let before = colon - 1;
+    while (isBlank(text.charCodeAt(before))) before -= 1;
+    if (text.charCodeAt(before) === QUOTE) count += 1;
+  }
+  return count;
+}
+
+const QUOTE = 0x22;
+
+/** The blanks of JSON: space, line feed, carriage return, tab. */
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 /** A string, and whether it is a name. JSON that is valid has no quotes but those of strings. */
