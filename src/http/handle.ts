@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net';
 import { Refusal } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { edgeRefusal, tighter, type EdgeCount, type EdgeLimits } from '../limits/edge.ts';
+import { edgeRefusal, tighter, withLimit, type EdgeCount, type EdgeLimits } from '../limits/edge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -105,7 +105,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
   }
 
   function noteAddress(x: Exchange, count: WindowCount): Refusal | undefined {
-    x.limit = { ...count, limit: parts.edge.perAddress };
+    x.limit = withLimit(count, parts.edge.perAddress);
     return count.allowed ? undefined : edgeRefusal(x.limit, x.request.atMs);
   }
 
@@ -134,7 +134,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
         x.cookie = { kind: 'set', token: found.renewedToken, expiresAtMs: found.login.expiresAtMs };
       if (!isLimited(x)) return undefined;
       return andThen(parts.edge.byUser(found.login.email, atMs), (count) => {
-        const user = { ...count, limit: parts.edge.perUser };
+        const user = withLimit(count, parts.edge.perUser);
         x.limit = x.limit === undefined ? user : tighter(x.limit, user);
         return count.allowed ? undefined : edgeRefusal(user, atMs);
       });
