@@ -22,6 +22,11 @@ export function viewOf(record: VoiceRecord, at: number): SessionView {
   };
 }
 
+/** As JSON.stringify writes it, at a fraction of the cost: nothing in a view needs escaping. */
+export function viewText({ active, startedAt, lastSeenAt, durationSec, idleSec }: SessionView): string {
+  return `{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}}`;
+}
+
 const endMessages: Readonly<Record<EndReason, string>> = {
   duration_exceeded: 'This conversation has reached its maximum length. Please start a new one.',
   idle_exceeded: 'This conversation was quiet for too long and has ended. Please start a new one.',

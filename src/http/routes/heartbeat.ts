@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Subjects } from '../../auth/subjects.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
-import { endedRefusal, isViolation, viewOf } from '../../voice/view.ts';
+import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { email, sessionId, sessionReply } from '../schemas.ts';
@@ -13,6 +13,8 @@ export interface HeartbeatParts {
   readonly subjects: Subjects;
   readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
+
+const json = [['Content-Type', 'application/json; charset=utf-8']] as const;
 
 const body = z.object({
   sm_session_id: sessionId,
@@ -55,7 +57,8 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatPa
   if (outcome === undefined) return sessionNotFound();
   const { record } = outcome;
   const { atMs } = call.request;
-  if (record.endReason === null) return { status: 200, body: { ok: true, session: viewOf(record, atMs) } };
+  if (record.endReason === null)
+    return { status: 200, headers: json, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
   const refusal = endedRefusal(record.endReason, parts.sessions.limits.maxMinutes);
   // Only the login that opened the session pays for its end: an old tab must not log out a new login.
   if (call.login === undefined || record.loginId !== call.login.id || !isViolation(record.endReason)) return refusal;
