@@ -27,7 +27,7 @@ export function createEdgeLimits(windows: Windows, perAddress: number, perUser: 
   };
 }
 
-/** Names the fields, because this runs for every request and a spread costs ten times as much. */
+/** Names the fields, because this runs for every request and a spread costs several times as much. */
 export function withLimit({ allowed, remaining, resetAtMs }: WindowCount, limit: number): EdgeCount {
   return { allowed, remaining, resetAtMs, limit };
 }
