@@ -4,6 +4,14 @@ import { Unavailable } from '../kernel/errors.ts';
 import { grouped } from '../stores/grouped.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
+/** What the history tells of the sessions that are written to it. */
+export interface HistoryListener {
+  /** A session has ended: once over all nodes. */
+  ended(record: VoiceRecord): void;
+  /** A session that was written as live had ended before. */
+  over(record: VoiceRecord): Promise<void>;
+}
+
 /** One statement carries at most this many records. */
 const BATCH = 1000;
 
@@ -15,15 +23,17 @@ const BATCH = 1000;
 export class HistoryWriter {
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;
+  readonly #hears: HistoryListener;
   readonly #waiting = new Map<string, VoiceRecord>();
   /** Transitions that come together are written together, and wait for no touches. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
-  constructor(history: VoiceHistory, limits: VoiceLimits) {
+  constructor(history: VoiceHistory, limits: VoiceLimits, hears: HistoryListener) {
     this.#history = history;
     this.#limits = limits;
+    this.#hears = hears;
     this.#saveTransition = grouped(async (records) => {
-      await this.#save(records);
+      await this.save(records);
       return records.map(() => undefined);
     }, BATCH);
   }
@@ -44,7 +54,14 @@ export class HistoryWriter {
    */
   async flush(): Promise<void> {
     const records = [...this.#waiting.values()];
-    for (let from = 0; from < records.length; from += BATCH) await this.#save(records.slice(from, from + BATCH));
+    for (let from = 0; from < records.length; from += BATCH) await this.#flushSome(records.slice(from, from + BATCH));
+  }
+
+  /** What the registry holds as live although it has ended (it was away at the end) is told. */
+  async #flushSome(records: readonly VoiceRecord[]): Promise<void> {
+    await this.save(records);
+    const live = records.filter(({ endedAtMs }) => endedAtMs === null).map(({ id }) => id);
+    for (const record of await this.#history.endedAmong(live)) await this.#hears.over(record);
   }
 
   /** Writes a noted record now, or lets it wait on when the database is away (architecture section 5: buffered history). */
@@ -56,8 +73,15 @@ export class HistoryWriter {
     }
   }
 
-  async #save(records: readonly VoiceRecord[]): Promise<void> {
-    await this.#history.save(records.map((record) => ({ record, state: savedState(record, this.#limits) })));
+  /** Writes records now, noted or not. @throws Unavailable when the database is away */
+  async save(records: readonly VoiceRecord[]): Promise<void> {
+    const ended = await this.#history.save(
+      records.map((record) => ({ record, state: savedState(record, this.#limits) })),
+    );
     for (const record of records) if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
+    for (const id of ended) {
+      const record = records.find((one) => one.id === id && one.endedAtMs !== null);
+      if (record !== undefined) this.#hears.ended(record);
+    }
   }
 }

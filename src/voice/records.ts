@@ -5,7 +5,7 @@ import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { HistoryWriter } from './history-writer.ts';
-import { ifRegistryAway, type RegistryDebts } from './registry-debts.ts';
+import { ifRegistryAway, restored, type RegistryDebts } from './registry-debts.ts';
 
 export interface VoiceRecordsParts {
   readonly registry: VoiceRegistry;
@@ -35,12 +35,16 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
   async function restore(id: string): Promise<VoiceRecord | undefined> {
     const record = await history.find(id);
     if (record === undefined || record.endedAtMs !== null) return record;
-    await registry.insert(record);
+    await registry.insert(restored(record));
     return registry.load(id);
   }
 
   async function loadWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
-    return debts.of(id) ?? (await history.find(id));
+    const owed = debts.of(id);
+    const kept = await (owed === undefined ? history.find(id) : history.find(id).catch(() => undefined));
+    // Another node may have ended it, or heard of it later.
+    if (owed === undefined || kept === undefined) return owed ?? kept;
+    return kept.endedAtMs !== null || kept.settledAtMs > owed.settledAtMs ? kept : owed;
   }
 
   /** The history has it before the caller is answered, because nobody else does; the registry is told when it is back. */

@@ -17,7 +17,7 @@ import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { createVoiceRecords, slotUntilMs } from './records.ts';
-import { ifRegistryAway, RegistryDebts } from './registry-debts.ts';
+import { ifRegistryAway, putInto, RegistryDebts, restored } from './registry-debts.ts';
 
 /** Records that are read at once for a restoration. */
 const PAGE = 1000;
@@ -39,8 +39,8 @@ export type VoiceSessions = ReturnType<typeof createVoiceSessions>;
 
 export function createVoiceSessions(parts: VoiceParts) {
   const { registry, history, slots, bus, limits, events } = parts;
-  const writer = new HistoryWriter(history, limits);
-  const debts = new RegistryDebts(registry);
+  const writer = new HistoryWriter(history, limits, { ended: tellEnd, over: bury });
+  const debts = new RegistryDebts(registry, history);
   const records = createVoiceRecords({ registry, history, writer, debts, limits });
 
   const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
@@ -53,11 +53,27 @@ export function createVoiceSessions(parts: VoiceParts) {
 
   /** Before the caller is answered a transition is in the history and its slot is free again. */
   async function settled(record: VoiceRecord, facts: readonly VoiceFact[]): Promise<void> {
-    for (const fact of facts) events.sessionMoved(record, fact);
+    for (const fact of facts) if (fact.type !== 'session.ended') events.sessionMoved(record, fact);
     // A slot that cannot be freed now lapses by itself.
     await Promise.all([writer.saveOrWait(record), freeSlot(record)]);
+    announce(record);
+  }
+
+  function announce(record: VoiceRecord): void {
     const state = classify(record, record.settledAtMs, limits);
     bus.publish({ type: 'session.moved', sessionId: record.id, state, endReason: record.endReason });
+  }
+
+  /** Told by the history, because it ends a session once, on however many nodes the events arrive. */
+  function tellEnd(record: VoiceRecord): void {
+    if (record.endReason !== null) events.sessionMoved(record, { type: 'session.ended', reason: record.endReason });
+  }
+
+  /** Ends a session in the registry too, which was away when it ended. */
+  async function bury(record: VoiceRecord): Promise<void> {
+    if (!(await putInto(registry, record))) return;
+    await freeSlot(record);
+    announce(record);
   }
 
   async function freeSlot({ subject, id }: VoiceRecord): Promise<void> {
@@ -71,7 +87,7 @@ export function createVoiceSessions(parts: VoiceParts) {
   /** Drops ended records from the registry once the history has their end, so that nothing brings them back to life. */
   async function forget(records: readonly VoiceRecord[]): Promise<void> {
     const ended = records.filter(({ endedAtMs }) => endedAtMs !== null);
-    await history.save(ended.map((record) => ({ record, state: 'ended' })));
+    await writer.save(ended);
     for (const { id } of ended) await registry.remove(id);
   }
 
@@ -95,7 +111,7 @@ export function createVoiceSessions(parts: VoiceParts) {
   }
 
   async function restoreOne(record: VoiceRecord, at: number): Promise<void> {
-    await registry.insert(record);
+    await registry.insert(restored(record));
     if (classify(record, at, limits) !== 'engaged') return;
     await slots.renew(record.subject, record.id, slotUntilMs(record, limits));
   }
@@ -108,12 +124,11 @@ export function createVoiceSessions(parts: VoiceParts) {
      * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
      */
     async open(record: VoiceRecord, requestId: string): Promise<void> {
-      await history.insert({ record, state: 'engaged' });
+      // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
+      await registry.insert(record);
       try {
-        const [isCounted] = await Promise.all([
-          slots.confirm(record.subject, record.id, slotUntilMs(record, limits)),
-          registry.insert(record),
-        ]);
+        await history.insert({ record, state: 'engaged' });
+        const isCounted = await slots.confirm(record.subject, record.id, slotUntilMs(record, limits));
         if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
       } catch (fault) {
         await host.send(record.id, { type: 'END', at: record.startedAtMs, reason: 'upstream_ended' });

@@ -51,6 +51,16 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect(await history().find(record.id)).toEqual(record);
     });
 
+    test('an end is saved whatever its version, because ended wins, and found among others', async () => {
+      const record = await inserted();
+      await history().save([row(beat(record, 9))]);
+      const over = { ...endedRecord(record), version: 2 };
+      expect(await history().save([row(over)])).toEqual([record.id]);
+      expect(await history().save([row(beat(record, 10))])).toEqual([]);
+      const live = await inserted();
+      expect(await history().endedAmong([record.id, live.id])).toEqual([{ ...over, version: 9 }]);
+    });
+
     test('saves newer versions, ignores older and equal ones and unknown ids', async () => {
       const record = await inserted();
       expect(await history().save([])).toEqual([]);

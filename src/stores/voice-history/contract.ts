@@ -31,12 +31,15 @@ export interface VoiceHistory {
   insert(row: HistoryRow): Promise<void>;
   find(id: string): Promise<VoiceRecord | undefined>;
   /**
-   * Saves newer versions in one statement; older ones, and any change of an ended session, are ignored.
+   * Saves newer versions in one statement. An end is saved whatever its version, because ended wins over all; other older versions,
+   * and any change of an ended session, are ignored.
    * @returns the ids of the sessions that this call ended: each session is in one such answer only.
    */
   save(rows: readonly HistoryRow[]): Promise<string[]>;
   /** Sessions that have not ended, in the order of their ids, after `afterId`. */
   active(afterId: string, limit: number): Promise<VoiceRecord[]>;
+  /** Those of the sessions that have ended. */
+  endedAmong(ids: readonly string[]): Promise<VoiceRecord[]>;
   /** The subject's sessions that have not ended. */
   activeOf(subject: string): Promise<VoiceRecord[]>;
   /** Newest first. `cursor` comes from an earlier page; an unreadable one answers undefined. */

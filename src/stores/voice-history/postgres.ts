@@ -48,6 +48,15 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return [...rows];
     },
 
+    async endedAmong(ids) {
+      if (ids.length === 0) return [];
+      const rows = await database.run(
+        (sql) => sql<VoiceRecord[]>`
+          select ${record(sql)} from voice_session where id = any(${[...ids]}::text[]) and ended_at_ms is not null`,
+      );
+      return [...rows];
+    },
+
     async list(filter, cursor, limit) {
       const after = cursor === undefined ? null : readCursor(cursor);
       if (after === undefined) return undefined;
@@ -87,14 +96,15 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         ${all('lastActivityAtMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
         ${all('endReason')}::text[], ${rows.map(({ state }) => state)}::text[], ${all('version')}::integer[])
         as given (id, last_seen, last_activity, settled, ended, reason, state, version)
-      order by id, version desc
+      order by id, ended is null, version desc
     ), newer as (
       select incoming.* from incoming join voice_session as kept on kept.id = incoming.id
-      where kept.ended_at_ms is null and kept.version < incoming.version
+      where kept.ended_at_ms is null and (kept.version < incoming.version or incoming.ended is not null)
       order by incoming.id for update of kept
     ), saved as (
       update voice_session as kept set last_seen_at_ms = last_seen, last_activity_at_ms = last_activity,
-        settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state, version = newer.version
+        settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state,
+        version = greatest(newer.version, kept.version)
       from newer where kept.id = newer.id
       returning kept.id, kept.ended_at_ms
     )

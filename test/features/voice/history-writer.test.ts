@@ -6,7 +6,7 @@ import { HistoryWriter } from '../../../src/voice/history-writer.ts';
 import { defaults, end, heartbeat, opened, play } from '../../machines/voice-session-support.ts';
 
 /** A history that answers when the test says so. */
-class SlowHistory implements Pick<VoiceHistory, 'save'> {
+class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
   readonly saves: (readonly HistoryRow[])[] = [];
   isAway = false;
   readonly #waiting: (() => void)[] = [];
@@ -15,6 +15,13 @@ class SlowHistory implements Pick<VoiceHistory, 'save'> {
     this.saves.push(rows);
     if (this.isAway) return Promise.reject(new Unavailable('database'));
     return new Promise((resolve) => this.#waiting.push(() => resolve([])));
+  }
+
+  /** Sessions that ended before. */
+  over: VoiceRecord[] = [];
+
+  endedAmong(ids: readonly string[]): Promise<VoiceRecord[]> {
+    return Promise.resolve(this.over.filter(({ id }) => ids.includes(id)));
   }
 
   /** Answers the saves that wait, and lets those who asked go on. */
@@ -27,8 +34,11 @@ class SlowHistory implements Pick<VoiceHistory, 'save'> {
 /** Lets everything run that only waits for what is there already. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function writerOn(history: SlowHistory): HistoryWriter {
-  return new HistoryWriter(history as unknown as VoiceHistory, defaults);
+function writerOn(
+  history: SlowHistory,
+  over: (record: VoiceRecord) => Promise<void> = () => Promise.resolve(),
+): HistoryWriter {
+  return new HistoryWriter(history as unknown as VoiceHistory, defaults, { ended: () => undefined, over });
 }
 
 function record(n: number): VoiceRecord {
@@ -50,6 +60,19 @@ describe('The history writer', () => {
     expect(history.saves).toEqual([[{ record: later, state: 'engaged' }]]);
     await history.answer();
     expect(writer.size).toBe(0);
+  });
+
+  test('tells of a session that was written as live and had ended before', async () => {
+    const history = new SlowHistory();
+    const told: string[] = [];
+    const writer = writerOn(history, ({ id }) => Promise.resolve(void told.push(id)));
+    history.over = [play(record(1), defaults, [end(5, 'closed_by_client')]).record];
+    writer.note(record(1));
+    writer.note(record(2));
+    const flushed = writer.flush();
+    await history.answer();
+    await flushed;
+    expect(told).toEqual([record(1).id]);
   });
 
   test('writes at most a thousand records in one statement, in the order in which they came', async () => {
