@@ -61,7 +61,7 @@ function open(session) {
         const payload = buffer.subarray(frame.begin, frame.end);
         if (frame.opcode === 9) socket.write(pongFrame(payload));
         else if (frame.opcode === 1) take(payload.toString('latin1'));
-        else if (frame.opcode === 8) note(`closed with ${payload.readUInt16BE(0)} ${payload.subarray(2)}`);
+        else if (frame.opcode === 8) note(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
       }
       rest = from === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(from));
     });
