@@ -7,6 +7,8 @@ import type { VoiceSessions } from './voice/voice-sessions.ts';
 const SWEEP_MS = 500;
 const SWEEP_BATCH = 500;
 const SWEEP_LEASE_MS = 5000;
+/** Two sweeps of every other node, and less than the two seconds that an end may be late. */
+const SETTLE_MS = 1200;
 const FLUSH_MS = 1000;
 const TICK_MS = 1000;
 const PURGE_MS = 10 * 60_000;
@@ -27,7 +29,7 @@ export interface BackgroundParts {
 export function startBackground({ sessions, live, hub, stores, onError }: BackgroundParts): () => Promise<unknown> {
   const { clock } = live;
   const stops = [
-    repeat(SWEEP_MS, () => sweepAll(sessions, live), onError),
+    repeat(SWEEP_MS, createSweep(sessions, live), onError),
     repeat(FLUSH_MS, () => sessions.flush(), onError),
     repeat(TICK_MS, async () => hub.tick(), onError),
     repeat(PURGE_MS, () => purge(stores, clock.now()), onError),
@@ -36,10 +38,25 @@ export function startBackground({ sessions, live, hub, stores, onError }: Backgr
 }
 
 /** Sweeps until nothing more is due, over a registry that is whole and up to date. */
-async function sweepAll(sessions: VoiceSessions, live: LiveStores): Promise<void> {
-  await sessions.payDebts();
-  await live.restoreWhatIsLost((isLost) => sessions.restore(live.clock.now(), isLost));
-  while ((await sessions.sweep(live.clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
+function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<void> {
+  let awayAt = -Infinity;
+
+  async function sweep(): Promise<void> {
+    await sessions.payDebts();
+    await live.restoreWhatIsLost((isLost) => sessions.restore(live.clock.now(), isLost));
+    // After an outage other nodes may still have to tell of heartbeats that they served meanwhile.
+    if (performance.now() - awayAt < SETTLE_MS) return;
+    while ((await sessions.sweep(live.clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
+  }
+
+  return async () => {
+    try {
+      await sweep();
+    } catch (fault) {
+      awayAt = performance.now();
+      throw fault;
+    }
+  };
 }
 
 /** Deletes what nobody will ask for again. */

@@ -17,6 +17,9 @@ export interface VoiceRecordsParts {
 
 const idShape = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
 
+/** Look-ups during an outage that were followed by no change are forgotten beyond this. */
+const MAX_DETACHED = 10_000;
+
 /** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
 const SLOT_GRACE_MS = 5000;
 
@@ -39,7 +42,17 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     return registry.load(id);
   }
 
+  /** Versions that were loaded without the registry: only on them may be built while it is away. */
+  const detached = new Map<string, number>();
+
   async function loadWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
+    const record = await newestWithoutRegistry(id);
+    if (detached.size >= MAX_DETACHED) detached.clear();
+    if (record !== undefined) detached.set(id, record.version);
+    return record;
+  }
+
+  async function newestWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
     const owed = debts.of(id);
     const kept = await (owed === undefined ? history.find(id) : history.find(id).catch(() => undefined));
     // Another node may have ended it, or heard of it later.
@@ -47,8 +60,13 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     return kept.endedAtMs !== null || kept.settledAtMs > owed.settledAtMs ? kept : owed;
   }
 
-  /** The history has it before the caller is answered, because nobody else does; the registry is told when it is back. */
-  async function saveWithoutRegistry(record: VoiceRecord): Promise<boolean> {
+  /**
+   * The history has it before the caller is answered, because nobody else does; the registry is told when it is back.
+   * A change of what this process only remembered of the registry is refused: others may know better, and the history tells.
+   */
+  async function saveWithoutRegistry(record: VoiceRecord, expectedVersion: number): Promise<boolean> {
+    if (detached.get(record.id) !== expectedVersion) return false;
+    detached.delete(record.id);
     debts.add(record);
     writer.note(record);
     await writer.saveOrWait(record);
@@ -79,7 +97,7 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
         if (saved) writer.note(record);
         return saved;
       });
-      return rescued(noted, () => saveWithoutRegistry(record));
+      return rescued(noted, () => saveWithoutRegistry(record, expectedVersion));
     },
   };
 }
