@@ -48,7 +48,10 @@ function open(session) {
       let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       if (!isOpen) {
         const headEnd = buffer.indexOf('\r\n\r\n');
-        if (headEnd < 0) return void (rest = buffer);
+        if (headEnd < 0) {
+          rest = buffer;
+          return;
+        }
         if (buffer.toString('latin1', 9, 12) !== '101') note(buffer.toString('latin1'));
         isOpen = true;
         buffer = buffer.subarray(headEnd + 4);
