@@ -11,7 +11,7 @@ export interface Lamp {
 export type Event = { type: 'PULL' } | { type: 'LOOK' } | { type: 'BREAK' } | { type: 'POLISH' };
 export type Fact = { type: 'lamp.on' };
 
-export const lampMachine = setup({
+const lampMachine = setup({
   types: { context: {} as Lamp, events: {} as Event, emitted: {} as Fact, input: {} as Lamp },
   guards: {
     breaks: () => {
