@@ -6,7 +6,8 @@ import type { VoiceSessions } from './voice/voice-sessions.ts';
 
 const SWEEP_MS = 500;
 const SWEEP_BATCH = 500;
-const SWEEP_LEASE_MS = 5000;
+/** A claim of a node that died is taken over in time: an end may be late by two seconds. */
+const SWEEP_LEASE_MS = 1500;
 /** Two sweeps of every other node, and less than the two seconds that an end may be late. */
 const SETTLE_MS = 1200;
 const FLUSH_MS = 1000;
