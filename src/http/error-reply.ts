@@ -36,12 +36,14 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
 /** The reply to a fault outside of the pipeline. */
 export function faultReply(fault: unknown, requestId: string): HttpReply {
   const refusal = refusalOfFault(fault, requestId);
+  const { retryAfter } = refusal.additions;
   return {
     status: refusal.status,
     headers: [
       ['Content-Type', 'application/json; charset=utf-8'],
       ['X-Request-Id', requestId],
       ['Cache-Control', 'no-store'],
+      ...(retryAfter === undefined ? [] : [['Retry-After', String(retryAfter)] as const]),
     ],
     body: JSON.stringify(errorBody(refusal)),
   };

@@ -1,7 +1,7 @@
 import { biographies } from './biography.ts';
-import { checkAnswers, checkHeartbeats } from './checks/answers.ts';
+import { checkAnswers, checkHeartbeats, checkSlowAnswers } from './checks/answers.ts';
 import { checkCodes } from './checks/codes.ts';
-import { checkEnds } from './checks/ends.ts';
+import { checkEnds, checkLateEnds } from './checks/ends.ts';
 import { checkLedger } from './checks/ledger.ts';
 import { checkSlots } from './checks/slots.ts';
 import { summarize, timeline } from './figures.ts';
@@ -27,16 +27,25 @@ export interface Setting {
 
 const SHOWN = 12;
 
+/** Rules about time: a machine that is busy with something else breaks them, so a long run on a quiet one must show them. */
+const timed = { ends: 'ends are at most two seconds late', answers: 'answers are in time' } as const;
+
+export function isTimed(rule: string): boolean {
+  return Object.values<string>(timed).includes(rule);
+}
+
 /** Checks the history against every rule. @param observed what was seen to be broken while it went on */
 export function judge(history: History, observed: Findings, setting: Setting): Report {
   const stories = tellStories(history.journal, (email) => email.startsWith('spender'));
   const findings: Findings = {
     'acknowledged usage equals the ledger': checkLedger(history),
-    'each session ends once, for the right reason, in time': checkEnds(history, stories),
+    'each session ends once and for the right reason': checkEnds(history, stories),
+    [timed.ends]: checkLateEnds(history),
     'slots are never over the limit': checkSlots(stories),
     'each code works at most once': checkCodes(history),
     'an engaged session is served everywhere, an ended one nowhere': checkHeartbeats(history, stories),
-    'answers are in time and as the policy says': checkAnswers(history),
+    'answers are as the policy says': checkAnswers(history),
+    [timed.answers]: checkSlowAnswers(history),
     ...observed,
   };
   const lines = Object.entries(findings).flatMap(([rule, broken]) => [
