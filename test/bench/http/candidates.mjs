@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { firstMatch, spawnNode, stopChild } from './measure.mjs';
+import { startRedis } from './redis.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const origin = 'http://localhost:3000';
@@ -45,14 +46,17 @@ function simple(script) {
     return {
       port: Number(port),
       pid: child.pid,
-      request: heartbeatRequest(port, sampleSession, origin, headerSet),
+      requests: [heartbeatRequest(port, sampleSession, origin, headerSet)],
       stop: () => stopChild(child),
     };
   };
 }
 
-/** The product itself, as built: embedded storage in a directory of its own, edge limits out of the way. */
-async function switchboard(headerSet) {
+/** As many as the connections of a usual run: with shared stores, beats of one session would only wait for each other. */
+const SESSIONS = 64;
+
+/** The product itself, as built: embedded storage in a directory of its own, limits out of the way. */
+async function switchboard(headerSet, env = {}) {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
   const child = spawnNode(0, [`${root}/dist/main.js`], {
     cwd: root,
@@ -64,6 +68,9 @@ async function switchboard(headerSet) {
       DATA_DIR: directory,
       RATE_IP_PER_MIN: '1000000000',
       MAX_SESSION_MINUTES: '1000',
+      WIDGET_SESSION_PER_MIN: '1000',
+      WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
+      ...env,
     },
   });
   const stop = async () => {
@@ -77,22 +84,42 @@ async function switchboard(headerSet) {
     const key = tenants[0].widgetKeys[0];
     // In development the demo key is bound to the port in use.
     const origin = `http://localhost:${port}`;
-    const created = await fetch(`http://127.0.0.1:${port}/api/session`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Origin: origin },
-      body: JSON.stringify({ widgetKey: key.key }),
-    });
-    const text = await created.text();
-    if (created.status !== 200) throw new Error(`create answered ${created.status}: ${text}`);
-    const { sm_session_id: session } = JSON.parse(text);
-    return {
-      port: Number(port),
-      pid: child.pid,
-      request: heartbeatRequest(port, session, origin, headerSet),
-      stop,
-    };
+    const requests = [];
+    for (let n = 0; n < SESSIONS; n += 1)
+      requests.push(heartbeatRequest(port, await createSession(port, key.key, origin), origin, headerSet));
+    return { port: Number(port), pid: child.pid, requests, stop };
   } catch (error) {
     await stop();
+    throw error;
+  }
+}
+
+async function createSession(port, widgetKey, origin) {
+  const created = await fetch(`http://127.0.0.1:${port}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: origin },
+    body: JSON.stringify({ widgetKey }),
+  });
+  const text = await created.text();
+  if (created.status !== 200) throw new Error(`create answered ${created.status}: ${text}`);
+  return JSON.parse(text).sm_session_id;
+}
+
+/** The product with its live registry in a Redis of its own, on the load generator's core. */
+async function switchboardOnRedis(headerSet) {
+  const redis = await startRedis();
+  try {
+    const server = await switchboard(headerSet, { REDIS_URL: redis.url });
+    return {
+      ...server,
+      cost: redis.cost,
+      async stop() {
+        await server.stop();
+        await redis.stop();
+      },
+    };
+  } catch (error) {
+    await redis.stop();
     throw error;
   }
 }
@@ -107,4 +134,5 @@ export const candidates = {
     needs: `${root}/src/transport/server.ts`,
   },
   switchboard: { label: 'Switchboard, whole heartbeat', start: switchboard, needs: `${root}/dist/main.js` },
+  redis: { label: 'Switchboard with Redis', start: switchboardOnRedis, needs: `${root}/dist/main.js` },
 };

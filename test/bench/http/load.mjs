@@ -3,8 +3,9 @@
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 
-const { port, pid, connections, seconds, warmUpSeconds, request } = JSON.parse(process.argv[2]);
-const bytes = Buffer.from(request, 'latin1');
+const { port, pid, connections, seconds, warmUpSeconds, requests } = JSON.parse(process.argv[2]);
+/** Connections take turns: each has one of the requests and sends nothing else. */
+const messages = requests.map((request) => Buffer.from(request, 'latin1'));
 const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100 for /proc
 const topUs = 1_000_000;
 
@@ -43,7 +44,11 @@ function looksWhole(buffer, size, expected) {
   return size === expected && buffer.compare(ok, 0, ok.length, 0, ok.length) === 0;
 }
 
+let opened = 0;
+
 function open() {
+  const bytes = messages[opened % messages.length];
+  opened += 1;
   let sentAt = 0;
   let expected = -1;
   let rest;
@@ -97,7 +102,9 @@ function quantileUs(share) {
 }
 
 for (let i = 0; i < connections; i += 1) open();
+let warmUpAnswered = 0;
 setTimeout(() => {
+  warmUpAnswered = answered;
   answered = 0;
   histogramUs.fill(0);
   const cpuBefore = serverCpuSeconds();
@@ -108,6 +115,8 @@ setTimeout(() => {
     stopping = true;
     const result = {
       perSecond: answered / elapsed,
+      /** The warm-up's included. */
+      answered: warmUpAnswered + answered,
       cpuUs: (cpu * 1e6) / answered,
       serverBusy: cpu / elapsed,
       p50Us: quantileUs(0.5),

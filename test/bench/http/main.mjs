@@ -51,12 +51,14 @@ async function measure(servers, values) {
     // Every other round runs backwards, so that no server always follows the same neighbour.
     const order = round % 2 === 0 ? servers : servers.toReversed();
     for (const server of order) {
+      const before = await server.cost?.();
       const result = await runLoad(server, {
         connections: Number(values.connections),
         seconds: Number(values.seconds),
         warmUpSeconds: round === 0 ? 2 : 0.5,
       });
       server.results.push(result);
+      if (before !== undefined) noteCost(server, result, before, await server.cost());
       if (result.failed > 0 || result.reconnects > 0) {
         process.exitCode = 1;
         console.error(
@@ -65,6 +67,14 @@ async function measure(servers, values) {
       }
     }
   }
+}
+
+/** What a heartbeat costs the store: over the whole run of the load, warm-up included. */
+function noteCost(server, { answered }, before, after) {
+  (server.costs ??= []).push({
+    calls: (after.calls - before.calls) / answered,
+    cpuUs: ((after.cpuSeconds - before.cpuSeconds) / answered) * 1e6,
+  });
 }
 
 function print(servers, values) {
@@ -89,6 +99,11 @@ function print(servers, values) {
     `${values.headers} headers, Node ${process.version}, ${canPin ? 'server on core 0, load on core 1' : 'not pinned'}`,
   );
   console.table(rows);
+  for (const { label, costs } of servers.filter((server) => server.costs !== undefined))
+    console.log(
+      `${label}: ${median(costs.map(({ calls }) => calls)).toFixed(3)} script calls and ` +
+        `${median(costs.map(({ cpuUs }) => cpuUs)).toFixed(1)} us of Redis' CPU a heartbeat.`,
+    );
   if (servers.some(({ results }) => median(results.map((result) => result.serverBusy)) < 0.9)) {
     console.log(
       'A server had its core for less than 0.9 of the time: its req/s tells of the load generator or of other work on ' +

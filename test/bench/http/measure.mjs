@@ -47,7 +47,7 @@ export function stopChild(child) {
 export async function runLoad(server, options) {
   const load = spawnNode(1, [
     `${import.meta.dirname}/load.mjs`,
-    JSON.stringify({ port: server.port, pid: server.pid, request: server.request, ...options }),
+    JSON.stringify({ port: server.port, pid: server.pid, requests: server.requests, ...options }),
   ]);
   const [line] = await firstMatch(load, /\{.*\}\n/);
   return JSON.parse(line);
