@@ -46,13 +46,19 @@ describe.skipIf(missing !== undefined)(
     });
 
     test('is Unavailable within 1.5 s when frozen, for every caller, and serves again within 3 s of the thaw', async () => {
+      let isFrozen = (): void => undefined;
+      const frozen = new Promise<void>((resolve) => {
+        isFrozen = resolve;
+      });
       const inTransaction = timed(
         database.transaction(async (sql) => {
           await sql`select 1`;
           server.freeze();
+          isFrozen();
           await sql`select 2`;
         }),
       );
+      await frozen;
       const frozenUntil = performance.now() + 3_500;
       while (performance.now() < frozenUntil) {
         const work = [
