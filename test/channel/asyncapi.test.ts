@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientFrames, serverFrames } from '../../src/channel/protocol.ts';
-import { useApps } from './client.ts';
+import { useApps } from '../support/use-apps.ts';
 import { complaint, described } from './fake-socket.ts';
 
 const { build } = useApps();

@@ -4,7 +4,8 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createInProcessStores, type LiveStores } from '../../src/stores/live.ts';
 import { somebody } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
-import { attached, ChannelClient, useApps } from './client.ts';
+import { attached, ChannelClient } from './client.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
 const limits = { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 };

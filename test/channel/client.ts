@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { ServerFrame } from '../../src/channel/protocol.ts';
 import type { SocketListener } from '../../src/channel/socket.ts';
-import { seedTenants, TestApp, type TestAppOptions } from '../support/app.ts';
-import { TestDatabase } from '../support/test-database.ts';
+import type { TestApp } from '../support/app.ts';
 import { FakeSocket } from './fake-socket.ts';
 
 /** One socket of the channel from the client's side. */
@@ -47,31 +46,4 @@ export function attached(app: TestApp, sm_session_id: string, email?: string): C
   client.say({ type: 'attach', sm_session_id, email });
   expect(client.heard()).toMatchObject([{ type: 'attached' }]);
   return client;
-}
-
-/** A database for a file's tests, and the way to build services on it. */
-export function useApps() {
-  let opened: TestDatabase | undefined;
-  const apps: TestApp[] = [];
-  const database = (): TestDatabase => {
-    if (opened === undefined) throw new Error('the database is there in tests only');
-    return opened;
-  };
-  beforeAll(async () => {
-    opened = await TestDatabase.open();
-    const app = await TestApp.build({ database: opened });
-    await seedTenants(app);
-    await app.close();
-  });
-  afterEach(async () => {
-    database().isAway = false;
-    for (const app of apps.splice(0)) await app.close();
-  });
-  afterAll(() => opened?.close());
-  const build = async (options: Omit<TestAppOptions, 'database'> = {}): Promise<TestApp> => {
-    const app = await TestApp.build({ database: database(), ...options });
-    apps.push(app);
-    return app;
-  };
-  return { database, build };
 }

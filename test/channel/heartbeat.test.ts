@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SECOND } from '../support/clock.ts';
-import { attached, useApps } from './client.ts';
+import { attached } from './client.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 

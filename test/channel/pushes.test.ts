@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SERVICE_TOKEN, somebody } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
-import { attached, ChannelClient, useApps } from './client.ts';
+import { attached, ChannelClient } from './client.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 

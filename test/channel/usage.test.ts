@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { somebody } from '../support/app.ts';
 import { DAY, SECOND } from '../support/clock.ts';
-import { attached, useApps } from './client.ts';
+import { attached } from './client.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
-import { attached, type ChannelClient, useApps } from './client.ts';
+import { attached, type ChannelClient } from './client.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 

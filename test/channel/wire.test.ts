@@ -5,7 +5,7 @@ import { CONSOLE, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { frameBytes, opcode, RawSocket, SocketClient, upgradeHeaders } from '../support/socket-client.ts';
-import { useApps } from './client.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 const transports = new Set<Transport>();

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { parseJsonObject } from '../../src/http/json.ts';
 import { Refusal } from '../../src/kernel/errors.ts';
 import { somebody } from '../support/app.ts';
-import { errorOf, useApps } from './app.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 

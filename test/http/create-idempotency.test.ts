@@ -3,7 +3,8 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { somebody, type TestApp } from '../support/app.ts';
 import { MINUTE } from '../support/clock.ts';
-import { errorOf, useApps } from './app.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
-import { errorOf, useApps } from './app.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { somebody, type Reply } from '../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../support/clock.ts';
-import { errorOf, useApps } from './app.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 

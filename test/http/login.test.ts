@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
 import { DAY, HOUR, MINUTE, NOON, SECOND } from '../support/clock.ts';
-import { errorOf, useApps } from './app.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
 

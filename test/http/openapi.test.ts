@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { UpstreamFault } from '../../src/upstream/contract.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type Request, type TestApp } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
-import { upgrade, useApps } from './app.ts';
+import { upgrade } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 import { Conformance, operationsOf, type Document } from './conformance.ts';
 
 const { build, database } = useApps();

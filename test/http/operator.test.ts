@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
-import { errorOf, useApps } from './app.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { somebody } from '../support/app.ts';
-import { errorOf, useApps } from './app.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
 
