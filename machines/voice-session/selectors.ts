@@ -1,4 +1,4 @@
-import type { VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
+import type { VoiceFact, VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -45,6 +45,17 @@ export function savedState(record: VoiceRecord, limits: VoiceLimits): VoiceState
   const state = classify(record, record.settledAtMs, limits);
   if (state !== 'ended' || record.endedAtMs !== null) return state;
   return endsByDuration(record, limits) ? 'engaged' : 'stale';
+}
+
+const statesAfter = {
+  'session.idle': 'idle',
+  'session.stale': 'stale',
+  'session.ended': 'ended',
+} as const satisfies Record<VoiceFact['type'], VoiceState>;
+
+/** The state that a fact tells of having been entered. */
+export function stateAfter(fact: VoiceFact): VoiceState {
+  return statesAfter[fact.type];
 }
 
 /** When the clock alone changes the state next; Infinity for an ended session. */

@@ -1,4 +1,4 @@
-import { classify, savedState } from '../../machines/voice-session/selectors.ts';
+import { classify, savedState, stateAfter } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { codes, Refusal, Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
@@ -214,8 +214,9 @@ export class Connection implements SocketListener {
   #heartbeat(session: VoiceRecord, { id, idleSec }: Frame<'heartbeat'>, at: number): Eventually<void> {
     return andThen(this.#channel.parts.sessions.heartbeat(session.id, at, idleSec, anybody), (outcome) => {
       if (outcome === undefined) return this.close(closeCode.unknownSession, 'unknown session');
-      const { record } = outcome;
+      const { record, facts } = outcome;
       this.#record = record;
+      for (const fact of facts) if (fact.type !== 'session.ended') this.push(stateAfter(fact), null);
       if (record.endReason !== null) return this.#tellEnd(record.endReason);
       this.#state = 'engaged';
       this.#sendText(heartbeatAnswer(record, at, id));

@@ -1,5 +1,5 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { classify, savedState, touch } from '../../machines/voice-session/selectors.ts';
+import { classify, savedState, stateAfter, touch } from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
   VoiceEvent,
@@ -56,12 +56,12 @@ export function createVoiceSessions(parts: VoiceParts) {
     for (const fact of facts) if (fact.type !== 'session.ended') events.sessionMoved(record, fact);
     // A slot that cannot be freed now lapses by itself.
     await Promise.all([writer.saveOrWait(record), freeSlot(record)]);
-    announce(record);
+    for (const fact of facts) announce(record.id, fact);
   }
 
-  function announce(record: VoiceRecord): void {
-    const state = classify(record, record.settledAtMs, limits);
-    bus.publish({ type: 'session.moved', sessionId: record.id, state, endReason: record.endReason });
+  function announce(sessionId: string, fact: VoiceFact): void {
+    const endReason = fact.type === 'session.ended' ? fact.reason : null;
+    bus.publish({ type: 'session.moved', sessionId, state: stateAfter(fact), endReason });
   }
 
   /** Told by the history, because it ends a session once, on however many nodes the events arrive. */
@@ -73,7 +73,7 @@ export function createVoiceSessions(parts: VoiceParts) {
   async function bury(record: VoiceRecord): Promise<void> {
     if (!(await putInto(registry, record))) return;
     await freeSlot(record);
-    announce(record);
+    if (record.endReason !== null) announce(record.id, { type: 'session.ended', reason: record.endReason });
   }
 
   async function freeSlot({ subject, id }: VoiceRecord): Promise<void> {

@@ -111,6 +111,7 @@ describe('a heartbeat', () => {
     const client = attached(app, await app.open(await app.key()));
     app.clock.advance(301 * SECOND);
     client.say({ type: 'heartbeat' });
+    expect(await client.hear()).toEqual({ type: 'state', state: 'idle' });
     expect(await client.hear()).toMatchObject({ type: 'ended', reason: 'idle_exceeded' });
     expect(client.closeCode).toBe(4403);
     expect(client.heard()).toEqual([]);

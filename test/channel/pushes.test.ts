@@ -25,6 +25,20 @@ describe('a transition is pushed', () => {
     expect(client.closeCode).toBe(4403);
   });
 
+  it('one by one when a late event finds that several happened', async () => {
+    const app = await build();
+    const id = await app.open(await app.key());
+    const [client, tab] = [attached(app, id), attached(app, id)];
+    app.clock.advance(301 * SECOND);
+    client.say({ type: 'heartbeat' });
+    expect(await client.hear()).toEqual({ type: 'state', state: 'idle' });
+    expect(await client.hear()).toMatchObject({ type: 'ended', reason: 'idle_exceeded' });
+    expect(tab.heard()).toMatchObject([
+      { type: 'state', state: 'idle' },
+      { type: 'ended', reason: 'idle_exceeded' },
+    ]);
+  });
+
   it('when a maximum duration is over, with the words for an end user', async () => {
     const app = await build({ env: { MAX_SESSION_MINUTES: '3' } });
     const client = attached(app, await app.open(await app.key()));
