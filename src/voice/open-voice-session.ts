@@ -49,7 +49,8 @@ export interface OpenedSession {
 
 /**
  * Opens a voice session: sessions a minute, daily quota, concurrency, mint (contract section 4).
- * A refusal at one step spends nothing of the later ones; a failed mint gives its slot and its minute count back.
+ * A refusal at one step spends nothing of the later ones; a failed mint gives its slot and its minute count back. The quota is
+ * looked at again when the session is registered: from then on a report that exceeds it ends the session.
  * @throws Unavailable when a store is away; what was taken is given back then too.
  */
 export async function openVoiceSession(
@@ -82,7 +83,7 @@ export async function openVoiceSession(
     }
     const record = newRecord(id, who, session, parts.provider.name, minted, parts.clock.now());
     await parts.sessions.open(record, requestId);
-    return { record, minted };
+    return (await endIfSpent(record, who.limits, parts)) ?? { record, minted };
   } catch (fault) {
     await giveBack(undo, parts);
     throw fault;
@@ -145,6 +146,23 @@ function newRecord(
     endReason: null,
     version: 1,
   };
+}
+
+/** A report that was counted while the secret was minted ended the subject's sessions when this one was not yet among them. */
+async function endIfSpent(
+  { id, subject, startedAtMs }: VoiceRecord,
+  limits: CallerLimits,
+  { ledger, sessions, calendar }: OpenParts,
+): Promise<Refusal | undefined> {
+  try {
+    const totals = await ledger.totals(subject, calendar(startedAtMs).day);
+    if (!isSpent(totals, limits)) return undefined;
+  } catch (fault) {
+    await sessions.end(id, 'upstream_ended', startedAtMs);
+    throw fault;
+  }
+  await sessions.end(id, 'quota_exceeded', startedAtMs);
+  return quotaRefusal();
 }
 
 /** Gives back what was taken; a store that is away meanwhile gets it back by its own expiry. */
