@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { CONSOLE, seedTenants, SERVICE_TOKEN, somebody, TestApp } from '../../support/app.ts';
-import { DAY, HOUR, ManualClock, NOON, SECOND } from '../../support/clock.ts';
-import { TestDatabase } from '../../support/test-database.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../../support/app.ts';
+import { DAY, HOUR, NOON, SECOND } from '../../support/clock.ts';
+import { useApps } from '../../support/use-apps.ts';
 
-let database: TestDatabase;
+const { build, database } = useApps();
+
 let app: TestApp;
-
-beforeAll(async () => {
-  database = await TestDatabase.open();
-  app = await TestApp.build({ database });
-  await seedTenants(app);
-  await app.close();
-});
-afterAll(() => database.close());
 beforeEach(async () => {
-  app = await TestApp.build({ database, clock: new ManualClock() });
-  return () => app.close();
+  app = await build();
 });
 
 const anybody = (): boolean => true;
@@ -54,14 +46,13 @@ describe('A usage report', () => {
     const ids = [await app.open(await app.key(), { email: 'x@example.com' })];
     const away = (): Promise<never> => Promise.reject(new Unavailable('registry'));
     const registry = { ...app.live.registry, load: away, save: away, recall: () => undefined, ofSubject: away };
-    const half = await TestApp.build({ database, clock: app.clock, live: { ...app.live, registry } });
+    const half = await build({ clock: app.clock, live: { ...app.live, registry } });
     const body = { email: 'x@example.com', tenantId: 'acme', tokens: 300_001, dollars: 0 };
     expect(await half.post('/api/auth/usage', body, service)).toMatchObject({
       status: 429,
       body: { code: 'DAILY_QUOTA_EXCEEDED' },
     });
     for (const id of ids) expect(await half.sessions.find(id)).toMatchObject({ endReason: 'quota_exceeded' });
-    await half.close();
   });
 
   test('that reaches a ceiling is fine; one that exceeds it is counted and answered with 429', async () => {
@@ -119,9 +110,9 @@ describe('A usage report', () => {
 
   test('is refused with 503 while the database is away, and nothing is counted', async () => {
     const email = somebody();
-    database.isAway = true;
+    database().isAway = true;
     expect(await report({ email, tokens: 5 })).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
-    database.isAway = false;
+    database().isAway = false;
     expect((await report({ email })).body['usage']).toMatchObject({ tokens: 0 });
   });
 });

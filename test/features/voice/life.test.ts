@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { somebody, TestApp, seedTenants } from '../../support/app.ts';
-import { ManualClock, MINUTE, SECOND } from '../../support/clock.ts';
-import { TestDatabase } from '../../support/test-database.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { somebody, type TestApp } from '../../support/app.ts';
+import { MINUTE, SECOND } from '../../support/clock.ts';
+import { useApps } from '../../support/use-apps.ts';
 
-let database: TestDatabase;
+const { build, database } = useApps();
+
 let app: TestApp;
-
-beforeAll(async () => {
-  database = await TestDatabase.open();
-  app = await TestApp.build({ database });
-  await seedTenants(app);
-  await app.close();
-});
-afterAll(() => database.close());
 beforeEach(async () => {
-  app = await TestApp.build({ database, clock: new ManualClock() });
-  return () => app.close();
+  app = await build();
 });
 
 const anybody = (): boolean => true;
@@ -141,11 +133,11 @@ describe('A sweep', () => {
 
   test('forgets no ended session before the history has its end', async () => {
     const id = await app.open(await app.key());
-    database.isAway = true;
+    database().isAway = true;
     await app.sessions.end(id, 'closed_by_client', app.clock.now());
     app.clock.advance(3 * MINUTE);
     await expect(app.sweep()).rejects.toThrow('database');
-    database.isAway = false;
+    database().isAway = false;
     const outcome = await app.sessions.heartbeat(id, app.clock.now(), undefined, anybody);
     expect(outcome?.record.endReason).toBe('closed_by_client');
     app.clock.advance(5 * SECOND);
@@ -160,7 +152,7 @@ describe('While the database is away', () => {
     const key = await app.key();
     const [going, ending] = [await app.open(key), await app.open(key)];
     await keepAlive(going, 4 * MINUTE);
-    database.isAway = true;
+    database().isAway = true;
     app.clock.advance(61 * SECOND);
     const outcome = await app.sessions.heartbeat(going, app.clock.now(), undefined, anybody);
     expect(outcome?.record.lastSeenAtMs).toBe(app.clock.now());
@@ -168,7 +160,7 @@ describe('While the database is away', () => {
     expect(await app.sessions.find(ending)).toMatchObject({ endedAtMs: null, settledAtMs: app.clock.now() });
     await expect(app.sessions.flush()).rejects.toThrow('database');
     expect(app.sessions.waiting()).toBe(2);
-    database.isAway = false;
+    database().isAway = false;
     expect(await kept(going)).toMatchObject({ lastSeenAtMs: app.clock.now() });
     expect(await kept(ending)).toMatchObject({ settledAtMs: app.clock.now() });
   });

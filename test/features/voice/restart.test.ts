@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { seedTenants, somebody, TestApp } from '../../support/app.ts';
-import { ManualClock, MINUTE, SECOND } from '../../support/clock.ts';
-import { TestDatabase } from '../../support/test-database.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { somebody, type TestApp } from '../../support/app.ts';
+import { MINUTE, SECOND } from '../../support/clock.ts';
+import { useApps } from '../../support/use-apps.ts';
 
-let database: TestDatabase;
+const { build } = useApps();
+
 let app: TestApp;
-
-beforeAll(async () => {
-  database = await TestDatabase.open();
-  app = await TestApp.build({ database });
-  await seedTenants(app);
-  await app.close();
-});
-afterAll(() => database.close());
 beforeEach(async () => {
-  app = await TestApp.build({ database, clock: new ManualClock() });
-  return () => app.close();
+  app = await build();
 });
 
 const anybody = (): boolean => true;
@@ -23,7 +15,7 @@ const anybody = (): boolean => true;
 /** The process is gone, with all that was only in its memory; another starts on the same database. */
 async function restart(options: { env?: Record<string, string> } = {}): Promise<void> {
   await app.close();
-  app = await TestApp.build({ database, clock: app.clock, ...options });
+  app = await build({ clock: app.clock, ...options });
   await app.sessions.restore(app.clock.now());
 }
 
@@ -89,10 +81,9 @@ describe('After a restart', () => {
 
   test('a session is found by its first heartbeat also when nothing was restored at the start', async () => {
     const id = await app.open(await app.key());
-    const next = await TestApp.build({ database, clock: app.clock });
+    const next = await build({ clock: app.clock });
     expect(await next.post('/api/realtime/heartbeat', { sm_session_id: id })).toMatchObject({ status: 200 });
     expect(next.live.registry.load(id)).toBeDefined();
-    await next.close();
   });
 
   test('with a shorter maximum duration the sessions that are over it end, once', async () => {
@@ -125,23 +116,21 @@ describe('After a restart', () => {
 describe('Two processes on one live registry', () => {
   test('give a session one end, whoever is asked', async () => {
     const id = await app.open(await app.key());
-    const other = await TestApp.build({ database, clock: app.clock, live: app.live });
+    const other = await build({ clock: app.clock, live: app.live });
     const ends = await Promise.all([
       app.sessions.end(id, 'closed_by_client', app.clock.now()),
       other.sessions.end(id, 'closed_by_operator', app.clock.now()),
     ]);
     expect(new Set(ends.map((end) => end?.record.endReason)).size).toBe(1);
     expect(ends.flatMap((end) => end?.facts ?? [])).toHaveLength(1);
-    await other.close();
   });
 
   test('share their sweep: no session is settled twice', async () => {
     const key = await app.key({ limits: { ...limits, concurrentSessions: 20 } });
     for (let n = 0; n < 10; n += 1) await app.open(key);
-    const other = await TestApp.build({ database, clock: app.clock, live: app.live });
+    const other = await build({ clock: app.clock, live: app.live });
     app.clock.advance(301 * SECOND);
     const looked = await Promise.all([app.sweep(), other.sweep()]);
     expect(looked[0] + looked[1]).toBe(10);
-    await other.close();
   });
 });
