@@ -4,6 +4,7 @@ import { openExternal } from '../../src/database/external.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { bundleChild, runChild } from './support/child.ts';
+import { BUSY } from '../support/busy.ts';
 
 const missing = reasonToSkipPostgres();
 
@@ -21,7 +22,7 @@ async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unkno
 async function recovery(database: Database): Promise<number> {
   const startedAt = performance.now();
   while ((await timed(database.ping())).error !== undefined) {
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000 * BUSY);
   }
   return performance.now() - startedAt;
 }
@@ -67,12 +68,12 @@ describe.skipIf(missing !== undefined)(
         ];
         for (const { ms, error } of await Promise.all(work.map(timed))) {
           expect(error).toBeInstanceOf(Unavailable);
-          expect(ms).toBeLessThan(1_500);
+          expect(ms).toBeLessThan(1_500 * BUSY);
         }
       }
       expect((await inTransaction).error).toBeInstanceOf(Unavailable);
       server.thaw();
-      expect(await recovery(database)).toBeLessThan(3_000);
+      expect(await recovery(database)).toBeLessThan(3_000 * BUSY);
       const after = await Promise.all(Array.from({ length: 30 }, () => timed(database.ping())));
       expect(after.filter(({ error }) => error !== undefined)).toEqual([]);
     });
@@ -92,7 +93,7 @@ describe.skipIf(missing !== undefined)(
         );
         return rows[0]?.total ?? 0;
       };
-      await expect.poll(connections, { timeout: 3_000 }).toBeLessThanOrEqual(5);
+      await expect.poll(connections, { timeout: 3_000 * BUSY }).toBeLessThanOrEqual(5);
     });
 
     test('is Unavailable while it restarts and serves again within 3 s', async () => {
@@ -102,7 +103,7 @@ describe.skipIf(missing !== undefined)(
       );
       expect(error).toBeInstanceOf(Unavailable);
       await restarting;
-      expect(await recovery(database)).toBeLessThan(3_000);
+      expect(await recovery(database)).toBeLessThan(3_000 * BUSY);
     });
 
     test('is Unavailable at once where nobody listens', async () => {
@@ -110,7 +111,7 @@ describe.skipIf(missing !== undefined)(
       const { ms, error } = await timed(nowhere.ping());
       expect(error).toBeInstanceOf(Unavailable);
       expect((error as Error).cause).toMatchObject({ code: 'ECONNREFUSED' });
-      expect(ms).toBeLessThan(500);
+      expect(ms).toBeLessThan(500 * BUSY);
       await nowhere.close();
     });
 
@@ -133,7 +134,7 @@ describe.skipIf(missing !== undefined)(
       expect(reasons.length).toBeGreaterThan(0);
       expect(reasons.filter((reason) => !(reason instanceof Unavailable))).toEqual([]);
       await crowd.close();
-      expect(await recovery(database)).toBeLessThan(3_000);
+      expect(await recovery(database)).toBeLessThan(3_000 * BUSY);
     });
 
     test('does not go on with a statement of a transaction that its caller has given up', async () => {
@@ -157,7 +158,7 @@ describe.skipIf(missing !== undefined)(
         );
         return rows[0]?.total ?? 0;
       };
-      await expect.poll(busy, { timeout: 2_000 }).toBe(0);
+      await expect.poll(busy, { timeout: 2_000 * BUSY }).toBe(0);
       expect(await database.run((sql) => sql`select * from given_up`)).toEqual([]);
     });
 

@@ -3,11 +3,12 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import type { Client, ListedSession } from '../support/client.ts';
 import { siteKey, World } from '../support/world.ts';
+import { BUSY } from '../support/busy.ts';
 
 const ada = 'ada@acme.example';
 const create = { widgetKey: siteKey, agentId: 'support' };
 /** "Within seconds": a sweep every half second, on a machine that may be busy. */
-const soon = { timeout: 5000, interval: 50 };
+const soon = { timeout: 5000 * BUSY, interval: 50 };
 const MINUTE_MS = 60_000;
 
 let world: World;

@@ -11,9 +11,10 @@ import { createRedisWindows, type RedisWindows } from '../../src/stores/windows/
 import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 import { atEach, outcomeOf, recoveryOf, startProxy, type Proxy } from './support.ts';
+import { BUSY } from '../support/busy.ts';
 
-const ANSWER_MS = 1500;
-const RECOVERY_MS = 3000;
+const ANSWER_MS = 1500 * BUSY;
+const RECOVERY_MS = 3000 * BUSY;
 const HOUR_MS = 3_600_000;
 const skipped = reasonToSkipRedis();
 
