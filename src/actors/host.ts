@@ -12,6 +12,8 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
   stateOf(record: R): string;
   /** The record after an event that moves no state, or undefined when the machine must decide. */
   touch?(record: R, event: E): R | undefined;
+  /** Saves in the place of the store where more than the record is to be saved, which the event brings along. */
+  save?(record: R, expectedVersion: number, event: E): Eventually<boolean>;
   /** Called after the save and before the answer: what must be true when the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
 }
@@ -87,7 +89,8 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     admits: Admits<R>,
     triesLeft: number,
   ): Eventually<Outcome<R, F> | undefined> {
-    return andThen(store.save(outcome.record, version), (saved) => {
+    const saving = kind.save?.(outcome.record, version, event) ?? store.save(outcome.record, version);
+    return andThen(saving, (saved) => {
       if (saved) return settle(outcome);
       if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
       return attempt(id, event, admits, triesLeft - 1);

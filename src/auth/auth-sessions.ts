@@ -2,7 +2,7 @@ import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts
 import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, DestroyReason } from '../../machines/auth-session/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
-import { Unavailable } from '../kernel/errors.ts';
+import { Refusal, Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -20,7 +20,7 @@ export interface AuthSessionsDeps {
   readonly admits: (email: string) => boolean;
 }
 
-interface OpenedAuthSession {
+export interface OpenedAuthSession {
   readonly login: Login;
   readonly token: string;
 }
@@ -32,8 +32,16 @@ interface Authenticated {
 }
 
 export interface AuthSessions {
-  /** Logs an address in that has proved itself. @throws Unavailable when the database is away. */
-  open(email: string, atMs: number): Promise<OpenedAuthSession>;
+  /**
+   * Logs an address in.
+   * @param enter inserts the login's row, in one step with what proves the address, or refuses: then nobody is logged in.
+   * @throws what `enter` throws
+   */
+  open(
+    email: string,
+    atMs: number,
+    enter: (login: AuthRecord) => Promise<true | Refusal>,
+  ): Promise<OpenedAuthSession | Refusal>;
   /**
    * Whose token this is; undefined when it is not valid or its login is over. Counts as activity, which extends the login at most
    * once a minute. Answers at once for a login whose row was seen in the last five seconds.
@@ -119,15 +127,15 @@ export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
   }
 
   return {
-    async open(email, atMs) {
+    async open(email, atMs, enter) {
       const expiresAtMs = expiryFrom(atMs, atMs, limits);
       const login = { id: `auth_${randomId()}`, email, expiresAtMs };
-      const token = await issue({ email, loginId: login.id, expiresAtMs }, atMs);
       const times = { createdAtMs: atMs, renewedAtMs: atMs, expiresAtMs, destroyedAtMs: null, destroyReason: null };
       const record: AuthRecord = { ...login, ...times, version: 1 };
-      await deps.logins.insert(record);
+      const entered = await enter(record);
+      if (entered instanceof Refusal) return entered;
       known.add(record, atMs);
-      return { login, token };
+      return { login, token: await issue({ email, loginId: login.id, expiresAtMs }, atMs) };
     },
 
     authenticate(token, atMs) {

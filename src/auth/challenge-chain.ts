@@ -1,4 +1,5 @@
 import { classify } from '../../machines/otp-challenge/selectors.ts';
+import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import type { ChallengeEvent, ChallengeFact, ChallengeRecord } from '../../machines/otp-challenge/types.ts';
 import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { createHost, type Host } from '../actors/host.ts';
@@ -14,6 +15,11 @@ export interface Draft {
   readonly previousId: string | undefined;
 }
 
+/** The machine's events; a code brings the login along that it opens when it is right. */
+type ChainEvent =
+  | Exclude<ChallengeEvent, { type: 'REDEEM' }>
+  | (Extract<ChallengeEvent, { type: 'REDEEM' }> & { readonly login: AuthRecord });
+
 /**
  * The challenges of an address, one of which holds. A draft holds from its insertion on, because its mail may be read before the
  * mail server has told us so; `confirm` then ends the one before it, and `withdraw` makes that one hold again. To find it, an id
@@ -21,14 +27,18 @@ export interface Draft {
  */
 export class ChallengeChain {
   readonly #challenges: Challenges;
-  readonly #host: Host<ChallengeRecord, ChallengeEvent, ChallengeFact>;
+  readonly #host: Host<ChallengeRecord, ChainEvent, ChallengeFact>;
 
   constructor(challenges: Challenges) {
     this.#challenges = challenges;
-    this.#host = createHost({
+    this.#host = createHost<ChallengeRecord, ChainEvent, ChallengeFact>({
       machine: otpChallengeMachine,
       store: challenges,
       stateOf: (record) => record.outcome ?? 'pending',
+      save: (record, expectedVersion, event) =>
+        event.type === 'REDEEM' && record.outcome === 'verified'
+          ? challenges.redeem(record, expectedVersion, event.login)
+          : challenges.save(record, expectedVersion),
     });
   }
 
@@ -70,12 +80,12 @@ export class ChallengeChain {
   }
 
   /**
-   * Evaluates a code. Attempts are counted, and a code redeemed once, under any race.
+   * Evaluates a code. Attempts are counted, and a code redeemed once, under any race. The right code inserts `login` in the same step.
    * @returns the facts; empty when nothing was evaluated, because the challenge is over or unknown.
    * @throws Unavailable
    */
-  async redeem(id: string, codeHash: string, atMs: number): Promise<readonly ChallengeFact[]> {
-    const outcome = await this.#host.send(id, { type: 'REDEEM', at: atMs, codeHash });
+  async redeem(id: string, codeHash: string, login: AuthRecord, atMs: number): Promise<readonly ChallengeFact[]> {
+    const outcome = await this.#host.send(id, { type: 'REDEEM', at: atMs, codeHash, login });
     return outcome?.facts ?? [];
   }
 }

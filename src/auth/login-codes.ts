@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
 import { MailRefused, type Mailer } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
@@ -48,11 +49,11 @@ export interface LoginCodes {
    */
   send(email: string, atMs: number): Promise<CodeSent | Refusal>;
   /**
-   * Redeems a code, once.
+   * Redeems a code of the login's address, once, and inserts the login: a code is spent only on a login that is there.
    * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code.
    * @throws Unavailable when the database is away.
    */
-  verify(email: string, code: string, atMs: number): Promise<true | Refusal>;
+  verify(login: AuthRecord, code: string, atMs: number): Promise<true | Refusal>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -115,7 +116,8 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     }
   }
 
-  async function verify(email: string, code: string, atMs: number): Promise<true | Refusal> {
+  async function verify(login: AuthRecord, code: string, atMs: number): Promise<true | Refusal> {
+    const { email } = login;
     const subject = subjects.console(email);
     const live = await chain.live(subject, atMs);
     // Guesses are counted while there is something to guess: others could otherwise spend an address's guesses for it.
@@ -123,7 +125,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     const key = live === undefined ? `otp-idle:${subject}` : `otp-verify:${subject}`;
     const { allowed } = await counters.take(key, budget, HOUR_MS, atMs);
     const id = live !== undefined && allowed && deps.admits(email) ? live.id : `none:${subject}`;
-    const facts = await chain.redeem(id, hashCode(id, code), atMs);
+    const facts = await chain.redeem(id, hashCode(id, code), login, atMs);
     if (facts.some(({ type }) => type === 'challenge.verified')) return true;
     // What was evaluated was also written; the rest takes as long, so that time does not tell whether a code is under way.
     if (facts.length === 0) await counters.take(`otp-idle:${subject}`, UNLIMITED, HOUR_MS, atMs);

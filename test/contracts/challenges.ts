@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import type { ChallengeRecord } from '../../machines/otp-challenge/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { Challenges } from '../../src/stores/challenges/contract.ts';
+import type { Logins } from '../../src/stores/logins/contract.ts';
+import { login } from './logins.ts';
 import { recordStoreContract } from './record-store.ts';
-import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
+import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
 function challenge(changes: Partial<ChallengeRecord> = {}): ChallengeRecord {
   return {
@@ -20,9 +23,16 @@ function challenge(changes: Partial<ChallengeRecord> = {}): ChallengeRecord {
   };
 }
 
-export function challengesContract(name: string, make: Make<Challenges>): void {
+/** The challenges of a node, with the logins that they open. */
+interface Stores {
+  readonly challenges: Challenges;
+  readonly logins: Logins;
+}
+
+export function challengesContract(name: string, make: Make<Stores>): void {
   describe(`OTP challenges, ${name}`, () => {
-    const challenges = nodesOf(make);
+    const stores = nodesOf(make);
+    const challenges = (): Challenges => stores().challenges;
 
     recordStoreContract(
       challenges,
@@ -48,6 +58,37 @@ export function challengesContract(name: string, make: Make<Challenges>): void {
       const verified = { ...second, outcome: 'verified', version: 2 } as const;
       await challenges().save(verified, 1);
       expect(await challenges().newest(subject)).toEqual(verified);
+    });
+
+    test('one that is redeemed is saved together with its login', async () => {
+      const record = challenge();
+      await challenges().insert(record);
+      const verified = { ...record, attempts: 1, outcome: 'verified', version: 2 } as const;
+      const opened = login();
+      expect(await challenges().redeem(verified, 1, opened)).toBe(true);
+      expect(await challenges().load(record.id)).toEqual(verified);
+      expect(await stores().logins.load(opened.id)).toEqual(opened);
+    });
+
+    test('of 64 that redeem it one opens a login', async () => {
+      const record = challenge();
+      await challenges().insert(record);
+      const verified = { ...record, attempts: 1, outcome: 'verified', version: 2 } as const;
+      const logins = Array.from({ length: RACERS }, () => login());
+      const redeemed = await atOnce(RACERS, (n) => challenges().redeem(verified, 1, logins[n] as AuthRecord));
+      const opened = await Promise.all(logins.map(async ({ id }) => stores().logins.load(id)));
+      expect(opened.map((one) => one !== undefined)).toEqual(redeemed);
+      expect(redeemed.filter(Boolean)).toHaveLength(1);
+    });
+
+    test('a challenge whose login cannot be inserted is not redeemed', async () => {
+      const record = challenge();
+      await challenges().insert(record);
+      const present = login();
+      await stores().logins.insert(present);
+      const verified = { ...record, attempts: 1, outcome: 'verified', version: 2 } as const;
+      await expect(challenges().redeem(verified, 1, present)).rejects.toThrow('duplicate key');
+      expect(await challenges().load(record.id)).toEqual(record);
     });
 
     test('a purge deletes what expired before, and no more', async () => {

@@ -36,7 +36,13 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   voiceHistoryContract(name, both(createPostgresVoiceHistory));
   countersContract(name, both(createPostgresCounters));
   ledgerContract(name, both(createPostgresLedger));
-  challengesContract(name, both(createPostgresChallenges));
+  challengesContract(
+    name,
+    both((database) => ({
+      challenges: createPostgresChallenges(database),
+      logins: createPostgresLogins(database),
+    })),
+  );
   loginsContract(name, both(createPostgresLogins));
   tenantsContract(name, both(createPostgresTenants));
   installationContract(name, both(createPostgresInstallation));

@@ -5,7 +5,8 @@ import type { Logins } from '../../src/stores/logins/contract.ts';
 import { recordStoreContract } from './record-store.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
-function login(changes: Partial<AuthRecord> = {}): AuthRecord {
+/** A fresh login. */
+export function login(changes: Partial<AuthRecord> = {}): AuthRecord {
   return {
     id: `auth_${randomId()}`,
     email: 'ada@example.com',

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
 import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
 import { DAY, HOUR, MINUTE, NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
@@ -55,6 +56,30 @@ describe('Sending a code', () => {
 });
 
 describe('Verifying a code', () => {
+  test('spends it on a login that is there, at whatever question the database fails', async () => {
+    const tries: number[] = [];
+    const repeats: number[] = [];
+    while (tries.at(-1) !== 200) {
+      const email = somebody();
+      await send(email);
+      database().answersLeft = tries.length;
+      tries.push((await verify(email, codeFor(email))).status);
+      database().answersLeft = Infinity;
+      repeats.push((await verify(email, codeFor(email))).status);
+    }
+    expect(new Set(tries.slice(0, -1))).toEqual(new Set([503]));
+    expect(repeats).toEqual([...tries.slice(1).map(() => 200), 401]);
+  });
+
+  test('logs in also when the login before cannot be ended', async () => {
+    const email = somebody();
+    const cookie = await app.login(email);
+    await send(email);
+    const body = { email, code: codeFor(email) };
+    app.service.stores.logins.save = () => Promise.reject(new Unavailable('database'));
+    expect((await app.post('/api/auth/otp/verify', body, { cookie })).status).toBe(200);
+  });
+
   test('opens a session and sets the cookie with exactly the specified attributes', async () => {
     const email = somebody();
     await send(email);

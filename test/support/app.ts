@@ -15,6 +15,7 @@ import { Metrics } from '../../src/telemetry/metrics.ts';
 import { dueAt } from '../../src/voice/deadlines.ts';
 import { ManualClock } from './clock.ts';
 import { FakeProvider } from './fake-provider.ts';
+import { openLogin } from './login.ts';
 
 /** The origin of the service itself, and so of the console. */
 export const CONSOLE = 'http://localhost:3000';
@@ -173,7 +174,8 @@ export class TestApp {
 
   /** Logs an address in; @returns the Cookie header. */
   async login(email: string): Promise<string> {
-    const { token } = await this.service.logins.open(email, this.clock.now());
+    const { logins, stores } = this.service;
+    const { token } = await openLogin(logins, stores.logins, email, this.clock.now());
     return `tenant_session=${token}`;
   }
 

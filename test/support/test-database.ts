@@ -6,13 +6,16 @@ import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 
-/** A real, migrated database in a directory of its own, that can be taken away and that counts what it is asked. */
+/** A real, migrated database in a directory of its own, that can be taken away, that can be held up, and that counts what it is asked. */
 export class TestDatabase implements Database {
   readonly kind = 'embedded';
   isAway = false;
+  /** How many questions it answers before it is away. */
+  answersLeft = Infinity;
   asked = 0;
   readonly #real: Database;
   readonly #directory: string;
+  readonly #underWay = new Set<Promise<unknown>>();
 
   private constructor(real: Database, directory: string) {
     this.#real = real;
@@ -28,7 +31,9 @@ export class TestDatabase implements Database {
 
   run: Database['run'] = async (work, options) => {
     this.#ask();
-    return this.#real.run(work, options);
+    const answer = this.#real.run(work, options);
+    this.#underWay.add(answer);
+    return answer.finally(() => this.#underWay.delete(answer));
   };
 
   transaction: Database['transaction'] = async (work, options) => {
@@ -41,6 +46,28 @@ export class TestDatabase implements Database {
     await this.#real.ping();
   }
 
+  /** The next answer is read at once, but told only after the returned function is called. */
+  holdNextAnswer(): () => void {
+    const { run } = this;
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.run = async (work, options) => {
+      this.run = run;
+      const answer = await run(work, options);
+      await gate;
+      return answer;
+    };
+    return () => release();
+  }
+
+  /** Resolves when all that was asked is answered, and those who asked have heard it. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   async close(): Promise<void> {
     await this.#real.close();
     await rm(this.#directory, { recursive: true, force: true });
@@ -48,6 +75,7 @@ export class TestDatabase implements Database {
 
   #ask(): void {
     this.asked += 1;
-    if (this.isAway) throw new Unavailable('database');
+    this.answersLeft -= 1;
+    if (this.isAway || this.answersLeft < 0) throw new Unavailable('database');
   }
 }

@@ -64,10 +64,14 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     worksWithoutLogin: true,
     async handle({ body, request, login }): Promise<Result> {
-      const verified = await codes.verify(body.email, body.code, request.atMs);
-      if (verified instanceof Refusal) return verified;
-      const opened = await logins.open(body.email, request.atMs);
-      if (login !== undefined) await logins.destroy(login.id, 'replaced', request.atMs);
+      const { atMs } = request;
+      const opened = await logins.open(body.email, atMs, (record) => codes.verify(record, body.code, atMs));
+      if (opened instanceof Refusal) return opened;
+      // The code is spent by now: whoever proved the address is logged in, whatever becomes of the login before.
+      if (login !== undefined)
+        await logins
+          .destroy(login.id, 'replaced', atMs)
+          .catch((fault: unknown) => events.faulted(fault, request.requestId, 'end of a replaced login'));
       events.loggedIn(opened.login.id, request.requestId);
       const { id: sessionId, expiresAtMs } = opened.login;
       const session = { email: body.email, sessionId, expiresAt: new Date(expiresAtMs).toISOString() };

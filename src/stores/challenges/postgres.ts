@@ -1,5 +1,6 @@
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
+import { insertLogin } from '../logins/postgres.ts';
 import type { Challenges } from './contract.ts';
 
 /** OTP challenges in PostgreSQL. */
@@ -12,14 +13,14 @@ export function createPostgresChallenges(database: Database): Challenges {
       return record;
     },
 
-    async save({ id, attempts, outcome, version }, expectedVersion) {
-      // What a challenge is issued with never changes; only this does.
-      const { count } = await database.run(
-        (sql) => sql`
-          update otp_challenge set attempts = ${attempts}, outcome = ${outcome}, version = ${version}
-          where id = ${id} and version = ${expectedVersion}`,
-      );
-      return count === 1;
+    save: (record, expectedVersion) => database.run((sql) => saveChallenge(sql, record, expectedVersion)),
+
+    redeem(record, expectedVersion, login) {
+      return database.transaction(async (sql) => {
+        const isSaved = await saveChallenge(sql, record, expectedVersion);
+        if (isSaved) await insertLogin(sql, login);
+        return isSaved;
+      });
     },
 
     async insert({ id, subject, codeHash, issuedAtMs, expiresAtMs, attempts, maxAttempts, outcome, version }) {
@@ -49,6 +50,18 @@ export function createPostgresChallenges(database: Database): Challenges {
       );
     },
   };
+}
+
+/** What a challenge is issued with never changes; only this does. */
+async function saveChallenge(
+  sql: AnySql,
+  { id, attempts, outcome, version }: ChallengeRecord,
+  expectedVersion: number,
+): Promise<boolean> {
+  const { count } = await sql`
+    update otp_challenge set attempts = ${attempts}, outcome = ${outcome}, version = ${version}
+    where id = ${id} and version = ${expectedVersion}`;
+  return count === 1;
 }
 
 function columns(sql: AnySql) {

@@ -1,5 +1,5 @@
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import type { Database } from '../../database/database.ts';
+import type { AnySql, Database } from '../../database/database.ts';
 import type { Logins } from './contract.ts';
 
 /** Console logins in PostgreSQL. */
@@ -26,15 +26,7 @@ export function createPostgresLogins(database: Database): Logins {
       return count === 1;
     },
 
-    async insert({ id, email, createdAtMs, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }) {
-      await database.run(
-        (sql) => sql`
-          insert into login
-            (id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version)
-          values (${id}, ${email}, ${createdAtMs}, ${renewedAtMs}, ${expiresAtMs}, ${destroyedAtMs}, ${destroyReason},
-            ${version})`,
-      );
-    },
+    insert: (record) => database.run((sql) => insertLogin(sql, record)),
 
     async purge(expiredBeforeMs) {
       // Rows that somebody holds are left for the next time: nobody waits, so nodes that purge at once cannot deadlock.
@@ -45,4 +37,16 @@ export function createPostgresLogins(database: Database): Logins {
       );
     },
   };
+}
+
+/** Inserts a login, on its own or in a transaction with what opens it. */
+export async function insertLogin(
+  sql: AnySql,
+  { id, email, createdAtMs, renewedAtMs, expiresAtMs, destroyedAtMs, destroyReason, version }: AuthRecord,
+): Promise<void> {
+  await sql`
+    insert into login
+      (id, email, created_at_ms, renewed_at_ms, expires_at_ms, destroyed_at_ms, destroy_reason, version)
+    values (${id}, ${email}, ${createdAtMs}, ${renewedAtMs}, ${expiresAtMs}, ${destroyedAtMs}, ${destroyReason},
+      ${version})`;
 }

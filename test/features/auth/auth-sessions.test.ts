@@ -1,11 +1,11 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { AuthSessions } from '../../../src/auth/auth-sessions.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
-import { authSessions, HOUR, MINUTE, secret, SECOND, somebody, START, TestDatabase } from './parts.ts';
+import { authSessions, HOUR, MINUTE, secret, SECOND, somebody, START, type TrustingAuthSessions } from './parts.ts';
+import { TestDatabase } from '../../support/test-database.ts';
 
 let database: TestDatabase;
 
@@ -25,7 +25,7 @@ function row(id: string) {
 }
 
 /** Two nodes over one database, that hear each other unless the bus is cut. */
-function twoNodes({ isBusCut = false } = {}): [AuthSessions, AuthSessions] {
+function twoNodes({ isBusCut = false } = {}): [TrustingAuthSessions, TrustingAuthSessions] {
   const bus = createInProcessBus();
   return [authSessions(database, { bus }), authSessions(database, { bus: isBusCut ? createInProcessBus() : bus })];
 }

@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { AuthLimits } from '../../../machines/auth-session/types.ts';
-import { createAuthSessions, type AuthSessions, type AuthSessionsDeps } from '../../../src/auth/auth-sessions.ts';
+import type { AuthLimits, AuthRecord } from '../../../machines/auth-session/types.ts';
+import {
+  createAuthSessions,
+  type AuthSessions,
+  type AuthSessionsDeps,
+  type OpenedAuthSession,
+} from '../../../src/auth/auth-sessions.ts';
+import { openLogin } from '../../support/login.ts';
 import { createLoginCodes, type LoginCodes, type LoginCodesDeps } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import type { Database } from '../../../src/database/database.ts';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { migrate } from '../../../src/database/migrate.ts';
-import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { Refusal } from '../../../src/kernel/errors.ts';
+import { randomId } from '../../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../../src/stores/counters/postgres.ts';
@@ -22,102 +24,44 @@ export const HOUR = 60 * MINUTE;
 /** The beginning of an hour. */
 export const START = 472_222 * HOUR;
 
-/** A real database that can be taken away, that can be held up, and that counts what it is asked. */
-export class TestDatabase implements Database {
-  readonly kind = 'embedded';
-  isAway = false;
-  asked = 0;
-  readonly #real: Database;
-  readonly #directory: string;
-  readonly #underWay = new Set<Promise<unknown>>();
-
-  private constructor(real: Database, directory: string) {
-    this.#real = real;
-    this.#directory = directory;
-  }
-
-  static async open(): Promise<TestDatabase> {
-    const directory = await mkdtemp(join(tmpdir(), 'auth-test-'));
-    const real = await openEmbedded({ directory: join(directory, 'db') });
-    await migrate(real);
-    return new TestDatabase(real, directory);
-  }
-
-  run: Database['run'] = async (work, options) => {
-    this.#ask();
-    const answer = this.#real.run(work, options);
-    this.#underWay.add(answer);
-    return answer.finally(() => this.#underWay.delete(answer));
-  };
-
-  transaction: Database['transaction'] = async (work, options) => {
-    this.#ask();
-    return this.#real.transaction(work, options);
-  };
-
-  ping(): Promise<void> {
-    return this.#real.ping();
-  }
-
-  /** The next answer is read at once, but told only after the returned function is called. */
-  holdNextAnswer(): () => void {
-    const { run } = this;
-    let release = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    this.run = async (work, options) => {
-      this.run = run;
-      const answer = await run(work, options);
-      await gate;
-      return answer;
-    };
-    return () => release();
-  }
-
-  /** Resolves when all that was asked is answered, and those who asked have heard it. */
-  async settled(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-
-  async close(): Promise<void> {
-    await this.#real.close();
-    await rm(this.#directory, { recursive: true, force: true });
-  }
-
-  #ask(): void {
-    this.asked += 1;
-    if (this.isAway) throw new Unavailable('database');
-  }
-}
-
 export const secret = 'correct horse battery staple, and then some';
+
+/** Auth sessions that take everybody's word for an address. */
+export interface TrustingAuthSessions extends Omit<AuthSessions, 'open'> {
+  open(email: string, atMs: number): Promise<OpenedAuthSession>;
+}
 
 /** The auth sessions of one node. */
 export function authSessions(
   database: Database,
   options: Partial<AuthSessionsDeps> & Partial<AuthLimits> = {},
-): AuthSessions {
+): TrustingAuthSessions {
   const { expiryHours = 24, absoluteHours = 0, ...parts } = options;
-  return createAuthSessions({
-    logins: createPostgresLogins(database),
+  const { logins = createPostgresLogins(database) } = parts;
+  const sessions = createAuthSessions({
+    logins,
     bus: createInProcessBus(),
     tokens: createTokens([secret]),
     limits: { expiryHours, absoluteHours },
     admits: () => true,
     ...parts,
   });
+  return { ...sessions, open: (email, atMs) => openLogin(sessions, logins, email, atMs) };
 }
 
 export const installationKey = randomBytes(32);
+
+/** Login codes that open a login like any other. */
+export interface TestLoginCodes extends Omit<LoginCodes, 'verify'> {
+  verify(email: string, code: string, atMs: number): Promise<true | Refusal>;
+}
 
 /** The login codes of one node. */
 export function loginCodes(
   database: Database,
   options: Partial<LoginCodesDeps> & Pick<LoginCodesDeps, 'mailer'>,
-): LoginCodes {
-  return createLoginCodes({
+): TestLoginCodes {
+  const codes = createLoginCodes({
     challenges: createPostgresChallenges(database),
     counters: createPostgresCounters(database),
     subjects: createSubjects(installationKey),
@@ -127,6 +71,13 @@ export function loginCodes(
     publicUrl: () => 'http://localhost:3000',
     ...options,
   });
+  return { ...codes, verify: (email, code, atMs) => codes.verify(loginOf(email, atMs), code, atMs) };
+}
+
+/** A login that begins now and ends in an hour. */
+function loginOf(email: string, atMs: number): AuthRecord {
+  const times = { createdAtMs: atMs, renewedAtMs: atMs, expiresAtMs: atMs + HOUR };
+  return { id: `auth_${randomId()}`, email, ...times, destroyedAtMs: null, destroyReason: null, version: 1 };
 }
 
 let people = 0;

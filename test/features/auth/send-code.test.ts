@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
-import type { LoginCodes } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Refusal, Unavailable } from '../../../src/kernel/errors.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
@@ -9,12 +8,13 @@ import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { TestSmtp, type SmtpMode } from '../../support/smtp.ts';
-import { HOUR, installationKey, loginCodes, MINUTE, SECOND, somebody, START, TestDatabase } from './parts.ts';
+import { HOUR, installationKey, loginCodes, MINUTE, SECOND, somebody, START, type TestLoginCodes } from './parts.ts';
+import { TestDatabase } from '../../support/test-database.ts';
 
 let database: TestDatabase;
 let smtp: TestSmtp;
 let mailer: Mailer;
-let codes: LoginCodes;
+let codes: TestLoginCodes;
 
 beforeAll(async () => {
   database = await TestDatabase.open();

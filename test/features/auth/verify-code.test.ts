@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCodeHash, drawCode } from '../../../src/auth/code.ts';
-import type { LoginCodes, LoginCodesDeps } from '../../../src/auth/login-codes.ts';
+import type { LoginCodesDeps } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Refusal } from '../../../src/kernel/errors.ts';
 import { Outbox } from '../../../src/mail/outbox.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
-import { HOUR, installationKey, loginCodes, MINUTE, somebody, START, TestDatabase } from './parts.ts';
+import { HOUR, installationKey, loginCodes, MINUTE, somebody, START, type TestLoginCodes } from './parts.ts';
+import { TestDatabase } from '../../support/test-database.ts';
 
 let database: TestDatabase;
 
@@ -19,7 +20,7 @@ const right = '424242';
 const wrong = '111111';
 
 /** One node whose codes are all the same. */
-function node(options: Partial<LoginCodesDeps> = {}): LoginCodes {
+function node(options: Partial<LoginCodesDeps> = {}): TestLoginCodes {
   return loginCodes(database, { mailer: new Outbox(), newCode: () => right, ...options });
 }
 
@@ -27,14 +28,14 @@ async function record(email: string) {
   return createPostgresChallenges(database).newest(createSubjects(installationKey).console(email));
 }
 
-async function guess(codes: LoginCodes, email: string, times: number, atMs = START): Promise<void> {
+async function guess(codes: TestLoginCodes, email: string, times: number, atMs = START): Promise<void> {
   for (let n = 0; n < times; n += 1) expect(await codes.verify(email, wrong, atMs)).toBeInstanceOf(Refusal);
 }
 
 /** Brings an address into a state in which the right code must not work (any more). */
 const invalid: [
   title: string,
-  prepare: (codes: LoginCodes, email: string) => Promise<unknown>,
+  prepare: (codes: TestLoginCodes, email: string) => Promise<unknown>,
   code?: string,
   atMs?: number,
 ][] = [
