@@ -1,6 +1,7 @@
 import { classify, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
+import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
@@ -15,10 +16,23 @@ export interface VoiceRecordsParts {
   readonly limits: VoiceLimits;
 }
 
+/** A record that was loaded without the registry. */
+interface Detached {
+  readonly version: number;
+  /** The registry had just refused to save it. */
+  readonly isUnsaved: boolean;
+}
+
 const idShape = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
 
 /** Look-ups during an outage that were followed by no change are forgotten beyond this. */
 const MAX_DETACHED = 10_000;
+
+/**
+ * For so long after an outage the registry is not believed when it says that a session lives: other nodes may still have to tell it
+ * of an end that they made meanwhile, at their next sweep.
+ */
+const DOUBT_MS = 2000;
 
 /** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
 const SLOT_GRACE_MS = 5000;
@@ -43,12 +57,36 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
   }
 
   /** Versions that were loaded without the registry: only on them may be built while it is away. */
-  const detached = new Map<string, number>();
+  const detached = new Map<string, Detached>();
+
+  /** Records that the registry refused to save. It may be one that can be read and not written, so it is left out of the next try. */
+  const unsaved = new Set<string>();
+
+  let doubtUntil = 0;
+
+  function isInDoubt(): boolean {
+    return doubtUntil > 0 && performance.now() < doubtUntil;
+  }
+
+  /** The record as the registry tells it, unless the history knows that it has ended. */
+  async function unlessOver(record: VoiceRecord): Promise<VoiceRecord> {
+    if (record.endedAtMs !== null) return record;
+    const [over] = await history.endedAmong([record.id]).catch(noneWhenAway);
+    return over ?? record;
+  }
+
+  function loadFromRegistry(id: string): Eventually<VoiceRecord | undefined> {
+    return andThen(registry.load(id), (record) => {
+      if (record === undefined) return restore(id);
+      return isInDoubt() ? unlessOver(record) : record;
+    });
+  }
 
   async function loadWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
+    const isUnsaved = unsaved.delete(id);
     const record = await newestWithoutRegistry(id);
     if (detached.size >= MAX_DETACHED) detached.clear();
-    if (record !== undefined) detached.set(id, record.version);
+    if (record !== undefined) detached.set(id, { version: record.version, isUnsaved });
     return record;
   }
 
@@ -65,7 +103,10 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
    * A change of what this process only remembered of the registry is refused: others may know better, and the history tells.
    */
   async function saveWithoutRegistry(record: VoiceRecord, expectedVersion: number): Promise<boolean> {
-    if (detached.get(record.id) !== expectedVersion) return false;
+    if (detached.get(record.id)?.version !== expectedVersion) {
+      unsaved.add(record.id);
+      return false;
+    }
     detached.delete(record.id);
     debts.add(record);
     writer.note(record);
@@ -74,23 +115,31 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
   }
 
   function rescued<T>(value: Eventually<T>, otherwise: () => Promise<T>): Eventually<T> {
-    return value instanceof Promise ? value.catch(ifRegistryAway(otherwise)) : value;
+    if (!(value instanceof Promise)) return value;
+    const withoutRegistry = ifRegistryAway(() => {
+      doubtUntil = performance.now() + DOUBT_MS;
+      return otherwise();
+    });
+    return value.catch(withoutRegistry);
   }
 
   return {
-    recall: (id) => (debts.size > 0 ? undefined : registry.recall(id)),
+    recall: (id) => (debts.size > 0 || isInDoubt() ? undefined : registry.recall(id)),
 
     ...(registry.bind === undefined ? {} : { bind: registry.bind.bind(registry) }),
 
     load(id): Eventually<VoiceRecord | undefined> {
       if (!idShape.test(id)) return undefined;
-      return rescued(
-        andThen(registry.load(id), (record) => record ?? restore(id)),
-        () => loadWithoutRegistry(id),
-      );
+      const owed = debts.of(id);
+      if (owed !== undefined && owed.endedAtMs !== null) return owed;
+      if (unsaved.has(id)) return loadWithoutRegistry(id);
+      return rescued(loadFromRegistry(id), () => loadWithoutRegistry(id));
     },
 
     save(record, expectedVersion) {
+      const found = detached.get(record.id);
+      if (found?.isUnsaved === true && found.version === expectedVersion)
+        return saveWithoutRegistry(record, expectedVersion);
       const isEngaged = record.endedAtMs === null && classify(record, record.settledAtMs, limits) === 'engaged';
       const saving = registry.save(record, expectedVersion, isEngaged ? slotUntilMs(record, limits) : undefined);
       const noted = andThen(saving, (saved) => {
@@ -100,4 +149,9 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
       return rescued(noted, () => saveWithoutRegistry(record, expectedVersion));
     },
   };
+}
+
+function noneWhenAway(fault: unknown): readonly VoiceRecord[] {
+  if (fault instanceof Unavailable) return [];
+  throw fault;
 }

@@ -91,12 +91,20 @@ export function createVoiceSessions(parts: VoiceParts) {
     for (const { id } of ended) await registry.remove(id);
   }
 
-  async function liveOf(subject: string): Promise<readonly string[]> {
-    try {
-      return await registry.ofSubject(subject);
-    } catch (fault) {
-      return ifRegistryAway(async () => (await history.activeOf(subject)).map(({ id }) => id))(fault);
-    }
+  /**
+   * Ids that either store names: the registry may have lost some, the history does not have those yet that are just being opened.
+   * @throws Unavailable when both are away
+   */
+  async function idsIn(
+    ofRegistry: Eventually<string[]>,
+    ofHistory: Promise<VoiceRecord[]>,
+  ): Promise<readonly string[]> {
+    const kept = ofHistory.then((records) => records.map(({ id }) => id));
+    const answers = await Promise.allSettled([Promise.resolve(ofRegistry), kept]);
+    const found = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    for (const one of answers)
+      if (one.status === 'rejected' && (found.length === 0 || !(one.reason instanceof Unavailable))) throw one.reason;
+    return [...new Set(found.flat())];
   }
 
   /** One that fails holds up no other; the first failure is thrown in the end. Some at a time, so that others are served meanwhile. */
@@ -167,14 +175,14 @@ export function createVoiceSessions(parts: VoiceParts) {
       return host.send(id, { type: 'END', at, reason }, admits);
     },
 
-    /** Ends all live sessions of a subject: those of the history while the registry is away. */
+    /** Ends all live sessions of a subject. @throws Unavailable when the registry and the history are away */
     async endSubject(subject: string, reason: RequestedEnd, at: number): Promise<void> {
-      await endAll(await liveOf(subject), reason, at);
+      await endAll(await idsIn(registry.ofSubject(subject), history.activeOf(subject)), reason, at);
     },
 
-    /** Ends all live sessions of a widget key. @throws Unavailable when the registry is away */
+    /** Ends all live sessions of a widget key. @throws Unavailable when the registry and the history are away */
     async endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number): Promise<void> {
-      await endAll(await registry.ofKey(tenantId, keyId), reason, at);
+      await endAll(await idsIn(registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId)), reason, at);
     },
 
     /**

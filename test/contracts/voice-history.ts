@@ -35,6 +35,15 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect(found.map(({ id }) => id).toSorted()).toEqual([mine.id, second.id].toSorted());
     });
 
+    test("a key's sessions are those that have not ended, and nobody else's", async () => {
+      const keyId = randomId();
+      const mine = await inserted({ keyId });
+      await inserted({ keyId, tenantId: 'another' });
+      await inserted({ keyId: null });
+      await history().save([row(endedRecord(await inserted({ keyId })))]);
+      expect(await history().activeOfKey(mine.tenantId, keyId)).toEqual([mine]);
+    });
+
     test('a record comes back as it was inserted; an unknown id is undefined', async () => {
       const console = { caller: 'console', keyId: null, loginId: 'auth_1', agentId: null, named: true } as const;
       for (const changes of [{}, console]) {

@@ -42,6 +42,8 @@ export interface VoiceHistory {
   endedAmong(ids: readonly string[]): Promise<VoiceRecord[]>;
   /** The subject's sessions that have not ended. */
   activeOf(subject: string): Promise<VoiceRecord[]>;
+  /** The widget key's sessions that have not ended. */
+  activeOfKey(tenantId: string, keyId: string): Promise<VoiceRecord[]>;
   /** Newest first. `cursor` comes from an earlier page; an unreadable one answers undefined. */
   list(filter: HistoryFilter, cursor: string | undefined, limit: number): Promise<HistoryPage | undefined>;
   /** Counts of sessions that have not ended, and of those that ended since `endedSinceMs`. Callers and tenants count live sessions only. */

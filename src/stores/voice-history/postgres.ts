@@ -48,6 +48,15 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return [...rows];
     },
 
+    async activeOfKey(tenantId, keyId) {
+      const rows = await database.run(
+        (sql) => sql<VoiceRecord[]>`
+          select ${record(sql)} from voice_session
+          where ended_at_ms is null and tenant_id = ${tenantId} and key_id = ${keyId} order by id`,
+      );
+      return [...rows];
+    },
+
     async endedAmong(ids) {
       if (ids.length === 0) return [];
       const rows = await database.run(

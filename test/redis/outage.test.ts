@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readSettings } from '../../config/env.ts';
+import { toConfig } from '../../config/config.ts';
+import { openLiveStores } from '../../src/live.ts';
+import type { LiveStores } from '../../src/stores/live.ts';
+import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { createDurableStores } from '../../src/stores/durable.ts';
+import { somebody, type Reply, type TestApp } from '../support/app.ts';
+import { ManualClock, SECOND } from '../support/clock.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { useApps } from '../support/use-apps.ts';
+import { atEach, recoveryOf } from './support.ts';
+
+const skipped = reasonToSkipRedis();
+const RECOVERY_MS = 3000;
+
+/** What an operator can do to a Redis so that it tells what it holds and takes nothing, and how that is undone. */
+const refusals: readonly (readonly [what: string, begin: readonly string[], end: readonly string[]])[] = [
+  ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
+  ['has become a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+  [
+    'misses its replicas',
+    ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+    ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+  ],
+];
+
+describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skipped ?? ''}`, () => {
+  const { database, build } = useApps();
+  let service: RedisService;
+  let stores: LiveStores[];
+  let clock: ManualClock;
+  let nodes: [TestApp, TestApp];
+  let key: WidgetKey;
+
+  beforeAll(async () => {
+    service = await startRedis();
+  });
+  afterAll(() => service.stop());
+  beforeEach(async () => {
+    clock = new ManualClock();
+    stores = [];
+    nodes = [await node(), await node()];
+    key = await nodes[0].key({ limits: { concurrentSessions: 1, sessionsPerMinute: 100 } });
+    await nodes[1].service.directory.reload();
+  });
+  afterEach(async () => {
+    service.thaw();
+    for (const live of stores) await live.close();
+    await service.flush();
+  });
+
+  async function node(): Promise<TestApp> {
+    const config = toConfig(readSettings({ NODE_ENV: 'test', REDIS_URL: service.url }));
+    const { history } = createDurableStores(database());
+    const live = await openLiveStores(config, { history, localClock: clock, onError: () => undefined });
+    stores.push(live);
+    const app = await build({ live, clock });
+    await live.restoreWhatIsLost((isLost) => app.sessions.restore(clock.now(), isLost));
+    return app;
+  }
+
+  const beat = (app: TestApp, id: string): Promise<Reply> => app.post('/api/realtime/heartbeat', { sm_session_id: id });
+  const end = (app: TestApp, id: string): Promise<Reply> => app.post('/api/realtime/end', { sm_session_id: id });
+
+  async function isBack(): Promise<void> {
+    for (const live of stores) await recoveryOf(() => live.ping());
+  }
+
+  test('an end that was told during an outage is final on both when Redis is back, before anybody told it', async () => {
+    const [ended, other] = [await nodes[0].open(key), await nodes[0].open(await nodes[0].key())];
+    for (const app of nodes) await beat(app, ended);
+    service.freeze();
+    expect((await end(nodes[0], ended)).status).toBe(200);
+    // The other node notices the outage too, by whatever it does meanwhile.
+    expect((await beat(nodes[1], other)).status).toBe(200);
+    service.thaw();
+    await isBack();
+    for (const app of nodes)
+      expect(await beat(app, ended)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
+    expect((await beat(nodes[1], other)).status).toBe(200);
+  });
+
+  test('a key that is revoked before Redis is restored ends its sessions', async () => {
+    const id = await nodes[0].open(key);
+    await service.flush();
+    await revoke();
+    await nodes[1].live.restoreWhatIsLost((isLost) => nodes[1].sessions.restore(clock.now(), isLost));
+    expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'key_revoked' } });
+  });
+
+  test('a key that is revoked while Redis is away ends its sessions', async () => {
+    const id = await nodes[0].open(key);
+    service.freeze();
+    await revoke();
+    expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'key_revoked' } });
+    service.thaw();
+    await isBack();
+    expect(await beat(nodes[0], id)).toMatchObject({ status: 403, body: { reason: 'key_revoked' } });
+  });
+
+  async function revoke(): Promise<void> {
+    await nodes[0].service.stores.tenants.revoke('acme', key.id, clock.now());
+    for (const { service } of nodes) await service.directory.reload();
+    // It waits for the announcement.
+    for (const { service } of nodes) await service.directory.stop();
+  }
+
+  test('a quota that is used up before Redis is restored ends the sessions', async () => {
+    const small = await nodes[0].key({ limits: { dailyTokens: 10 } });
+    await nodes[1].service.directory.reload();
+    const email = somebody();
+    const [id, second] = [await nodes[0].open(small, { email }), await nodes[0].open(small, { email })];
+    await service.flush();
+    await nodes[1].post('/api/auth/usage', { sm_session_id: id, email, tokens: 11, dollars: 0 });
+    for (const one of [id, second])
+      expect(await nodes[0].post('/api/realtime/heartbeat', { sm_session_id: one, email })).toMatchObject({
+        status: 403,
+        body: { reason: 'quota_exceeded' },
+      });
+  });
+
+  describe.each(refusals)('that %s', (_what, begin, undo) => {
+    afterEach(() => atEach(service, undo));
+
+    test('beat on and end by PostgreSQL, open nothing, and go on with Redis when it takes writes again', async () => {
+      const [going, ended] = [await nodes[0].open(key), await nodes[0].open(await nodes[0].key())];
+      for (const app of nodes) await beat(app, going);
+      await atEach(service, begin);
+      for (const app of nodes) {
+        clock.advance(45 * SECOND);
+        expect(await beat(app, going)).toMatchObject({ status: 200, body: { session: { idleSec: 0 } } });
+        expect((await app.create(await app.key())).status).toBe(503);
+      }
+      expect((await end(nodes[0], ended)).status).toBe(200);
+      expect((await beat(nodes[1], ended)).status).toBe(403);
+
+      await atEach(service, undo);
+      const begun = performance.now();
+      while ((await nodes[1].create(await nodes[1].key())).status !== 200)
+        expect(performance.now() - begun).toBeLessThan(RECOVERY_MS);
+      for (const { sessions } of nodes) await recoveryOf(() => sessions.payDebts());
+      expect((await nodes[1].live.registry.load(ended))?.endReason).toBe('closed_by_client');
+      expect((await nodes[0].live.registry.load(going))?.lastSeenAtMs).toBe(clock.now());
+      expect((await nodes[0].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
+    });
+  });
+});
