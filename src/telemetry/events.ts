@@ -5,6 +5,7 @@ import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { LineBudget } from './line-budget.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { withoutAddresses } from './private.ts';
 
 export interface VerdictTold {
   readonly provider: string;
@@ -72,7 +73,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     refused(code: string, route: string, requestId: string, error: string): void {
       metrics.refused.inc({ code });
       within(code, (about) => {
-        const why = clip(error, MAX_ERROR_LENGTH);
+        const why = withoutAddresses(clip(error, MAX_ERROR_LENGTH));
         log.info({ event: 'request.refused', refusal: code, route, requestId, error: why, ...about });
       });
     },

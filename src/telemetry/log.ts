@@ -1,5 +1,6 @@
 import pino from 'pino';
 import pretty from 'pino-pretty';
+import { withoutAddresses, withoutProofs } from './private.ts';
 
 export type Log = pino.Logger;
 
@@ -32,15 +33,14 @@ export function createLog(level: string, readable: boolean, destination?: pino.D
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: '[redacted]' },
     serializers: { err: describeError },
+    // Whatever field repeats a path or an error: a session's id is its caller's proof.
+    hooks: { streamWrite: withoutProofs },
     // A name that nobody uses: pino would copy the message of an error under it past the serializer.
     errorKey: 'thrown',
   };
   if (!readable) return pino(options, destination ?? pino.destination({ sync: true }));
   return pino(options, pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }));
 }
-
-/** Anything with an @ in it: mail servers repeat the recipient in their refusals. A path such as `node_modules/@redis` is none. */
-const address = /[^\s<>"'()/@]+@[^\s<>"'(),;/]+/g;
 
 /** An error without the properties that drivers hang on it, and without addresses: queries, parameters and answers may hold secrets. */
 function describeError(error: unknown): unknown {
@@ -54,8 +54,4 @@ function describeError(error: unknown): unknown {
     stack: withoutAddresses(stack),
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };
-}
-
-function withoutAddresses(text: string): string {
-  return text.replaceAll(address, '[address]');
 }

@@ -47,6 +47,15 @@ describe('The operator API', () => {
     );
   });
 
+  test('logs no session id whole, also where an operator mistypes the path of one', async () => {
+    const id = await app.open(await app.key());
+    for (const path of [`/api/operator/session/${id}`, `/api/operator/sessions/${encodeURIComponent(id)}/ends`])
+      expect((await app.get(path, service)).status).toBe(404);
+    await app.post(`/api/operator/sessions/${id}/end`, {}, service);
+    expect(app.logged()).toContain(id.slice(0, 42));
+    expect(app.logged()).not.toContain(id.slice(-15));
+  });
+
   test('lists the sessions of a filter, newest first, page by page', async () => {
     const agentId = unique('agent');
     const key = await app.key();

@@ -55,3 +55,45 @@ test('An address that a mail server repeats in its refusal is not logged', () =>
   expect(JSON.stringify(lines)).not.toMatch(/ada@|@example/);
   expect(JSON.stringify(lines)).toContain('550 5.1.1');
 });
+
+const hash = '0123456789abcdef'.repeat(2);
+const proof = `s:${hash}:abcdefghijklmnopqrstuv`;
+
+test.each([
+  proof,
+  proof.slice(0, -1),
+  encodeURIComponent(proof),
+  encodeURIComponent(encodeURIComponent(proof)),
+  proof.replace('s:', '%73%3A').replace('k', '%6B').replace('f', '%66'),
+  proof.toUpperCase(),
+])('The session id in %s is cut short in whatever is logged', (text) => {
+  const { lines, events } = setUp();
+  events.refused(
+    'NOT_FOUND',
+    'none',
+    'req_1',
+    `There is no /api/operator/session/${text}/end; see /docs for all paths.`,
+  );
+  events.faulted(new Unavailable('registry', new Error(`${text} changed too often`)), 'req_2', 'transport');
+  events.faulted(new Error(text), 'req_3', text);
+  events.warned(text, { path: `/${text}` });
+  expect(lines).toHaveLength(4);
+  expect(JSON.stringify(lines)).not.toMatch(/hijklmn|hij%6Blmn/i);
+  expect(JSON.stringify(lines)).toMatch(/bcdefg…/i);
+});
+
+test('A session is found in the log by the beginning of its id', () => {
+  const { lines, events } = setUp();
+  events.operatorActed('operator', 'session.end', proof.slice(0, 42), 'req_1');
+  expect(lines).toMatchObject([{ target: `s:${hash}:abcdefg` }]);
+});
+
+test('An address that a caller puts where it does not belong is not logged', () => {
+  const { lines, events } = setUp();
+  for (const text of ['ada@example.com', 'ada%40example.com'])
+    events.refused('NOT_FOUND', 'none', 'req_1', `There is no /api/auth/otp/${text}; see /docs for all paths.`);
+  expect(lines).toMatchObject([
+    { error: 'There is no /api/auth/otp/[address]; see /docs for all paths.' },
+    { error: 'There is no /api/auth/otp/[address]; see /docs for all paths.' },
+  ]);
+});
