@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrorReply } from '@redis/client';
+import { Unavailable } from '../kernel/errors.ts';
 import { makeClient, type Client } from './client.ts';
 import { faultOf, saysError, unavailable } from './faults.ts';
 
@@ -23,7 +24,7 @@ export class ServerLink {
   #running: Promise<void> | undefined;
   #lose: ((error: unknown) => void) | undefined;
   /** Why callers are refused; undefined while the link is up or comes up. */
-  #down: unknown;
+  #down: Unavailable | undefined;
   #waiting: Waiting[] = [];
 
   /** @param onReady is called with each new connection before callers get it. */
@@ -108,11 +109,11 @@ export class ServerLink {
 
   #connected(deadlineAt: number): Promise<Client> {
     this.open();
-    if (this.#down !== undefined) return Promise.reject(faultOf(this.#down));
+    if (this.#down !== undefined) return Promise.reject(this.#down);
     return new Promise((resolve, reject) => {
       const waiting: Waiting = (client) => {
         clearTimeout(timer);
-        if (client === undefined) reject(faultOf(this.#down));
+        if (client === undefined) reject(this.#down);
         else resolve(client);
       };
       const timer = setTimeout(() => {
@@ -123,8 +124,9 @@ export class ServerLink {
     });
   }
 
+  /** Whatever kept the connection from coming up or going on, no caller can help it. */
   #refuse(error: unknown): void {
-    this.#down = error;
+    this.#down = error instanceof Unavailable ? error : new Unavailable('registry', error);
     for (const go of this.#waiting.splice(0)) go(undefined);
   }
 

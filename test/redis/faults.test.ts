@@ -10,7 +10,7 @@ import { createRedisVoiceRegistry, type RedisVoiceRegistry } from '../../src/sto
 import { createRedisWindows, type RedisWindows } from '../../src/stores/windows/redis.ts';
 import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
-import { atEach, outcomeOf, recoveryOf, startProxy, type Proxy } from './support.ts';
+import { atEach, operatorsOf, outcomeOf, recoveryOf, startProxy, type Proxy } from './support.ts';
 import { BUSY } from '../support/busy.ts';
 
 const ANSWER_MS = 1500 * BUSY;
@@ -323,6 +323,20 @@ function badWay(): void {
     service.thaw();
     await expectRecovery(narrow);
     await narrow.close();
+  });
+
+  test.each([
+    ['has no room for another client', ['maxclients', '1'], ['maxclients', '1000']],
+    ['wants a password', ['requirepass', 'secret'], ['requirepass', '']],
+  ])('a server that %s: refused, and served when it is put right', async (_what, begin, undo) => {
+    const [operator] = await operatorsOf(service);
+    await operator?.sendCommand(['CONFIG', 'SET', ...begin]);
+    const late = openNode(service.urls);
+    await expectRefused(late);
+    await operator?.sendCommand(['CONFIG', 'SET', ...undo]);
+    await expectRecovery(late);
+    await late.close();
+    operator?.destroy();
   });
 
   test('closed: refused, and nothing hangs', async () => {
