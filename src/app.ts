@@ -76,6 +76,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     history: stores.history,
     localClock: overrides.clock ?? systemClock,
     onError,
+    events,
   });
   release.add(() => live.close());
   const { clock } = live;

@@ -4,6 +4,7 @@ import type { Clock } from './kernel/clock.ts';
 import { openRedisStores } from './stores/live-redis.ts';
 import { createInProcessStores, type LiveStores } from './stores/live.ts';
 import type { VoiceHistory } from './stores/voice-history/contract.ts';
+import type { Events } from './telemetry/events.ts';
 import { dueAt, longestMs } from './voice/deadlines.ts';
 import { slotUntilMs } from './voice/records.ts';
 
@@ -12,11 +13,12 @@ export interface LiveParts {
   readonly localClock: Clock;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
+  readonly events: Pick<Events, 'edgeLocal' | 'edgeShared'>;
 }
 
 /** The live stores of the configuration: at REDIS_URL, else in this process. */
 export async function openLiveStores({ redisUrls, voice }: Config, parts: LiveParts): Promise<LiveStores> {
-  const { history, localClock, onError } = parts;
+  const { history, localClock, onError, events } = parts;
   if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
   return openRedisStores({
     urls: redisUrls,
@@ -24,6 +26,8 @@ export async function openLiveStores({ redisUrls, voice }: Config, parts: LivePa
     keepMs: longestMs(voice),
     localClock,
     onError,
+    onEdgeLocal: events.edgeLocal,
+    onEdgeShared: events.edgeShared,
     async slotHolders(subject) {
       const records = await history.activeOf(subject);
       return records

@@ -20,11 +20,15 @@ export interface RedisStoresOptions {
   readonly localClock: Clock;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
+  /** Told once an outage that edge limits are counted in this process alone, with the reason. */
+  readonly onEdgeLocal: (reason: unknown) => void;
+  /** Told when they are shared again. */
+  readonly onEdgeShared: () => void;
 }
 
 /** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
-  const { urls, dueAt, keepMs, slotHolders, localClock, onError } = options;
+  const { urls, dueAt, keepMs, slotHolders, localClock, onError, onEdgeLocal, onEdgeShared } = options;
   const redis = openRedis({ urls });
   const clock = createSharedClock({ readStoreTimeMs: () => redis.timeMs(), local: localClock });
   await clock.start();
@@ -33,7 +37,7 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     kind: 'redis',
     registry: createRedisVoiceRegistry({ redis, dueAt, keepMs }),
     slots: createRedisSlots({ redis, rebuild: slotHolders, keepMs }),
-    windows: createRedisWindows({ redis, onLocal: onError }),
+    windows: createRedisWindows({ redis, onLocal: onEdgeLocal, onShared: onEdgeShared }),
     bus,
     clock,
     restoreWhatIsLost: (restore) => restoreWhatIsLost(redis, restore),

@@ -102,6 +102,18 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       else log.error({ event: 'fault', where, requestId, err: error });
     },
 
+    /** Edge limits go on in this process, because what nodes share is away; `reason` tells why. */
+    edgeLocal(reason: unknown): void {
+      metrics.edgeShared.set(0);
+      dependencyAway('registry', reason, undefined, 'edge limits');
+    },
+
+    /** Edge limits are counted over all nodes again. */
+    edgeShared(): void {
+      metrics.edgeShared.set(1);
+      within('edge shared', (about) => log.info({ event: 'edge.shared', ...about }));
+    },
+
     warned(message: string, about: Record<string, unknown> = {}): void {
       log.warn({ event: 'warning', ...about }, message);
     },

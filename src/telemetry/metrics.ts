@@ -10,6 +10,7 @@ export class Metrics {
   readonly verdicts: Counter<'provider' | 'verdict'>;
   readonly mints: Histogram<'provider' | 'outcome'>;
   readonly faults: Counter<'dependency'>;
+  readonly edgeShared: Gauge;
   readonly #replies = new Map<string, number[]>();
 
   constructor() {
@@ -52,6 +53,12 @@ export class Metrics {
       labelNames: ['dependency'],
       registers,
     });
+    this.edgeShared = new Gauge({
+      name: 'switchboard_edge_windows_shared',
+      help: '1 while edge limits are counted over all nodes, 0 while each process counts for itself',
+      registers,
+    });
+    this.edgeShared.set(1);
     const replies = this.#replies;
     const told = new Counter({
       name: 'switchboard_http_replies_total',

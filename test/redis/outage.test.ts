@@ -5,6 +5,9 @@ import { openLiveStores } from '../../src/live.ts';
 import type { LiveStores } from '../../src/stores/live.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { createDurableStores } from '../../src/stores/durable.ts';
+import { createEvents } from '../../src/telemetry/events.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
 import { somebody, type Reply, type TestApp } from '../support/app.ts';
 import { ManualClock, SECOND } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
@@ -32,6 +35,8 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
   let clock: ManualClock;
   let nodes: [TestApp, TestApp];
   let key: WidgetKey;
+  let told: string[];
+  let metrics: Metrics;
 
   beforeAll(async () => {
     service = await startRedis();
@@ -40,6 +45,8 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
   beforeEach(async () => {
     clock = new ManualClock();
     stores = [];
+    told = [];
+    metrics = new Metrics();
     nodes = [await node(), await node()];
     key = await nodes[0].key({ limits: { concurrentSessions: 1, sessionsPerMinute: 100 } });
     await nodes[1].service.directory.reload();
@@ -51,9 +58,13 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
   });
 
   async function node(): Promise<TestApp> {
+    const log = createLog('info', false, {
+      write: (line) => void told.push((JSON.parse(line) as { event: string }).event),
+    });
     const config = toConfig(readSettings({ NODE_ENV: 'test', REDIS_URL: service.url }));
     const { history } = createDurableStores(database());
-    const live = await openLiveStores(config, { history, localClock: clock, onError: () => undefined });
+    const events = createEvents(log, metrics);
+    const live = await openLiveStores(config, { history, localClock: clock, onError: () => undefined, events });
     stores.push(live);
     const app = await build({ live, clock });
     await live.restoreWhatIsLost((isLost) => app.sessions.restore(clock.now(), isLost));
@@ -79,6 +90,20 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     for (const app of nodes)
       expect(await beat(app, ended)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
     expect((await beat(nodes[1], other)).status).toBe(200);
+  });
+
+  test('log and metrics tell that each counts edge limits for itself, and that they are shared again', async () => {
+    const shared = async (): Promise<string> =>
+      /^switchboard_edge_windows_shared \d/m.exec(await metrics.registry.metrics())?.[0] ?? '';
+    const take = () => nodes[0].live.windows.take('192.0.2.1', 100, clock.now());
+    service.freeze();
+    for (let n = 0; n < 3; n += 1) await take();
+    expect(await shared()).toBe('switchboard_edge_windows_shared 0');
+    service.thaw();
+    await isBack();
+    for (let n = 0; n < 3; n += 1) await take();
+    expect(told).toEqual(['dependency.away', 'edge.shared']);
+    expect(await shared()).toBe('switchboard_edge_windows_shared 1');
   });
 
   test('a key that is revoked before Redis is restored ends its sessions', async () => {
