@@ -17,7 +17,7 @@ export interface ReplayParts {
 
 /**
  * Does the work once per Idempotency-Key, caller (`scope`) and 10 minutes; a repeat with the same body gets the same reply,
- * also while the first is still at it (contract section 5). Refusals are not kept. Without the header it just does the work.
+ * also while the first is still at it (contract section 5), for as long as its caller waits. Refusals are not kept. Without the header it just does the work.
  * @throws Unavailable when the database is away.
  */
 export async function once(
@@ -34,7 +34,8 @@ export async function once(
     .digest('base64url');
   const bodyHash = createHash('sha256').update(request.body).digest('base64url');
   const claimMs = mintTimeoutMs + 2000;
-  for (let waitedMs = 0; waitedMs <= claimMs; waitedMs += POLL_MS) {
+  const signal = request.signal();
+  for (let waitedMs = 0; waitedMs <= claimMs && !signal.aborted; waitedMs += POLL_MS) {
     const claim = await replays.claim(keyHash, bodyHash, claimMs, request.atMs + waitedMs);
     if (claim.kind === 'mismatch')
       return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
@@ -42,6 +43,8 @@ export async function once(
     if (claim.kind === 'claimed') return claimed(keyHash, claim.token, key, request.atMs, replays, work);
     await delay(POLL_MS);
   }
+  if (signal.aborted)
+    return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the first request finished.');
   throw new Unavailable('database', new Error('the first request under this Idempotency-Key did not finish'));
 }
 

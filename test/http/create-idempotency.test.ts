@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { somebody, type TestApp } from '../support/app.ts';
@@ -23,6 +23,23 @@ describe('A create with an Idempotency-Key', () => {
     const third = await app.create(key, {}, keyed);
     expect([second?.body, third.body]).toEqual([first?.body, first?.body]);
     expect(app.provider.requests).toHaveLength(1);
+  });
+
+  test('that waits for the first stops asking when its caller has gone', async () => {
+    const release = app.provider.hold();
+    const first = app.create(key, {}, keyed);
+    while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const { replays } = app.service.stores;
+    const claim = vi.spyOn(replays, 'claim');
+    const abort = new AbortController();
+    const headers = { ...keyed, origin: key.origin };
+    const body = { widgetKey: key.key };
+    const second = app.send({ method: 'POST', path: '/api/session', body, headers, signal: abort.signal });
+    await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(1));
+    abort.abort();
+    expect((await second).status).toBe(503);
+    release();
+    expect((await first).status).toBe(200);
   });
 
   test('is refused with another body, and forgotten after ten minutes', async () => {
