@@ -3,6 +3,7 @@ import { startBackground } from './background.ts';
 import { selectDetector } from './bots/select.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open.ts';
+import { timeMs } from './database/time.ts';
 import { faultReply } from './http/error-reply.ts';
 import type { HttpReply } from './http/message.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from './http/routes/socket.ts';
@@ -75,6 +76,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const live = await openLiveStores(config, {
     history: stores.history,
     localClock: overrides.clock ?? systemClock,
+    databaseTimeMs: () => timeMs(database),
     onError,
     events,
   });

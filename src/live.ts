@@ -11,6 +11,7 @@ import { slotUntilMs } from './voice/records.ts';
 export interface LiveParts {
   readonly history: VoiceHistory;
   readonly localClock: Clock;
+  readonly databaseTimeMs: () => Promise<number>;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   readonly events: Pick<Events, 'edgeLocal' | 'edgeShared'>;
@@ -18,13 +19,14 @@ export interface LiveParts {
 
 /** The live stores of the configuration: at REDIS_URL, else in this process. */
 export async function openLiveStores({ redisUrls, voice }: Config, parts: LiveParts): Promise<LiveStores> {
-  const { history, localClock, onError, events } = parts;
+  const { history, localClock, databaseTimeMs, onError, events } = parts;
   if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
   return openRedisStores({
     urls: redisUrls,
     dueAt: dueAt(voice),
     keepMs: longestMs(voice),
     localClock,
+    databaseTimeMs,
     onError,
     onEdgeLocal: events.edgeLocal,
     onEdgeShared: events.edgeShared,

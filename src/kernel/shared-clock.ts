@@ -4,6 +4,8 @@ import { repeat } from './repeat.ts';
 export interface SharedClockParts {
   /** The store's time, in milliseconds since the Unix epoch. */
   readonly readStoreTimeMs: () => Promise<number>;
+  /** The time of another store, in milliseconds since the Unix epoch: good for a start while the first one is away. */
+  readonly readOtherTimeMs?: () => Promise<number>;
   readonly local?: Clock;
   /** A clock that nobody sets, in milliseconds from any origin: it tells a step of the local clock from time that passed. */
   readonly monotonic?: () => number;
@@ -12,7 +14,7 @@ export interface SharedClockParts {
 }
 
 export interface SharedClock extends Clock {
-  /** Measures once and then regularly; resolves also when the store is away: then the local clock goes on alone. */
+  /** Measures once and then regularly; resolves also when the store is away: then the other store's time counts, and without it the local clock. */
   start(): Promise<void>;
   /** Measures now. @throws what reading the store's time throws */
   sync(): Promise<void>;
@@ -40,7 +42,8 @@ const MAX_HOLD_MS = 1000;
  * error is at most half of that (Cristian's algorithm). While the store is away the last difference goes on.
  */
 export function createSharedClock(parts: SharedClockParts): SharedClock {
-  const { readStoreTimeMs, local = systemClock, monotonic = () => performance.now(), resyncMs = RESYNC_MS } = parts;
+  const { readStoreTimeMs, readOtherTimeMs, local = systemClock, resyncMs = RESYNC_MS } = parts;
+  const { monotonic = () => performance.now() } = parts;
   let samples: Sample[] = [];
   let offsetMs = 0;
   let between = local.now() - monotonic();
@@ -57,9 +60,11 @@ export function createSharedClock(parts: SharedClockParts): SharedClock {
     return true;
   }
 
-  async function sync(): Promise<void> {
+  const sync = (): Promise<void> => measure(readStoreTimeMs);
+
+  async function measure(readTimeMs: () => Promise<number>): Promise<void> {
     const sentAt = monotonic();
-    const storeMs = await readStoreTimeMs();
+    const storeMs = await readTimeMs();
     const roundTripMs = monotonic() - sentAt;
     takeBackStep();
     const now = local.now();
@@ -94,6 +99,7 @@ export function createSharedClock(parts: SharedClockParts): SharedClock {
 
     async start() {
       for (let measured = 0; measured < 3; measured += 1) await sync().catch(() => undefined);
+      if (samples.length === 0 && readOtherTimeMs !== undefined) await measure(readOtherTimeMs).catch(() => undefined);
       stopRepeating = repeat(resyncMs, sync, () => undefined);
     },
 

@@ -18,6 +18,8 @@ export interface RedisStoresOptions {
   /** The subject's sessions that hold a slot, from the history. */
   readonly slotHolders: (subject: string) => Promise<readonly Holder[]>;
   readonly localClock: Clock;
+  /** The database's time in milliseconds, for a start while Redis is away. */
+  readonly databaseTimeMs: () => Promise<number>;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   /** Told once an outage that edge limits are counted in this process alone, with the reason. */
@@ -28,9 +30,13 @@ export interface RedisStoresOptions {
 
 /** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
-  const { urls, dueAt, keepMs, slotHolders, localClock, onError, onEdgeLocal, onEdgeShared } = options;
+  const { urls, dueAt, keepMs, slotHolders, localClock, databaseTimeMs, onError, onEdgeLocal, onEdgeShared } = options;
   const redis = openRedis({ urls });
-  const clock = createSharedClock({ readStoreTimeMs: () => redis.timeMs(), local: localClock });
+  const clock = createSharedClock({
+    readStoreTimeMs: () => redis.timeMs(),
+    readOtherTimeMs: databaseTimeMs,
+    local: localClock,
+  });
   await clock.start();
   const bus = createRedisBus({ redis, onError });
   return {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../config/env.ts';
 import { toConfig } from '../../config/config.ts';
+import { timeMs } from '../../src/database/time.ts';
 import { openLiveStores } from '../../src/live.ts';
 import type { LiveStores } from '../../src/stores/live.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
@@ -64,10 +65,16 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const config = toConfig(readSettings({ NODE_ENV: 'test', REDIS_URL: service.url }));
     const { history } = createDurableStores(database());
     const events = createEvents(log, metrics);
-    const live = await openLiveStores(config, { history, localClock: clock, onError: () => undefined, events });
+    const live = await openLiveStores(config, {
+      history,
+      events,
+      localClock: clock,
+      databaseTimeMs: () => timeMs(database()),
+      onError: () => undefined,
+    });
     stores.push(live);
     const app = await build({ live, clock });
-    await live.restoreWhatIsLost((isLost) => app.sessions.restore(clock.now(), isLost));
+    await live.restoreWhatIsLost((isLost) => app.sessions.restore(clock.now(), isLost)).catch(() => undefined);
     return app;
   }
 
@@ -104,6 +111,12 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     for (let n = 0; n < 3; n += 1) await take();
     expect(told).toEqual(['dependency.away', 'edge.shared']);
     expect(await shared()).toBe('switchboard_edge_windows_shared 1');
+  });
+
+  test('a node whose clock is wrong and that starts without Redis takes the time from the database', async () => {
+    service.freeze();
+    await node();
+    expect(Math.abs((stores.at(-1)?.clock.now() ?? 0) - Date.now())).toBeLessThan(10 * SECOND);
   });
 
   test('a key that is revoked before Redis is restored ends its sessions', async () => {
