@@ -12,6 +12,7 @@ import type { ChannelParts } from './parts.ts';
 import type { ClientFrame, ServerFrame } from './protocol.ts';
 import { readFrame } from './read-frame.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
+import { payForViolation } from './violation.ts';
 import { warningAt } from './warnings.ts';
 
 /** What the connections of a node share. */
@@ -189,7 +190,7 @@ export class Connection implements SocketListener {
       if (record === undefined || !speaksFor(record, email, subjects))
         return this.close(closeCode.unknownSession, 'unknown session');
       const endReason = record.endReason ?? this.#missedEnd;
-      if (endReason !== null) return this.#tellEnd(endReason);
+      if (endReason !== null) return this.#answerEnd(record, endReason);
       this.#attached(record);
     });
   }
@@ -217,7 +218,7 @@ export class Connection implements SocketListener {
       const { record, facts } = outcome;
       this.#record = record;
       for (const fact of facts) if (fact.type !== 'session.ended') this.push(stateAfter(fact), null);
-      if (record.endReason !== null) return this.#tellEnd(record.endReason);
+      if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
       this.#state = 'engaged';
       this.#sendText(heartbeatAnswer(record, at, id));
     });
@@ -231,12 +232,18 @@ export class Connection implements SocketListener {
     const result = await reportUsage({ subject, caller, tenantId, keyId, sessionId }, report, this.#channel.parts);
     if (!(result instanceof Refusal)) return this.send({ type: 'usage', id, usage: result });
     this.send({ type: 'error', code: result.code, userMessage: result.userMessage, id });
+    if (result.code === 'DAILY_QUOTA_EXCEEDED') await payForViolation(record, 'quota_exceeded', this.#channel.parts);
   }
 
   #end({ id }: VoiceRecord, at: number): Eventually<void> {
     return andThen(this.#channel.parts.sessions.end(id, 'closed_by_client', at), (outcome) => {
       this.#tellEnd(outcome?.record.endReason ?? 'closed_by_client');
     });
+  }
+
+  #answerEnd(record: VoiceRecord, reason: EndReason): Eventually<void> {
+    this.#tellEnd(reason);
+    return payForViolation(record, reason, this.#channel.parts);
   }
 
   #tellEnd(reason: EndReason): void {
@@ -256,23 +263,20 @@ export class Connection implements SocketListener {
     this.#record = record;
     const warning = this.#dueWarning(record, at);
     if (warning === undefined || this.#state !== 'engaged') return;
-    const { reason, secondsLeft, thresholdSec, endAtMs } = warning;
-    this.#warnedEndAtMs = endAtMs;
-    this.#warnedSec = thresholdSec;
-    this.send({ type: 'warning', reason, secondsLeft });
+    this.#warnedEndAtMs = warning.endAtMs;
+    this.#warnedSec = warning.thresholdSec;
+    this.send({ type: 'warning', reason: warning.reason, secondsLeft: warning.secondsLeft });
   }
 
   #refuseFrame(): void {
     this.#badFrames += 1;
-    const { userMessage } = codes.INVALID_REQUEST;
-    this.send({ type: 'error', code: 'INVALID_REQUEST', userMessage });
+    this.send({ type: 'error', code: 'INVALID_REQUEST', userMessage: codes.INVALID_REQUEST.userMessage });
     if (this.#badFrames >= MAX_BAD_FRAMES) this.close(closeCode.badFrames, 'bad frames');
   }
 
   /** The socket stays: the client may try the frame again. */
   #fail(fault: unknown, frame: ClientFrame): void {
-    const { events } = this.#channel.parts;
-    events.faulted(fault, undefined, 'channel');
+    this.#channel.parts.events.faulted(fault, undefined, 'channel');
     const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
     const id = 'id' in frame ? frame.id : undefined;
     this.send({ type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) });

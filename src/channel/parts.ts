@@ -1,3 +1,4 @@
+import type { AuthSessions } from '../auth/auth-sessions.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import type { UsageParts } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -5,6 +6,7 @@ import type { Events } from '../telemetry/events.ts';
 /** What the channel needs of the service. */
 export interface ChannelParts extends UsageParts {
   readonly subjects: Subjects;
+  readonly logins: Pick<AuthSessions, 'destroy'>;
   readonly clock: { now(): number };
   readonly heartbeatIntervalSec: number;
   readonly events: Events;

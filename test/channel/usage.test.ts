@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { somebody } from '../support/app.ts';
 import { DAY, SECOND } from '../support/clock.ts';
-import { attached } from './client.ts';
+import { attached, ChannelClient } from './client.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
@@ -90,6 +90,57 @@ describe('a usage report', () => {
     const client = attached(app, await app.open(await app.key()));
     client.say({ type: 'usage', ...fields });
     expect(await client.hear()).toMatchObject({ type: 'error', code: 'INVALID_REQUEST' });
+  });
+});
+
+describe('a violation that a console caller is answered with over the socket', () => {
+  /** A console session on a socket; `isLoggedIn` tells whether its login still is one. */
+  async function consoleSocket(env: Readonly<Record<string, string>> = {}) {
+    const app = await build({ env });
+    const email = somebody();
+    const [cookie, other] = [await app.login(email), await app.login(email)];
+    const reply = await app.post('/api/session', { tenantId: 'acme', agentId: 'support' }, { cookie });
+    const id = String(reply.body['sm_session_id']);
+    const isLoggedIn = async (one: string): Promise<boolean> =>
+      (await app.get('/api/auth/session', { cookie: one })).status === 200;
+    const logins = async (): Promise<boolean[]> => [await isLoggedIn(cookie), await isLoggedIn(other)];
+    return { app, email, id, client: attached(app, id, email), logins };
+  }
+
+  it('destroys the login that opened the session when the day is used up, and no other', async () => {
+    const { client, logins } = await consoleSocket({ CONSOLE_MAX_TOKENS_DAILY: '100' });
+    client.say({ type: 'usage', tokens: 100, dollars: 0, id: 'a' });
+    await expect.poll(() => client.heard().map(({ type }) => type)).toContain('usage');
+    expect(await logins()).toEqual([true, true]);
+    client.say({ type: 'usage', tokens: 1, dollars: 0, id: 'b' });
+    await expect.poll(() => client.closeCode).toBe(4403);
+    await expect.poll(logins).toEqual([false, true]);
+  });
+
+  it('destroys that login when a heartbeat finds that the session was idle for too long', async () => {
+    const { app, client, logins } = await consoleSocket();
+    app.clock.advance(301 * SECOND);
+    client.say({ type: 'heartbeat' });
+    await expect.poll(() => client.closeCode).toBe(4403);
+    await expect.poll(logins).toEqual([false, true]);
+  });
+
+  it('destroys that login when a socket attaches to a session whose time is over', async () => {
+    const { app, email, id, logins } = await consoleSocket({ MAX_SESSION_IDLE_SEC: '3000' });
+    app.clock.advance(901 * SECOND);
+    await app.sweep();
+    expect(await logins()).toEqual([true, true]);
+    const late = new ChannelClient(app);
+    late.say({ type: 'attach', sm_session_id: id, email });
+    await expect.poll(() => late.closeCode).toBe(4403);
+    await expect.poll(logins).toEqual([false, true]);
+  });
+
+  it('is none when the client itself ends the session', async () => {
+    const { client, logins } = await consoleSocket();
+    client.say({ type: 'end' });
+    await expect.poll(() => client.closeCode).toBe(4403);
+    expect(await logins()).toEqual([true, true]);
   });
 });
 

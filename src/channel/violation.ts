@@ -1,0 +1,17 @@
+import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { isViolation } from '../voice/view.ts';
+import type { ChannelParts } from './parts.ts';
+
+/**
+ * Destroys the login that opened a console session when its client is answered with a violation, as over HTTP (contract section 5).
+ * A push is no answer. @throws Unavailable (rejects) when the database is away: then the login goes on
+ */
+export function payForViolation(
+  { loginId }: VoiceRecord,
+  reason: EndReason,
+  { logins, clock }: Pick<ChannelParts, 'logins' | 'clock'>,
+): Eventually<void> {
+  if (loginId !== null && isViolation(reason))
+    return logins.destroy(loginId, 'violation', clock.now()).then(() => undefined);
+}
