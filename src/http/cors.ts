@@ -24,8 +24,25 @@ export function corsHeaders(origins: Origins, origin: string | undefined, scope:
   return onlyVary;
 }
 
-/** What a preflight reply adds; the bot-detection library's headers have names of their own, so plain requested names are echoed. */
-export function preflightHeaders(methods: string, requestedHeaders: string | undefined): Headers {
+/** The scope of a path that no route has: a widget's page may read also that it asked for the wrong one. */
+export function corsScopeOf(path: string): CorsScope {
+  return path.startsWith('/api/realtime/') ? 'widgets' : 'console';
+}
+
+/**
+ * What a preflight reply adds for a known origin; the bot-detection library's headers have names of their own, so plain
+ * requested names are echoed.
+ */
+export function preflightHeaders(
+  origins: Origins,
+  origin: string | undefined,
+  scope: CorsScope,
+  methods: string,
+  requestedHeaders: string | undefined,
+): Headers {
+  const isKnown =
+    origin !== undefined && (origins.isConsole(origin) || (scope === 'widgets' && origins.isWidget(origin)));
+  if (!isKnown) return [];
   const allowed =
     requestedHeaders !== undefined && /^[A-Za-z0-9_, -]{1,1024}$/.test(requestedHeaders)
       ? requestedHeaders

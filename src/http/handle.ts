@@ -6,7 +6,7 @@ import type { WindowCount } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { addressScope, clientAddress } from './client-address.ts';
-import { corsHeaders, mayUseCookie, preflightHeaders, type Origins } from './cors.ts';
+import { corsHeaders, corsScopeOf, mayUseCookie, preflightHeaders, type Origins } from './cors.ts';
 import { errorBody, refusalOfFault } from './error-reply.ts';
 import { parseJsonObject } from './json.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
@@ -80,7 +80,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
       request,
       route,
       routeName: any?.path ?? 'none',
-      cors: any?.cors ?? 'console',
+      cors: any?.cors ?? corsScopeOf(request.path),
       methods: match?.allow ?? '',
       params: match?.params ?? noParams,
       ip: clientAddress(request.peer, request.headers['x-forwarded-for'], parts.trustedProxies),
@@ -170,7 +170,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
 
   function preflight(x: Exchange): Answer {
     const asked = x.request.headers['access-control-request-headers'];
-    return { status: 204, body: '', headers: [['Allow', x.methods], ...preflightHeaders(x.methods, asked)] };
+    const allowed = preflightHeaders(parts.origins, x.origin, x.cors, x.methods, asked);
+    return { status: 204, body: '', headers: [['Allow', x.methods], ...allowed] };
   }
 
   function finish(x: Exchange, result: Result): HttpReply {

@@ -32,15 +32,16 @@ function cors({ headers }: Reply) {
     origin: headers['access-control-allow-origin'],
     credentials: headers['access-control-allow-credentials'],
     exposes: headers['access-control-expose-headers'] !== undefined,
+    allows: headers['access-control-allow-methods'] ?? headers['access-control-max-age'],
     vary: headers['vary'],
   };
 }
 
-const none = { origin: undefined, credentials: undefined, exposes: false, vary: 'Origin' };
+const none = { origin: undefined, credentials: undefined, exposes: false, allows: undefined, vary: 'Origin' };
 
 describe('A widget’s origin', () => {
   test.each(widgetPaths)('may read %s, errors and preflight included, without credentials', async (path) => {
-    const allowed = { origin: key.origin, credentials: undefined, exposes: true, vary: 'Origin' };
+    const allowed = { origin: key.origin, credentials: undefined, exposes: true, allows: undefined, vary: 'Origin' };
     const headers = { origin: key.origin };
     const replies = [
       await app.post(path, '{', headers),
@@ -48,7 +49,12 @@ describe('A widget’s origin', () => {
       await app.send({ method: 'OPTIONS', path, headers: { ...headers, 'access-control-request-method': 'POST' } }),
     ];
     expect(replies.map(({ status }) => status)).toEqual([400, 405, 204]);
-    for (const reply of replies) expect(cors(reply)).toEqual(allowed);
+    expect(replies.map(cors)).toEqual([allowed, allowed, { ...allowed, allows: 'POST, OPTIONS' }]);
+  });
+
+  test('may read that there is no such path among those of sessions', async () => {
+    const reply = await app.post('/api/realtime/heartbeats', {}, { origin: key.origin });
+    expect([reply.status, cors(reply).origin]).toEqual([404, key.origin]);
   });
 
   test.each(consolePaths)('may not read %s', async (path) => {
@@ -73,7 +79,7 @@ describe('A widget’s origin', () => {
 describe('A console origin', () => {
   test.each([...widgetPaths, ...consolePaths])('may read %s with credentials', async (path) => {
     for (const method of ['GET', 'POST', 'OPTIONS'])
-      expect(cors(await app.send({ method, path, body: {}, headers: { origin: CDN } }))).toEqual({
+      expect(cors(await app.send({ method, path, body: {}, headers: { origin: CDN } }))).toMatchObject({
         origin: CDN,
         credentials: 'true',
         exposes: true,
