@@ -1,7 +1,7 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { NativeResponse } from './native.ts';
-import { lastResort, writeReply } from './reply.ts';
+import { isBodiless, lastResort, writeReply } from './reply.ts';
 import { bodyFraming, chunked, type IncomingRequest, malformed, noBody, unread } from './request.ts';
 
 /** The error that `onFault` is given when a handler has not answered in time. */
@@ -178,7 +178,14 @@ export class Exchange {
     }
     if (reply instanceof Promise) this.#await(reply);
     else if (this.#closes) this.#settle(reply);
+    else if (this.#request.method === 'HEAD' || isBodiless(reply)) this.#settleLater(reply);
     else this.#write(reply);
+  }
+
+  /** Nothing tells whether a client reads replies without a body: pending for a moment, they end a connection that asks on and on. */
+  #settleLater(reply: HttpReply): void {
+    this.#all.pending.add(this);
+    setImmediate(() => this.#settle(reply));
   }
 
   #await(reply: Promise<HttpReply>): void {

@@ -27,6 +27,8 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const notInValue = /[^\t\u0020-\u007E]/;
 /** Characters or bytes. Replies of the API are smaller: they go out in one call. */
 const LARGE = 16_384;
+/** Of the others one in so many goes out in a call that tells whether the client reads; it costs a little more. */
+const CHECKED_ONE_IN = 16;
 /** The transport's own: a second one beside ours would contradict it. */
 const framing = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
 
@@ -77,23 +79,36 @@ function withHeaders(status: string, reply: HttpReply): string {
  */
 export function writeReply(res: NativeResponse, reply: HttpReply, headOnly: boolean, close: boolean): void {
   const head = replyHead(reply);
-  const { body, status } = reply;
+  const { body } = reply;
   if (typeof body !== 'string' && !Buffer.isBuffer(body))
     throw new UnsendableReply('the body is neither text nor bytes');
-  if (headOnly || status === 204 || status === 304) {
-    writeHeadOnly(res, status === 204 || status === 304 ? head : withLength(head, body), head, close);
-  } else if (body.length > LARGE && !close) {
-    writeLarge(res.writeStatus(head), typeof body === 'string' ? Buffer.from(body) : body);
+  if (headOnly || isBodiless(reply)) {
+    writeHeadOnly(res, isBodiless(reply) ? head : withLength(head, body), head, close);
+  } else if (!close && (body.length > LARGE || isChecked())) {
+    writeChecked(res.writeStatus(head), typeof body === 'string' ? Buffer.from(body) : body);
   } else {
     res.writeStatus(head).end(body, close);
   }
+}
+
+/** Whether a reply has no body, whatever the handler says. */
+export function isBodiless({ status }: HttpReply): boolean {
+  return status === 204 || status === 304;
+}
+
+let unchecked = 0;
+
+/** Counted over all connections: one that does not read meets a check after some replies, whoever else is served meanwhile. */
+function isChecked(): boolean {
+  unchecked = (unchecked + 1) % CHECKED_ONE_IN;
+  return unchecked === 0;
 }
 
 /**
  * Writes only as fast as the client reads. Until then the request counts as pending, so another one on its connection ends it: nobody
  * who asks and does not read can make us hold one reply after the other.
  */
-function writeLarge(res: NativeResponse, body: Buffer): void {
+function writeChecked(res: NativeResponse, body: Buffer): void {
   const [, isComplete] = res.tryEnd(body, body.length);
   if (!isComplete) res.onWritable((written) => res.tryEnd(body.subarray(written), body.length)[0]);
 }

@@ -55,7 +55,9 @@ export interface Transport {
  * request line, header or chunk or a missing or second Host, 431 for more than 16 KiB or 100 headers, 505 for anything
  * but HTTP/1.1 with a path. It cuts connections that take longer than 10 to 14 s for their headers or body.
  * Pipelined requests are answered in order while handlers answer at once; on a request behind one whose reply is still
- * pending it closes the connection (no client in wide use pipelines).
+ * pending it closes the connection (no client in wide use pipelines). Pending is also a reply that the client has not read
+ * far enough: one in 16 is checked for that, and one without a body counts as such for a moment, so that what waits in memory
+ * for a client that asks and does not read is bounded.
  * @throws Error (rejects) when the address cannot be bound, and what loadUws throws
  */
 export async function listen(options: ListenOptions): Promise<Transport> {

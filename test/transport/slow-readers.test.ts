@@ -65,3 +65,46 @@ describe('a reply that is too large for the connection', () => {
     expect(faults).toEqual([]);
   });
 });
+
+describe('small replies', () => {
+  it('are not made on and on for a client that does not read them', async () => {
+    const asked = 20_000;
+    const { port, requests } = await serve(() => text('x'.repeat(8000)));
+    const client = await RawClient.sending(port, requestText('GET', '/').repeat(asked));
+    client.socket.pause();
+    // Without reading it learns by writing that the connection is gone.
+    const ask = (): string | undefined => {
+      client.send(requestText('GET', '/'));
+      return client.brokenBy;
+    };
+    await expect.poll(ask, { timeout: 20_000 }).toBeDefined();
+    expect(requests.length).toBeLessThan(asked);
+    expect(await askGood(port)).toBe('good');
+  });
+
+  it.each([
+    ['HEAD', text('good')],
+    ['OPTIONS', { status: 204, headers: [], body: '' }],
+    ['GET', { status: 304, headers: [], body: '' }],
+  ])('without a body end a connection that does not wait for them (%s)', async (method, reply) => {
+    const { port, requests } = await serve(() => reply);
+    const client = await RawClient.sending(port, requestText(method, '/').repeat(3));
+    await client.closed;
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['HEAD', text('good')],
+    ['OPTIONS', { status: 204, headers: [], body: '' }],
+    ['GET', text('good')],
+  ])('are made one after the other for a client that waits for each (%s)', async (method, reply) => {
+    const { port, requests } = await serve(() => reply);
+    const client = await RawClient.sending(port, requestText(method, '/'));
+    for (let replies = 1; replies <= 40; replies += 1) {
+      expect((await client.reply({ toHead: method === 'HEAD' })).status).toBe(reply.status);
+      if (replies < 40) client.send(requestText(method, '/'));
+    }
+    expect(requests).toHaveLength(40);
+    client.destroy();
+  });
+});
