@@ -7,17 +7,23 @@ import type { Answer } from './route.ts';
 
 const KEEP_MS = 10 * 60_000;
 const POLL_MS = 50;
+/** On top of a mint: what the stores take at most. Should this process die, its claim lapses then. */
+const CLAIM_GRACE_MS = 10_000;
+/** On top of a mint: a repeat is told to come again before its own reply is overdue. */
+const WAIT_GRACE_MS = 2000;
+const RETRY_SEC = 2;
 
 export interface ReplayParts {
   readonly replays: Replays;
-  /** How long the work may take at most; a claim outlives it a little. */
+  /** How long the provider may take. */
   readonly mintTimeoutMs: number;
   readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
 /**
  * Does the work once per Idempotency-Key, caller (`scope`) and 10 minutes; a repeat with the same body gets the same reply,
- * also while the first is still at it (contract section 5), for as long as its caller waits. Refusals are not kept. Without the header it just does the work.
+ * also while the first is still at it (contract section 5), for as long as its caller waits. Refusals are not kept.
+ * Without the header it just does the work.
  * @throws Unavailable when the database is away.
  */
 export async function once(
@@ -33,9 +39,9 @@ export async function once(
     .update(JSON.stringify([...scope, key]))
     .digest('base64url');
   const bodyHash = createHash('sha256').update(request.body).digest('base64url');
-  const claimMs = mintTimeoutMs + 2000;
+  const claimMs = mintTimeoutMs + CLAIM_GRACE_MS;
   const signal = request.signal();
-  for (let waitedMs = 0; waitedMs <= claimMs && !signal.aborted; waitedMs += POLL_MS) {
+  for (let waitedMs = 0; waitedMs <= mintTimeoutMs + WAIT_GRACE_MS && !signal.aborted; waitedMs += POLL_MS) {
     const claim = await replays.claim(keyHash, bodyHash, claimMs, request.atMs + waitedMs);
     if (claim.kind === 'mismatch')
       return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
@@ -43,9 +49,8 @@ export async function once(
     if (claim.kind === 'claimed') return claimed(keyHash, claim.token, key, request.atMs, replays, work);
     await delay(POLL_MS);
   }
-  if (signal.aborted)
-    return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the first request finished.');
-  throw new Unavailable('database', new Error('the first request under this Idempotency-Key did not finish'));
+  const unfinished = 'The first request under this Idempotency-Key has not finished; try again shortly.';
+  return new Refusal('SERVICE_UNAVAILABLE', unfinished, { retryAfter: RETRY_SEC });
 }
 
 async function claimed(

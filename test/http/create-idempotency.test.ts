@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { somebody, type TestApp } from '../support/app.ts';
-import { MINUTE } from '../support/clock.ts';
+import { MINUTE, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
@@ -38,6 +38,33 @@ describe('A create with an Idempotency-Key', () => {
     await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(1));
     abort.abort();
     expect((await second).status).toBe(503);
+    release();
+    expect((await first).status).toBe(200);
+  });
+
+  test('waits for the first also when that takes longer than a mint may, because the stores are slow', async () => {
+    const release = app.provider.hold();
+    const first = app.create(key, {}, keyed);
+    while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    app.clock.advance(17 * SECOND);
+    const claim = vi.spyOn(app.service.stores.replays, 'claim');
+    const second = app.create(key, {}, keyed);
+    await vi.waitFor(() => expect(claim).toHaveBeenCalled());
+    release();
+    expect((await second).body).toEqual((await first).body);
+    expect(app.provider.requests).toHaveLength(1);
+  });
+
+  test('is told to come again when the first does not finish', async () => {
+    app = await build({ env: { UPSTREAM_TIMEOUT_MS: '100' } });
+    const release = app.provider.hold();
+    const first = app.create(key, {}, keyed);
+    while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(await app.create(key, {}, keyed)).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '2' },
+      body: { code: 'SERVICE_UNAVAILABLE', error: expect.stringContaining('Idempotency-Key') },
+    });
     release();
     expect((await first).status).toBe(200);
   });
