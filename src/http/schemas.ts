@@ -75,12 +75,10 @@ export const usageTotals = z
   .meta({ id: 'UsageTotals' });
 
 export const idempotencyHeader = z.object({
-  'Idempotency-Key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'Repeating a request with the same key and body answers the same and does nothing twice.' }),
+  'Idempotency-Key': z.string().min(1).max(255).optional().meta({
+    description:
+      'Repeating a request with the same key and body answers the same and does nothing twice. Draw it at random.',
+  }),
 });
 
 /** Every error of the service (specification section 7). */
