@@ -10,6 +10,7 @@ import type { Events } from '../telemetry/events.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import type { AdmittedCaller } from './open-voice-session.ts';
+import { invalidWidgetKey } from './proof.ts';
 
 /** The create request (specification section 2.2 and the contract's optional `email`). */
 export interface CreateRequest {
@@ -124,9 +125,4 @@ export async function judge(
   const verdict = await parts.bots.judge({ ip, headers, path, method, requestId });
   parts.events.botJudged(verdict, requestId);
   return isBlocked(verdict) ? new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.') : undefined;
-}
-
-/** Unknown, revoked and another tenant's are the same. */
-export function invalidWidgetKey(): Refusal {
-  return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
 }

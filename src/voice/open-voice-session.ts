@@ -1,6 +1,6 @@
 import type { CallerLimits } from '../../config/config.ts';
-import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Refusal } from '../kernel/errors.ts';
+import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { Refusal, Unavailable } from '../kernel/errors.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { isSpent } from '../quota/ceilings.ts';
@@ -12,6 +12,7 @@ import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { UpstreamFault, type Minted, type UpstreamProvider } from '../upstream/contract.ts';
 import type { SessionConfig } from '../tenants/agents.ts';
+import { invalidWidgetKey } from './proof.ts';
 import type { VoiceSessions } from './voice-sessions.ts';
 
 const MINUTE_MS = 60_000;
@@ -82,7 +83,8 @@ export async function openVoiceSession(
       return minted;
     }
     const record = newRecord(id, who, session, parts.provider.name, minted, parts.clock.now());
-    await parts.sessions.open(record, requestId);
+    const endReason = await parts.sessions.open(record, requestId);
+    if (endReason !== null) return overAlready(endReason);
     return (await endIfSpent(record, who.limits, parts)) ?? { record, minted };
   } catch (fault) {
     await giveBack(undo, parts);
@@ -146,6 +148,13 @@ function newRecord(
     endReason: null,
     version: 1,
   };
+}
+
+/** What a caller hears whose session was ended while it was opened. @throws Unavailable for an end that asks for another try */
+function overAlready(endReason: EndReason): Refusal {
+  if (endReason === 'key_revoked') return invalidWidgetKey();
+  if (endReason === 'quota_exceeded') return quotaRefusal();
+  throw new Unavailable('registry', new Error(`the session was ended while it was opened (${endReason})`));
 }
 
 /** A report that was counted while the secret was minted ended the subject's sessions when this one was not yet among them. */

@@ -15,3 +15,8 @@ export function speaksFor(record: VoiceRecord, address: string | undefined, subj
 export function sessionNotFound(): Refusal {
   return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
 }
+
+/** Unknown, revoked and another tenant's are the same. */
+export function invalidWidgetKey(): Refusal {
+  return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
+}

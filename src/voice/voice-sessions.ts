@@ -1,6 +1,7 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import { classify, savedState, stateAfter, touch } from '../../machines/voice-session/selectors.ts';
 import type {
+  EndReason,
   RequestedEnd,
   VoiceEvent,
   VoiceFact,
@@ -84,6 +85,13 @@ export function createVoiceSessions(parts: VoiceParts) {
     }
   }
 
+  /** An end that came before the session was in the history and its slot confirmed is made once more for both. */
+  async function endAgain(record: VoiceRecord): Promise<EndReason | null> {
+    writer.note(record);
+    await Promise.all([writer.saveOrWait(record), freeSlot(record)]);
+    return record.endReason;
+  }
+
   /** Drops ended records from the registry once the history has their end, so that nothing brings them back to life. */
   async function forget(records: readonly VoiceRecord[]): Promise<void> {
     const ended = records.filter(({ endedAtMs }) => endedAtMs !== null);
@@ -129,20 +137,27 @@ export function createVoiceSessions(parts: VoiceParts) {
 
     /**
      * Registers a session that was just minted and whose slot was taken; it is in the history before this resolves.
+     * @returns why it is over already, null when it is open: its key or quota may be taken away while it is registered
      * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
      */
-    async open(record: VoiceRecord, requestId: string): Promise<void> {
+    async open(record: VoiceRecord, requestId: string): Promise<EndReason | null> {
       // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
       await registry.insert(record);
       try {
         await history.insert({ record, state: 'engaged' });
-        const isCounted = await slots.confirm(record.subject, record.id, slotUntilMs(record, limits));
+        const [isCounted, present] = await Promise.all([
+          slots.confirm(record.subject, record.id, slotUntilMs(record, limits)),
+          registry.load(record.id),
+        ]);
+        if (present !== undefined && present.endedAtMs !== null) return await endAgain(present);
         if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
       } catch (fault) {
-        await host.send(record.id, { type: 'END', at: record.startedAtMs, reason: 'upstream_ended' });
+        const undone = await host.send(record.id, { type: 'END', at: record.startedAtMs, reason: 'upstream_ended' });
+        if (undone?.facts.length === 0) await endAgain(undone.record);
         throw fault;
       }
       events.sessionOpened(record, requestId);
+      return null;
     },
 
     /** The present record; undefined when the id is unknown. */

@@ -1,19 +1,13 @@
 import type { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
-import {
-  admit,
-  invalidWidgetKey,
-  judge,
-  type Admission,
-  type AdmissionParts,
-  type CreateRequest,
-} from '../../voice/admit.ts';
+import { admit, judge, type Admission, type AdmissionParts, type CreateRequest } from '../../voice/admit.ts';
 import {
   openVoiceSession,
   type AdmittedCaller,
   type OpenedSession,
   type OpenParts,
 } from '../../voice/open-voice-session.ts';
+import { invalidWidgetKey } from '../../voice/proof.ts';
 import { once, type ReplayParts } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { createReply, createRequest, idempotencyHeader } from '../schemas.ts';

@@ -272,6 +272,29 @@ describe('A revoked key', () => {
   });
 });
 
+describe('A session that is ended while it is registered, before the history has it', () => {
+  test.each([
+    ['key_revoked', 401, 'INVALID_WIDGET_KEY'],
+    ['quota_exceeded', 429, 'DAILY_QUOTA_EXCEEDED'],
+    ['closed_by_operator', 503, 'SERVICE_UNAVAILABLE'],
+  ] as const)('by %s is not opened, and over in the history too', async (reason, status, code) => {
+    const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 } });
+    const { registry } = app.live;
+    const insert = registry.insert.bind(registry);
+    let id = '';
+    registry.insert = (record) => {
+      const isNew = insert(record);
+      id = record.id;
+      void app.sessions.end(id, reason, app.clock.now());
+      return isNew;
+    };
+    expect(await app.create(key)).toMatchObject({ status, body: { code } });
+    expect((await app.service.stores.history.find(id))?.endReason).toBe(reason);
+    registry.insert = insert;
+    expect((await app.create(key)).status).toBe(200);
+  });
+});
+
 describe('A console caller', () => {
   test('has the limits of the console: one at once, three a minute', async () => {
     const cookie = await app.login(somebody());
