@@ -13,6 +13,9 @@ import { work } from './cli/work.ts';
 const terminal: Terminal = { out: process.stdout, err: process.stderr, env: process.env };
 
 function run([command, ...args]: readonly string[]): Promise<number> {
+  if (args.some((arg) => arg === '--help' || arg === '-h')) return help.run([], terminal);
+  // Whoever writes `serve --port 80` or `migrate --dry-run` must not believe to have been understood.
+  if (args.length > 0 && command !== 'keys') return refuse(`${command} takes no arguments, such as "${args[0]}"`);
   switch (command) {
     case undefined:
     case 'serve':
@@ -33,9 +36,13 @@ function run([command, ...args]: readonly string[]): Promise<number> {
     case '-h':
       return help.run(args, terminal);
     default:
-      terminal.err.write(`There is no command "${command}"; see --help.\n`);
-      return Promise.resolve(exitCode.usage);
+      return refuse(`There is no command "${command}"`);
   }
+}
+
+function refuse(why: string): Promise<number> {
+  terminal.err.write(`${why}; see --help.\n`);
+  return Promise.resolve(exitCode.usage);
 }
 
 try {

@@ -117,6 +117,24 @@ describe('The command line', () => {
     expect(JSON.parse(stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
   });
 
+  test('refuses arguments that it does not know, and does nothing', async () => {
+    for (const args of [
+      ['serve', '--port', '80'],
+      ['migrate', '--dry-run'],
+      ['check-config', 'strict'],
+    ]) {
+      const { code, stdout, stderr } = await runToEnd(args, { ...nowhere, PORT: '0' });
+      expect([code, stdout]).toEqual([64, '']);
+      expect(stderr).toContain(args[1]);
+    }
+  });
+
+  test('helps also behind a command, and does nothing else', async () => {
+    const { code, stdout } = await runToEnd(['migrate', '--help'], nowhere);
+    expect(code).toBe(0);
+    expect(stdout).toContain('DATABASE_URL');
+  });
+
   test('refuses a command that it does not know', async () => {
     const { code, stderr } = await runToEnd(['srve'], {});
     expect(code).toBe(64);
