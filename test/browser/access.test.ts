@@ -134,13 +134,32 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     expect(visit.complaints).toEqual([]);
   });
 
-  // Its markup is swagger-ui's, with colours and headings of its own: only what the service decides is tested.
-  test('the API reference loads without strangers and within its policy', async () => {
-    const visit = await Visit.begin(browser, [server.direct]);
-    await visit.page.goto(`${server.direct}/docs`);
-    await visit.page.getByText('Create a real-time voice session').waitFor();
-    await visit.end();
-    expect(visit.strangers).toEqual([]);
-    expect(visit.complaints).toEqual([]);
-  });
+  test.each(schemes)(
+    'axe finds nothing on the API reference in %s, closed, open, tried out and authorized',
+    async (colorScheme) => {
+      const visit = await Visit.begin(browser, [server.direct], {
+        colorScheme,
+        reducedMotion: 'reduce',
+        viewport: phone,
+      });
+      const { page } = visit;
+      await page.goto(`${server.direct}/docs`);
+      await page.getByText('Create a real-time voice session').waitFor();
+      const look = async (): Promise<void> => {
+        expect(await violations(page)).toEqual([]);
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      };
+      await look();
+      await page.locator('.opblock-summary-control').first().click();
+      await page.getByRole('button', { name: 'Try it out' }).click();
+      await page.getByLabel('Request body').waitFor();
+      await look();
+      await page.getByRole('button', { name: 'Authorize' }).first().click();
+      await page.getByRole('dialog').waitFor();
+      await look();
+      await visit.end();
+      expect(visit.strangers).toEqual([]);
+      expect(visit.complaints).toEqual([]);
+    },
+  );
 });

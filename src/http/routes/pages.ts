@@ -38,7 +38,9 @@ export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: Pa
     json('/openapi.json', openapi),
     json('/asyncapi.json', asyncapi),
     file('/docs', 'docs/index.html'),
-    ...['swagger-ui.css', 'swagger-ui-bundle.js', 'init.js'].map((name) => file(`/docs/${name}`, `docs/${name}`)),
+    ...['swagger-ui.css', 'docs.css', 'swagger-ui-bundle.js', 'init.js'].map((name) =>
+      file(`/docs/${name}`, `docs/${name}`),
+    ),
     ...demoRoutes(demo, webDirectory),
     ...(outbox === undefined
       ? []
