@@ -4,7 +4,7 @@ import { selectDetector } from './bots/select.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open.ts';
 import { timeMs } from './database/time.ts';
-import { faultReply } from './http/error-reply.ts';
+import { faultReply, framingRefusal, plainReply } from './http/error-reply.ts';
 import type { HttpReply } from './http/message.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from './http/routes/socket.ts';
 import { systemClock, type Clock } from './kernel/clock.ts';
@@ -120,6 +120,11 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       onFault(error, requestId) {
         events.faulted(error, requestId, 'transport');
         return faultReply(error, requestId);
+      },
+      rejectMalformed({ requestId }) {
+        const refusal = framingRefusal();
+        events.refused(refusal.code, 'transport', requestId, refusal.error);
+        return plainReply(refusal, requestId);
       },
       sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => hub.accept(socket) },
     });

@@ -33,9 +33,19 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
   );
 }
 
+/** The refusal of a request whose body begins or ends nobody knows where; the pipeline never sees it. */
+export function framingRefusal(): Refusal {
+  const message = 'Content-Length or Transfer-Encoding is repeated, empty or not understood; send exactly one of them.';
+  return new Refusal('INVALID_REQUEST', message, { details: [{ path: 'headers', message }] });
+}
+
 /** The reply to a fault outside of the pipeline. */
 export function faultReply(fault: unknown, requestId: string): HttpReply {
-  const refusal = refusalOfFault(fault, requestId);
+  return plainReply(refusalOfFault(fault, requestId), requestId);
+}
+
+/** The reply to what is refused outside of the pipeline. */
+export function plainReply(refusal: Refusal, requestId: string): HttpReply {
   const { retryAfter } = refusal.additions;
   return {
     status: refusal.status,

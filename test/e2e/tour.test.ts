@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
+import { RawClient, requestText } from '../support/raw-http.ts';
 import { site, siteKey, World } from '../support/world.ts';
 
 const ada = 'ada@acme.example';
@@ -168,6 +169,17 @@ describe('An administrator', () => {
     other.cookie = stolen;
     expect((await other.get('/api/auth/session')).status).toBe(401);
   });
+});
+
+test('A request whose body has two lengths is refused like any other, and the connection ends', async () => {
+  const headers = ['Content-Type: application/json', 'Content-Length: 2', 'Content-Length: 3'];
+  const client = await RawClient.sending(world.server.port, requestText('POST', '/api/session', headers, '{} '));
+  const reply = await client.reply();
+  await client.closed;
+  expect(reply.status).toBe(400);
+  expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': expect.any(String) });
+  expect(JSON.parse(reply.body)).toMatchObject({ code: 'INVALID_REQUEST', details: [{ path: 'headers' }] });
+  expect(world.printed()).toContain(reply.headers['x-request-id']);
 });
 
 describe('The whole run', () => {
