@@ -22,6 +22,7 @@ import type { DurableStores } from './stores/durable.ts';
 import type { LiveStores } from './stores/live.ts';
 import type { Events } from './telemetry/events.ts';
 import type { Metrics } from './telemetry/metrics.ts';
+import { withoutDemo } from './tenants/demo.ts';
 import { TenantDirectory } from './tenants/directory.ts';
 import type { UpstreamProvider } from './upstream/contract.ts';
 import { createVoiceSessions } from './voice/voice-sessions.ts';
@@ -62,7 +63,9 @@ export async function buildService(on: Foundations) {
   const subjects = createSubjects(installationKey);
   const sessions = createVoiceSessions({ registry, history: stores.history, slots, bus, limits: config.voice, events });
   const directory = new TenantDirectory({
-    tenants: stores.tenants,
+    // A database that served development before still holds the demo.
+    tenants:
+      config.mode === 'production' ? { all: async () => withoutDemo(await stores.tenants.all()) } : stores.tenants,
     bus,
     onError,
     async onRevoked(keys) {

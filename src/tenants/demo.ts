@@ -25,6 +25,12 @@ export function bindDemo(tenants: readonly Tenant[], publicUrl: string): Tenant[
   return tenants.map((tenant) => ({ ...tenant, keys: tenant.keys.map(bind) }));
 }
 
+/** A shipped key as a development server leaves it in a database. */
+function isDemo(key: WidgetKey): boolean {
+  const isLoopback = ['localhost', '127.0.0.1'].includes(new URL(key.origin).hostname);
+  return isShipped(key) || (shipped.has(key.key) && isLoopback);
+}
+
 function findTwin(publicUrl: string): string | undefined {
   const twin = new URL(publicUrl);
   if (twin.hostname === 'localhost') twin.hostname = '127.0.0.1';
@@ -34,12 +40,12 @@ function findTwin(publicUrl: string): string | undefined {
 }
 
 /**
- * Production: leaves the shipped demo keys out, and a tenant that had nothing else. Everybody can read them in the repository and
+ * Production: leaves the shipped demo keys out, also where a development server bound them, and a tenant that had nothing else. Everybody can read them in the repository and
  * send any Origin from a script, so they would be a free model at the operator's cost.
  */
 export function withoutDemo(tenants: readonly Tenant[]): Tenant[] {
   return tenants
-    .map((tenant) => ({ ...tenant, keys: tenant.keys.filter((key) => !isShipped(key)) }))
+    .map((tenant) => ({ ...tenant, keys: tenant.keys.filter((key) => !isDemo(key)) }))
     .filter(({ keys }, index) => keys.length > 0 || tenants[index]?.keys.length === 0);
 }
 

@@ -60,6 +60,31 @@ describe('A bot verdict', () => {
   });
 });
 
+describe('The demo key', () => {
+  const origin = 'http://localhost:8123';
+  const demo = { id: 'local', tenantId: 'demo', key: `w_demo_local_${'0'.repeat(32)}`, origin };
+  const production = {
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://voice.example.com',
+    DATABASE_URL: 'postgres://not.asked/here',
+    REDIS_URL: 'redis://not.asked',
+    SMTP_URL: 'smtp://not.asked',
+    UPSTREAM_PROVIDER: 'openai',
+    OPENAI_API_KEY: 'not-used',
+    JWT_SECRET: 'a-secret-that-only-the-tests-know-0123456789',
+    BOT_PROVIDER: 'none',
+  };
+
+  test('that a development server left in the database opens nothing in production', async () => {
+    const admins = ['nobody@demo.example'];
+    await app.service.stores.tenants.merge([{ id: 'demo', name: 'Demo', agents: [], admins, keys: [] }]);
+    const key = await app.key(demo);
+    expect((await app.create(key)).status).toBe(200);
+    const served = await build({ env: production });
+    expect(errorOf(await served.create(key))).toEqual({ status: 401, code: 'INVALID_WIDGET_KEY' });
+  });
+});
+
 describe('A console caller', () => {
   test('names a tenant only when more than one admits it', async () => {
     const anybody = await app.login(somebody());

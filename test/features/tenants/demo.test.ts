@@ -29,6 +29,11 @@ describe('The shipped tenants file', () => {
     expect(withoutDemo(shipped)).toEqual([]);
   });
 
+  test('has none that works in production after a development server bound it, and left it in the database', () => {
+    for (const publicUrl of ['http://localhost:8123', 'http://127.0.0.1:8123'])
+      expect(withoutDemo(bindDemo(shipped, publicUrl))).toEqual([]);
+  });
+
   test('offers the key of the page that asks', () => {
     const tenants = bindDemo(shipped, 'http://localhost:8123');
     expect(findDemoKey(tenants, 'http://127.0.0.1:8123')?.id).toBe('loopback');
