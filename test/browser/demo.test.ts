@@ -59,6 +59,17 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(await demo.text('#duration-text')).toMatch(/^14:\d\d of 15:00$/);
   });
 
+  test('grows no longer with what goes over the wire', async () => {
+    demo = await DemoPage.open(browser, server.direct, { viewport: { width: 1280, height: 900 } });
+    await demo.start();
+    const below = (): Promise<number> =>
+      demo.visit.page.evaluate<number>(
+        "document.documentElement.scrollHeight - document.querySelector('main').getBoundingClientRect().bottom - scrollY",
+      );
+    await vi.waitFor(async () => expect(await demo.visit.page.locator('#wire > li').count()).toBeGreaterThan(25), soon);
+    expect(await below()).toBeLessThanOrEqual(1);
+  });
+
   test('masks session ids and client secrets on the wire that it shows', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
@@ -94,6 +105,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.button('Start a conversation').click();
     await demo.sees('#notice', "Today's limit is reached. Please come back tomorrow.");
     await demo.sees('#status', 'Not started.');
+    expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('none');
   });
 
   test('goes on over HTTP while the visitor blocks the socket', async () => {

@@ -2,9 +2,13 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
-import { DemoPage } from './demo-page.ts';
+import { DemoPage, soon } from './demo-page.ts';
 
 const skipped = reasonToSkipBrowser();
+/** Less than the simulated conversation takes, and more than a busy machine keeps a page waiting. */
+const IDLE_SEC = 8;
+/** The silence, half of it until the next heartbeat, and time for a busy machine. */
+const ENDED_MS = IDLE_SEC * 1500 + soon.timeout;
 
 describe.skipIf(skipped !== undefined)(`A conversation in which nobody speaks ${skipped ?? ''}`, () => {
   let browser: Browser;
@@ -13,7 +17,7 @@ describe.skipIf(skipped !== undefined)(`A conversation in which nobody speaks ${
   beforeAll(async () => {
     [browser, server] = await Promise.all([
       launchBrowser(),
-      DemoServer.start({ MAX_SESSION_IDLE_SEC: '3', HEARTBEAT_INTERVAL_SEC: '45' }),
+      DemoServer.start({ MAX_SESSION_IDLE_SEC: String(IDLE_SEC), HEARTBEAT_INTERVAL_SEC: '45' }),
     ]);
   });
 
@@ -29,12 +33,25 @@ describe.skipIf(skipped !== undefined)(`A conversation in which nobody speaks ${
     await demo.sees('#captions', 'We close at six today.');
     await demo.sees('#status', 'Engaged');
     await demo.button('Go quiet').click();
-    await demo.sees('#notice', 'This conversation was quiet for too long and has ended.');
+    await demo.sees('#notice', 'This conversation was quiet for too long and has ended.', ENDED_MS);
     await demo.sees('#status', 'Ended.');
     expect(demo.visit.frames.filter((frame) => frame.startsWith('< {"type":"state"'))).toEqual([
       '< {"type":"state","state":"idle"}',
     ]);
     expect(await server.session(demo.visit.sessionId)).toMatchObject({ endReason: 'idle_exceeded' });
     await demo.visit.end();
+  });
+
+  test('is warned of its end, and no longer once somebody speaks again', async () => {
+    const patient = await DemoServer.start({ MAX_SESSION_IDLE_SEC: '15', HEARTBEAT_INTERVAL_SEC: '45' });
+    const demo = await DemoPage.open(browser, patient.direct);
+    await demo.start();
+    await demo.button('Go quiet').click();
+    await demo.sees('#notice', 'It is very quiet: the conversation ends in');
+    await demo.button('Go quiet').click();
+    await demo.visit.page.locator('#notice').waitFor({ state: 'hidden', timeout: soon.timeout });
+    await demo.sees('#status', 'Engaged');
+    await demo.visit.end();
+    await patient.close();
   });
 });

@@ -102,6 +102,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     await demo.sees('#notice', 'No connection. Please check your network.');
     await demo.visit.page.context().setOffline(false);
     await demo.sees('#transport', 'WebSocket');
+    await demo.visit.page.locator('#notice').waitFor({ state: 'hidden', timeout: soon.timeout });
     await demo.sees('#status', 'Engaged');
     expectOneSession();
   });

@@ -73,8 +73,14 @@ function notLocal(): Refusal {
 function mailbox(mails: readonly KeptMail[]): Result {
   const articles = mails.map(
     ({ to, subject, text, sentAtMs }) =>
-      `<article><h2>${escapeHtml(subject)}</h2><p>To ${escapeHtml(to)}, ${new Date(sentAtMs).toISOString()}</p><pre>${escapeHtml(text)}</pre></article>`,
+      `<article><h2>${escapeHtml(subject)}</h2><p>To ${escapeHtml(to)}, ${timeText(sentAtMs)}</p><pre>${escapeHtml(text.trim())}</pre></article>`,
   );
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Development mailbox</title><link rel="stylesheet" href="/dev/mail.css"></head><body><main><h1>Development mailbox</h1><p>No mail leaves this machine while SMTP_URL is not set. The last 50 mails, newest first.</p>${articles.join('') || '<p>No mail yet.</p>'}</main></body></html>`;
+  const none = '<p class="empty">No mail yet. Ask for a login code, then reload this page.</p>';
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Development mailbox</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/dev/mail.css"></head><body><main><h1>Development mailbox</h1><p>No mail leaves this machine while SMTP_URL is not set. The last 50 mails, newest first.</p>${articles.join('') || none}</main></body></html>`;
   return { status: 200, body, headers: [html, noStore, pagePolicy] };
+}
+
+function timeText(atMs: number): string {
+  const instant = new Date(atMs).toISOString();
+  return `<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 19)} UTC</time>`;
 }

@@ -1,11 +1,23 @@
 import type { Session, SessionView, Usage } from '../widget/api.ts';
 import { element } from './elements.ts';
 
-function show(id: string, text: string, value: number, max: number): void {
+/** A fifth is left, or less. */
+const LOW = 0.2;
+
+function show(id: string, text: string, value: number, max: number, isLow: boolean): void {
   element(`${id}-text`, HTMLElement).textContent = text;
   const bar = element(id, HTMLProgressElement);
   bar.max = max;
   bar.value = value;
+  bar.classList.toggle('low', isLow);
+}
+
+function showSpent(id: string, text: string, spent: number, max: number): void {
+  show(id, text, spent, max, spent >= max * (1 - LOW));
+}
+
+function showLeft(id: string, text: string, left: number, max: number): void {
+  show(id, text, Math.max(0, left), max, left <= max * LOW);
 }
 
 function clock(seconds: number): string {
@@ -17,8 +29,8 @@ function clock(seconds: number): string {
 export function showUsage({ tokens, dollars, dailyTokenLimit, dailyDollarLimit }: Usage): void {
   const number = new Intl.NumberFormat('en');
   const money = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
-  show('tokens', `${number.format(tokens)} of ${number.format(dailyTokenLimit)}`, tokens, dailyTokenLimit);
-  show('dollars', `${money.format(dollars)} of ${money.format(dailyDollarLimit)}`, dollars, dailyDollarLimit);
+  showSpent('tokens', `${number.format(tokens)} of ${number.format(dailyTokenLimit)}`, tokens, dailyTokenLimit);
+  showSpent('dollars', `${money.format(dollars)} of ${money.format(dailyDollarLimit)}`, dollars, dailyDollarLimit);
 }
 
 /** Draws the time and the silence that are left, every second. @returns a function that stops */
@@ -32,13 +44,13 @@ export function startClocks(session: Session): () => void {
   const draw = (): void => {
     const timeLeft = maxMinutes * 60 - (Date.now() - startedMs) / 1000;
     const silenceLeft = maxIdleSec - session.idleSec;
-    show('duration', `${clock(timeLeft)} of ${maxMinutes}:00`, Math.max(0, timeLeft), maxMinutes * 60);
-    show('silence', `${clock(silenceLeft)} of ${clock(maxIdleSec)}`, Math.max(0, silenceLeft), maxIdleSec);
+    showLeft('duration', `${clock(timeLeft)} of ${maxMinutes}:00`, timeLeft, maxMinutes * 60);
+    showLeft('silence', `${clock(silenceLeft)} of ${clock(maxIdleSec)}`, silenceLeft, maxIdleSec);
   };
   draw();
   const timer = setInterval(draw, 1000);
   return () => {
     clearInterval(timer);
-    for (const id of ['duration', 'silence']) show(id, '–', 0, 1);
+    for (const id of ['duration', 'silence']) show(id, '–', 0, 1, false);
   };
 }

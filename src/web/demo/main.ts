@@ -3,9 +3,8 @@ import './demo.css';
 import { readConfig, obstacle } from './config.ts';
 import { element, say } from './elements.ts';
 import { showCode } from './code.ts';
+import { notify } from './notice.ts';
 import { Stage } from './stage.ts';
-
-const notice = element('notice', HTMLElement);
 
 /** The page is static until its configuration is there. */
 async function main(): Promise<void> {
@@ -16,8 +15,8 @@ async function main(): Promise<void> {
   say(mode, simulated ? 'Simulated: no provider key' : `Live: ${name}`);
   mode.dataset['mode'] = simulated ? 'simulated' : 'live';
   const problem = obstacle(config);
-  if (problem !== '') return say(notice, problem);
+  if (problem !== '') return notify(problem);
   new Stage(config).open();
 }
 
-main().catch((error: unknown) => say(notice, `The demo could not start (${String(error)}). Reload the page.`));
+main().catch((error: unknown) => notify(`The demo could not start (${String(error)}). Reload the page.`));

@@ -6,6 +6,7 @@ import { element, say } from './elements.ts';
 import type { Show } from './show.ts';
 import { startWidget } from './example.js';
 import { showUsage, startClocks } from './gauges.ts';
+import { notify, reviewNotice } from './notice.ts';
 import { Provocations } from './provocations.ts';
 import { simulateTalk, talkForReal, type Voice } from './voice.ts';
 import { logEntry } from './wire-log.ts';
@@ -14,7 +15,6 @@ import { createWire, type Wire } from './wire.ts';
 const start = element('start', HTMLButtonElement);
 const quiet = element('quiet', HTMLButtonElement);
 const status = element('status', HTMLElement);
-const notice = element('notice', HTMLElement);
 const transport = element('transport', HTMLElement);
 
 const meanings: Readonly<Record<SessionState, string>> = {
@@ -46,9 +46,13 @@ export class Stage {
   open(): void {
     say(element('visitor', HTMLElement), `You are ${this.#email}: the limits count for you alone.`);
     const { email: _email, fetch: _fetch, WebSocket: _socket, ...shown } = this.#options();
-    say(element('call', HTMLElement), `Here it is called with ${JSON.stringify(shown)}.`);
+    say(
+      element('call', HTMLElement),
+      `Here it is called with ${JSON.stringify(shown, null, 1).replaceAll(/\s+/g, ' ')}.`,
+    );
     start.addEventListener('click', () => void (this.#session === undefined ? this.#start() : this.#session.end()));
     quiet.addEventListener('click', () => this.#setQuiet(quiet.getAttribute('aria-pressed') !== 'true'));
+    setInterval(reviewNotice, 1000);
     start.disabled = false;
   }
 
@@ -69,10 +73,14 @@ export class Stage {
       lightState(state);
       say(status, meanings[state]);
     },
-    warning: (reason, secondsLeft) => say(notice, warningText(reason, secondsLeft)),
-    problem: (userMessage) => say(notice, userMessage),
+    warning: (reason, secondsLeft) => {
+      const quietSec = this.#quietSec();
+      const isLoud = (): boolean => reason === 'idle' && this.#quietSec() < quietSec;
+      notify(warningText(reason, secondsLeft), 'warning', isLoud);
+    },
+    problem: (userMessage) => notify(userMessage),
     over: (userMessage) => {
-      say(notice, userMessage);
+      notify(userMessage);
       this.#close();
     },
   };
@@ -81,7 +89,9 @@ export class Stage {
     // Disabled, it would lose the keyboard's focus.
     if (start.getAttribute('aria-busy') === 'true') return;
     start.setAttribute('aria-busy', 'true');
-    say(notice, '');
+    notify('');
+    clearCaptions();
+    lightState('none');
     say(status, 'Connecting…');
     const session = await startWidget(this.#options(), this.#show);
     start.setAttribute('aria-busy', 'false');
@@ -96,18 +106,32 @@ export class Stage {
   }
 
   #hold(session: Session): void {
-    clearCaptions();
     this.#show.state(session.state);
     session.active();
     session.on('usage', ({ usage }) => showUsage(usage));
     session.on('transport', () => this.#showTransport(session));
     this.#showTransport(session);
+    this.#watchTrouble(session);
     this.#stopClocks = startClocks(session);
     this.#provocations.offer(session);
     start.textContent = 'End the conversation';
     quiet.disabled = false;
     // A report of nothing asks for the day's totals.
     session.reportUsage({}).catch(() => undefined);
+  }
+
+  /** A fault that the session goes on without is forgotten with the next heartbeat that is answered. */
+  #watchTrouble(session: Session): void {
+    let beats = 0;
+    session.on('beat', () => (beats += 1));
+    session.on('error', ({ userMessage }) => {
+      const before = beats;
+      notify(userMessage, 'problem', () => beats > before);
+    });
+  }
+
+  #quietSec(): number {
+    return this.#session?.idleSec ?? 0;
   }
 
   #close(): void {
