@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
@@ -153,5 +154,25 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     expect(await inPage('call.peer.connectionState')).toBe('closed');
     expect(await inPage('call.stream.getTracks()[0].readyState')).toBe('ended');
     expect(visit.strangers.splice(0)).toEqual(['https://api.openai.com/v1/realtime/calls']);
+  });
+
+  test('does what the README’s first widget says, and tells the visitor in words when the call is refused', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const snippet = /^```html\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
+    host.own = snippet
+      .replaceAll('https://voice.example.com', world.server.origin)
+      .replace('w_acme_site_…', widgetKey)
+      .replace("'acme'", "'host'");
+    await visit.page.route('https://api.openai.com/v1/realtime/calls', (route) =>
+      route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' }),
+    );
+    await visit.page.goto(`${host.origin}/own`);
+    await visit.page.getByRole('button').click();
+    await visit.page.getByText('The voice service did not take the call.').waitFor({ timeout: soon.timeout });
+    // A session without a call is of no use to the visitor, and holds a slot.
+    await vi.waitFor(async () => expect(await listed(visit.sessionId)).toMatchObject({ state: 'ended' }), soon);
+    await visit.page.getByRole('button').click();
+    await vi.waitFor(() => expect(visit.requests.filter((one) => one === 'POST /api/session')).toHaveLength(2), soon);
+    expect(new Set(visit.strangers.splice(0))).toEqual(new Set(['https://api.openai.com/v1/realtime/calls']));
   });
 });

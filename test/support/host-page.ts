@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** Somebody's website on an origin of its own: one page that loads the widget SDK as a plain script. */
+/** Somebody's website on an origin of its own: one page that loads the widget SDK as a plain script, and one of the test's choice. */
 export interface HostPage {
   readonly origin: string;
+  /** The body of the page at /own. */
+  own: string;
   close(): Promise<void>;
 }
 
@@ -11,18 +13,19 @@ export interface HostPage {
 export async function serveHostPage(switchboard: () => string): Promise<HostPage> {
   const server = createServer((request, response) => {
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.end(
-      request.url === '/'
-        ? `<!doctype html><title>Host</title><link rel="icon" href="data:,"><script src="${switchboard()}/widget.js"></script>`
-        : '<!doctype html><title>Elsewhere</title><link rel="icon" href="data:,">',
-    );
+    const bodies: Readonly<Record<string, string>> = {
+      '/': `<script src="${switchboard()}/widget.js"></script>`,
+      '/own': page.own,
+    };
+    response.end(`<!doctype html><title>Host</title><link rel="icon" href="data:,">${bodies[request.url ?? ''] ?? ''}`);
   });
   server.listen(0, 'localhost');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  return {
+  const page: HostPage = {
     origin: `http://localhost:${port}`,
+    own: '',
     async close() {
       const closed = once(server, 'close');
       server.close();
@@ -30,4 +33,5 @@ export async function serveHostPage(switchboard: () => string): Promise<HostPage
       await closed;
     },
   };
+  return page;
 }
