@@ -35,6 +35,9 @@ const connectionCodes: ReadonlySet<string> = new Set([
  */
 const serverStates = /^(?:08...|28...|3D000|53...|57P0.|57014|25P03|25006)$/;
 
+/** Serialization failure and deadlock: the work lost against another and was undone; another try may do. */
+const lostStates: ReadonlySet<string> = new Set(['40001', '40P01']);
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
@@ -50,7 +53,12 @@ export function isConnectTimeout(error: unknown): boolean {
   return codeOf(error) === 'CONNECT_TIMEOUT';
 }
 
-/** `Unavailable` for connection faults, every other error as it is. */
+/** True when the server takes no writes: it is a standby now, and others are behind the same name. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === '25006';
+}
+
+/** `Unavailable` for connection faults and for what lost against other work, every other error as it is. */
 export function translateFault(error: unknown): unknown {
-  return isConnectionFault(error) ? new Unavailable('database', error) : error;
+  return isConnectionFault(error) || lostStates.has(codeOf(error)) ? new Unavailable('database', error) : error;
 }

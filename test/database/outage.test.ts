@@ -4,6 +4,7 @@ import { openExternal } from '../../src/database/external.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { bundleChild, runChild } from './support/child.ts';
+import { startWay } from './support/way.ts';
 import { BUSY } from '../support/busy.ts';
 
 const missing = reasonToSkipPostgres();
@@ -16,6 +17,12 @@ async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unkno
     (reason: unknown) => reason,
   );
   return { ms: performance.now() - startedAt, error };
+}
+
+async function onOne({ url }: PostgresService, statement: string): Promise<void> {
+  const one = openExternal({ url, maxConnections: 1 });
+  await one.run((sql) => sql.unsafe(statement));
+  await one.close();
 }
 
 /** Milliseconds until a ping succeeds. */
@@ -123,6 +130,35 @@ describe.skipIf(missing !== undefined)(
       expect(error).toBeInstanceOf(Unavailable);
       expect((error as Error).cause).toMatchObject({ code: '28000' });
       await stranger.close();
+    });
+
+    test.each(['40001', '40P01', '53100', '53200'])('is Unavailable when it undoes the work with %s', async (code) => {
+      const { error } = await timed(
+        database.run((sql) => sql.unsafe(`do $$ begin raise exception 'undone' using errcode = '${code}'; end $$`)),
+      );
+      expect(error).toBeInstanceOf(Unavailable);
+    });
+
+    test('is written to again within 3 s when another server has taken its place and it takes no writes any more', async () => {
+      const next = await startPostgres();
+      const way = await startWay(server.url);
+      const node = openExternal({ url: way.url, maxConnections: 3 });
+      const write = (): ReturnType<typeof timed> => timed(node.run((sql) => sql`insert into written values (1)`));
+      for (const one of [server, next]) await onOne(one, 'create table written (id integer)');
+      for (const { error } of await Promise.all([write(), write(), write()])) expect(error).toBeUndefined();
+      await onOne(server, 'alter system set default_transaction_read_only = on');
+      await onOne(server, 'select pg_reload_conf()');
+      await expect.poll(async () => (await write()).error).toBeInstanceOf(Unavailable);
+
+      way.lead(next.url);
+      const since = performance.now();
+      while ((await write()).error !== undefined) expect(performance.now() - since).toBeLessThan(3_000);
+
+      await onOne(server, 'alter system reset default_transaction_read_only');
+      await onOne(server, 'select pg_reload_conf()');
+      await node.close();
+      await way.close();
+      await next.stop();
     });
 
     test('is Unavailable when it has no connection left', async () => {
