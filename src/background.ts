@@ -10,6 +10,8 @@ const SWEEP_BATCH = 500;
 const SWEEP_LEASE_MS = 1500;
 /** Two sweeps of every other node, and less than the two seconds that an end may be late. */
 const SETTLE_MS = 1200;
+/** An outage began at most so long before it was noticed; and before this process, which noticed nothing. */
+const UNNOTICED_MS = 5000;
 const FLUSH_MS = 1000;
 const TICK_MS = 1000;
 const PURGE_MS = 10 * 60_000;
@@ -41,10 +43,14 @@ export function startBackground({ sessions, live, hub, stores, onError }: Backgr
 /** Sweeps until nothing more is due, over a registry that is whole and up to date. */
 function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<void> {
   let awayAt = -Infinity;
+  /** Since when the registry may have missed ends. */
+  let missedSince: number | undefined = live.clock.now() - UNNOTICED_MS;
 
   async function sweep(): Promise<void> {
     await sessions.payDebts();
     await live.restoreWhatIsLost((isLost) => sessions.restore(live.clock.now(), isLost));
+    if (missedSince !== undefined) await sessions.buryEndedSince(missedSince);
+    missedSince = undefined;
     // After an outage other nodes may still have to tell of heartbeats that they served meanwhile.
     if (performance.now() - awayAt < SETTLE_MS) return;
     while ((await sessions.sweep(live.clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
@@ -55,6 +61,7 @@ function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<v
       await sweep();
     } catch (fault) {
       awayAt = performance.now();
+      missedSince ??= live.clock.now() - UNNOTICED_MS;
       throw fault;
     }
   };

@@ -23,6 +23,8 @@ import { ifRegistryAway, putInto, RegistryDebts, restored } from './registry-deb
 /** Records that are read at once for a restoration. */
 const PAGE = 1000;
 const ENDED_AT_ONCE = 100;
+/** Ends that are looked at after an outage; what a longer one leaves over is found by the next heartbeat or deadline. */
+const BURIED = 10_000;
 
 export interface VoiceParts {
   readonly registry: VoiceRegistry;
@@ -230,6 +232,14 @@ export function createVoiceSessions(parts: VoiceParts) {
 
     /** Tells the registry what changed while it was away. @throws Unavailable when it still is */
     payDebts: () => debts.pay(),
+
+    /** Ends in the registry what ended since then without it: the node that owes it the end may be gone. @throws Unavailable */
+    async buryEndedSince(sinceMs: number): Promise<void> {
+      for (const record of await history.endedSince(sinceMs, BURIED)) {
+        const held = await registry.load(record.id);
+        if (held?.endedAtMs === null) await bury(record);
+      }
+    },
 
     /** Writes what waits for the history. @throws Unavailable */
     flush: () => writer.flush(),

@@ -44,6 +44,18 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect(await history().activeOfKey(mine.tenantId, keyId)).toEqual([mine]);
     });
 
+    test('what ended since a time is told, the latest first and at most so many', async () => {
+      const since = 4_000_000_000_000;
+      const ends: VoiceRecord[] = [];
+      for (const laterMs of [-1, 0, 1, 2]) {
+        const end = { ...endedRecord(await inserted()), endedAtMs: since + laterMs };
+        await history().save([row(end)]);
+        ends.unshift(end);
+      }
+      expect(await history().endedSince(since, 10)).toEqual(ends.slice(0, 3));
+      expect(await history().endedSince(since, 2)).toEqual(ends.slice(0, 2));
+    });
+
     test('a record comes back as it was inserted; an unknown id is undefined', async () => {
       const console = { caller: 'console', keyId: null, loginId: 'auth_1', agentId: null, named: true } as const;
       for (const changes of [{}, console]) {

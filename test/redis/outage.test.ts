@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../config/env.ts';
 import { toConfig } from '../../config/config.ts';
+import { startBackground } from '../../src/background.ts';
 import { timeMs } from '../../src/database/time.ts';
 import { openLiveStores } from '../../src/live.ts';
 import type { LiveStores } from '../../src/stores/live.ts';
@@ -97,6 +98,28 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     for (const app of nodes)
       expect(await beat(app, ended)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
     expect((await beat(nodes[1], other)).status).toBe(200);
+  });
+
+  test('an end that the node which made it could not tell any more is told by the others', async () => {
+    const id = await nodes[0].open(key);
+    const { live, sessions, service: parts } = nodes[1];
+    const onError = (): void => undefined;
+    const stop = startBackground({ sessions, live, hub: parts.hub, stores: parts.stores, onError });
+    service.freeze();
+    await end(nodes[0], id);
+    await expect
+      .poll(() =>
+        live.ping().then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(false);
+    service.thaw();
+    await expect
+      .poll(async () => (await live.registry.load(id))?.endReason, { timeout: 5000 })
+      .toBe('closed_by_client');
+    await stop();
   });
 
   test('log and metrics tell that each counts edge limits for itself, and that they are shared again', async () => {

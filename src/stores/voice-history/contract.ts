@@ -40,6 +40,8 @@ export interface VoiceHistory {
   active(afterId: string, limit: number): Promise<VoiceRecord[]>;
   /** Those of the sessions that have ended. */
   endedAmong(ids: readonly string[]): Promise<VoiceRecord[]>;
+  /** Sessions that ended at `sinceMs` or later, the latest first. */
+  endedSince(sinceMs: number, limit: number): Promise<VoiceRecord[]>;
   /** The subject's sessions that have not ended. */
   activeOf(subject: string): Promise<VoiceRecord[]>;
   /** The widget key's sessions that have not ended. */

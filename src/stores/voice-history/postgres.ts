@@ -66,6 +66,14 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return [...rows];
     },
 
+    async endedSince(sinceMs, limit) {
+      const rows = await database.run(
+        (sql) => sql<VoiceRecord[]>`
+          select ${record(sql)} from voice_session where ended_at_ms >= ${sinceMs} order by ended_at_ms desc limit ${limit}`,
+      );
+      return [...rows];
+    },
+
     async list(filter, cursor, limit) {
       const after = cursor === undefined ? null : readCursor(cursor);
       if (after === undefined) return undefined;
