@@ -4,10 +4,12 @@ import { findContradictions } from './contradictions.ts';
 import {
   boolean,
   choice,
+  credential,
   dollars,
   emails,
   integer,
   list,
+  mailServer,
   origin,
   ownOrigin,
   proxies,
@@ -69,10 +71,10 @@ export const variables = {
     default: 'openai when OPENAI_API_KEY is set, else local (simulated)',
     example: 'openai',
   }),
-  OPENAI_API_KEY: variable(z.string().min(1).optional(), {
+  OPENAI_API_KEY: variable(credential.optional(), {
     meaning: 'provider key',
     default: 'unset',
-    example: 'sk-…',
+    example: 'sk-...',
     requiredInProduction: true,
     secret: true,
   }),
@@ -86,7 +88,7 @@ export const variables = {
     meaning: 'life of a client secret, asked of providers that allow it',
     default: '60',
   }),
-  SMTP_URL: variable(url(['smtp', 'smtps']).optional(), {
+  SMTP_URL: variable(mailServer.optional(), {
     meaning: 'mail server for login codes',
     default: 'unset: development mailbox at /dev/mail',
     example: 'smtps://user:password@smtp.example.com:465',
@@ -140,7 +142,7 @@ export const variables = {
     default: 'unset',
     example: 'https://bots.example.com/verdict',
   }),
-  BOT_VERDICT_TOKEN: variable(z.string().min(1).optional(), {
+  BOT_VERDICT_TOKEN: variable(credential.optional(), {
     meaning: 'bearer token for BOT_VERDICT_URL',
     default: 'unset',
     example: 'token',

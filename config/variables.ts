@@ -87,6 +87,33 @@ export function url(schemes: readonly string[]): z.ZodType<string, string> {
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), wanted);
 }
 
+/** A mail server's address: user and password percent-encoded, and `tls` as the only option. */
+export const mailServer: z.ZodType<string, string> = url(['smtp', 'smtps']).pipe(
+  z
+    .string()
+    .refine((text) => new URL(text).hostname !== '', 'must name a server')
+    .refine((text) => isEncoded(new URL(text)), 'must have user and password percent-encoded (a % sign is written %25)')
+    .refine(
+      (text) => [...new URL(text).searchParams].every((option) => tlsOptions.has(option.join('='))),
+      'can have no option but tls=required or tls=optional',
+    ),
+);
+
+const tlsOptions = new Set(['tls=required', 'tls=optional']);
+
+function isEncoded({ hostname, username, password }: URL): boolean {
+  try {
+    return [hostname, username, password].every((part) => typeof decodeURIComponent(part) === 'string');
+  } catch {
+    return false;
+  }
+}
+
+/** A credential that is sent in a header. */
+export const credential: z.ZodType<string, string> = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces');
+
 /** An origin as browsers send it: scheme, host and, where not the scheme's own, port. */
 export const origin: z.ZodType<string, string> = z.string().refine((text) => isOrigin(text) && !text.includes('*'), {
   message: 'must be an origin such as https://www.example.com, without a path, a trailing slash or a wildcard',
@@ -125,12 +152,10 @@ export const emails: z.ZodType<string[], string> = list.transform((entries, cont
 });
 
 /** A mail sender: an address, or a name with an address in angle brackets. */
-export const sender: z.ZodType<string, string> = z
-  .string()
-  .regex(
-    /^(?:[^<>]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
-    'must be an address such as no-reply@example.com or Example <no-reply@example.com>',
-  );
+export const sender: z.ZodType<string, string> = z.string().refine((text) => {
+  const [, bracketed] = /^(?:"[^"<>\p{Cc}]*"\s*|[^"<>\p{Cc}]*)<([^<>]*)>$/u.exec(text) ?? [];
+  return z.regexes.html5Email.test(bracketed ?? text);
+}, 'must be an address such as no-reply@example.com or Example <no-reply@example.com>');
 
 /** A comma-separated list of secrets of at least so many characters. Messages never repeat a secret. */
 export function secrets(characters: number): z.ZodType<string[], string> {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { toConfig } from '../../../config/config.ts';
 import { ConfigError, readSettings, variables, type VariableName } from '../../../config/env.ts';
+import { parseSender } from '../../../src/mail/address.ts';
+import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
 
 function problemsOf(env: NodeJS.ProcessEnv): Record<string, string> {
   try {
@@ -116,6 +118,20 @@ describe('A wrong value is told with its variable:', () => {
       'nobody',
       'must be an address such as no-reply@example.com or Example <no-reply@example.com>, not "nobody"',
     ],
+    [
+      'MAIL_FROM',
+      'Example <a@b..c>',
+      'must be an address such as no-reply@example.com or Example <no-reply@example.com>, not "Example <a@b..c>"',
+    ],
+    ['SMTP_URL', 'smtp://', 'must name a server'],
+    ['SMTP_URL', 'smtp://smtp.example.com?tls=maybe', 'can have no option but tls=required or tls=optional'],
+    [
+      'SMTP_URL',
+      'smtp://user:100%@smtp.example.com',
+      'must have user and password percent-encoded (a % sign is written %25)',
+    ],
+    ['OPENAI_API_KEY', 'sk-two words', 'must be printable ASCII without spaces'],
+    ['BOT_VERDICT_TOKEN', 'schlüssel', 'must be printable ASCII without spaces'],
     ['JWT_SECRET', 'short', 'each must have 32 or more characters'],
     ['JWT_SECRET', ',', 'must hold a secret'],
     ['JWT_SECRET', 'the output of: openssl rand -base64 48', 'is the example: run the command and use what it prints'],
@@ -141,6 +157,22 @@ describe('A wrong value is told with its variable:', () => {
     });
   });
 });
+
+test.each(['smtp://h', 'smtps://u%40x:p%25@h:465?tls=optional', 'smtp://[::1]:25?tls=required'])(
+  'The mail server %s is taken as it is',
+  (address) => {
+    expect(readSettings({ SMTP_URL: address }).SMTP_URL).toBe(address);
+    expect(() => parseSmtpUrl(address)).not.toThrow();
+  },
+);
+
+test.each(['a@b.example', 'Ada <a@b.example>', '"Ada, L." <a@b.example>', '<a@b.example>', 'a@localhost'])(
+  'The sender %s is taken as it is',
+  (from) => {
+    expect(readSettings({ MAIL_FROM: from }).MAIL_FROM).toBe(from);
+    expect(() => parseSender(from)).not.toThrow();
+  },
+);
 
 describe('Production', () => {
   test('is told everything that is missing and wrong at once, with its use and an example', () => {
