@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from '../config/env.ts';
 import * as checkConfig from './cli/check-config.ts';
 import * as help from './cli/help.ts';
 import * as keys from './cli/keys.ts';
@@ -7,6 +6,7 @@ import * as migrate from './cli/migrate.ts';
 import { openKeyStores } from './cli/open-key-stores.ts';
 import * as printOpenapi from './cli/print-openapi.ts';
 import { serve } from './cli/serve.ts';
+import { tellFault } from './cli/tell-fault.ts';
 import { exitCode, type Terminal } from './cli/terminal.ts';
 import { work } from './cli/work.ts';
 
@@ -45,12 +45,21 @@ function refuse(why: string): Promise<number> {
   return Promise.resolve(exitCode.usage);
 }
 
+/** In words where an operator can mend it, else with what a developer needs. */
+function tell(error: unknown): number {
+  try {
+    return tellFault(error, terminal.err);
+  } catch {
+    terminal.err.write(`${String(error instanceof Error ? error.stack : error)}\n`);
+    return exitCode.refused;
+  }
+}
+
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
-  const isKnown = error instanceof ConfigError;
-  terminal.err.write(`${isKnown ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
-  process.exitCode = isKnown ? exitCode.config : exitCode.refused;
+  process.exitCode = tell(error);
 }
+
 // Pipes are written in the background: what was printed must be out before the exit.
 process.stdout.write('', () => process.exit());

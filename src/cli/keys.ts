@@ -119,7 +119,7 @@ function explain(error: unknown, err: Terminal['err']): number {
     err.write(
       'A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n' +
         'While it runs, edit TENANTS_FILE instead: a new key, or "revoked": true, takes effect within a second.\n' +
-        'Or use the operator API (/api/operator/keys). With DATABASE_URL this command works beside running servers.\n',
+        'With DATABASE_URL this command works beside running servers.\n',
     );
     return exitCode.unavailable;
   }

@@ -2,13 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import { startApp, type App } from '../app.ts';
 import { installDriverGuard } from '../database/driver-guard.ts';
-import { UnusableDirectory } from '../database/embedded/directory.ts';
-import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
-import { MigrationError } from '../database/migrate.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
-import { TenantsFileError } from '../tenants/tenants-file.ts';
-import { CannotListen } from '../transport/server.ts';
 import { exitCode, type Terminal } from './terminal.ts';
+import { tellFault } from './tell-fault.ts';
 
 /** The contract allows ten seconds from the signal to the exit. */
 const SHUTDOWN_MS = 9000;
@@ -49,10 +45,7 @@ export async function runNode(
       onDevMail: (mail) => out.write(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n\n`),
     });
   } catch (error) {
-    const code = codeOf(error);
-    if (code === undefined) throw error;
-    err.write(`${(error as Error).message}\n`);
-    return code;
+    return tellFault(error, err);
   }
   onStarted(app);
 
@@ -61,14 +54,6 @@ export async function runNode(
   const isDrained = await Promise.race([app.close().then(() => true), delay(SHUTDOWN_MS, false, { ref: false })]);
   log.info({ event: 'service.stopped', isDrained });
   return isDrained ? exitCode.ok : exitCode.refused;
-}
-
-/** The exit code for what an operator must mend, undefined for faults of ours. */
-function codeOf(error: unknown): number | undefined {
-  if (error instanceof TenantsFileError) return exitCode.config;
-  if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
-    return exitCode.unavailable;
-  return error instanceof CannotListen ? exitCode.refused : undefined;
 }
 
 function codeIn(text: string): string {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { variables, type VariableName } from '../../config/env.ts';
+import { freePort } from '../support/services/server-process.ts';
 import { runToEnd } from '../support/switchboard.ts';
 import { World } from '../support/world.ts';
 
@@ -43,6 +44,17 @@ describe('A start', () => {
     const { code, stderr } = await runToEnd([], { ...nowhere, BOT_PROVIDER: 'crystal-ball' });
     expect(code).toBe(78);
     expect(stderr).toMatch(/BOT_PROVIDER.*none.*heuristic.*http/);
+  });
+
+  test('without the database that it was given says so, and does not repeat its password', async () => {
+    const port = await freePort();
+    const DATABASE_URL = `postgres://switchboard:hunter2@127.0.0.1:${port}/switchboard`;
+    for (const command of [[], ['migrate']]) {
+      const { code, stdout, stderr } = await runToEnd(command, { ...nowhere, DATABASE_URL, PORT: '0' });
+      expect(code).toBe(69);
+      expect(stderr).toMatch(/database.*ECONNREFUSED.*DATABASE_URL/);
+      expect(stdout + stderr).not.toMatch(/hunter2|\n\s+at /);
+    }
   });
 
   test('with a tenants file that is not there says so', async () => {

@@ -1,0 +1,33 @@
+import { ConfigError } from '../../config/env.ts';
+import { UnusableDirectory } from '../database/embedded/directory.ts';
+import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
+import { MigrationError } from '../database/migrate.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { TenantsFileError } from '../tenants/tenants-file.ts';
+import { CannotListen } from '../transport/server.ts';
+import { exitCode, type Output } from './terminal.ts';
+
+/**
+ * Tells in words what an operator must mend; @returns its exit code.
+ * @throws the error when it is a fault of ours
+ */
+export function tellFault(error: unknown, err: Output): number {
+  const code = codeOf(error);
+  if (code === undefined) throw error;
+  err.write(`${wordsOf(error as Error)}\n`);
+  return code;
+}
+
+function codeOf(error: unknown): number | undefined {
+  if (error instanceof ConfigError || error instanceof TenantsFileError) return exitCode.config;
+  if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
+    return exitCode.unavailable;
+  if (error instanceof Unavailable) return exitCode.unavailable;
+  return error instanceof CannotListen ? exitCode.refused : undefined;
+}
+
+function wordsOf(error: Error): string {
+  if (!(error instanceof Unavailable) || error.dependency !== 'database') return error.message;
+  const why = error.cause instanceof Error ? error.cause.message : 'it does not answer';
+  return `The database cannot be used: ${why}. Is it running, and is DATABASE_URL right?`;
+}
