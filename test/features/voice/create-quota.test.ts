@@ -1,0 +1,66 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { TestApp } from '../../support/app.ts';
+import { useApps } from '../../support/use-apps.ts';
+
+const { build } = useApps();
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build();
+});
+
+/** Limits that no test meets by chance. */
+const roomy = { concurrentSessions: 100, sessionsPerMinute: 100 };
+
+describe('A daily quota that is used up while the secret is minted', () => {
+  /** What a create is answered whose subject reports so many of 1000 tokens before the provider has answered, and the slots then taken. */
+  async function createDuringReport(tokens: number) {
+    const key = await app.key({ limits: { ...roomy, dailyTokens: 1000 } });
+    const other = await app.open(key);
+    const release = app.provider.hold();
+    const slow = app.create(key);
+    while (app.provider.requests.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await app.post('/api/auth/usage', { sm_session_id: other, tokens, dollars: 0 });
+    release();
+    const reply = await slow;
+    const subject = app.service.subjects.widgetKey('acme', key.id);
+    return { code: reply.body['code'], slots: await app.live.slots.count(subject, app.clock.now()), subject };
+  }
+
+  async function endReasons(subject: string) {
+    const page = await app.service.stores.history.list({}, undefined, 100);
+    return page?.rows.filter(({ record }) => record.subject === subject).map(({ record }) => record.endReason);
+  }
+
+  test('ends the session that is no sooner open, and frees its slot', async () => {
+    const { code, slots, subject } = await createDuringReport(1001);
+    expect([code, slots]).toEqual(['DAILY_QUOTA_EXCEEDED', 0]);
+    expect(await endReasons(subject)).toEqual(['quota_exceeded', 'quota_exceeded']);
+  });
+
+  test('also when its ceiling is only reached, which ends no other session', async () => {
+    const { code, slots, subject } = await createDuringReport(1000);
+    expect([code, slots]).toEqual(['DAILY_QUOTA_EXCEEDED', 1]);
+    expect(new Set(await endReasons(subject))).toEqual(new Set([null, 'quota_exceeded']));
+  });
+
+  test('leaves the session open as long as the ceiling is not reached', async () => {
+    expect(await createDuringReport(999)).toMatchObject({ code: undefined, slots: 2 });
+  });
+
+  test('leaves nothing open when the ledger cannot be asked any more', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const { ledger } = app.service.stores;
+    const totals = ledger.totals.bind(ledger);
+    let asked = 0;
+    ledger.totals = (subject, day) => {
+      asked += 1;
+      return asked === 1 ? totals(subject, day) : Promise.reject(new Unavailable('database'));
+    };
+    expect((await app.create(key)).body['code']).toBe('SERVICE_UNAVAILABLE');
+    ledger.totals = totals;
+    expect((await app.create(key)).status).toBe(200);
+    expect(await app.live.registry.ofKey('acme', key.id)).toHaveLength(1);
+  });
+});
