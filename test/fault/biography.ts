@@ -4,11 +4,28 @@ import type { NodeLog } from './node-log.ts';
 /** What a node logs of an id. */
 export const LOGGED_ID = 42;
 const SHOWN = 4;
+const LOGGED_LATE_MS = 100;
 
 /** All that happened to the first few sessions that findings name: what clients saw, what nodes logged, what PostgreSQL holds. */
 export function biographies(findings: readonly string[], history: History, log: NodeLog): string[] {
   const ids = new Set(findings.flatMap((finding) => /s:[0-9a-f]{32}:[\w-]{22}/.exec(finding)?.[0] ?? []));
   return [...ids].slice(0, SHOWN).flatMap((id) => ['', `${id}:`, ...lifeOf(id, history, log)]);
+}
+
+/** What the nodes that findings name said of dependencies at that moment. */
+export function surroundings(findings: readonly string[], log: NodeLog): string[] {
+  const named = findings.flatMap((finding) => {
+    const [, at, node, ms] = /(\d\d:\d\d:\d\d\.\d{3}) \w+ at node (\d+): .* after (\d+) ms/.exec(finding) ?? [];
+    return at === undefined ? [] : [{ at, node: Number(node), ms: Number(ms) }];
+  });
+  return named.slice(0, SHOWN).flatMap(({ at, node, ms }) => {
+    const from = at;
+    const said = log.troubles.filter(
+      (trouble) =>
+        trouble.node === node && clock(trouble.at) >= from && clock(trouble.at - ms - LOGGED_LATE_MS) <= from,
+    );
+    return ['', `Node ${node} at ${at}:`, ...said.map((trouble) => `  ${clock(trouble.at)} ${trouble.what}`)];
+  });
 }
 
 function lifeOf(id: string, { journal, sessions }: History, log: NodeLog): string[] {

@@ -6,18 +6,22 @@ import type { About, Call, Entry, Journal, Outcome } from '../support/journal.ts
 import type { Random } from './random.ts';
 
 /** Answers that take longer than they may are waited for a little, so that the journal knows by how much. */
-const PATIENCE_MS: Readonly<Record<Call, number>> = {
+export const PATIENCE_MS = {
   create: 6000,
   heartbeat: 2500,
+  attach: 2500,
   end: 2500,
   usage: 2500,
   send: 6500,
   verify: 2500,
   check: 2500,
   logout: 2500,
-};
+} as const;
 
-const paths: Readonly<Record<Call, string>> = {
+/** The calls that are HTTP requests. */
+type HttpCall = Exclude<Call, 'attach' | 'revokeKey' | 'revokeLogin'>;
+
+const paths: Readonly<Record<HttpCall, string>> = {
   create: '/api/session',
   heartbeat: '/api/realtime/heartbeat',
   end: '/api/realtime/end',
@@ -29,7 +33,7 @@ const paths: Readonly<Record<Call, string>> = {
 };
 
 export interface Request {
-  readonly call: Call;
+  readonly call: HttpCall;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly about: About;
@@ -45,14 +49,16 @@ export interface Answer extends Entry {
 export class Caller {
   /** Set when the campaign is over: actors then stop. */
   isOver = false;
+  readonly origins: readonly string[];
+  readonly journal: Journal;
   readonly #pools: readonly Pool[];
-  readonly #journal: Journal;
 
   constructor(nodes: readonly ClusterNode[], journal: Journal) {
     // Given up before the node gives them up after ten seconds.
     const options = { connections: 64, pipelining: 1, keepAliveTimeout: 4000, connect: { timeout: 1000 } };
     this.#pools = nodes.map(({ origin }) => new Pool(origin, options));
-    this.#journal = journal;
+    this.origins = nodes.map(({ origin }) => origin);
+    this.journal = journal;
   }
 
   /** Sends it once; where nobody listens, to another node, as load balancers do. */
@@ -71,7 +77,7 @@ export class Caller {
       const { code, reason, sm_session_id } = body;
       const known = call === 'create' && sm_session_id !== undefined ? { ...about, session: sm_session_id } : about;
       const entry: Entry = { call, node, sentAt, doneAt: Date.now(), outcome, code, reason, about: known };
-      this.#journal.add(entry);
+      this.journal.add(entry);
       return { ...entry, body, cookie };
     };
     try {

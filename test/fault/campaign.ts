@@ -11,6 +11,7 @@ import { startPostgres } from '../support/services/postgres.ts';
 import { startRedis } from '../support/services/redis.ts';
 import { TestSmtp } from '../support/smtp.ts';
 import { logins } from './actors/logins.ts';
+import { passing } from './actors/passing.ts';
 import { racers } from './actors/racers.ts';
 import { Session } from './actors/session.ts';
 import { spender, stayer, voices } from './actors/voices.ts';
@@ -19,8 +20,9 @@ import { Faults, OBSERVER_NAME } from './faults.ts';
 import { judge, type Report } from './judge.ts';
 import { Mailbox } from './mailbox.ts';
 import { Observer } from './observer.ts';
+import { Operator } from './operator.ts';
 import { Random } from './random.ts';
-import { planFaults } from './schedule.ts';
+import { planFaults, planSkews } from './schedule.ts';
 import { environment, limits, tenants } from './settings.ts';
 import { Stalls } from './stalls.ts';
 import { readDatabase } from './database.ts';
@@ -39,6 +41,7 @@ export interface CampaignOptions {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const skewedClock = new URL('skewed-clock.mjs', import.meta.url).href;
 /** The longest that a session lives on when nobody cares for it any more, and what its end may be late. */
 const SETTLE_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000 + 4000;
 
@@ -62,7 +65,9 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   undo.push(() => sql.end({ timeout: 1 }));
 
   const log = new NodeLog();
-  const nodes = await startNodes(options.nodes, log, undo, {
+  const skewsMs = planSkews(seed, options.nodes);
+  const passingKeys = Math.ceil(durationMs / 1000);
+  const nodes = await startNodes(skewsMs, passingKeys, log, undo, {
     DATABASE_URL: database.url,
     ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
     SMTP_URL: smtp.url,
@@ -73,6 +78,8 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   say(`${nodes.length} nodes run; seed ${seed}, ${durationMs / 1000} s`);
 
   const journal = new Journal();
+  const operator = await Operator.open(database.url, redis?.url, journal);
+  undo.push(() => operator.close());
   const caller = new Caller(nodes, journal);
   undo.push(() => caller.close());
   const observer = new Observer(sql);
@@ -81,7 +88,7 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   undo.push(() => stalls.stop());
   const faults = new Faults({ nodes, redis, postgres: database, sql, provider, smtp });
   const plan = planFaults(seed, { durationMs, nodes: nodes.length, hasRedis: redis !== undefined });
-  const actors = startActors(caller, new Random(seed), new Mailbox(smtp));
+  const actors = startActors(caller, new Random(seed), new Mailbox(smtp), operator, passingKeys);
 
   await Promise.all([delay(durationMs), options.hasFaults ? faults.carryOut(plan, Date.now()) : undefined]);
   caller.isOver = true;
@@ -104,12 +111,14 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
       'nodes do not end by themselves': log.exits,
       'no slot is lost': leaks,
     },
-    { seed, durationMs, log },
+    { seed, durationMs, log, skewsMs },
   );
 }
 
+/** @param skewsMs how wrong the clock of each node is */
 async function startNodes(
-  count: number,
+  skewsMs: readonly number[],
+  passingKeys: number,
   events: ClusterEvents,
   undo: (() => unknown)[],
   environment: Readonly<Record<string, string>>,
@@ -120,11 +129,16 @@ async function startNodes(
   undo.push(() => Promise.all([directory, dist].map((path) => rm(path, { recursive: true, force: true }))));
   await cp(join(root, 'dist'), dist, { recursive: true, filter: (path) => !path.endsWith('.map') });
   const tenantsFile = join(directory, 'tenants.json');
-  await writeFile(tenantsFile, JSON.stringify(tenants));
+  await writeFile(tenantsFile, JSON.stringify(tenants(passingKeys)));
   const nodes: ClusterNode[] = [];
   undo.push(() => Promise.all(nodes.map((node) => node.stop('SIGKILL'))));
-  while (nodes.length < count) {
-    const settings = { ...environment, TENANTS_FILE: tenantsFile, DATA_DIR: join(directory, String(nodes.length)) };
+  for (const wrongMs of skewsMs) {
+    const settings = {
+      ...environment,
+      TENANTS_FILE: tenantsFile,
+      DATA_DIR: join(directory, String(nodes.length)),
+      NODE_OPTIONS: `--import=${skewedClock}?ms=${wrongMs}`,
+    };
     nodes.push(await ClusterNode.create(nodes.length, join(dist, 'main.js'), settings, events));
   }
   await Promise.all(nodes.map((node) => node.start()));
@@ -140,7 +154,13 @@ function connect(url: string): Sql {
   });
 }
 
-function startActors(caller: Caller, random: Random, mailbox: Mailbox): Promise<void>[] {
+function startActors(
+  caller: Caller,
+  random: Random,
+  mailbox: Mailbox,
+  operator: Operator,
+  keys: number,
+): Promise<void>[] {
   const times = (count: number, act: (name: string) => Promise<void>): Promise<void>[] =>
     Array.from({ length: count }, (_, index) => act(String(index)));
   return [
@@ -148,7 +168,8 @@ function startActors(caller: Caller, random: Random, mailbox: Mailbox): Promise<
     ...times(4, (n) => stayer(caller, random.fork(), `stayer${n}-`)),
     ...times(2, (n) => spender(caller, random.fork(), `spender${n}-`)),
     ...times(2, (n) => racers(caller, random.fork(), `racer${n}`)),
-    ...times(3, (n) => logins(caller, random.fork(), `login${n}-`, mailbox)),
+    ...times(3, (n) => logins(caller, random.fork(), `login${n}-`, mailbox, operator)),
+    ...times(2, (n) => passing(caller, random.fork(), operator, { first: Number(n), step: 2, keys })),
   ];
 }
 

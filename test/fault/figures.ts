@@ -3,7 +3,19 @@ import { dependencyOf, isAway, isNodeAway, RECOVERY_MS, type Dependency, type Hi
 import type { Setting } from './judge.ts';
 import type { Story } from './stories.ts';
 
-const calls: readonly Call[] = ['create', 'heartbeat', 'end', 'usage', 'send', 'verify', 'check', 'logout'];
+const calls: readonly Call[] = [
+  'create',
+  'heartbeat',
+  'attach',
+  'end',
+  'usage',
+  'send',
+  'verify',
+  'check',
+  'logout',
+  'revokeKey',
+  'revokeLogin',
+];
 const dependencies: readonly Dependency[] = ['redis', 'postgres', 'provider', 'mail'];
 
 /** The figures of a campaign: what was done, what was answered and how fast. */
@@ -14,6 +26,8 @@ export function summarize(history: History, stories: ReadonlyMap<string, Story>,
     `Seed ${seed}, ${durationMs / 1000} s, ${history.journal.entries.length} requests, ${stories.size} sessions known, ${history.sessions.size} in PostgreSQL`,
     `Faults: ${listed(count(faults.map(({ kind }) => kind)))}`,
     `Ends: ${listed(count([...history.sessions.values()].map(({ reason }) => reason ?? 'none')))}`,
+    `Sockets: ${history.journal.sockets.length}, of which ${history.journal.sockets.filter(({ ends }) => ends.length > 0).length} heard an end; closed with ${listed(count(history.journal.sockets.map(({ closeCode, isLeft }) => (isLeft ? 'left' : String(closeCode)))))}`,
+    `Clocks of the nodes: ${setting.skewsMs.map((ms) => `${ms / 1000} s`).join(', ')}`,
     `Some process waited for a processor ${Math.round(stalls.share * 100)} % of the time`,
     ...calls.map((call) => describeCall(call, history)),
     ...recoveries(history),
@@ -46,7 +60,7 @@ function describeCall(call: Call, { journal, faults }: History): string {
     return `${sorted[Math.floor(sorted.length / 2)] ?? '-'}/${sorted[Math.floor(sorted.length * 0.99)] ?? '-'}/${sorted.at(-1) ?? '-'}`;
   };
   const answered = entries.filter(({ outcome }) => typeof outcome === 'number');
-  return `${call.padEnd(10)}${listed(count(entries.map(({ outcome }) => String(outcome))))}; ms p50/p99/max of answers ${millis(answered)}, in calm ${millis(calm)}`;
+  return `${call.padEnd(12)}${listed(count(entries.map(({ outcome }) => String(outcome))))}; ms p50/p99/max of answers ${millis(answered)}, in calm ${millis(calm)}`;
 }
 
 /** How long after the return of a store requests were still refused. */

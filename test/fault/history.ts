@@ -65,6 +65,11 @@ export function isNodeAway(
   return faults.some((fault) => fault.node === node && fault.from <= doneAt && fault.to + recoveryMs >= sentAt);
 }
 
+/** Faults of a dependency, or of one node. */
+export function excusedBy(dependency: Dependency, node: number | undefined): (fault: Fault) => boolean {
+  return (fault) => dependencyOf(fault.kind) === dependency || (fault.node !== undefined && fault.node === node);
+}
+
 /** One line for a report. */
 export function describe({ call, node, sentAt, doneAt, outcome, code, reason, about }: Entry): string {
   const answer = [outcome, code, reason].filter((part) => part !== undefined).join(' ');

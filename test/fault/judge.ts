@@ -1,9 +1,11 @@
-import { biographies } from './biography.ts';
+import { biographies, surroundings } from './biography.ts';
 import { checkAnswers, checkHeartbeats, checkSlowAnswers } from './checks/answers.ts';
 import { checkCodes } from './checks/codes.ts';
 import { checkEnds, checkLateEnds } from './checks/ends.ts';
 import { checkLedger } from './checks/ledger.ts';
+import { checkRevocations, checkSlowNews } from './checks/revocations.ts';
 import { checkSlots } from './checks/slots.ts';
+import { checkSockets } from './checks/sockets.ts';
 import { summarize, timeline } from './figures.ts';
 import type { History } from './history.ts';
 import type { NodeLog } from './node-log.ts';
@@ -23,12 +25,18 @@ export interface Setting {
   readonly seed: number;
   readonly durationMs: number;
   readonly log: NodeLog;
+  /** How wrong each node's clock is, in milliseconds. */
+  readonly skewsMs: readonly number[];
 }
 
 const SHOWN = 12;
 
 /** Rules about time: a machine that is busy with something else breaks them, so a long run on a quiet one must show them. */
-const timed = { ends: 'ends are at most two seconds late', answers: 'answers are in time' } as const;
+const timed = {
+  ends: 'ends are at most two seconds late',
+  answers: 'answers are in time',
+  news: 'revocations are known on every node within a second',
+} as const;
 
 export function isTimed(rule: string): boolean {
   return Object.values<string>(timed).includes(rule);
@@ -36,7 +44,7 @@ export function isTimed(rule: string): boolean {
 
 /** Checks the history against every rule. @param observed what was seen to be broken while it went on */
 export function judge(history: History, observed: Findings, setting: Setting): Report {
-  const stories = tellStories(history.journal, (email) => email.startsWith('spender'));
+  const stories = tellStories(history.journal, history.faults, (email) => email.startsWith('spender'));
   const findings: Findings = {
     'acknowledged usage equals the ledger': checkLedger(history),
     'each session ends once and for the right reason': checkEnds(history, stories),
@@ -44,6 +52,9 @@ export function judge(history: History, observed: Findings, setting: Setting): R
     'slots are never over the limit': checkSlots(stories),
     'each code works at most once': checkCodes(history),
     'an engaged session is served everywhere, an ended one nowhere': checkHeartbeats(history, stories),
+    'what is revoked is refused everywhere, and ends what it carried': checkRevocations(history, stories),
+    [timed.news]: checkSlowNews(history, stories),
+    'each socket hears the end of its session once': checkSockets(history),
     'answers are as the policy says': checkAnswers(history),
     [timed.answers]: checkSlowAnswers(history),
     ...observed,
@@ -54,6 +65,7 @@ export function judge(history: History, observed: Findings, setting: Setting): R
   ]);
   const isBroken = Object.values(findings).some((broken) => broken.length > 0);
   const lives = biographies(Object.values(findings).flat(), history, setting.log);
-  const times = isBroken ? ['', 'Faults:', ...timeline(history), ...lives] : [];
+  const around = surroundings(Object.values(findings).flat(), setting.log);
+  const times = isBroken ? ['', 'Faults:', ...timeline(history), ...lives, ...around] : [];
   return { findings, text: [...summarize(history, stories, setting), '', ...lines, ...times].join('\n') };
 }

@@ -10,6 +10,8 @@ export class NodeLog implements ClusterEvents {
   readonly lines = new Map<string, string[]>();
   /** How often each fault of the product's own was logged. */
   readonly faults = new Map<string, number>();
+  /** What nodes said of dependencies and faults, by this machine's clock. */
+  readonly troubles: { readonly at: number; readonly node: number; readonly what: string }[] = [];
   /** How often a node ended before it was ready, by its last word. */
   readonly failedStarts = new Map<string, number>();
 
@@ -22,12 +24,19 @@ export class NodeLog implements ClusterEvents {
     count(this.failedStarts, words ?? 'nothing was printed');
   }
 
-  onLine(node: number, { event, session, where, err, reason, time }: LogLine): void {
+  onLine(node: number, { event, session, where, err, reason, dependency }: LogLine): void {
     if (event === 'session.ended' && session !== undefined) count(this.ends, session);
     if (session !== undefined) {
-      const line = `${time?.slice(11, 23)} node ${node} logs ${event} ${reason ?? ''}`;
+      // Not the line's own time: the node's clock is wrong.
+      const line = `${new Date().toISOString().slice(11, 23)} node ${node} logs ${event} ${reason ?? ''}`;
       this.lines.set(session, [...(this.lines.get(session) ?? []), line]);
     }
+    if (event === 'fault' || event === 'dependency.away')
+      this.troubles.push({
+        node,
+        at: Date.now(),
+        what: `${where} ${dependency ?? ''}: ${err?.cause?.message ?? err?.message}`,
+      });
     if (event === 'fault') count(this.faults, `${where}: ${err?.message} ${err?.stack?.split('\n')[1]?.trim() ?? ''}`);
   }
 }

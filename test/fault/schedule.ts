@@ -54,6 +54,14 @@ export function planFaults(seed: number, frame: Frame): Step[] {
   return [...dependencies, ...nodes].sort((a, b) => a.atMs - b.atMs);
 }
 
+/** How wrong each node's clock is, in milliseconds: by minutes, and not by as many. Without Redis, which one node can do, it is right. */
+export function planSkews(seed: number, nodes: number): number[] {
+  const random = new Random(seed);
+  return Array.from({ length: nodes }, (_, node) =>
+    node === 0 ? 0 : (node % 2 === 0 ? 1 : -1) * random.between(60_000, 300_000),
+  );
+}
+
 function track(
   random: Random,
   kinds: readonly FaultKind[],

@@ -12,23 +12,31 @@ export const limits = {
 
 export const site = 'https://www.acme.example';
 const keyOf = (name: string): string => `w_acme_${name}_11111111111111111111111111111111`;
+export const tenantId = 'acme';
 export const siteKey = keyOf('site');
+/** A key that will be revoked, by its number. */
+export const passingKey = (n: number): { readonly id: string; readonly key: string } => ({
+  id: `passing-${n}`,
+  key: keyOf(`passing_${n}`),
+});
 /** Its users may use little a day. */
 export const thriftyKey = keyOf('thrifty');
 export const thriftyTokens = 1000;
 
-export const tenants: TenantsFile = {
+/** @param passing how many keys there are to be revoked */
+export const tenants = (passing: number): TenantsFile => ({
   tenants: [
     {
-      id: 'acme',
+      id: tenantId,
       widgetKeys: [
         { id: 'site', key: siteKey, origin: site },
         { id: 'thrifty', key: thriftyKey, origin: site, limits: { dailyTokens: thriftyTokens } },
+        ...Array.from({ length: passing }, (_, n) => ({ ...passingKey(n), origin: site })),
       ],
       agents: [{ id: 'support', model: 'gpt-realtime', voice: 'marin', instructions: 'Help the caller.' }],
     },
   ],
-};
+});
 
 export const environment: Readonly<Record<string, string>> = {
   JWT_SECRET: 'a-secret-that-only-the-tests-know-0123456789',

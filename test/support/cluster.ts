@@ -17,7 +17,12 @@ export interface LogLine {
   readonly session?: string;
   readonly reason?: string;
   readonly where?: string;
-  readonly err?: { readonly message?: string; readonly stack?: string };
+  readonly dependency?: string;
+  readonly err?: {
+    readonly message?: string;
+    readonly stack?: string;
+    readonly cause?: { readonly message?: string; readonly code?: string };
+  };
 }
 
 export interface ClusterEvents {

@@ -1,5 +1,16 @@
 /** What a client asked for. */
-export type Call = 'create' | 'heartbeat' | 'end' | 'usage' | 'send' | 'verify' | 'check' | 'logout';
+export type Call =
+  | 'create'
+  | 'heartbeat'
+  | 'attach'
+  | 'end'
+  | 'usage'
+  | 'send'
+  | 'verify'
+  | 'check'
+  | 'logout'
+  | 'revokeKey'
+  | 'revokeLogin';
 
 /** An HTTP status, or what happened instead: nobody listened, the connection broke, or the client lost its patience. */
 export type Outcome = number | 'refused' | 'broken' | 'timeout';
@@ -11,6 +22,8 @@ export interface About {
   /** The idempotency key. */
   readonly key?: string;
   readonly tokens?: number;
+  /** The id of a widget key that may be revoked. */
+  readonly keyId?: string;
   /** A login code. */
   readonly code?: string;
 }
@@ -29,9 +42,26 @@ export interface Entry {
   readonly about: About;
 }
 
+/** One WebSocket of a session, from its upgrade to its close. */
+export interface SocketLife {
+  readonly session: string;
+  readonly node: number;
+  /** When the server said that it is attached. */
+  attachedAt?: number;
+  /** Each time that it was told of the session's end. */
+  readonly ends: { readonly at: number; readonly reason: string }[];
+  /** Frames that came after an end. */
+  framesAfterEnd: number;
+  closedAt?: number;
+  closeCode?: number;
+  /** The client let go of it first. */
+  isLeft: boolean;
+}
+
 /** What the clients saw, in the order in which it ended. */
 export class Journal {
   readonly entries: Entry[] = [];
+  readonly sockets: SocketLife[] = [];
 
   add(entry: Entry): void {
     this.entries.push(entry);

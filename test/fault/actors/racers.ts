@@ -11,6 +11,7 @@ export async function racers(caller: Caller, random: Random, name: string): Prom
     const sessions = opened.filter((session) => session !== undefined);
     await caller.pause(random.between(0, 800));
     await Promise.all(sessions.map((session) => (random.chance(0.8) ? session.end() : session.heartbeat())));
+    for (const session of sessions) session.leave();
     await caller.pause(random.between(50, 500));
   }
 }

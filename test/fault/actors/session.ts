@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, Answer } from '../caller.ts';
+import { Line } from '../line.ts';
 import type { Random } from '../random.ts';
 import { site, siteKey } from '../settings.ts';
-import { isUnknown } from '../../support/journal.ts';
+import { isUnknown, type Entry } from '../../support/journal.ts';
 
 const TRIES = 12;
 const PAUSE_MS = 300;
+/** The share of sessions that are held over WebSockets. */
+const SOCKETS = 0.3;
 /** Unique, so that each report can be told in the ledger. */
 let reports = 0;
 
@@ -15,16 +18,25 @@ export class Session {
   readonly email: string;
   readonly #caller: Caller;
   readonly #random: Random;
+  /** Undefined for a client that beats over HTTP. */
+  readonly line: Line | undefined;
 
   private constructor(id: string, email: string, caller: Caller, random: Random) {
     this.id = id;
     this.email = email;
     this.#caller = caller;
     this.#random = random;
+    if (random.chance(SOCKETS)) this.line = new Line(caller, random, { session: id, email });
   }
 
   /** Opens one; a create whose answer got lost is repeated under its idempotency key, or not. @returns undefined when refused */
-  static async open(caller: Caller, random: Random, email: string, widgetKey = siteKey): Promise<Session | undefined> {
+  static async open(
+    caller: Caller,
+    random: Random,
+    email: string,
+    widgetKey = siteKey,
+    keyId?: string,
+  ): Promise<Session | undefined> {
     const isRepeated = random.chance(0.5);
     const key = randomUUID();
     for (let tries = 0; tries < 4; tries += 1) {
@@ -33,7 +45,7 @@ export class Session {
           call: 'create',
           body: { widgetKey, agentId: 'support', email },
           headers: { origin: site, ...(isRepeated ? { 'idempotency-key': key } : {}) },
-          about: { email, ...(isRepeated ? { key } : {}) },
+          about: { email, ...(keyId === undefined ? {} : { keyId }), ...(isRepeated ? { key } : {}) },
         },
         random,
       );
@@ -45,8 +57,14 @@ export class Session {
     return undefined;
   }
 
-  heartbeat(): Promise<Answer> {
+  heartbeat(): Promise<Entry> {
+    if (this.line !== undefined) return this.line.heartbeat();
     return this.#send('heartbeat', { sm_session_id: this.id, email: this.email }, {});
+  }
+
+  /** The client goes away; the session stays. */
+  leave(): void {
+    this.line?.leave();
   }
 
   /** Until it is acknowledged. */

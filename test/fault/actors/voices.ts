@@ -41,6 +41,14 @@ const lives: readonly Life[] = [
     await Promise.all([session.end(), session.heartbeat(), session.end(), session.report(), session.heartbeat()]);
     await askAgain(caller, random, session);
   },
+  async function listenToTheEnd(caller, random, session) {
+    await live(caller, random, session, random.between(0, 3));
+    const patience = (limits.staleGraceSec + limits.staleReapSec + 4) * 4;
+    for (let waits = 0; waits < patience && session.line?.hasEnded === false && !caller.isOver; waits += 1) {
+      await session.line.attach();
+      await caller.pause(250);
+    }
+  },
 ];
 
 /** People who share a few addresses and hold sessions in all the ways that people do. */
@@ -48,7 +56,8 @@ export async function voices(caller: Caller, random: Random): Promise<void> {
   while (!caller.isOver) {
     const session = await Session.open(caller, random, `voice${random.between(0, 7)}@mail.example`);
     if (session !== undefined) await random.pick(lives)(caller, random, session);
-    else await caller.pause(random.between(200, 1500));
+    session?.leave();
+    if (session === undefined) await caller.pause(random.between(200, 1500));
   }
 }
 
@@ -58,6 +67,7 @@ export async function stayer(caller: Caller, random: Random, name: string): Prom
     const session = await Session.open(caller, random, `${name}${life}@mail.example`);
     if (session === undefined) await caller.pause(300);
     else if (!(await live(caller, random, session, 1000))) await askAgain(caller, random, session);
+    session?.leave();
   }
 }
 
@@ -72,5 +82,6 @@ export async function spender(caller: Caller, random: Random, name: string): Pro
       await Promise.all([thriftyTokens / 2, thriftyTokens / 2, 1].map((tokens) => session.report(tokens)));
     }
     for (const session of sessions) await askAgain(caller, random, session);
+    for (const session of sessions) session.leave();
   }
 }

@@ -1,5 +1,6 @@
 import { LOGGED_ID } from '../biography.ts';
 import { excusedUntil, type History, type SessionRow } from '../history.ts';
+import { keyRevocations, type Revocations } from '../revocations.ts';
 import { limits } from '../settings.ts';
 import type { Story } from '../stories.ts';
 
@@ -13,6 +14,7 @@ const ABANDONED_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000;
 
 /** Every session is in PostgreSQL, ended there exactly once, for the right reason, and every client heard the same. */
 export function checkEnds(history: History, stories: ReadonlyMap<string, Story>): string[] {
+  const revoked = keyRevocations(history.journal);
   const violations: string[] = [];
   const tell = (id: string, what: string): void => void violations.push(`${id} ${what}`);
   for (const story of stories.values())
@@ -24,7 +26,7 @@ export function checkEnds(history: History, stories: ReadonlyMap<string, Story>)
     }
     const ended = { ...row, endedAtMs: row.endedAtMs, reason: row.reason };
     const story = stories.get(row.id);
-    const wrong = wrongReason(ended, story);
+    const wrong = wrongReason(ended, story, revoked);
     if (wrong !== undefined) tell(row.id, wrong);
     const logged = history.loggedEnds.get(row.id.slice(0, LOGGED_ID)) ?? 0;
     if (logged > 1) tell(row.id, `ended ${logged} times by the nodes' logs`);
@@ -52,7 +54,7 @@ interface EndedRow extends SessionRow {
   readonly reason: string;
 }
 
-function wrongReason(row: EndedRow, story: Story | undefined): string | undefined {
+function wrongReason(row: EndedRow, story: Story | undefined, revoked: Revocations): string | undefined {
   const { endedAtMs, reason, startedAtMs, lastActivityAtMs } = row;
   switch (reason) {
     case 'closed_by_client':
@@ -62,6 +64,10 @@ function wrongReason(row: EndedRow, story: Story | undefined): string | undefine
     case 'quota_exceeded':
       return story !== undefined && !story.email.startsWith('spender')
         ? 'ended by a quota that it cannot have used up'
+        : undefined;
+    case 'key_revoked':
+      return story !== undefined && revoked(story.keyId).askedAt > endedAtMs + CLOCK_MS
+        ? 'ended by the revocation of a key that nobody had revoked'
         : undefined;
     case 'duration_exceeded':
       return endedAtMs - startedAtMs === DURATION_MS

@@ -1,0 +1,14 @@
+/** Preloaded into a node (`--import`): its clock is wrong by as many milliseconds as the query says. */
+const wrongMs = Number(new URL(import.meta.url).searchParams.get('ms'));
+const TrueDate = Date;
+
+globalThis.Date = class extends TrueDate {
+  constructor(...args) {
+    if (args.length === 0) super(TrueDate.now() + wrongMs);
+    else super(...args);
+  }
+
+  static now() {
+    return TrueDate.now() + wrongMs;
+  }
+};
