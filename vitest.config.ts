@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // The usual second is too short for a busy machine, and a condition that holds ends the wait anyway.
+    expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
   },
 });

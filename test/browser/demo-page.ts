@@ -4,6 +4,9 @@ import { Visit } from '../support/browser.ts';
 /** A busy machine with two cores shows what happened within this time. */
 export const soon = { timeout: 15_000, interval: 50 };
 
+/** A client that waited longer and longer between its tries, half a minute at most, is back within this time. */
+export const back = { timeout: 45_000, interval: 50 };
+
 /** The demo page in the hands of a visitor. */
 export class DemoPage {
   readonly visit: Visit;
@@ -31,7 +34,7 @@ export class DemoPage {
   }
 
   /** Waits until the element shows the text. */
-  async sees(selector: string, text: string, timeout = soon.timeout): Promise<void> {
+  async sees(selector: string, text: string | RegExp, timeout = soon.timeout): Promise<void> {
     await this.visit.page.locator(selector).filter({ hasText: text }).waitFor({ timeout });
   }
 

@@ -167,11 +167,10 @@ describe('attaching', () => {
     const { live, letGo } = slowStores();
     const app = await build({ live });
     const id = await app.open(await app.key(), { email: somebody() });
+    const nameless = await app.open(await app.key());
     letGo();
     const stranger = new ChannelClient(app);
     stranger.say({ type: 'attach', sm_session_id: id, email: somebody() });
-    const open = await build({ live, clock: app.clock });
-    const nameless = await open.open(await open.key());
     const client = new ChannelClient(app);
     client.say({ type: 'attach', sm_session_id: nameless });
     live.bus.publish({ type: 'session.moved', sessionId: id, state: 'ended', endReason: 'key_revoked' });

@@ -28,7 +28,7 @@ export class ChannelClient {
 
   /** The next frame, which may take a moment. */
   async hear(): Promise<ServerFrame> {
-    await vi.waitUntil(() => this.socket.frames.length > this.#read);
+    await vi.waitUntil(() => this.socket.frames.length > this.#read, { timeout: 15_000, interval: 5 });
     const frame = this.socket.frames[this.#read];
     this.#read += 1;
     if (frame === undefined) throw new Error('polled for it');
