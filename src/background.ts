@@ -1,4 +1,5 @@
 import type { Hub } from './channel/hub.ts';
+import { Unavailable } from './kernel/errors.ts';
 import { repeat } from './kernel/repeat.ts';
 import type { DurableStores } from './stores/durable.ts';
 import type { LiveStores } from './stores/live.ts';
@@ -46,11 +47,14 @@ function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<v
   /** Since when the registry may have missed ends. */
   let missedSince: number | undefined = live.clock.now() - UNNOTICED_MS;
 
+  const nothingMissed = (): void => {
+    missedSince = undefined;
+  };
+
   async function sweep(): Promise<void> {
     await sessions.payDebts();
     await live.restoreWhatIsLost((isLost) => sessions.restore(live.clock.now(), isLost));
-    if (missedSince !== undefined) await sessions.buryEndedSince(missedSince);
-    missedSince = undefined;
+    if (missedSince !== undefined) await sessions.buryEndedSince(missedSince).then(nothingMissed, unlessDatabaseAway);
     // After an outage other nodes may still have to tell of heartbeats that they served meanwhile.
     if (performance.now() - awayAt < SETTLE_MS) return;
     while ((await sessions.sweep(live.clock.now(), SWEEP_BATCH, SWEEP_LEASE_MS)) === SWEEP_BATCH);
@@ -60,11 +64,17 @@ function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<v
     try {
       await sweep();
     } catch (fault) {
+      if (!(fault instanceof Unavailable) || fault.dependency !== 'registry') throw fault;
       awayAt = performance.now();
       missedSince ??= live.clock.now() - UNNOTICED_MS;
       throw fault;
     }
   };
+}
+
+/** The database tells later; deadlines do not wait for it. */
+function unlessDatabaseAway(fault: unknown): void {
+  if (!(fault instanceof Unavailable) || fault.dependency !== 'database') throw fault;
 }
 
 /** Deletes what nobody will ask for again. */

@@ -1,12 +1,22 @@
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 
+/**
+ * So long after an end the sweep sees that the history has it: the node that made it may have died before it could write it, because
+ * the database was away.
+ */
+export const CONFIRM_MS = 2000;
 /** Ended sessions stay in the registry for this long, so that their last heartbeats need no database. */
 const KEEP_ENDED_MS = 120_000;
 
-/** When the sweep must look at a record: at its next deadline, or to forget it some time after its end. */
+/** When the sweep must look at a record: at its next deadline, or soon after its end. */
 export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
-  return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + KEEP_ENDED_MS);
+  return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + CONFIRM_MS);
+}
+
+/** When the registry may forget a session that has ended. */
+export function forgottenAtMs(record: VoiceRecord): number {
+  return record.settledAtMs + KEEP_ENDED_MS;
 }
 
 /** Longer than any deadline of a session is away, in milliseconds, with a day to spare. */

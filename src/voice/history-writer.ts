@@ -25,6 +25,7 @@ export class HistoryWriter {
   readonly #limits: VoiceLimits;
   readonly #hears: HistoryListener;
   readonly #waiting = new Map<string, VoiceRecord>();
+  #isAway = false;
   /** Transitions that come together are written together, and wait for no touches. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
@@ -41,6 +42,11 @@ export class HistoryWriter {
   /** Notes a changed record for the next flush. */
   note(record: VoiceRecord): void {
     this.#waiting.set(record.id, record);
+  }
+
+  /** Whether the database did not take the last write; `flush` finds out when it does again. */
+  get isAway(): boolean {
+    return this.#isAway;
   }
 
   /** Records that wait to be written. */
@@ -75,13 +81,23 @@ export class HistoryWriter {
 
   /** Writes records now, noted or not. @throws Unavailable when the database is away */
   async save(records: readonly VoiceRecord[]): Promise<void> {
-    const ended = await this.#history.save(
-      records.map((record) => ({ record, state: savedState(record, this.#limits) })),
-    );
+    const ended = await this.#write(records);
     for (const record of records) if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
     for (const id of ended) {
       const record = records.find((one) => one.id === id && one.endedAtMs !== null);
       if (record !== undefined) this.#hears.ended(record);
+    }
+  }
+
+  async #write(records: readonly VoiceRecord[]): Promise<string[]> {
+    const rows = records.map((record) => ({ record, state: savedState(record, this.#limits) }));
+    try {
+      const ended = await this.#history.save(rows);
+      if (rows.length > 0) this.#isAway = false;
+      return ended;
+    } catch (error) {
+      this.#isAway = error instanceof Unavailable;
+      throw error;
     }
   }
 }

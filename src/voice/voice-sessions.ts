@@ -16,6 +16,7 @@ import type { Slots } from '../stores/slots/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { Events } from '../telemetry/events.ts';
+import { CONFIRM_MS, forgottenAtMs } from './deadlines.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { createVoiceRecords, slotUntilMs } from './records.ts';
 import { ifRegistryAway, putInto, RegistryDebts, restored } from './registry-debts.ts';
@@ -94,11 +95,19 @@ export function createVoiceSessions(parts: VoiceParts) {
     return record.endReason;
   }
 
-  /** Drops ended records from the registry once the history has their end, so that nothing brings them back to life. */
-  async function forget(records: readonly VoiceRecord[]): Promise<void> {
+  /**
+   * Sees that the history has the ends, and drops what ended a while ago: not before, so that nothing brings it back to life.
+   * While the database is away they wait with the others that are to be written, and hold up no deadline.
+   */
+  async function confirmEnds(records: readonly VoiceRecord[], at: number): Promise<void> {
     const ended = records.filter(({ endedAtMs }) => endedAtMs !== null);
-    await writer.save(ended);
-    for (const { id } of ended) await registry.remove(id);
+    const isWritten = !writer.isAway && (await writer.save(ended).then(() => true, falseWhenAway));
+    for (const record of ended) {
+      if (!isWritten) writer.note(record);
+      const untilMs = isWritten ? forgottenAtMs(record) : at + CONFIRM_MS;
+      if (at >= untilMs) await registry.remove(record.id);
+      else await registry.postpone(record.id, untilMs);
+    }
   }
 
   /**
@@ -212,7 +221,10 @@ export function createVoiceSessions(parts: VoiceParts) {
       const outcomes = settling.flatMap((one) =>
         one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [],
       );
-      await forget(outcomes.filter(({ facts }) => facts.length === 0).map(({ record }) => record));
+      await confirmEnds(
+        outcomes.filter(({ facts }) => facts.length === 0).map(({ record }) => record),
+        at,
+      );
       const failed = settling.find((one) => one.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
       return due.length;
@@ -248,4 +260,9 @@ export function createVoiceSessions(parts: VoiceParts) {
     /** Records in the live registry. */
     size: () => registry.size(),
   };
+}
+
+function falseWhenAway(fault: unknown): false {
+  if (fault instanceof Unavailable) return false;
+  throw fault;
 }

@@ -83,6 +83,7 @@ export function createModel(dueAt: DueAt): VoiceRegistry {
       for (const id of due) claims.set(id, atMs + leaseMs);
       return due;
     },
+    postpone: () => undefined,
     ofSubject: (subject) => ids((record) => record.subject === subject),
     ofKey: (tenantId, keyId) => ids((record) => record.tenantId === tenantId && record.keyId === keyId),
     size: () => records.size,

@@ -114,6 +114,18 @@ export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Prom
       expect(claimed).toHaveLength(mine.size);
     });
 
+    test('a claimed record that is postponed is due at that time, and claimed then as any other', async () => {
+      const { id } = await inserted({});
+      const at = DAY_BEGIN + DUE_MS;
+      await due(at);
+      await registry().postpone(id, at + 10 * LEASE_MS);
+      expect(await due(at + 10 * LEASE_MS - 1)).not.toContain(id);
+      expect(await due(at + 10 * LEASE_MS)).toContain(id);
+      await registry().remove(id);
+      await registry().postpone(id, at);
+      expect(await due(at * 2)).not.toContain(id);
+    });
+
     test('a removed record is not due', async () => {
       const { id } = await inserted({});
       await registry().remove(id);

@@ -140,6 +140,13 @@ function op.claim(key, i)
   return claimed, i + 4
 end
 
+-- due
+function op.postpone(key, i)
+  call('ZADD', sub(key, 1, 4) .. 'due', 'XX', ARGV[i], sub(key, 5))
+  call('HDEL', key, 'c')
+  return 1, i + 1
+end
+
 -- Members whose record is lost are answered once more: whoever acts on them finds them in the history.
 function op.members(key, i)
   local ids = call('SMEMBERS', key)

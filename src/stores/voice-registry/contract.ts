@@ -23,6 +23,8 @@ export interface VoiceRegistry extends RecordStore<VoiceRecord> {
    * A save of the record ends the claim: what was due is done, and the record is due when its `DueAt` says next.
    */
   claimDue(atMs: number, limit: number, leaseMs: number): Eventually<string[]>;
+  /** Says of a record that was claimed that it need not be looked at before this time. */
+  postpone(id: string, untilMs: number): Eventually<void>;
   /** Ids of the subject's sessions that have not ended. */
   ofSubject(subject: string): Eventually<string[]>;
   /** Ids of a widget key's sessions that have not ended. */

@@ -17,6 +17,7 @@ export interface InProcessVoiceRegistry extends VoiceRegistry {
   insert(record: VoiceRecord): boolean;
   remove(id: string): void;
   claimDue(atMs: number, limit: number, leaseMs: number): string[];
+  postpone(id: string, untilMs: number): void;
   ofSubject(subject: string): string[];
   ofKey(tenantId: string, keyId: string): string[];
   size(): number;
@@ -90,6 +91,11 @@ export function createInProcessVoiceRegistry(
         if (due.length === limit) break;
       }
       return due;
+    },
+
+    postpone(id, untilMs) {
+      const entry = entries.get(id);
+      if (entry !== undefined) entry.dueAtMs = untilMs;
     },
 
     ofSubject: (subject) => [...(bySubject.get(subject) ?? [])],

@@ -23,6 +23,7 @@ export interface RedisVoiceRegistry extends VoiceRegistry {
   insert(record: VoiceRecord): Promise<boolean>;
   remove(id: string): Promise<void>;
   claimDue(atMs: number, limit: number, leaseMs: number): Promise<string[]>;
+  postpone(id: string, untilMs: number): Promise<void>;
   ofSubject(subject: string): Promise<string[]>;
   ofKey(tenantId: string, keyId: string): Promise<string[]>;
   size(): Promise<number>;
@@ -109,6 +110,10 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
       // Whoever claims must act on the present record.
       for (const id of ids) recent.forget(id);
       return ids;
+    },
+
+    async postpone(id, untilMs) {
+      await ask('postpone', id, [String(untilMs)]);
     },
 
     async ofSubject(subject) {

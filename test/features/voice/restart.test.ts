@@ -3,7 +3,7 @@ import { somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
 
-const { build } = useApps();
+const { build, database } = useApps();
 
 let app: TestApp;
 beforeEach(async () => {
@@ -123,6 +123,26 @@ describe('Two processes on one live registry', () => {
     ]);
     expect(new Set(ends.map((end) => end?.record.endReason)).size).toBe(1);
     expect(ends.flatMap((end) => end?.facts ?? [])).toHaveLength(1);
+  });
+
+  test('write an end down that the other could not before it died, because the database was away', async () => {
+    const id = await app.open(await app.key());
+    const other = await build({ clock: app.clock, live: app.live });
+    database().isAway = true;
+    await app.sessions.end(id, 'closed_by_client', app.clock.now());
+    app.clock.advance(2 * SECOND);
+    await other.sweep();
+    database().isAway = false;
+    await other.sessions.flush();
+    expect((await app.service.stores.history.find(id))?.endReason).toBe('closed_by_client');
+
+    const late = await app.open(await app.key());
+    database().isAway = true;
+    await app.sessions.end(late, 'closed_by_client', app.clock.now());
+    database().isAway = false;
+    app.clock.advance(2 * SECOND);
+    await other.sweep();
+    expect((await app.service.stores.history.find(late))?.endReason).toBe('closed_by_client');
   });
 
   test('share their sweep: no session is settled twice', async () => {
