@@ -96,6 +96,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     if (!isLimited(x)) return identifyAndDispatch(x);
     const { atMs } = x.request;
     const scope = addressScope(x.ip);
+    if (x.route?.opensSocket === true)
+      return noteAddress(x, parts.edge.byAddressAtOnce(scope, atMs)) ?? identifyAndDispatch(x);
     if (x.route?.goesAlongside === true && x.request.headers['cookie'] === undefined)
       return andThen(
         parts.edge.byAddressAlongside(scope, atMs, () => identifyAndDispatch(x)),
@@ -113,7 +115,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     const { request } = x;
     if (request.duplicates.length > 0)
       return invalid(`The header ${request.duplicates.join(', ')} came more than once; send it once.`, 'headers');
-    const token = parts.cookies.read(request.headers['cookie']);
+    const token = x.route?.opensSocket === true ? undefined : parts.cookies.read(request.headers['cookie']);
     if (token === undefined) return dispatch(x);
     return andThen(identify(x, token), (refused) => refused ?? dispatch(x));
   }

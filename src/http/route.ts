@@ -68,6 +68,11 @@ export interface Route<B = unknown> {
    * that change nothing before they have heard from those stores: what they ask for does not happen when the count refuses.
    */
   readonly goesAlongside?: boolean;
+  /**
+   * It is decided without waiting for anything, and so without the caller's login: uWebSockets.js 20.51 may close a socket whose
+   * upgrade came later than its request (uWebSockets pull request 1929).
+   */
+  readonly opensSocket?: boolean;
   /** It does its work also when the database is away and the cookie cannot be checked; by default every path outside /api does. */
   readonly worksWithoutLogin: boolean;
   /** Its answer sets or clears the console cookie, also without a login. */

@@ -10,6 +10,8 @@ export interface EdgeCount extends WindowCount {
 /** Edge rate limits (specification section 8): a fixed window of a minute per IP and per console user. */
 export interface EdgeLimits {
   byAddress(scope: string, atMs: number): Eventually<WindowCount>;
+  /** Counts without waiting; see `Windows.takeAtOnce`. */
+  byAddressAtOnce(scope: string, atMs: number): WindowCount;
   /** Counts while `work` is under way; see `Windows.takeAlongside`. */
   byAddressAlongside<T>(scope: string, atMs: number, work: () => Eventually<T>): Eventually<Counted<T>>;
   byUser(email: string, atMs: number): Eventually<WindowCount>;
@@ -22,6 +24,7 @@ export function createEdgeLimits(windows: Windows, perAddress: number, perUser: 
     perAddress,
     perUser,
     byAddress: (scope, atMs) => windows.take(scope, perAddress, atMs),
+    byAddressAtOnce: (scope, atMs) => windows.takeAtOnce(scope, perAddress, atMs),
     byAddressAlongside: (scope, atMs, work) => windows.takeAlongside(scope, perAddress, atMs, work),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
   };

@@ -13,6 +13,18 @@ export class ReplyDeadlineExceeded extends Error {
   }
 }
 
+/**
+ * A defect of the handler: it let an upgrade go on after a wait. uWebSockets.js 20.51 can take such a connection for one that
+ * still speaks HTTP, and close it (uWebSockets pull request 1929). Refusing an upgrade may take its time.
+ */
+export class LateUpgrade extends Error {
+  override readonly name = 'LateUpgrade';
+
+  constructor() {
+    super('an upgrade must be let through before anything is waited for');
+  }
+}
+
 /** What the exchanges of one server share. */
 export interface Exchanges {
   readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
@@ -205,19 +217,21 @@ export class Exchange {
       return;
     }
     try {
-      this.#res.cork(() => this.#write(reply));
+      this.#res.cork(() => this.#write(reply, true));
     } catch (error) {
       this.#all.onFault(error, this.#request.requestId);
     }
   }
 
-  #write(reply: HttpReply): void {
+  /** @param isLate after uWebSockets.js's callback of the request */
+  #write(reply: HttpReply, isLate = false): void {
     if (!this.claim()) return;
     const headOnly = this.#request.method === 'HEAD';
     const close = this.#closes || this.#all.draining;
     try {
-      if (reply.status === 101 && this.#switchProtocols !== undefined) this.#switchProtocols(reply);
-      else writeReply(this.#res, reply, headOnly, close);
+      if (reply.status !== 101 || this.#switchProtocols === undefined) writeReply(this.#res, reply, headOnly, close);
+      else if (isLate) throw new LateUpgrade();
+      else this.#switchProtocols(reply);
     } catch (error) {
       // Nothing has been written: a reply is checked whole before its first byte.
       this.#writeFault(this.#fault(error), headOnly, close);

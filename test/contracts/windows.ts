@@ -27,6 +27,19 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       ]);
     });
 
+    test('what is decided at once counts like everything else', async () => {
+      const [one, other] = [windows(), windows()];
+      const key = randomId();
+      const at = nextMinute() + 1_234;
+      expect(one.takeAtOnce(key, 3, at)).toEqual({ allowed: true, remaining: 2, resetAtMs: minute + MINUTE_MS });
+      expect(await one.take(key, 3, at)).toMatchObject({ allowed: true, remaining: 1 });
+      expect(await other.take(key, 3, at)).toMatchObject({ allowed: true, remaining: 0 });
+      other.takeAtOnce(key, 3, at);
+      expect(await other.take(key, 3, at)).toMatchObject({ allowed: false });
+      // By now this process knows what the other one took.
+      expect(other.takeAtOnce(key, 3, at)).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
     test('a limit of zero refuses', async () => {
       expect(await windows().take(randomId(), 0, nextMinute())).toMatchObject({ allowed: false, remaining: 0 });
     });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { CONSOLE, type TestApp } from '../support/app.ts';
+import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
 import { errorOf, upgrade } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
 
@@ -47,6 +47,14 @@ describe('Opening the heartbeat channel', () => {
   test('takes our subprotocol out of several, in any order', async () => {
     const offered = { 'sec-websocket-protocol': 'mqtt , switchboard.v1', connection: 'keep-alive, upgrade' };
     expect((await open({ ...upgrade, ...offered })).status).toBe(101);
+  });
+
+  test('waits for nothing, a login neither: the database may be away', async () => {
+    const cookie = await app.login(somebody());
+    const { asked } = database();
+    const reply = await open({ ...upgrade, origin: CONSOLE, cookie });
+    expect(reply.status).toBe(101);
+    expect(database().asked).toBe(asked);
   });
 
   test('is counted by the window of the address', async () => {

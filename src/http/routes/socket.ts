@@ -22,6 +22,7 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
     replies: { 101: { description: 'Switching to WebSocket', contentType: 'text/plain' } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
     worksWithoutLogin: true,
+    opensSocket: true,
     handle({ request, origin }): Result {
       const { headers } = request;
       if (!isUpgrade(request)) return badUpgrade('Open this address as a WebSocket (RFC 6455, version 13).');

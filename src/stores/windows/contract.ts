@@ -19,6 +19,11 @@ export interface Windows {
   /** Counts one request in one step. */
   take(key: string, limit: number, atMs: number): Eventually<WindowCount>;
   /**
+   * Counts without waiting, for what must be decided at once: by what this process knows of the count. Where processes share
+   * windows it learns from each such request how far the others are, so that it may let one pass too many before it knows.
+   */
+  takeAtOnce(key: string, limit: number, atMs: number): WindowCount;
+  /**
    * Counts, and runs `work` without waiting for the count where the engine can make what the work asks of its store depend on it.
    * The work must change nothing by itself before it has heard from that store.
    * @throws what the work throws, when the count allows it

@@ -4,6 +4,8 @@ import type { WindowCount, Windows } from './contract.ts';
 /** The windows of a single process: `take` answers at once, without a promise. */
 export interface InProcessWindows extends Windows {
   take(key: string, limit: number, atMs: number): WindowCount;
+  /** From now on counts on from `taken`, if that is more than was counted here. */
+  learn(key: string, taken: number, atMs: number): void;
 }
 
 const MINUTE_MS = 60_000;
@@ -40,6 +42,14 @@ export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
       if (taken >= limit) return { allowed: false, remaining: 0, resetAtMs };
       counts.set(key, taken + 1);
       return { allowed: true, remaining: limit - taken - 1, resetAtMs };
+    },
+
+    takeAtOnce: (key, limit, atMs) => windows.take(key, limit, atMs),
+
+    learn(key, taken, atMs) {
+      turn(atMs);
+      const count = counts.get(key);
+      if (count === undefined ? counts.size < maxKeys : count < taken) counts.set(key, taken);
     },
 
     takeAlongside(key, limit, atMs, work) {

@@ -29,6 +29,8 @@ export interface RedisWindows extends Windows {
 /** Edge limits that all nodes share. While Redis is away each node counts for itself, and goes back by itself. */
 export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsParts): RedisWindows {
   const local = createInProcessWindows();
+  /** What this process knows of the shared windows that it asked for without waiting. */
+  const known = createInProcessWindows();
   let isLocal = false;
   let newestMinute = 0;
 
@@ -40,15 +42,23 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsPar
   }
 
   function toCount(taken: number, limit: number, minute: number): WindowCount {
+    noteShared();
+    return { allowed: taken <= limit, remaining: Math.max(0, limit - taken), resetAtMs: (minute + 1) * MINUTE_MS };
+  }
+
+  function noteShared(): void {
     if (isLocal) onShared?.();
     isLocal = false;
-    return { allowed: taken <= limit, remaining: Math.max(0, limit - taken), resetAtMs: (minute + 1) * MINUTE_MS };
+  }
+
+  function noteOutage(error: unknown): void {
+    if (!isLocal) onLocal?.(error);
+    isLocal = true;
   }
 
   function countLocally(error: unknown, key: string, limit: number, atMs: number): WindowCount {
     if (!(error instanceof Unavailable)) throw error;
-    if (!isLocal) onLocal?.(error);
-    isLocal = true;
+    noteOutage(error);
     return local.take(key, limit, atMs);
   }
 
@@ -65,6 +75,15 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsPar
         (taken) => toCount(taken, limit, minute),
         (error: unknown) => countLocally(error, key, limit, atMs),
       );
+    },
+
+    takeAtOnce(key, limit, atMs) {
+      const minute = minuteOf(atMs);
+      ask(key, limit, minute).then((taken) => {
+        noteShared();
+        known.learn(key, taken, atMs);
+      }, noteOutage);
+      return known.take(key, limit, atMs);
     },
 
     takeAlongside<T>(key: string, limit: number, atMs: number, work: () => Eventually<T>): Promise<Counted<T>> {
