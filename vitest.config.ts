@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -8,5 +9,7 @@ export default defineConfig({
     // The usual second is too short for a busy machine, and a condition that holds ends the wait anyway.
     expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
+    // Most tests wait for servers and timers: two files at a time also on the smallest machine.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });
