@@ -22,11 +22,18 @@ function codeOf(error: unknown): number | undefined {
   if (error instanceof ConfigError || error instanceof TenantsFileError) return exitCode.config;
   if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
     return exitCode.unavailable;
-  if (error instanceof Unavailable) return exitCode.unavailable;
+  if (error instanceof Unavailable || isFileFault(error)) return exitCode.unavailable;
   return error instanceof CannotListen ? exitCode.refused : undefined;
 }
 
+/** What the file system refused: DATA_DIR is the only place that is written to. */
+function isFileFault(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof Error && ['EACCES', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'].includes(code ?? '');
+}
+
 function wordsOf(error: Error): string {
+  if (isFileFault(error)) return `${error.message}. May this user write to DATA_DIR, and is there room?`;
   if (!(error instanceof Unavailable) || error.dependency !== 'database') return error.message;
   const why = error.cause instanceof Error ? error.cause.message : 'it does not answer';
   return `The database cannot be used: ${why}. Is it running, and is DATABASE_URL right?`;

@@ -57,6 +57,13 @@ describe('A start', () => {
     }
   });
 
+  test('with a data directory that cannot be made says so', async () => {
+    const { code, stderr } = await runToEnd([], { DATA_DIR: join(process.execPath, 'data'), PORT: '0' });
+    expect(code).toBe(69);
+    expect(stderr).toMatch(/ENOTDIR.*DATA_DIR/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
   test('with a tenants file that is not there says so', async () => {
     const file = join(tmpdir(), 'switchboard-no-such-tenants.json');
     const world = await World.start();
