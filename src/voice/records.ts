@@ -6,7 +6,7 @@ import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { HistoryWriter } from './history-writer.ts';
-import { ifRegistryAway, restored, type RegistryDebts } from './registry-debts.ts';
+import { ifRegistryAway, putInto, restored, type RegistryDebts } from './registry-debts.ts';
 
 export interface VoiceRecordsParts {
   readonly registry: VoiceRegistry;
@@ -30,7 +30,7 @@ const MAX_DETACHED = 10_000;
 
 /**
  * For so long after an outage the registry is not believed when it says that a session lives: other nodes may still have to tell it
- * of an end that they made meanwhile, at their next sweep.
+ * of an end that they made meanwhile, at their next sweep, and what it came back with may be old.
  */
 const DOUBT_MS = 2000;
 
@@ -68,17 +68,20 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     return doubtUntil > 0 && performance.now() < doubtUntil;
   }
 
-  /** The record as the registry tells it, unless the history knows that it has ended. */
-  async function unlessOver(record: VoiceRecord): Promise<VoiceRecord> {
+  /** The record as the registry tells it, unless the history knows that it has ended, or knows it at a later time. */
+  async function newest(record: VoiceRecord): Promise<VoiceRecord | undefined> {
     if (record.endedAtMs !== null) return record;
-    const [over] = await history.endedAmong([record.id]).catch(noneWhenAway);
-    return over ?? record;
+    const kept = await history.find(record.id).catch(noneWhenAway);
+    if (kept === undefined || (kept.endedAtMs === null && kept.settledAtMs <= record.settledAtMs)) return record;
+    if (kept.endedAtMs !== null) return kept;
+    await putInto(registry, kept);
+    return registry.load(record.id);
   }
 
   function loadFromRegistry(id: string): Eventually<VoiceRecord | undefined> {
     return andThen(registry.load(id), (record) => {
       if (record === undefined) return restore(id);
-      return isInDoubt() ? unlessOver(record) : record;
+      return isInDoubt() ? newest(record) : record;
     });
   }
 
@@ -151,7 +154,7 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
   };
 }
 
-function noneWhenAway(fault: unknown): readonly VoiceRecord[] {
-  if (fault instanceof Unavailable) return [];
+function noneWhenAway(fault: unknown): undefined {
+  if (fault instanceof Unavailable) return undefined;
   throw fault;
 }

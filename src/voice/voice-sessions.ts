@@ -19,7 +19,7 @@ import type { Events } from '../telemetry/events.ts';
 import { CONFIRM_MS, forgottenAtMs } from './deadlines.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { createVoiceRecords, slotUntilMs } from './records.ts';
-import { ifRegistryAway, putInto, RegistryDebts, restored } from './registry-debts.ts';
+import { ifRegistryAway, putInto, RegistryDebts } from './registry-debts.ts';
 
 /** Records that are read at once for a restoration. */
 const PAGE = 1000;
@@ -138,7 +138,8 @@ export function createVoiceSessions(parts: VoiceParts) {
   }
 
   async function restoreOne(record: VoiceRecord, at: number): Promise<void> {
-    await registry.insert(restored(record));
+    // What came back from a snapshot may be older.
+    await putInto(registry, record);
     if (classify(record, at, limits) !== 'engaged') return;
     await slots.renew(record.subject, record.id, slotUntilMs(record, limits));
   }

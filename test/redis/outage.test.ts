@@ -100,6 +100,30 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect((await beat(nodes[1], other)).status).toBe(200);
   });
 
+  test('after a start from an old snapshot no session is taken for one that was silent since', async () => {
+    const talking = await nodes[0].open(key);
+    await atEach(service, ['SAVE']);
+    for (let beats = 0; beats < 8; beats += 1) {
+      clock.advance(45 * SECOND);
+      await beat(nodes[0], talking);
+    }
+    await nodes[0].sessions.flush();
+    await service.restart();
+    await isBack();
+    const { live, sessions } = nodes[1];
+    await live.restoreWhatIsLost((isLost) => sessions.restore(clock.now(), isLost));
+    await sessions.sweep(clock.now(), 500, 5000);
+    expect(await beat(nodes[1], talking)).toMatchObject({ status: 200 });
+  });
+
+  test('after a start from an old snapshot the slots that were taken since are counted', async () => {
+    await atEach(service, ['SAVE']);
+    await nodes[0].open(key);
+    await service.restart();
+    await isBack();
+    expect((await nodes[1].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
+  });
+
   test('an end that the node which made it could not tell any more is told by the others', async () => {
     const id = await nodes[0].open(key);
     const { live, sessions, service: parts } = nodes[1];

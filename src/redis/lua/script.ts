@@ -20,6 +20,9 @@ local arity = { ${Object.entries(guardable)
   .map(([name, count]) => `${name} = ${count}`)
   .join(', ')} }
 local op = {}
+-- The run of the server, which its connections tell. What is marked with another one comes from a snapshot, a log or a primary that
+-- this server copied, and may be older than what nodes were told.
+local run = ARGV[#ARGV] .. ':'
 ${windowsLua}${slotsLua}${registryLua}${restorationLua}
 local results, refused, at = {}, {}, 1
 for n = 1, #KEYS do

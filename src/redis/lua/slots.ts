@@ -1,8 +1,9 @@
 /**
  * Slots: one sorted set a subject, holders by the end of their leases. The member '~<epoch>', which never lapses, says that the set is
  * whole: it has counted since every live session of the subject was in it. Without it, and without the tag's mark (see restoration.ts),
- * Redis may have lost holders, so a take is answered -1 until somebody has counted them again from the history. A new epoch begins
- * with every loss, so that a holder can see whether its slot was held without a gap.
+ * Redis may have lost holders, so a take is answered -1 until somebody has counted them again from the history. An epoch names the run
+ * of the server: a set that came back from a snapshot is not whole. A new epoch begins with every loss, so that a holder can see
+ * whether its slot was held without a gap.
  *
  * Leases are lazy: a heartbeat writes the new end into its record only, and whoever meets a lapsed holder here looks there first.
  *
@@ -28,17 +29,28 @@ local function dropLapsed(key, now)
   end
 end
 
+-- The epoch, and whether the set is one of another run.
 local function epochOf(key)
-  return call('ZRANGEBYSCORE', key, 'inf', 'inf')[1]
+  local epoch = call('ZRANGEBYSCORE', key, 'inf', 'inf')[1]
+  if epoch and sub(epoch, 2, #run + 1) ~= run then return nil, true end
+  return epoch, false
+end
+
+local function newEpoch(token)
+  return '~' .. run .. token
+end
+
+local function isWhole(key)
+  return call('GET', sub(key, 1, 4) .. 'whole') == run
 end
 
 -- limit, holder, lease end, now, keep, token: the epoch when admitted, else 0
 function op.slot(key, i)
   local limit, holder, untilMs, now, keepMs, token = unpack(ARGV, i, i + 5)
-  local epoch = epochOf(key)
-  if not epoch and call('EXISTS', sub(key, 1, 4) .. 'whole') == 0 then
+  local epoch, isOld = epochOf(key)
+  if isOld or (not epoch and not isWhole(key)) then
     local rebuilding = key .. ':rebuilding'
-    call('SADD', rebuilding, token)
+    call('SADD', rebuilding, newEpoch(token))
     call('PEXPIRE', rebuilding, 10000)
     return -1, i + 6
   end
@@ -47,7 +59,7 @@ function op.slot(key, i)
   if held >= tonumber(limit) and not call('ZSCORE', key, holder) then return 0, i + 6 end
   lease(key, untilMs, holder, keepMs)
   if not epoch then
-    epoch = '~' .. token
+    epoch = newEpoch(token)
     call('ZADD', key, 'inf', epoch)
   end
   return epoch, i + 6
@@ -57,13 +69,15 @@ end
 function op.adopt(key, i)
   local token, keepMs, holders = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
   local past, rebuilding = i + 3 + 2 * holders, key .. ':rebuilding'
-  if call('SREM', rebuilding, token) == 0 then return 0, past end
+  if call('SREM', rebuilding, newEpoch(token)) == 0 then return 0, past end
+  local epoch, isOld = epochOf(key)
   -- Somebody else was first: this list is the older one.
-  if epochOf(key) then return 1, past end
+  if epoch then return 1, past end
+  if isOld then call('DEL', key) end
   for at = i + 3, past - 1, 2 do
     if call('SISMEMBER', rebuilding, 'freed:' .. ARGV[at]) == 0 then call('ZADD', key, 'GT', ARGV[at + 1], ARGV[at]) end
   end
-  call('ZADD', key, 'inf', '~' .. token)
+  call('ZADD', key, 'inf', newEpoch(token))
   call('PEXPIRE', key, keepMs)
   return 1, past
 end
@@ -88,7 +102,7 @@ function op.free(key, i)
   if call('EXISTS', rebuilding) == 1 then call('SADD', rebuilding, 'freed:' .. ARGV[i]) end
   local freed = call('ZREM', key, ARGV[i])
   -- Nothing but the epoch is left, and the tag's mark says as much.
-  if call('ZCARD', key) == 1 and epochOf(key) and call('EXISTS', sub(key, 1, 4) .. 'whole') == 1 then call('DEL', key) end
+  if call('ZCARD', key) == 1 and epochOf(key) and isWhole(key) then call('DEL', key) end
   return freed, i + 1
 end
 
