@@ -14,6 +14,7 @@ import { somebody, type Reply, type TestApp } from '../support/app.ts';
 import { ManualClock, SECOND } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { useApps } from '../support/use-apps.ts';
+import { startWay } from '../database/support/way.ts';
 import { atEach, recoveryOf } from './support.ts';
 
 const skipped = reasonToSkipRedis();
@@ -59,11 +60,11 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await service.flush();
   });
 
-  async function node(): Promise<TestApp> {
+  async function node(redisUrl = service.url): Promise<TestApp> {
     const log = createLog('info', false, {
       write: (line) => void told.push((JSON.parse(line) as { event: string }).event),
     });
-    const config = toConfig(readSettings({ NODE_ENV: 'test', REDIS_URL: service.url }));
+    const config = toConfig(readSettings({ NODE_ENV: 'test', REDIS_URL: redisUrl }));
     const { history } = createDurableStores(database());
     const events = createEvents(log, metrics);
     const live = await openLiveStores(config, {
@@ -122,6 +123,27 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await service.restart();
     await isBack();
     expect((await nodes[1].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
+  });
+
+  test('after a failover to a replica that lags behind the slots that it missed are counted', async () => {
+    const replica = await startRedis();
+    const way = await startWay(service.url);
+    const [before, after] = [await node(way.url), await node(way.url)];
+    await atEach(service, ['SET', 'copied', 'yes']);
+    await atEach(replica, ['REPLICAOF', '127.0.0.1', new URL(service.url).port]);
+    await expect.poll(() => atEach(replica, ['GET', 'copied']), { timeout: 20_000 }).toEqual(['yes']);
+    await atEach(replica, ['REPLICAOF', 'NO', 'ONE']);
+    await before.service.directory.reload();
+    await before.open(key);
+
+    way.lead(replica.url);
+    await atEach(service, ['CLIENT', 'KILL', 'TYPE', 'normal']);
+    await recoveryOf(() => after.live.ping());
+    await after.service.directory.reload();
+    expect((await after.create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
+    for (const live of stores.splice(2)) await live.close();
+    await way.close();
+    await replica.stop();
   });
 
   test('an end that the node which made it could not tell any more is told by the others', async () => {
