@@ -68,10 +68,10 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     return doubtUntil > 0 && performance.now() < doubtUntil;
   }
 
-  /** The record as the registry tells it, unless the history knows that it has ended, or knows it at a later time. */
+  /** The record as the registry tells it, unless the history or this node knows that it has ended, or knows it at a later time. */
   async function newest(record: VoiceRecord): Promise<VoiceRecord | undefined> {
     if (record.endedAtMs !== null) return record;
-    const kept = await history.find(record.id).catch(noneWhenAway);
+    const kept = await newestWithoutRegistry(record.id).catch(noneWhenAway);
     if (kept === undefined || (kept.endedAtMs === null && kept.settledAtMs <= record.settledAtMs)) return record;
     if (kept.endedAtMs !== null) return kept;
     await putInto(registry, kept);
@@ -81,7 +81,7 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
   function loadFromRegistry(id: string): Eventually<VoiceRecord | undefined> {
     return andThen(registry.load(id), (record) => {
       if (record === undefined) return restore(id);
-      return isInDoubt() ? newest(record) : record;
+      return isInDoubt() || debts.of(id) !== undefined ? newest(record) : record;
     });
   }
 

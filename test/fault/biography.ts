@@ -18,7 +18,7 @@ export function surroundings(findings: readonly string[], log: NodeLog): string[
     const [, at, node, ms] = /(\d\d:\d\d:\d\d\.\d{3}) \w+ at node (\d+): .* after (\d+) ms/.exec(finding) ?? [];
     return at === undefined ? [] : [{ at, node: Number(node), ms: Number(ms) }];
   });
-  return named.slice(0, SHOWN).flatMap(({ at, node, ms }) => {
+  return named.slice(-SHOWN).flatMap(({ at, node, ms }) => {
     const from = at;
     const said = log.troubles.filter(
       (trouble) =>

@@ -101,6 +101,20 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect((await beat(nodes[1], other)).status).toBe(200);
   });
 
+  test('a heartbeat that was served during an outage counts on both when Redis is back, before anybody told it', async () => {
+    const id = await nodes[0].open(key);
+    for (const app of nodes) await beat(app, id);
+    service.freeze();
+    // What is sent to a frozen server happens when it thaws; what follows is not sent.
+    for (const app of nodes) await beat(app, id);
+    clock.advance(250 * SECOND);
+    for (const app of nodes) expect((await beat(app, id)).status).toBe(200);
+    service.thaw();
+    await isBack();
+    clock.advance(100 * SECOND);
+    for (const app of nodes) expect((await beat(app, id)).status).toBe(200);
+  });
+
   test('after a start from an old snapshot no session is taken for one that was silent since', async () => {
     const talking = await nodes[0].open(key);
     await atEach(service, ['SAVE']);

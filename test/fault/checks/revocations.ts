@@ -40,9 +40,10 @@ function looks(history: History, stories: ReadonlyMap<string, Story>): Look[] {
   const { journal } = history;
   const [ofKey, ofLogin] = [keyRevocations(journal), loginEnds(journal)];
   const creates = journal.of('create').map((entry) => ({ entry, revoked: ofKey(entry.about.keyId) }));
-  const beats = [...stories.values()].flatMap(({ keyId, heartbeats }) =>
-    heartbeats.map((entry) => ({ entry, revoked: ofKey(keyId) })),
-  );
+  // One that was opened after the revocation is judged by its create, where the node is excused that did not know.
+  const beats = [...stories.values()]
+    .filter(({ keyId, openedSentAt }) => openedSentAt <= ofKey(keyId).doneAt)
+    .flatMap(({ keyId, heartbeats }) => heartbeats.map((entry) => ({ entry, revoked: ofKey(keyId) })));
   const checks = journal.of('check').map((entry) => ({ entry, revoked: ofLogin(entry.about.email) }));
   return [...creates, ...beats, ...checks].filter(
     ({ entry, revoked }) => entry.outcome === 200 && entry.sentAt > revoked.doneAt,
