@@ -53,6 +53,11 @@ export function isConnectTimeout(error: unknown): boolean {
   return codeOf(error) === 'CONNECT_TIMEOUT';
 }
 
+/** True when a connection died under its work. */
+export function isConnectionLost(error: unknown): boolean {
+  return codeOf(error) === 'CONNECTION_CLOSED';
+}
+
 /** True when the server takes no writes: it is a standby now, and others are behind the same name. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === '25006';

@@ -1,5 +1,11 @@
 import { Unavailable } from '../kernel/errors.ts';
-import { isConnectionFault, isConnectTimeout, isReadOnly, translateFault } from './connection-fault.ts';
+import {
+  isConnectionFault,
+  isConnectionLost,
+  isConnectTimeout,
+  isReadOnly,
+  translateFault,
+} from './connection-fault.ts';
 import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
 
 /** How long running work may go on when the process ends, in milliseconds. */
@@ -60,8 +66,8 @@ interface Attempt {
  *
  * A set of connections is replaced when it does not answer (work is overdue and nothing else was answered since it began, or more than
  * half of the set is overdue), when connecting times out, when the server takes no writes any more (new connections find the new
- * primary behind the same name), and when a connection dies inside a transaction: postgres.js 3.4.9 may then keep unsent bytes that
- * spoil that connection object's next use.
+ * primary behind the same name), and when a connection dies under its work: postgres.js 3.4.9 may then keep unsent bytes, or the
+ * server's last words, that spoil that connection object's next use.
  */
 export class Pool implements Database {
   readonly kind: Database['kind'];
@@ -145,7 +151,7 @@ export class Pool implements Database {
   #learn(generation: Generation, attempt: Attempt, error: unknown): void {
     if (!isConnectionFault(error)) {
       generation.answers += 1;
-    } else if (attempt.begun || isConnectTimeout(error) || isReadOnly(error)) {
+    } else if (attempt.begun || isConnectionLost(error) || isConnectTimeout(error) || isReadOnly(error)) {
       this.#replace(generation);
     }
   }

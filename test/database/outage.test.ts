@@ -19,10 +19,11 @@ async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unkno
   return { ms: performance.now() - startedAt, error };
 }
 
-async function onOne({ url }: PostgresService, statement: string): Promise<void> {
+async function onOne<T>({ url }: PostgresService, statement: string): Promise<T[]> {
   const one = openExternal({ url, maxConnections: 1 });
-  await one.run((sql) => sql.unsafe(statement));
+  const rows = await one.run((sql) => sql.unsafe(statement));
   await one.close();
+  return [...rows] as T[];
 }
 
 /** Milliseconds until a ping succeeds. */
@@ -159,6 +160,22 @@ describe.skipIf(missing !== undefined)(
       await node.close();
       await way.close();
       await next.stop();
+    });
+
+    test('tells nobody of the end of a connection but those whose work was on it', async () => {
+      const working = Array.from({ length: 5 }, () => timed(database.run((sql) => sql`select pg_sleep(5)`)));
+      const count = (): Promise<{ total: number }[]> =>
+        onOne<{ total: number }>(
+          server,
+          "select count(pg_terminate_backend(pid)) as total from pg_stat_activity where query like '%pg_sleep(5)%' and pid <> pg_backend_pid() and state = 'active'",
+        );
+      let ended = 0;
+      while (ended < 5) ended += (await count())[0]?.total ?? 0;
+      for (const { error } of await Promise.all(working)) expect(error).toBeInstanceOf(Unavailable);
+      await recovery(database);
+      for (let round = 0; round < 3; round += 1)
+        for (const { error } of await Promise.all(Array.from({ length: 10 }, () => timed(database.ping()))))
+          expect(error).toBeUndefined();
     });
 
     test('is Unavailable when it has no connection left', async () => {
