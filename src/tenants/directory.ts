@@ -1,4 +1,5 @@
 import { matchesEmailList } from '../auth/email.ts';
+import type { Eventually } from '../kernel/eventually.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 
@@ -14,7 +15,13 @@ export interface DirectoryDeps {
   readonly onError: (error: unknown) => void;
   /** Milliseconds between loads that no message asked for; heals lost messages. */
   readonly refreshMs?: number;
+  /** Milliseconds that have passed since some moment, also while this process was frozen. */
+  readonly elapsedMs?: () => number;
 }
+
+const REFRESH_MS = 5000;
+/** A load that is late by more than this was held up. */
+const LATE_MS = 2000;
 
 interface Snapshot {
   readonly tenants: ReadonlyMap<string, Tenant>;
@@ -35,9 +42,15 @@ export class TenantDirectory {
   #announcements: Promise<unknown> = Promise.resolve();
   readonly #troubles = new Set<'load' | 'announcement'>();
   #stops: (() => void)[] = [];
+  readonly #elapsedMs: () => number;
+  readonly #refreshMs: number;
+  /** When the database was last asked, with whatever result. */
+  #askedAtMs = -Infinity;
 
   constructor(deps: DirectoryDeps) {
     this.#deps = deps;
+    this.#elapsedMs = deps.elapsedMs ?? (() => performance.now());
+    this.#refreshMs = deps.refreshMs ?? REFRESH_MS;
   }
 
   /**
@@ -56,7 +69,7 @@ export class TenantDirectory {
       throw error;
     }
     if (this.#stops.length === 0) return; // stopped meanwhile
-    const timer = setInterval(() => this.#refresh(), this.#deps.refreshMs ?? 5000).unref();
+    const timer = setInterval(() => this.#refresh(), this.#refreshMs).unref();
     this.#stops.push(() => clearInterval(timer));
   }
 
@@ -66,6 +79,15 @@ export class TenantDirectory {
     await this.#queued?.catch(() => undefined);
     await this.#running;
     await this.#announcements;
+  }
+
+  /**
+   * Resolves when the look-ups are fit for admitting somebody: a process that was frozen looks at the database first, since it
+   * missed what was revoked meanwhile. While the database is away what is known counts.
+   */
+  awake(): Eventually<void> {
+    if (this.#elapsedMs() - this.#askedAtMs <= this.#refreshMs + LATE_MS) return;
+    return this.reload().catch(() => undefined);
   }
 
   /** The key and its tenant, revoked or not: the caller decides what a revoked key means. */
@@ -116,6 +138,8 @@ export class TenantDirectory {
     } catch (error) {
       this.#tell('load', error);
       throw error;
+    } finally {
+      this.#askedAtMs = this.#elapsedMs();
     }
     const keys = [...this.#snapshot.keys.values()].map(({ key }) => key);
     const fresh = keys.filter(({ key, revokedAtMs }) => revokedAtMs !== null && !this.#announced.has(key));

@@ -102,12 +102,14 @@ export function createVoiceSessions(parts: VoiceParts) {
   async function confirmEnds(records: readonly VoiceRecord[], at: number): Promise<void> {
     const ended = records.filter(({ endedAtMs }) => endedAtMs !== null);
     const isWritten = !writer.isAway && (await writer.save(ended).then(() => true, falseWhenAway));
-    for (const record of ended) {
-      if (!isWritten) writer.note(record);
-      const untilMs = isWritten ? forgottenAtMs(record) : at + CONFIRM_MS;
-      if (at >= untilMs) await registry.remove(record.id);
-      else await registry.postpone(record.id, untilMs);
-    }
+    if (!isWritten) for (const record of ended) writer.note(record);
+    const nextLookMs = (record: VoiceRecord): number => (isWritten ? forgottenAtMs(record) : at + CONFIRM_MS);
+    // All at once, so that they share script calls.
+    await Promise.all(
+      ended.map(async (record) =>
+        at >= nextLookMs(record) ? registry.remove(record.id) : registry.postpone(record.id, nextLookMs(record)),
+      ),
+    );
   }
 
   /**

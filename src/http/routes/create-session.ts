@@ -53,6 +53,7 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
 }
 
 async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSessionParts): Promise<Result> {
+  await parts.directory.awake();
   const admission = admit(call.body, call.login, call.origin, parts);
   if (admission instanceof Refusal) return admission;
   const scope = admission.who.keyId ?? call.login?.email ?? '';

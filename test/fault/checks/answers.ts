@@ -1,4 +1,5 @@
 import { isUnknown, type Call, type Entry, type Journal } from '../../support/journal.ts';
+import type { Fault } from '../faults.ts';
 import { describe, isAway, isNodeAway, RECOVERY_MS, type Dependency, type History } from '../history.ts';
 import { keyRevocations } from '../revocations.ts';
 import { limits } from '../settings.ts';
@@ -101,7 +102,16 @@ function wrongAnswer(entry: Entry, { faults, stalls }: History): string[] {
   const isRecovering = outcome === 503 && isNodeAway(faults, entry, RECOVERY_MS);
   const isStarved = outcome === 503 && stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;
   const isRefusal = outcome === 503 && code === 'SERVICE_UNAVAILABLE' && refusedWithout[call].some(away);
-  return isProviderFault || isRecovering || isStarved || isRefusal ? [] : [`wrong answer: ${describe(entry)}`];
+  // What Redis has lost only PostgreSQL knows.
+  const isLost = outcome === 503 && away('postgres') && faults.some((fault) => hasLost(fault, entry));
+  return isProviderFault || isRecovering || isStarved || isRefusal || isLost
+    ? []
+    : [`wrong answer: ${describe(entry)}`];
+}
+
+function hasLost({ kind, from }: Fault, { call, doneAt }: Entry): boolean {
+  const asks = call === 'heartbeat' || call === 'attach' || call === 'end';
+  return asks && (kind === 'redis.flush' || kind === 'redis.restart') && from <= doneAt;
 }
 
 /** An engaged session is served by every node, and an ended one by none. */

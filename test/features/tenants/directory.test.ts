@@ -58,6 +58,34 @@ describe('The tenant directory', () => {
   });
 });
 
+describe('A process that was frozen', () => {
+  test('looks at the database before it admits anybody', async () => {
+    const tenants = new FakeTenants(aTenant('acme', { keys: [site] }));
+    let elapsedMs = 0;
+    const { directory } = build(tenants, { elapsedMs: () => elapsedMs });
+    await directory.reload();
+    await tenants.revoke('acme', 'site', 9);
+    elapsedMs = 7000;
+    expect(directory.awake()).toBeUndefined();
+    elapsedMs = 7001;
+    await directory.awake();
+    expect(directory.keyOf(site.key)?.key.revokedAtMs).toBe(9);
+    expect(directory.awake()).toBeUndefined();
+  });
+
+  test('goes by what it knows while the database is away, and asks once', async () => {
+    const tenants = new FakeTenants(aTenant('acme', { keys: [site] }));
+    let elapsedMs = 0;
+    const { directory } = build(tenants, { elapsedMs: () => elapsedMs });
+    await directory.reload();
+    tenants.isAway = true;
+    elapsedMs = 60_000;
+    await directory.awake();
+    expect(directory.awake()).toBeUndefined();
+    expect(directory.keyOf(site.key)?.key.revokedAtMs).toBeNull();
+  });
+});
+
 describe('A revocation', () => {
   test('is announced at the first load, then only when it is new', async () => {
     const tenants = new FakeTenants(aTenant('acme', { keys: [site, old] }));
