@@ -58,8 +58,10 @@ export function createVoiceSessions(parts: VoiceParts) {
   /** Before the caller is answered a transition is in the history and its slot is free again. */
   async function settled(record: VoiceRecord, facts: readonly VoiceFact[]): Promise<void> {
     for (const fact of facts) if (fact.type !== 'session.ended') events.sessionMoved(record, fact);
+    // What is known to be away is not waited for: the record is noted, and the next flush writes it.
+    const writing = writer.isAway ? undefined : writer.saveOrWait(record);
     // A slot that cannot be freed now lapses by itself.
-    await Promise.all([writer.saveOrWait(record), freeSlot(record)]);
+    await Promise.all([writing, freeSlot(record)]);
     for (const fact of facts) announce(record.id, fact);
   }
 

@@ -166,4 +166,19 @@ describe('While the database is away', () => {
     expect(await kept(going)).toMatchObject({ lastSeenAtMs: app.clock.now() });
     expect(await kept(ending)).toMatchObject({ settledAtMs: app.clock.now() });
   });
+
+  test('only the first transition waits for it', async () => {
+    const key = await app.key();
+    const ids = [await app.open(key), await app.open(key), await app.open(key)];
+    database().isAway = true;
+    const asked = [];
+    for (const id of ids) {
+      const before = database().asked;
+      await app.sessions.end(id, 'closed_by_client', app.clock.now());
+      asked.push(database().asked - before);
+    }
+    expect(asked).toEqual([1, 0, 0]);
+    database().isAway = false;
+    for (const id of ids) expect(await kept(id)).toMatchObject({ endReason: 'closed_by_client' });
+  });
 });
