@@ -17,7 +17,7 @@ export class ReplyDeadlineExceeded extends Error {
  * A defect of the handler: it let an upgrade go on after a wait. uWebSockets.js 20.51 can take such a connection for one that
  * still speaks HTTP, and close it (uWebSockets pull request 1929). Refusing an upgrade may take its time.
  */
-export class LateUpgrade extends Error {
+class LateUpgrade extends Error {
   override readonly name = 'LateUpgrade';
 
   constructor() {
