@@ -108,6 +108,8 @@ export class Line {
     const attached = await this.attach();
     const wire = this.#wire;
     if (wire === undefined || attached.outcome !== 200) return attached;
+    // Another beat of this client may have heard the end meanwhile.
+    if (!wire.isOpen) return this.heartbeat();
     this.#ids += 1;
     const id = this.#ids;
     const beat = await this.#note('heartbeat', wire.life.node, () => wire.ask(id, { type: 'heartbeat', id }));
