@@ -1,5 +1,5 @@
 import { biographies, surroundings } from './biography.ts';
-import { checkAnswers, checkHeartbeats, checkSlowAnswers } from './checks/answers.ts';
+import { checkAnswers, checkHeartbeats, checkRefusals, checkSlowAnswers } from './checks/answers.ts';
 import { checkCodes } from './checks/codes.ts';
 import { checkEnds, checkLateEnds } from './checks/ends.ts';
 import { checkLedger } from './checks/ledger.ts';
@@ -35,6 +35,7 @@ const SHOWN = 12;
 const timed = {
   ends: 'ends are at most two seconds late',
   answers: 'answers are in time',
+  refusals: 'nobody is refused but while something that is needed is away',
   news: 'revocations are known on every node within a second',
 } as const;
 
@@ -56,6 +57,7 @@ export function judge(history: History, observed: Findings, setting: Setting): R
     [timed.news]: checkSlowNews(history, stories),
     'each socket hears the end of its session once': checkSockets(history),
     'answers are as the policy says': checkAnswers(history),
+    [timed.refusals]: checkRefusals(history),
     [timed.answers]: checkSlowAnswers(history),
     ...observed,
   };

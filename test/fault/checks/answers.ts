@@ -52,16 +52,29 @@ const ordinary: Readonly<Record<Call, readonly number[]>> = {
   revokeLogin: [200],
 };
 
-/** Every request is answered as the policy for the dependencies that are away says. */
+/** No answer is one that the policy has not, whatever is away. */
 export function checkAnswers(history: History): string[] {
+  return wrongAnswers(history, (entry) => !isRefusal(entry));
+}
+
+/** Nobody is refused or cut off but while something is away that the request needs. */
+export function checkRefusals(history: History): string[] {
+  return wrongAnswers(history, isRefusal);
+}
+
+function isRefusal({ outcome }: Entry): boolean {
+  return outcome === 503 || typeof outcome === 'string';
+}
+
+function wrongAnswers(history: History, isAsked: (entry: Entry) => boolean): string[] {
   const revoked = keyRevocations(history.journal);
   const isRefusedKey = ({ call, outcome, about, doneAt }: Entry): boolean =>
     call === 'create' && outcome === 401 && revoked(about.keyId).askedAt < doneAt;
   const isRepeat = repeats(history.journal);
   const isToComeAgain = (entry: Entry): boolean => entry.outcome === 503 && isRepeat(entry);
-  return history.journal.entries.flatMap((entry) =>
-    isRefusedKey(entry) || isToComeAgain(entry) ? [] : wrongAnswer(entry, history),
-  );
+  return history.journal.entries
+    .filter(isAsked)
+    .flatMap((entry) => (isRefusedKey(entry) || isToComeAgain(entry) ? [] : wrongAnswer(entry, history)));
 }
 
 /** Every request is answered in time. */
@@ -101,12 +114,10 @@ function wrongAnswer(entry: Entry, { faults, stalls }: History): string[] {
   // A node that has just started or thawed has its connections still to make.
   const isRecovering = outcome === 503 && isNodeAway(faults, entry, RECOVERY_MS);
   const isStarved = outcome === 503 && stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;
-  const isRefusal = outcome === 503 && code === 'SERVICE_UNAVAILABLE' && refusedWithout[call].some(away);
+  const isPolicy = outcome === 503 && code === 'SERVICE_UNAVAILABLE' && refusedWithout[call].some(away);
   // What Redis has lost only PostgreSQL knows.
   const isLost = outcome === 503 && away('postgres') && faults.some((fault) => hasLost(fault, entry));
-  return isProviderFault || isRecovering || isStarved || isRefusal || isLost
-    ? []
-    : [`wrong answer: ${describe(entry)}`];
+  return isProviderFault || isRecovering || isStarved || isPolicy || isLost ? [] : [`wrong answer: ${describe(entry)}`];
 }
 
 function hasLost({ kind, from }: Fault, { call, doneAt }: Entry): boolean {
