@@ -203,6 +203,18 @@ function faults(start: () => Promise<RedisService>): void {
     }
   });
 
+  test('windows that go on in this process are one, whether a request can wait or not', async () => {
+    const key = randomId();
+    service.freeze();
+    const allowed = [
+      node.windows.takeAtOnce(key, 2, DAY_BEGIN),
+      await node.windows.take(key, 2, DAY_BEGIN),
+      node.windows.takeAtOnce(key, 2, DAY_BEGIN),
+    ].map((count) => count.allowed);
+    service.thaw();
+    expect(allowed).toEqual([true, true, false]);
+  });
+
   test('what depends on a count that Redis does not answer is decided by the count of this process', async () => {
     const record = voiceRecord();
     await node.registry.insert(record);

@@ -28,9 +28,8 @@ export interface RedisWindows extends Windows {
 
 /** Edge limits that all nodes share. While Redis is away each node counts for itself, and goes back by itself. */
 export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsParts): RedisWindows {
+  /** What this process knows by itself: for an outage, and for what cannot wait. */
   const local = createInProcessWindows();
-  /** What this process knows of the shared windows that it asked for without waiting. */
-  const known = createInProcessWindows();
   let isLocal = false;
   let newestMinute = 0;
 
@@ -81,9 +80,9 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsPar
       const minute = minuteOf(atMs);
       ask(key, limit, minute).then((taken) => {
         noteShared();
-        known.learn(key, taken, atMs);
+        local.learn(key, taken, atMs);
       }, noteOutage);
-      return known.take(key, limit, atMs);
+      return local.take(key, limit, atMs);
     },
 
     takeAlongside<T>(key: string, limit: number, atMs: number, work: () => Eventually<T>): Promise<Counted<T>> {
