@@ -21,7 +21,7 @@ import { HistoryWriter } from './history-writer.ts';
 import { createVoiceRecords, slotUntilMs } from './records.ts';
 import { ifRegistryAway, putInto, RegistryDebts } from './registry-debts.ts';
 
-/** Records that are read at once for a restoration. */
+/** Records that are looked at together after a loss. */
 const PAGE = 1000;
 const ENDED_AT_ONCE = 100;
 /** Ends that are looked at after an outage; what a longer one leaves over is found by the next heartbeat or deadline. */
@@ -80,6 +80,11 @@ export function createVoiceSessions(parts: VoiceParts) {
     if (!(await putInto(registry, record))) return;
     await freeSlot(record);
     if (record.endReason !== null) announce(record.id, { type: 'session.ended', reason: record.endReason });
+  }
+
+  async function buryIfHeld(record: VoiceRecord): Promise<void> {
+    const held = await registry.load(record.id);
+    if (held?.endedAtMs === null) await bury(record);
   }
 
   async function freeSlot({ subject, id }: VoiceRecord): Promise<void> {
@@ -252,10 +257,9 @@ export function createVoiceSessions(parts: VoiceParts) {
 
     /** Ends in the registry what ended since then without it: the node that owes it the end may be gone. @throws Unavailable */
     async buryEndedSince(sinceMs: number): Promise<void> {
-      for (const record of await history.endedSince(sinceMs, BURIED)) {
-        const held = await registry.load(record.id);
-        if (held?.endedAtMs === null) await bury(record);
-      }
+      const ended = await history.endedSince(sinceMs, BURIED);
+      for (let from = 0; from < ended.length; from += PAGE)
+        await Promise.all(ended.slice(from, from + PAGE).map(buryIfHeld));
     },
 
     /** Writes what waits for the history. @throws Unavailable */
