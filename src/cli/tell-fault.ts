@@ -1,4 +1,5 @@
 import { ConfigError } from '../../config/env.ts';
+import { isServerError, isTlsFault, permissionDenied } from '../database/connection-fault.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
@@ -22,7 +23,7 @@ function codeOf(error: unknown): number | undefined {
   if (error instanceof ConfigError || error instanceof TenantsFileError) return exitCode.config;
   if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
     return exitCode.unavailable;
-  if (error instanceof Unavailable || isFileFault(error)) return exitCode.unavailable;
+  if (error instanceof Unavailable || isFileFault(error) || isServerError(error)) return exitCode.unavailable;
   return error instanceof CannotListen ? exitCode.refused : undefined;
 }
 
@@ -34,7 +35,17 @@ function isFileFault(error: unknown): boolean {
 
 function wordsOf(error: Error): string {
   if (isFileFault(error)) return `${error.message}. May this user write to DATA_DIR, and is there room?`;
+  if (isServerError(error))
+    return `The database refuses: ${error.message} (SQLSTATE ${error.code}). See docs/operations.md.`;
   if (!(error instanceof Unavailable) || error.dependency !== 'database') return error.message;
-  const why = error.cause instanceof Error ? error.cause.message : 'it does not answer';
-  return `The database cannot be used: ${why}. Is it running, and is DATABASE_URL right?`;
+  const { cause } = error;
+  const why = cause instanceof Error ? cause.message : 'it does not answer';
+  return `The database cannot be used: ${why}. ${hintOf(cause)}`;
+}
+
+function hintOf(cause: unknown): string {
+  if (isTlsFault(cause))
+    return "Does it speak TLS as DATABASE_URL's sslmode asks, and is its certificate trusted (NODE_EXTRA_CA_CERTS)? See docs/operations.md.";
+  if (permissionDenied(cause) !== undefined) return 'Grant its role what docs/operations.md lists.';
+  return 'Is it running, and is DATABASE_URL right?';
 }

@@ -31,9 +31,9 @@ const connectionCodes: ReadonlySet<string> = new Set([
 /**
  * SQLSTATE classes and codes by which the server says that it cannot serve now, whatever the SQL: 08 connection, 28 and 3D000
  * the login is refused, 53 out of resources (too many connections), 57P0x shutdown or recovery, 57014 and 25P03 our own server-side
- * deadlines, 25006 a standby after a failover.
+ * deadlines, 25006 a standby after a failover, 42501 the role lacks a right that it had or needs.
  */
-const serverStates = /^(?:08...|28...|3D000|53...|57P0.|57014|25P03|25006)$/;
+const serverStates = /^(?:08...|28...|3D000|53...|57P0.|57014|25P03|25006|42501)$/;
 
 /** Serialization failure and deadlock: the work lost against another and was undone; another try may do. */
 const lostStates: ReadonlySet<string> = new Set(['40001', '40P01']);
@@ -42,10 +42,34 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
+/** The ways in which a certificate or a handshake is refused, by Node's and OpenSSL's names. */
+const tlsFault =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|HOSTNAME_MISMATCH$)/;
+
+/** True when no connection may be trusted, or the two sides could not agree on one. */
+export function isTlsFault(error: unknown): boolean {
+  const code = codeOf(error);
+  // A server without TLS hangs up on the handshake: only Node's words tell it from any other hang-up.
+  return tlsFault.test(code) || (code === 'ECONNRESET' && (error as Error).message.includes('TLS'));
+}
+
+/** True for what the server said of the SQL or of the session, as it said it. */
+export function isServerError(error: unknown): error is postgres.PostgresError {
+  return error instanceof postgres.PostgresError;
+}
+
+/** The server's words when a role lacks a right (SQLSTATE 42501), also behind `Unavailable`; undefined for every other fault. */
+export function permissionDenied(error: unknown): string | undefined {
+  const fault = error instanceof Unavailable ? error.cause : error;
+  return fault instanceof postgres.PostgresError && fault.code === '42501' ? fault.message : undefined;
+}
+
 /** True when the fault lies with the server or the way to it, not with the SQL. */
 export function isConnectionFault(error: unknown): boolean {
   const code = codeOf(error);
-  return error instanceof postgres.PostgresError ? serverStates.test(code) : connectionCodes.has(code);
+  return error instanceof postgres.PostgresError
+    ? serverStates.test(code)
+    : connectionCodes.has(code) || isTlsFault(error);
 }
 
 /** True when no connection could be made in time although something may listen there. */

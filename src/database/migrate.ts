@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { permissionDenied } from './connection-fault.ts';
 import type { AnySql, Database } from './database.ts';
 
 /** Any fixed number that no other user of the same database takes. */
@@ -27,14 +28,28 @@ export class MigrationError extends Error {
 
 /**
  * Brings the schema up to this build: all missing files of `directory` in order, in one transaction, under an advisory lock, so that
- * any number of nodes may start at once. A file is one script of statements that may run in a transaction.
+ * any number of nodes may start at once. A file is one script of statements that may run in a transaction. A schema that is up to
+ * date is only read, so that a role without the right to change it may serve.
  *
  * @returns the names of the files that were applied.
- * @throws MigrationError when an applied file was changed, or the database is newer than this build.
+ * @throws MigrationError when an applied file was changed, the database is newer than this build, or the role may not migrate.
  * @throws Unavailable when the database is away or another node migrates for more than a minute.
  */
 export async function migrate(database: Database, directory: URL = shippedMigrations): Promise<readonly string[]> {
   const migrations = await readMigrations(directory);
+  try {
+    const missing = await database.run((sql) => missingMigrations(sql, migrations));
+    return missing.length === 0 ? [] : await apply(database, migrations);
+  } catch (error) {
+    const denied = permissionDenied(error);
+    if (denied === undefined) throw error;
+    throw new MigrationError(
+      `the database's role may not do what a migration needs (${denied}): run "npm start -- migrate" with the role that owns the tables, and grant this one its rights on them`,
+    );
+  }
+}
+
+function apply(database: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
   return database.transaction(
     async (sql) => {
       await sql`select pg_advisory_xact_lock(${LOCK_KEY})`;
@@ -75,6 +90,8 @@ async function readMigration(directory: URL, name: string): Promise<Migration> {
 }
 
 async function missingMigrations(sql: AnySql, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const [table] = await sql<{ isThere: boolean }[]>`select to_regclass('schema_migration') is not null as "isThere"`;
+  if (table?.isThere !== true) return migrations;
   const applied = await sql<{ id: number; name: string; sha256: string }[]>`
     select id, name, sha256 from schema_migration order by id`;
   const known = new Map(migrations.map((migration) => [migration.id, migration]));

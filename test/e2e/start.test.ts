@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { variables, type VariableName } from '../../config/env.ts';
+import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { runToEnd } from '../support/switchboard.ts';
 import { World } from '../support/world.ts';
@@ -56,6 +57,32 @@ describe('A start', () => {
       expect(stdout + stderr).not.toMatch(/hunter2|\n\s+at /);
     }
   });
+
+  test.skipIf(reasonToSkipPostgres() !== undefined)(
+    'with a database that does not speak TLS as it was asked to says so in words',
+    async () => {
+      const server = await startPostgres();
+      const DATABASE_URL = `${server.url}?sslmode=require`;
+      const { code, stdout, stderr } = await runToEnd(['migrate'], { ...nowhere, DATABASE_URL });
+      await server.stop();
+      expect(code).toBe(69);
+      expect(stderr).toMatch(/database.*TLS.*sslmode.*NODE_EXTRA_CA_CERTS/);
+      expect(stdout + stderr).not.toMatch(/\n\s+at /);
+    },
+  );
+
+  test.skipIf(reasonToSkipPostgres() !== undefined)(
+    'with a database that refuses what a migration needs tells its words, not a stack',
+    async () => {
+      const server = await startPostgres();
+      const DATABASE_URL = `${server.url}?search_path=nowhere`;
+      const { code, stdout, stderr } = await runToEnd(['migrate'], { ...nowhere, DATABASE_URL });
+      await server.stop();
+      expect(code).toBe(69);
+      expect(stderr).toMatch(/^The database refuses: .*no schema.*3F000/);
+      expect(stdout + stderr).not.toMatch(/\n\s+at /);
+    },
+  );
 
   test('with a data directory that cannot be made says so', async () => {
     const { code, stderr } = await runToEnd([], { DATA_DIR: join(process.execPath, 'data'), PORT: '0' });
