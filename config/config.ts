@@ -11,6 +11,15 @@ export interface CallerLimits {
   readonly concurrentSessions: number;
 }
 
+/** Days for which things are kept; 0 is for ever. */
+export interface RetentionDays {
+  /** After a session's end. */
+  readonly sessions: number;
+  /** Usage entries and totals. */
+  readonly usage: number;
+  readonly audit: number;
+}
+
 /** The settings in the words of the code, with what follows from them. */
 export interface Config {
   readonly mode: Settings['NODE_ENV'];
@@ -49,6 +58,7 @@ export interface Config {
   readonly quotaTimeZone: string;
   readonly edge: { readonly perIpPerMinute: number; readonly perUserPerMinute: number; readonly burst: number };
   readonly callers: { readonly widget: CallerLimits; readonly console: CallerLimits };
+  readonly retentionDays: RetentionDays;
   readonly voice: VoiceLimits;
   readonly heartbeatIntervalSec: number;
   readonly auth: AuthLimits;
@@ -110,6 +120,11 @@ export function toConfig(settings: Settings): Config {
         dailyMicroDollars: settings.CONSOLE_MAX_DOLLARS_DAILY,
         concurrentSessions: settings.CONSOLE_MAX_CONCURRENT_SESSIONS,
       },
+    },
+    retentionDays: {
+      sessions: settings.SESSION_RETENTION_DAYS,
+      usage: settings.USAGE_RETENTION_DAYS,
+      audit: settings.AUDIT_RETENTION_DAYS,
     },
     voice: {
       maxMinutes: settings.MAX_SESSION_MINUTES,

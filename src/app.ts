@@ -14,6 +14,8 @@ import { Release } from './kernel/release.ts';
 import type { KeptMail } from './mail/contract.ts';
 import { selectMailer } from './mail/select.ts';
 import { buildService } from './service.ts';
+import { createCalendar } from './quota/calendar.ts';
+import { deleteWhatIsOver } from './retention.ts';
 import { createDurableStores } from './stores/durable.ts';
 import { createEvents } from './telemetry/events.ts';
 import type { Log } from './telemetry/log.ts';
@@ -150,7 +152,10 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => watch.stop());
   await directory.start();
   release.add(() => directory.stop());
-  release.add(startBackground({ sessions, live, hub, stores, onError }));
+  const calendar = createCalendar(config.quotaTimeZone);
+  const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
+  const purge = (at: number): Promise<void> => deleteWhatIsOver(at, retention);
+  release.add(startBackground({ sessions, live, hub, purge, onError }));
   isReady = true;
   const transport = early ?? (await open());
 

@@ -1,7 +1,6 @@
 import type { Hub } from './channel/hub.ts';
 import { Unavailable } from './kernel/errors.ts';
 import { repeat } from './kernel/repeat.ts';
-import type { DurableStores } from './stores/durable.ts';
 import type { LiveStores } from './stores/live.ts';
 import type { VoiceSessions } from './voice/voice-sessions.ts';
 
@@ -16,13 +15,13 @@ const UNNOTICED_MS = 5000;
 const FLUSH_MS = 1000;
 const TICK_MS = 1000;
 const PURGE_MS = 10 * 60_000;
-const DAY_MS = 86_400_000;
 
 export interface BackgroundParts {
   readonly sessions: VoiceSessions;
   readonly live: LiveStores;
   readonly hub: Pick<Hub, 'tick'>;
-  readonly stores: DurableStores;
+  /** Deletes what is over. */
+  readonly purge: (at: number) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -30,13 +29,13 @@ export interface BackgroundParts {
  * The work that no request asks for: sweeping deadlines, writing the history, warning the clients of ends that are near,
  * deleting what is over. @returns the way to stop it
  */
-export function startBackground({ sessions, live, hub, stores, onError }: BackgroundParts): () => Promise<unknown> {
+export function startBackground({ sessions, live, hub, purge, onError }: BackgroundParts): () => Promise<unknown> {
   const { clock } = live;
   const stops = [
     repeat(SWEEP_MS, createSweep(sessions, live), onError),
     repeat(FLUSH_MS, () => sessions.flush(), onError),
     repeat(TICK_MS, async () => hub.tick(), onError),
-    repeat(PURGE_MS, () => purge(stores, clock.now()), onError),
+    repeat(PURGE_MS, () => purge(clock.now()), onError),
   ];
   return () => Promise.all(stops.map((stop) => stop()));
 }
@@ -75,13 +74,4 @@ function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<v
 /** The database tells later; deadlines do not wait for it. */
 function unlessDatabaseAway(fault: unknown): void {
   if (!(fault instanceof Unavailable) || fault.dependency !== 'database') throw fault;
-}
-
-/** Deletes what nobody will ask for again. */
-async function purge(stores: DurableStores, at: number): Promise<void> {
-  await stores.counters.purge(at - DAY_MS);
-  await stores.challenges.purge(at - DAY_MS);
-  await stores.logins.purge(at - 30 * DAY_MS);
-  await stores.replays.purge(at);
-  await stores.ledger.purge(at - 2 * DAY_MS);
 }

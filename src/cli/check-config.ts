@@ -1,5 +1,6 @@
 import { toConfig, type Config } from '../../config/config.ts';
-import { ConfigError, readSettings, variables, type Settings, type VariableName } from '../../config/env.ts';
+import { variables, type Settings, type VariableName } from '../../config/env.ts';
+import { ConfigError, readSettings } from '../../config/read-settings.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { toConfig, type Config } from '../../config/config.ts';
-import { ConfigError, readSettings } from '../../config/env.ts';
+import { ConfigError, readSettings } from '../../config/read-settings.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';

@@ -1,5 +1,5 @@
 import { toConfig } from '../../config/config.ts';
-import { readSettings } from '../../config/env.ts';
+import { readSettings } from '../../config/read-settings.ts';
 import { openDatabase } from '../database/open.ts';
 import { migrate } from '../database/migrate.ts';
 import { exitCode, type Terminal } from './terminal.ts';

@@ -1,5 +1,5 @@
 import { toConfig, type Config } from '../../config/config.ts';
-import { readSettings } from '../../config/env.ts';
+import { readSettings } from '../../config/read-settings.ts';
 import { runNode, untilSignal, type Started } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
 import { superviseWorkers } from './workers.ts';

@@ -6,6 +6,7 @@ import { createPostgresInstallation } from './installation/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
+import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
 
@@ -22,6 +23,7 @@ export function createDurableStores(database: Database) {
     ledger: createPostgresLedger(database),
     logins: createPostgresLogins(database),
     replays: createPostgresReplays(database),
+    retention: createPostgresRetention(database),
     tenants: createPostgresTenants(database),
   };
 }

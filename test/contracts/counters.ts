@@ -98,14 +98,5 @@ export function countersContract(name: string, make: Make<Counters>): void {
       );
       expect(admitted).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     });
-
-    test('a purge forgets the windows that have ended and no others', async () => {
-      const key = randomId();
-      await take(key, 1);
-      await take(key, 1, at + MINUTE_MS);
-      await atOnce(2, () => counters().purge(DAY_BEGIN + MINUTE_MS + 1));
-      expect((await take(key, 1, at + MINUTE_MS)).allowed).toBe(false);
-      expect((await take(key, 1)).allowed).toBe(true);
-    });
   });
 }

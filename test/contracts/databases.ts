@@ -16,6 +16,7 @@ import { installationContract } from './installation.ts';
 import { ledgerContract } from './ledger.ts';
 import { loginsContract } from './logins.ts';
 import { replaysContract } from './replays.ts';
+import { retentionContract } from './retention.ts';
 import type { Make } from './support.ts';
 import { tenantsContract } from './tenants.ts';
 import { voiceHistoryContract } from './voice-history.ts';
@@ -47,6 +48,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   tenantsContract(name, both(createPostgresTenants));
   installationContract(name, both(createPostgresInstallation));
   replaysContract(name, both(createPostgresReplays));
+  retentionContract(name, nodes);
   auditContract(
     name,
     both((database) => ({ audit: createPostgresAudit(database), read: (target) => readAudit(database, target) })),

@@ -27,16 +27,6 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
     const ledger = nodesOf(make);
     const once = { key: 'once', bodyHash: 'body' };
 
-    test('a purged key counts anew, while totals stay', async () => {
-      const subject = randomId();
-      await ledger().record(entry(subject, { idempotency: once }));
-      await ledger().purge(DAY_BEGIN + 1);
-      expect(await ledger().record(entry(subject, { idempotency: once }))).toMatchObject({
-        kind: 'counted',
-        totals: { tokens: 200 },
-      });
-    });
-
     test('a subject that used nothing has zero', async () => {
       expect(await ledger().totals(randomId(), TODAY)).toEqual({ tokens: 0, microDollars: 0 });
     });

@@ -75,15 +75,6 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       expect(await claim(key, 'other', DAY_BEGIN + 60_000)).toMatchObject({ kind: 'claimed' });
       expect(await claim(key, 'other', DAY_BEGIN + 60_000)).toEqual({ kind: 'pending' });
     });
-
-    test('a purge forgets what is over, and no more', async () => {
-      const [over, kept] = [randomId(), randomId()];
-      await replays().keep(over, await claimed(over), sealed, DAY_BEGIN + 1);
-      await replays().keep(kept, await claimed(kept), sealed, DAY_BEGIN + 2);
-      await Promise.all([replays().purge(DAY_BEGIN + 2), replays().purge(DAY_BEGIN + 2)]);
-      expect(await claim(over)).toMatchObject({ kind: 'claimed' });
-      expect(await claim(kept)).toMatchObject({ kind: 'kept' });
-    });
   });
 }
 

@@ -1,5 +1,5 @@
 import { toConfig } from '../../config/config.ts';
-import { readSettings } from '../../config/env.ts';
+import { readSettings } from '../../config/read-settings.ts';
 import { createAuthSessions } from '../../src/auth/auth-sessions.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { openDatabase } from '../../src/database/open.ts';

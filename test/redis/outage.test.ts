@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readSettings } from '../../config/env.ts';
+import { readSettings } from '../../config/read-settings.ts';
 import { toConfig } from '../../config/config.ts';
 import { startBackground } from '../../src/background.ts';
 import { timeMs } from '../../src/database/time.ts';
@@ -164,7 +164,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const id = await nodes[0].open(key);
     const { live, sessions, service: parts } = nodes[1];
     const onError = (): void => undefined;
-    const stop = startBackground({ sessions, live, hub: parts.hub, stores: parts.stores, onError });
+    const stop = startBackground({ sessions, live, hub: parts.hub, purge: async () => undefined, onError });
     service.freeze();
     await end(nodes[0], id);
     await expect

@@ -1,4 +1,4 @@
-import { readSettings } from '../../config/env.ts';
+import { readSettings } from '../../config/read-settings.ts';
 import { toConfig } from '../../config/config.ts';
 import { selectDetector } from '../../src/bots/select.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';

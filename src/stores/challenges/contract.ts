@@ -11,6 +11,4 @@ export interface Challenges extends RecordStore<ChallengeRecord> {
   insert(record: ChallengeRecord): Promise<void>;
   /** The subject's newest challenge, whatever its state. */
   newest(subject: string): Promise<ChallengeRecord | undefined>;
-  /** Deletes challenges that expired before a time. */
-  purge(expiredBeforeMs: number): Promise<void>;
 }

@@ -40,15 +40,6 @@ export function createPostgresChallenges(database: Database): Challenges {
       );
       return record;
     },
-
-    async purge(expiredBeforeMs) {
-      // Rows that somebody holds are left for the next time: nobody waits, so nodes that purge at once cannot deadlock.
-      await database.run(
-        (sql) => sql`
-          delete from otp_challenge where id in
-            (select id from otp_challenge where expires_at_ms < ${expiredBeforeMs} for update skip locked)`,
-      );
-    },
   };
 }
 

@@ -12,6 +12,4 @@ export interface Counters {
   take(key: string, limit: number, windowMs: number, atMs: number): Promise<CounterTake>;
   /** Takes back one count of a window, never below zero. */
   giveBack(key: string, windowStartMs: number): Promise<void>;
-  /** Deletes windows that ended before a time. */
-  purge(endedBeforeMs: number): Promise<void>;
 }

@@ -34,15 +34,6 @@ export function createPostgresCounters(database: Database): Counters {
           update counter set count = count - 1 where key = ${key} and window_start_ms = ${windowStartMs} and count > 0`,
       );
     },
-
-    async purge(endedBeforeMs) {
-      // Rows that somebody holds are left for the next time: nobody waits, so nodes that purge at once cannot deadlock.
-      await database.run(
-        (sql) => sql`
-          delete from counter where (key, window_start_ms) in
-            (select key, window_start_ms from counter where window_end_ms < ${endedBeforeMs} for update skip locked)`,
-      );
-    },
   };
 }
 

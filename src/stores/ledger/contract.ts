@@ -28,6 +28,4 @@ export interface Ledger {
   record(entry: UsageEntry): Promise<LedgerAnswer>;
   /** Zero for a subject that used nothing. */
   totals(subject: string, day: string): Promise<UsageTotals>;
-  /** Forgets idempotency keys of reports before a time; entries and totals stay. */
-  purge(reportedBeforeMs: number): Promise<void>;
 }

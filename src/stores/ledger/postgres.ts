@@ -28,10 +28,6 @@ export function createPostgresLedger(database: Database): Ledger {
     record: grouped((entries: readonly UsageEntry[]) => database.run((sql) => recordAll(sql, entries)), MAX_ENTRIES),
 
     totals: (subject, day) => totals({ subject, day }),
-
-    async purge(reportedBeforeMs) {
-      await database.run((sql) => sql`delete from usage_key where at_ms < ${reportedBeforeMs}`);
-    },
   };
 }
 

@@ -6,6 +6,4 @@ export interface Logins extends RecordStore<AuthRecord> {
   load(id: string): Promise<AuthRecord | undefined>;
   save(record: AuthRecord, expectedVersion: number): Promise<boolean>;
   insert(record: AuthRecord): Promise<void>;
-  /** Deletes logins that expired before a time. */
-  purge(expiredBeforeMs: number): Promise<void>;
 }

@@ -27,15 +27,6 @@ export function createPostgresLogins(database: Database): Logins {
     },
 
     insert: (record) => database.run((sql) => insertLogin(sql, record)),
-
-    async purge(expiredBeforeMs) {
-      // Rows that somebody holds are left for the next time: nobody waits, so nodes that purge at once cannot deadlock.
-      await database.run(
-        (sql) => sql`
-          delete from login where id in
-            (select id from login where expires_at_ms < ${expiredBeforeMs} for update skip locked)`,
-      );
-    },
   };
 }
 

@@ -15,5 +15,4 @@ export interface Replays {
   keep(keyHash: string, token: string, sealed: Buffer, untilMs: number): Promise<void>;
   /** Gives the claim up: the work failed and may be tried again. */
   release(keyHash: string, token: string): Promise<void>;
-  purge(untilBeforeMs: number): Promise<void>;
 }

@@ -41,15 +41,6 @@ export function createPostgresReplays(database: Database): Replays {
         (sql) => sql`delete from replay where key_hash = ${keyHash} and token = ${token} and sealed is null`,
       );
     },
-
-    async purge(untilBeforeMs) {
-      // Rows that somebody holds are left for the next time: nobody waits, so nodes that purge at once cannot deadlock.
-      await database.run(
-        (sql) => sql`
-          delete from replay where key_hash in
-            (select key_hash from replay where until_ms < ${untilBeforeMs} for update skip locked)`,
-      );
-    },
   };
 }
 

@@ -4,6 +4,7 @@ import { createTokens } from '../../../src/auth/tokens.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
+import { createPostgresRetention } from '../../../src/stores/retention/postgres.ts';
 import { authSessions, HOUR, MINUTE, secret, SECOND, somebody, START, type TrustingAuthSessions } from './parts.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
@@ -64,7 +65,7 @@ describe('A login', () => {
   test('whose row is gone is over', async () => {
     const [a, b] = twoNodes();
     const { token } = await a.open(somebody(), START - 48 * HOUR);
-    await createPostgresLogins(database).purge(START - 23 * HOUR);
+    await createPostgresRetention(database).deleteSome('logins', START - 23 * HOUR);
     expect(await b.authenticate(token, START - 47 * HOUR)).toBeUndefined();
     expect(await a.authenticate(token, START - 47 * HOUR)).toBeUndefined();
   });

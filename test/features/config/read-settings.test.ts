@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toConfig } from '../../../config/config.ts';
-import { ConfigError, readSettings, variables, type VariableName } from '../../../config/env.ts';
+import { variables, type VariableName } from '../../../config/env.ts';
+import { ConfigError, readSettings } from '../../../config/read-settings.ts';
 import { parseSender } from '../../../src/mail/address.ts';
 import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
 

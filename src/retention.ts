@@ -1,0 +1,49 @@
+import type { RetentionDays } from '../config/config.ts';
+import type { QuotaDay } from './quota/calendar.ts';
+import { CHUNK, type Retention } from './stores/retention/contract.ts';
+
+const DAY_MS = 86_400_000;
+
+/** One round deletes at most this many chunks of a kind, so that a first round over years of rows is no long night's work. */
+const CHUNKS_A_ROUND = 100;
+
+/** Idempotency keys of usage reports are remembered for a day, in whatever time zone. */
+const USAGE_KEY_DAYS = 2;
+const LOGIN_DAYS = 30;
+
+export interface RetentionParts {
+  readonly retention: Retention;
+  /** 0 keeps for ever. */
+  readonly days: RetentionDays;
+  readonly calendar: (atMs: number) => QuotaDay;
+  /** Hears of a step that failed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Deletes what nobody will ask for again (docs/operations.md). One kind that fails holds up no other. Never rejects. */
+export async function deleteWhatIsOver(
+  at: number,
+  { retention, days, calendar, onError }: RetentionParts,
+): Promise<void> {
+  const daysAgo = (count: number): number => at - count * DAY_MS;
+  const steps: (() => Promise<number>)[] = [
+    () => retention.deleteSome('counters', daysAgo(1)),
+    () => retention.deleteSome('challenges', daysAgo(1)),
+    () => retention.deleteSome('logins', daysAgo(LOGIN_DAYS)),
+    () => retention.deleteSome('replays', at),
+    () => retention.deleteSome('usageKeys', daysAgo(USAGE_KEY_DAYS)),
+  ];
+  if (days.sessions > 0) steps.push(() => retention.deleteSome('sessions', daysAgo(days.sessions)));
+  if (days.usage > 0)
+    steps.push(
+      () => retention.deleteSome('usageEntries', daysAgo(days.usage)),
+      () => retention.deleteTotals(calendar(daysAgo(days.usage)).day),
+    );
+  if (days.audit > 0) steps.push(() => retention.deleteSome('audit', daysAgo(days.audit)));
+
+  for (const step of steps) await repeatWhileFull(step).catch(onError);
+}
+
+async function repeatWhileFull(step: () => Promise<number>): Promise<void> {
+  for (let chunk = 0; chunk < CHUNKS_A_ROUND && (await step()) >= CHUNK; chunk += 1);
+}

@@ -1,0 +1,52 @@
+import type { Database, Sql } from '../../database/database.ts';
+import { CHUNK, type Kept, type Retention } from './contract.ts';
+
+/** Nobody waits for it, and a slow one must not look like a database that is away. */
+const PATIENCE = { deadlineMs: 30_000 };
+
+/** Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. */
+const places: Readonly<Record<Kept, readonly [table: string, over: string | null]>> = {
+  sessions: ['voice_session', 'ended_at_ms'],
+  usageEntries: ['usage_entry', null],
+  usageTotals: ['usage_total', 'day'],
+  usageKeys: ['usage_key', 'at_ms'],
+  audit: ['audit', null],
+  logins: ['login', 'expires_at_ms'],
+  challenges: ['otp_challenge', 'expires_at_ms'],
+  counters: ['counter', 'window_end_ms'],
+  replays: ['replay', 'until_ms'],
+};
+
+/** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is. */
+export function createPostgresRetention(database: Database): Retention {
+  const run = async (kind: Kept, before: number | string): Promise<number> => {
+    const { count } = await database.run((sql) => deletion(sql, kind, before), PATIENCE);
+    return count;
+  };
+  return {
+    deleteSome: run,
+    deleteTotals: (day) => run('usageTotals', day),
+  };
+}
+
+/** The statement that deletes at most CHUNK rows of a kind. */
+export function deletion(sql: Sql, kind: Kept, before: number | string) {
+  const [table, over] = places[kind];
+  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before);
+}
+
+function earliest(sql: Sql, table: string, over: string, before: number | string) {
+  return sql`
+    delete from ${sql(table)} where ctid = any(array(
+      select ctid from ${sql(table)} where ${sql(over)} < ${before} order by ${sql(over)} limit ${CHUNK}
+      for update skip locked))`;
+}
+
+/** Rows that are only ever added need no index by time: what is over is among those with the lowest numbers. */
+function oldestNumbered(sql: Sql, table: string, before: number | string) {
+  return sql`
+    delete from ${sql(table)} where ctid = any(array(
+      select ctid from ${sql(table)} where at_ms < ${before} and ordinal <=
+        (select max(ordinal) from (select ordinal from ${sql(table)} order by ordinal limit ${CHUNK}) as lowest)
+      for update skip locked))`;
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { CHUNK, type Kept } from '../../src/stores/retention/contract.ts';
+import { createPostgresRetention, deletion } from '../../src/stores/retention/postgres.ts';
+import { atOnce, DAY_BEGIN } from './support.ts';
+
+const DAY_MS = 86_400_000;
+const ROWS_A_DAY = 6;
+const DAYS = 365;
+
+interface Table {
+  readonly name: string;
+  /** Rows for the days 0 (a year ago) to 364 before DAY_BEGIN: `day_ms` is the day's begin, `n` a number of the row. */
+  readonly fill: string;
+}
+
+const tables: Readonly<Record<Kept, Table>> = {
+  sessions: {
+    name: 'voice_session',
+    fill: `insert into voice_session select 's:' || md5(n::text) || ':' || n, md5(n::text), 'widget', 'acme', null, 'site', false, null,
+      'local', 'up', day_ms, day_ms, day_ms, day_ms, case when n % 6 = 0 then null else day_ms end,
+      case when n % 6 = 0 then null else 'closed_by_client' end, case when n % 6 = 0 then 'stale' else 'ended' end, 1 from rows`,
+  },
+  usageEntries: {
+    name: 'usage_entry',
+    fill: `insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tokens_after, micro_dollars_after)
+      select 'year', day, day_ms, 1, 1, 1, 1 from rows order by n`,
+  },
+  usageTotals: { name: 'usage_total', fill: `insert into usage_total select 'year' || n, day, 1, 1 from rows` },
+  usageKeys: { name: 'usage_key', fill: `insert into usage_key select 'year', 'key' || n, 'body', day_ms from rows` },
+  audit: {
+    name: 'audit',
+    fill: `insert into audit (at_ms, actor, action, target) select day_ms, 'cli', 'key.issue', 'year' from rows order by n`,
+  },
+  logins: {
+    name: 'login',
+    fill: `insert into login select 'year' || n, 'a@b.example', day_ms, day_ms, day_ms, null, null, 1 from rows`,
+  },
+  challenges: {
+    name: 'otp_challenge',
+    fill: `insert into otp_challenge select 'year' || n, 'year', 'hash', day_ms, day_ms, 0, 5, null, 1 from rows`,
+  },
+  counters: {
+    name: 'counter',
+    fill: `insert into counter select 'year' || n, day_ms - 60000, day_ms, 1, 1, 1 from rows`,
+  },
+  replays: { name: 'replay', fill: `insert into replay select 'year' || n, 'body', 'token', null, day_ms from rows` },
+};
+
+const kinds = Object.keys(tables) as Kept[];
+
+/** @param nodes the connections of two nodes to one migrated database */
+export function retentionContract(name: string, nodes: () => readonly [Database, Database]): void {
+  describe(`retention, ${name}`, () => {
+    const count = async (kind: Kept, where = 'true'): Promise<number> => {
+      const [row] = await nodes()[0].run((sql) =>
+        sql.unsafe<{ rows: number }[]>(`select count(*) as rows from ${tables[kind].name} where ${where}`),
+      );
+      return row?.rows ?? 0;
+    };
+
+    /** Empties the table and writes a year of rows into it. */
+    const fill = async (kind: Kept): Promise<void> => {
+      const rows = `with rows as (select n, ${DAY_BEGIN}::bigint - (${DAYS} - n / ${ROWS_A_DAY}) * ${DAY_MS}::bigint as day_ms,
+        to_char(to_timestamp(${DAY_BEGIN / 1000}) at time zone 'UTC' - (${DAYS} - n / ${ROWS_A_DAY}) * interval '1 day', 'YYYY-MM-DD') as day
+        from generate_series(0, ${DAYS * ROWS_A_DAY - 1}) as n)`;
+      await nodes()[0].run((sql) => sql.unsafe(`delete from ${tables[kind].name}`));
+      await nodes()[0].run((sql) => sql.unsafe(`${rows} ${tables[kind].fill}`));
+      await nodes()[0].run((sql) => sql.unsafe(`analyze ${tables[kind].name}`));
+    };
+
+    const before = (kind: Kept, daysAgo: number): number | string =>
+      kind === 'usageTotals'
+        ? new Date(DAY_BEGIN - daysAgo * DAY_MS).toISOString().slice(0, 10)
+        : DAY_BEGIN - daysAgo * DAY_MS;
+
+    const deleteSome = (database: Database, kind: Kept, daysAgo: number): Promise<number> => {
+      const retention = createPostgresRetention(database);
+      const over = before(kind, daysAgo);
+      return kind === 'usageTotals' ? retention.deleteTotals(String(over)) : retention.deleteSome(kind, Number(over));
+    };
+
+    test.each(kinds)('deletes %s of a year in chunks, until those of the last days are left', async (kind) => {
+      await fill(kind);
+      const live = kind === 'sessions' ? 1 : 0;
+      const over = (DAYS - 30) * (ROWS_A_DAY - live);
+      const deleted: number[] = [];
+      do deleted.push(await deleteSome(nodes()[0], kind, 30));
+      while (deleted.at(-1) === CHUNK);
+      expect(deleted).toEqual([...Array.from({ length: Math.floor(over / CHUNK) }, () => CHUNK), over % CHUNK]);
+      expect(await count(kind)).toBe(30 * ROWS_A_DAY + (DAYS - 30) * live);
+      expect(await deleteSome(nodes()[1], kind, 30)).toBe(0);
+    });
+
+    test('never deletes a session that has not ended, however old', async () => {
+      await fill('sessions');
+      const live = await count('sessions', 'ended_at_ms is null');
+      expect(live).toBeGreaterThan(100);
+      while ((await deleteSome(nodes()[0], 'sessions', 0)) > 0);
+      expect(await count('sessions')).toBe(live);
+    });
+
+    test.each(kinds)('deletes each row of %s once when two nodes are at it at once', async (kind) => {
+      await fill(kind);
+      const there = await count(kind);
+      const [one, other] = nodes();
+      const deleted = await atOnce(6, (index) => deleteSome(index % 2 === 0 ? one : other, kind, 0));
+      const left = await count(kind);
+      expect(deleted.reduce((sum, rows) => sum + rows, 0)).toBe(there - left);
+    });
+
+    test.each(kinds)('finds %s by an index', async (kind) => {
+      await fill(kind);
+      const plan = await nodes()[0].run((sql) => sql`explain ${deletion(sql, kind, before(kind, 364))}`);
+      const text = plan.map((row) => Object.values(row)[0]).join('\n');
+      expect(text).toMatch(/Index (Only )?Scan/);
+      expect(text).not.toContain('Seq Scan');
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { createCalendar } from '../../../src/quota/calendar.ts';
+import { deleteWhatIsOver } from '../../../src/retention.ts';
+import { CHUNK, type Kept, type Retention } from '../../../src/stores/retention/contract.ts';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.UTC(2030, 5, 15, 12);
+
+/** What one round asked for, and how many rows of each kind it found over. */
+function round(over: Partial<Record<Kept, number>> = {}, days = { sessions: 0, usage: 0, audit: 0 }) {
+  const asked = new Map<Kept, (number | string)[]>();
+  const faults: unknown[] = [];
+  const left = { ...over };
+  const take = (kind: Kept, before: number | string): Promise<number> => {
+    asked.set(kind, [...(asked.get(kind) ?? []), before]);
+    const rows = left[kind] ?? 0;
+    if (Number.isNaN(rows)) return Promise.reject(new Error(`${kind} is slow`));
+    left[kind] = Math.max(0, rows - CHUNK);
+    return Promise.resolve(Math.min(CHUNK, rows));
+  };
+  const retention: Retention = {
+    deleteSome: take,
+    deleteTotals: (day) => take('usageTotals', day),
+  };
+  const parts = { retention, days, calendar: createCalendar('UTC'), onError: (fault: unknown) => faults.push(fault) };
+  return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left }));
+}
+
+describe('A round of retention', () => {
+  test('keeps sessions, usage and audit for ever where their days are 0', async () => {
+    const { asked } = await round();
+    expect([...asked.keys()].sort()).toEqual(['challenges', 'counters', 'logins', 'replays', 'usageKeys']);
+  });
+
+  test('deletes what is older than the days that are set', async () => {
+    const { asked } = await round({}, { sessions: 90, usage: 400, audit: 30 });
+    expect(asked.get('sessions')).toEqual([NOW - 90 * DAY_MS]);
+    expect(asked.get('usageEntries')).toEqual([NOW - 400 * DAY_MS]);
+    expect(asked.get('usageTotals')).toEqual(['2029-05-11']);
+    expect(asked.get('audit')).toEqual([NOW - 30 * DAY_MS]);
+  });
+
+  test('goes on with the other kinds when one fails, and tells of it', async () => {
+    const { asked, faults } = await round({ counters: NaN, logins: NaN });
+    expect(faults).toEqual([new Error('counters is slow'), new Error('logins is slow')]);
+    expect([...asked.keys()]).toEqual(expect.arrayContaining(['challenges', 'replays', 'usageKeys']));
+  });
+
+  test('asks chunk by chunk until nothing more is over', async () => {
+    const { asked, left } = await round({ challenges: 2 * CHUNK + 1 });
+    expect(asked.get('challenges')).toHaveLength(3);
+    expect(left.challenges).toBe(0);
+  });
+
+  test('leaves years of rows over to the next rounds', async () => {
+    const { asked } = await round({ counters: 1e9 });
+    expect(asked.get('counters')).toHaveLength(100);
+  });
+});
