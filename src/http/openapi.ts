@@ -1,88 +1,197 @@
 import { z } from 'zod';
 import {
   createDocument,
+  type CreateDocumentOptions,
+  type ZodOpenApiHeaderObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { codes, type Code } from '../kernel/errors.ts';
+import { errorBody as errorBodyOf } from './error-reply.ts';
+import { errorExamples } from './error-examples.ts';
 import type { Route } from './route.ts';
 import { errorBody } from './schemas.ts';
 
+const tags = [
+  { name: 'Voice sessions', description: 'Opening, keeping alive and ending one conversation.' },
+  { name: 'Usage', description: 'Tokens and dollars that count against the day of a user.' },
+  { name: 'Console login', description: 'Logging administrators in with a code sent by e-mail.' },
+  { name: 'Operators', description: 'Watching and ending sessions.' },
+  { name: 'Operations', description: 'Whether the service is up, and how it does.' },
+];
+
+/** Headers of replies by name: what they hold, and an example. */
+const replyHeaders = {
+  'X-Request-Id': {
+    description: 'Under this id the log tells why.',
+    schema: { type: 'string' },
+    example: 'req_AMumvXlM6',
+  },
+  'X-RateLimit-Limit': {
+    description: 'Requests a minute in the tighter window.',
+    schema: { type: 'integer' },
+    example: 60,
+  },
+  'X-RateLimit-Remaining': {
+    description: 'Requests that are left in this window.',
+    schema: { type: 'integer' },
+    example: 59,
+  },
+  'X-RateLimit-Reset': {
+    description: 'When the window ends, as a Unix timestamp in seconds.',
+    schema: { type: 'integer' },
+    example: 1_893_456_060,
+  },
+  'Retry-After': { description: "Seconds to wait; the body's `retryAfter`.", schema: { type: 'integer' }, example: 30 },
+} as const satisfies Record<string, ZodOpenApiHeaderObject>;
+
+type ReplyHeader = keyof typeof replyHeaders;
+
+const rateHeaders: readonly ReplyHeader[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+
+/** What any request with a body may be refused for. */
 const bodyCodes: readonly Code[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/** The OpenAPI 3.1 document of a route table: what is served is what is described. */
+/** The OpenAPI 3.1 document of a route table: what is served is what is described. @param serverUrl absolute, or `/` */
 export function describeRoutes(routes: readonly Route[], version: string, serverUrl: string): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes.filter(({ tag }) => tag !== 'hidden'))
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
-  return createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Switchboard',
-      version,
-      description: 'A session broker for real-time voice agents',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: serverUrl }],
-    paths,
-    components: {
-      securitySchemes: {
-        cookie: { type: 'apiKey', in: 'cookie', name: 'tenant_session' },
-        service: { type: 'http', scheme: 'bearer' },
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Switchboard',
+        version,
+        description:
+          'A session broker for real-time voice agents. Fields and codes are added under these paths, never renamed or removed: ignore what you do not know.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        contact: { name: 'Whoever runs this installation' },
+      },
+      servers: [{ url: serverUrl }],
+      tags,
+      paths,
+      components: {
+        securitySchemes: {
+          cookie: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'tenant_session',
+            description: 'A console login; set by /api/auth/otp/verify.',
+          },
+          service: { type: 'http', scheme: 'bearer', description: 'One of SERVICE_TOKENS, for trusted back ends.' },
+        },
+        headers: replyHeaders,
       },
     },
-  });
+    open,
+  );
 }
 
+/** Replies may grow, and no bounds are told that only say how large a JavaScript number gets. */
+const open: CreateDocumentOptions = {
+  override({ jsonSchema, io }) {
+    if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  },
+};
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const params = [...route.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name);
+  const { operationId, summary, description, tag, credentials, params, query, headers, body, bodyExample } = route;
   return {
-    operationId: `${route.method.toLowerCase()}${route.path.replace(/[^A-Za-z0-9]+(.)?/g, (_, next?: string) => next?.toUpperCase() ?? '')}`,
-    summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
-    tags: [route.tag],
-    ...(route.credentials === undefined ? {} : { security: route.credentials.map((name) => ({ [name]: [] })) }),
+    operationId: operationId ?? route.path,
+    summary,
+    description: description ?? summary,
+    tags: [tag],
+    security: credentials.map((name) => (name === 'none' ? {} : { [name]: [] })),
     requestParams: {
-      ...(params.length === 0 ? {} : { path: z.object(Object.fromEntries(params.map((name) => [name, z.string()]))) }),
-      ...(route.query === undefined ? {} : { query: route.query }),
-      ...(route.headers === undefined ? {} : { header: route.headers }),
+      ...(params === undefined ? {} : { path: params }),
+      ...(query === undefined ? {} : { query }),
+      ...(headers === undefined ? {} : { header: headers }),
     },
-    ...(route.body === undefined
+    ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: body, example: bodyExample } },
+          },
+        }),
     responses: responsesOf(route),
   };
 }
 
 function responsesOf(route: Route): ZodOpenApiResponsesObject {
-  const responses: ZodOpenApiResponsesObject = {};
-  for (const [status, { description, schema, contentType }] of Object.entries(route.replies)) {
-    const type = contentType ?? 'application/json';
-    responses[status as '200'] = { description, content: { [type]: { schema: schema ?? z.string() } } };
-  }
-  const refusals = new Set<Code>([
-    ...route.refusals,
-    ...(route.body === undefined ? [] : bodyCodes),
-    ...(route.limited ? (['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED'] as const) : []),
-    'INTERNAL_ERROR',
-  ]);
-  for (const status of new Set([...refusals].map((code) => codes[code].status))) {
-    const here = [...refusals].filter((code) => codes[code].status === status);
-    const key = String(status) as '400';
-    const schema = errorBody.omit({ code: true }).extend({ code: z.enum(here) });
-    const known = responses[key];
-    responses[key] =
-      known === undefined
-        ? { description: here.join(', '), content: { 'application/json': { schema } } }
-        : {
-            description: `${known.description}; ${here.join(', ')}`,
-            content: { 'application/json': { schema: z.union([contentSchema(route, status), schema]) } },
-          };
+  const responses: Record<string, ZodOpenApiResponseObject> = {};
+  for (const [status, { description, schema, contentType, example }] of Object.entries(route.replies))
+    responses[status] = {
+      description,
+      headers: headersOf(route, Number(status)),
+      ...(schema === undefined && contentType === undefined
+        ? {}
+        : { content: { [contentType ?? 'application/json']: { schema: schema ?? z.string(), example } } }),
+    };
+  for (const [status, here] of byStatus(refusalsOf(route))) {
+    responses[status] = withRefusals(route, status, here, responses[status]);
   }
   return responses;
 }
 
-function contentSchema(route: Route, status: number): z.ZodType {
-  return route.replies[status]?.schema ?? z.string();
+function refusalsOf(route: Route): Set<Code> {
+  return new Set<Code>([
+    // A header that must be single and came twice.
+    'INVALID_REQUEST',
+    ...route.refusals,
+    ...(route.body === undefined ? [] : bodyCodes),
+    ...(route.limited ? (['RATE_LIMIT_EXCEEDED'] as const) : []),
+    'INTERNAL_ERROR',
+  ]);
+}
+
+function byStatus(refusals: ReadonlySet<Code>): Map<number, Code[]> {
+  const groups = new Map<number, Code[]>();
+  for (const code of refusals) {
+    const { status } = codes[code];
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  }
+  return groups;
+}
+
+/** The errors of one status, each with an example, beside a good reply of the same status where there is one. */
+function withRefusals(
+  route: Route,
+  status: number,
+  here: readonly Code[],
+  known: ZodOpenApiResponseObject | undefined,
+): ZodOpenApiResponseObject {
+  const examples = Object.fromEntries(
+    here.map((code) => [code, { summary: codes[code].userMessage, value: errorBodyOf(errorExamples[code]) }]),
+  );
+  const good = route.replies[status];
+  if (known === undefined || good === undefined)
+    return {
+      description: here.join(', '),
+      headers: headersOf(route, status),
+      content: { 'application/json': { schema: errorBody, examples } },
+    };
+  return {
+    ...known,
+    description: `${known.description}; ${here.join(', ')}`,
+    content: {
+      'application/json': {
+        schema: z.union([good.schema ?? z.string(), errorBody]),
+        examples: { ...(good.example === undefined ? {} : { reply: { value: good.example } }), ...examples },
+      },
+    },
+  };
+}
+
+function headersOf(route: Route, status: number): Record<string, { $ref: string }> {
+  const names: ReplyHeader[] = ['X-Request-Id'];
+  if (route.limited) names.push(...rateHeaders);
+  if (status === 429 || status === 503) names.push('Retry-After');
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -46,6 +46,8 @@ export interface Route<B = unknown> {
   readonly method: 'GET' | 'POST';
   /** With parameters in braces, as in OpenAPI: `/api/operator/sessions/{id}`. */
   readonly path: string;
+  /** The operation's name in the interface description: what generated clients call it. */
+  readonly operationId?: string;
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
@@ -53,16 +55,29 @@ export interface Route<B = unknown> {
   /** Whether the edge windows count it; by default every path under /api is. */
   readonly limited: boolean;
   readonly body?: z.ZodType<B>;
+  /** A body as a caller may send it, for the documentation. */
+  readonly bodyExample?: z.input<z.ZodType<B>>;
+  /** Documents the parameters of the path, in their order. */
+  readonly params?: z.ZodObject;
   /** Documents the query; the handler reads it from the request. */
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   /** The good replies by status. */
   readonly replies: Readonly<
-    Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly contentType?: string }>
+    Record<
+      number,
+      {
+        readonly description: string;
+        readonly schema?: z.ZodType;
+        readonly contentType?: string;
+        /** A reply as a caller may get it, for the documentation. */
+        readonly example?: unknown;
+      }
+    >
   >;
   readonly refusals: readonly Code[];
-  /** What proves the caller, for the documentation. */
-  readonly credentials?: readonly ('cookie' | 'service')[];
+  /** What may prove the caller beside the body, each by itself, for the documentation; `none` where the body or nothing does. */
+  readonly credentials: readonly ('none' | 'cookie' | 'service')[];
   /**
    * The address is counted while the handler is under way, so that both ask the shared stores in one round trip. Only for handlers
    * that change nothing before they have heard from those stores: what they ask for does not happen when the count refuses.
@@ -85,8 +100,14 @@ export interface Route<B = unknown> {
 /** Types the body of a route by its schema. */
 export function defineRoute<B>(route: Omit<Route<B>, Defaulted> & Partial<Pick<Route<B>, Defaulted>>): Route {
   const isApi = route.path.startsWith('/api/');
-  const whole: Route<B> = { cors: 'console', limited: isApi, worksWithoutLogin: !isApi, ...route };
+  const whole: Route<B> = {
+    cors: 'console',
+    limited: isApi,
+    worksWithoutLogin: !isApi,
+    credentials: ['none'],
+    ...route,
+  };
   return whole;
 }
 
-type Defaulted = 'limited' | 'cors' | 'worksWithoutLogin';
+type Defaulted = 'limited' | 'cors' | 'worksWithoutLogin' | 'credentials';

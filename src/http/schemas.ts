@@ -2,6 +2,27 @@ import { z } from 'zod';
 import { emailSchema } from '../auth/email.ts';
 
 const text = (max: number): z.ZodString => z.string().min(1).max(max);
+/** Values that the examples of the interface description share. */
+export const sample = {
+  sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A',
+  email: 'ada@example.com',
+  requestId: 'req_AMumvXlM6',
+  session: {
+    active: true,
+    startedAt: '2030-01-01T12:00:00.000Z',
+    lastSeenAt: '2030-01-01T12:01:30.000Z',
+    durationSec: 90,
+    idleSec: 0,
+  },
+  usage: {
+    tokens: 1200,
+    dollars: 0.02,
+    dailyTokenLimit: 300_000,
+    dailyDollarLimit: 20,
+    resetAt: '2030-01-02T00:00:00.000Z',
+  },
+} as const;
+
 const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC' });
 
 export const email = emailSchema.meta({ description: 'One plain e-mail address', examples: ['ada@example.com'] });

@@ -3,7 +3,10 @@ import addFormats from 'ajv-formats';
 import type { Reply, Request } from '../support/app.ts';
 
 interface Response {
-  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+  readonly content?: Readonly<
+    Record<string, { readonly schema: object; readonly examples?: Readonly<Record<string, unknown>> }>
+  >;
+  readonly headers?: Readonly<Record<string, unknown>>;
 }
 
 interface Operation {
@@ -57,8 +60,20 @@ export class Conformance {
     if (response === undefined) return void this.faults.push(`${name} is not described`);
     this.#unseen.delete(name);
     const type = reply.headers['content-type']?.split(';', 1)[0] ?? 'text/plain';
-    const schema = response.content?.[type]?.schema;
+    if (response.content === undefined && reply.text === '') return;
+    const { schema, examples } = response.content?.[type] ?? {};
     if (schema === undefined) return void this.faults.push(`${name} is not described as ${type}`);
+    const code = reply.body['code'];
+    if (typeof code === 'string' && !(code in (examples ?? {}))) this.faults.push(`${name} does not name ${code}`);
+    for (const header of [
+      'x-request-id',
+      'x-ratelimit-limit',
+      'x-ratelimit-remaining',
+      'x-ratelimit-reset',
+      'retry-after',
+    ])
+      if (header in reply.headers && !Object.keys(response.headers ?? {}).some((one) => one.toLowerCase() === header))
+        this.faults.push(`${name} does not name the header ${header}`);
     const check = this.#checkOf(`${name} ${type}`, schema);
     if (check(type === 'application/json' ? reply.body : reply.text)) return;
     for (const { instancePath, message } of check.errors ?? [])

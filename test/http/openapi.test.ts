@@ -162,7 +162,10 @@ describe('The API description', () => {
   });
 
   test('is what the service answers, errors included, and every reply in it but a defect’s can be had', async () => {
-    for (const path of ['/healthz', '/readyz']) await get(path);
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      await get(path);
+      await send({ path, duplicates: ['origin'] });
+    }
     await driveSessions();
     await driveUsage();
     await driveLogins();

@@ -1,3 +1,4 @@
+import { version } from '../../../config/version.ts';
 import { describeChannel } from '../../channel/asyncapi.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Origins } from '../cors.ts';
@@ -12,9 +13,6 @@ import { pageRoutes, type PageParts } from './pages.ts';
 import { SOCKET_PATH, socketRoute, SUBPROTOCOL } from './socket.ts';
 import { reportUsageRoute, type ReportUsageParts } from './report-usage.ts';
 
-/** Additive changes only (contract section 9). */
-const API_VERSION = '1.0.0';
-
 export type RouteParts = CreateSessionParts &
   ReportUsageParts &
   LoginParts &
@@ -26,17 +24,17 @@ export type RouteParts = CreateSessionParts &
 export function routesOf(parts: RouteParts): Route[] {
   const api = apiRoutes(parts);
   let document: string | undefined;
-  const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, API_VERSION, parts.publicUrl())));
+  const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, version, parts.publicUrl())));
   const asyncapi = (): string =>
     JSON.stringify(
-      describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, API_VERSION),
+      describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
     );
   return [...api, ...pageRoutes({ openapi, asyncapi, webDirectory, outbox: parts.outbox, demo: parts })];
 }
 
 /** The OpenAPI document without a running service: only handlers use their parts, and nobody calls them here. */
 export function apiDocument(serverUrl: string): object {
-  return describeRoutes(apiRoutes({} as RouteParts), API_VERSION, serverUrl);
+  return describeRoutes(apiRoutes({} as RouteParts), version, serverUrl);
 }
 
 function apiRoutes(parts: RouteParts): Route[] {

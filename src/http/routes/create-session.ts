@@ -10,7 +10,7 @@ import {
 import { invalidWidgetKey } from '../../voice/proof.ts';
 import { once, type ReplayParts } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
-import { createReply, createRequest, idempotencyHeader } from '../schemas.ts';
+import { createReply, createRequest, idempotencyHeader, sample } from '../schemas.ts';
 
 export interface CreateSessionParts extends AdmissionParts, OpenParts, ReplayParts {
   /** The service's own address, without a trailing slash. */
@@ -23,6 +23,7 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/session',
+    operationId: 'createSession',
     summary: 'Create a real-time voice session',
     description:
       'Widget callers send widgetKey from the origin it is bound to; console callers send their cookie. All other fields are optional where the key or the agent supplies them.',
@@ -30,7 +31,10 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
     cors: 'widgets',
     body: createRequest,
     headers: idempotencyHeader,
-    replies: { 200: { description: 'The session and its client secret', schema: createReply } },
+    bodyExample: { widgetKey: 'w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5', agentId: 'support' },
+    replies: {
+      200: { description: 'The session and its client secret', schema: createReply, example: exampleReply },
+    },
     refusals: [
       'INVALID_REQUEST',
       'INVALID_WIDGET_KEY',
@@ -46,11 +50,23 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
       'UPSTREAM_TIMEOUT',
       'SERVICE_UNAVAILABLE',
     ],
-    credentials: ['cookie'],
+    credentials: ['none', 'cookie'],
     usesCookie: (body) => body.widgetKey === undefined || parts.requireLogin,
     handle: (call) => create(call, parts),
   });
 }
+
+const exampleReply: z.infer<typeof createReply> = {
+  id: 'sess_C9CwUVUzUzYIssh3ELY1d',
+  sm_session_id: sample.sm_session_id,
+  client_secret: { value: 'ek_68af296e8e408191a1120ab6383263c2', expires_at: 1_893_499_260 },
+  heartbeat: {
+    intervalSec: 45,
+    url: 'https://voice.example.com/api/realtime/heartbeat',
+    socketUrl: 'wss://voice.example.com/api/realtime/socket',
+  },
+  limits: { maxMinutes: 15, maxIdleSec: 300 },
+};
 
 async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSessionParts): Promise<Result> {
   await parts.directory.awake();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { andThen } from '../../kernel/eventually.ts';
 import { viewOf } from '../../voice/view.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { email, sessionId, sessionReply } from '../schemas.ts';
+import { email, sample, sessionId, sessionReply } from '../schemas.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
@@ -11,11 +11,20 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/end',
+    operationId: 'endSession',
     summary: 'End a session',
+    description: 'Idempotent: ending an ended session changes nothing and answers the same.',
     tag: 'Voice sessions',
     cors: 'widgets',
     body: z.object({ sm_session_id: sessionId, email: email.optional() }),
-    replies: { 200: { description: 'The session is over', schema: sessionReply } },
+    bodyExample: { sm_session_id: sample.sm_session_id },
+    replies: {
+      200: {
+        description: 'The session is over',
+        schema: sessionReply,
+        example: { ok: true, session: { ...sample.session, active: false } },
+      },
+    },
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     worksWithoutLogin: true,
     usesCookie: () => false,

@@ -33,20 +33,25 @@ export function healthRoutes(parts: HealthParts): Route[] {
     defineRoute({
       method: 'GET',
       path: '/healthz',
+      operationId: 'getHealth',
       summary: 'Whether the process is up',
+      description: 'Asks no dependency: use it to decide about restarts.',
       tag,
-      replies: { 200: { description: 'Up', schema: z.object({ ok: z.literal(true) }) } },
+      replies: { 200: { description: 'Up', schema: z.object({ ok: z.literal(true) }), example: { ok: true } } },
       refusals: [],
       handle: () => ({ status: 200, body: { ok: true } }),
     }),
     defineRoute({
       method: 'GET',
       path: '/readyz',
+      operationId: 'getReadiness',
       summary: 'Whether the dependencies answer',
+      description:
+        'Use it to decide where a load balancer sends new requests: 503 while a dependency is away or the process drains.',
       tag,
       replies: {
-        200: { description: 'Ready', schema: readiness },
-        503: { description: 'Not ready', schema: readiness },
+        200: { description: 'Ready', schema: readiness, example: exampleReadiness(true) },
+        503: { description: 'Not ready', schema: readiness, example: exampleReadiness(false) },
       },
       refusals: [],
       handle: () => ready(parts, ask),
@@ -54,11 +59,19 @@ export function healthRoutes(parts: HealthParts): Route[] {
     defineRoute({
       method: 'GET',
       path: '/metrics',
+      operationId: 'getMetrics',
       summary: 'Prometheus metrics',
+      description: 'Of the process that answers. With DEBUG_METRICS=true it needs no credential.',
       tag,
       credentials: ['cookie', 'service'],
       worksWithoutLogin: false,
-      replies: { 200: { description: 'Prometheus text format', contentType: 'text/plain' } },
+      replies: {
+        200: {
+          description: 'Prometheus text format',
+          contentType: 'text/plain',
+          example: 'switchboard_sockets_attached 12\n',
+        },
+      },
       refusals: ['AUTH_REQUIRED', 'FORBIDDEN', 'SERVICE_UNAVAILABLE'],
       async handle(call): Promise<Result> {
         const refusal = parts.openMetrics ? undefined : operatorOf(call, parts);
@@ -68,6 +81,10 @@ export function healthRoutes(parts: HealthParts): Route[] {
       },
     }),
   ];
+}
+
+function exampleReadiness(ok: boolean) {
+  return { ready: ok, dependencies: { database: { ok, ms: ok ? 1 : 1000 }, registry: { ok: true, ms: 1 } } };
 }
 
 type Answers = readonly (readonly [name: string, answer: z.infer<typeof dependency>])[];

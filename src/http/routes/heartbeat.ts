@@ -6,7 +6,7 @@ import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { email, sessionId, sessionReply } from '../schemas.ts';
+import { email, sample, sessionId, sessionReply } from '../schemas.ts';
 
 export interface HeartbeatParts {
   readonly sessions: VoiceSessions;
@@ -27,12 +27,21 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/heartbeat',
+    operationId: 'sendHeartbeat',
     summary: 'Keep a session alive',
-    description: 'Send one every 45 seconds. Every heartbeat to an ended session gets the same terminal 403.',
+    description:
+      'Send one every `heartbeat.intervalSec` of the create reply. Every heartbeat to an ended session gets the same terminal 403, whose `reason` tells why it ended.',
     tag: 'Voice sessions',
     cors: 'widgets',
     body,
-    replies: { 200: { description: 'The session goes on', schema: sessionReply } },
+    bodyExample: { sm_session_id: sample.sm_session_id, idleSec: 0 },
+    replies: {
+      200: {
+        description: 'The session goes on',
+        schema: sessionReply,
+        example: { ok: true, session: sample.session },
+      },
+    },
     refusals: [
       'INVALID_REQUEST',
       'SESSION_DURATION_EXCEEDED',

@@ -4,7 +4,7 @@ import type { LoginCodes } from '../../auth/login-codes.ts';
 import { Refusal } from '../../kernel/errors.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
-import { authSession, email, ok } from '../schemas.ts';
+import { authSession, email, ok, sample } from '../schemas.ts';
 
 export interface LoginParts {
   readonly codes: LoginCodes;
@@ -13,6 +13,13 @@ export interface LoginParts {
 }
 
 const tag = 'Console login';
+const sentMessage = 'If this address may log in, a code is on its way. It works once.';
+
+const exampleLogin: z.infer<typeof authSession> = {
+  email: sample.email,
+  sessionId: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
+  expiresAt: '2030-01-02T12:00:00.000Z',
+};
 
 /** The four endpoints of a console login (specification sections 4.3, 4.4, 4.5 and 4.7). */
 export function loginRoutes(parts: LoginParts): Route[] {
@@ -23,14 +30,17 @@ function sendRoute({ codes }: LoginParts): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/send',
+    operationId: 'sendLoginCode',
     summary: 'E-mail a one-time code',
     description: 'The answer is the same for every well-formed address, known or not.',
     tag,
     body: z.object({ email }),
+    bodyExample: { email: sample.email },
     replies: {
       200: {
         description: 'If the address may log in, a code is on its way',
         schema: z.object({ ok, message: z.string(), expiresIn: z.int().meta({ description: 'Seconds' }) }),
+        example: { ok: true, message: sentMessage, expiresIn: 600 },
       },
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
@@ -39,8 +49,7 @@ function sendRoute({ codes }: LoginParts): Route {
     async handle({ body, request }): Promise<Result> {
       const sent = await codes.send(body.email, request.atMs);
       if (sent instanceof Refusal) return sent;
-      const message = 'If this address may log in, a code is on its way. It works once.';
-      return { status: 200, body: { ok: true, message, expiresIn: sent.expiresInSec } };
+      return { status: 200, body: { ok: true, message: sentMessage, expiresIn: sent.expiresInSec } };
     },
   });
 }
@@ -49,7 +58,10 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/verify',
+    operationId: 'verifyLoginCode',
     summary: 'Exchange a code for a login',
+    description:
+      'A code works once, and allows five tries by default. Wrong, expired, used and never sent are the same 401. It ends the login that the same browser had before.',
     tag,
     body: z.object({
       email,
@@ -58,8 +70,13 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
         .regex(/^[0-9]{6}$/, 'must be six digits')
         .meta({ description: 'The code of the newest mail' }),
     }),
+    bodyExample: { email: sample.email, code: '042137' },
     replies: {
-      200: { description: 'Logged in; sets the cookie tenant_session', schema: z.object({ ok, session: authSession }) },
+      200: {
+        description: 'Logged in; sets the cookie tenant_session',
+        schema: z.object({ ok, session: authSession }),
+        example: { ok: true, session: exampleLogin },
+      },
     },
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     worksWithoutLogin: true,
@@ -84,11 +101,21 @@ function sessionRoute(): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/auth/session',
+    operationId: 'getLogin',
     summary: 'Who is logged in',
+    description: 'A login is renewed by activity, and by this as well. The 401 has no code.',
     tag,
     replies: {
-      200: { description: 'The login', schema: authSession.extend({ ok }) },
-      401: { description: 'No login', schema: z.object({ ok: z.literal(false), error: z.string() }) },
+      200: {
+        description: 'The login',
+        schema: authSession.extend({ ok }),
+        example: { ok: true, ...exampleLogin },
+      },
+      401: {
+        description: 'No login',
+        schema: z.object({ ok: z.literal(false), error: z.string() }),
+        example: { ok: false, error: 'No active session' },
+      },
     },
     refusals: ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     credentials: ['cookie'],
@@ -104,12 +131,13 @@ function logoutRoute({ logins }: LoginParts): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/logout',
+    operationId: 'logOut',
     summary: 'Log out',
     description: 'Also without a login: the cookie is cleared in any case.',
     tag,
-    replies: { 200: { description: 'Logged out', schema: z.object({ ok }) } },
+    replies: { 200: { description: 'Logged out', schema: z.object({ ok }), example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    credentials: ['cookie'],
+    credentials: ['none', 'cookie'],
     setsCookie: true,
     async handle({ login, request }): Promise<Result> {
       if (login !== undefined) await logins.destroy(login.id, 'logout', request.atMs);

@@ -10,7 +10,7 @@ import type { VoiceSessions } from '../../voice/voice-sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { invalidQuery, readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { liveSession, ok } from '../schemas.ts';
+import { liveSession, ok, sample } from '../schemas.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
 
 export interface OperatorParts extends OperatorRule {
@@ -44,6 +44,25 @@ const listed = z
   })
   .meta({ id: 'OperatorSession' });
 
+const params = z.object({
+  id: z.string().meta({ description: 'sm_session_id, percent-encoded', examples: [sample.sm_session_id] }),
+});
+
+const exampleSession: z.infer<typeof listed> = {
+  id: sample.sm_session_id,
+  state: 'engaged',
+  caller: 'widget',
+  emailHash: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  tenantId: 'acme',
+  agentId: 'support',
+  keyId: 'site',
+  provider: 'openai',
+  upstreamId: 'sess_C9CwUVUzUzYIssh3ELY1d',
+  endedAt: null,
+  endReason: null,
+  session: sample.session,
+};
+
 const filters = z.object({
   state: state.optional(),
   tenantId: z.string().min(1).max(128).optional(),
@@ -62,7 +81,9 @@ function overviewRoute(parts: OperatorParts): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/overview',
+    operationId: 'getOverview',
     summary: 'Counts by state, caller and tenant',
+    description: 'Callers and tenants count live sessions; ended counts those of the last day.',
     tag,
     credentials,
     replies: {
@@ -73,6 +94,11 @@ function overviewRoute(parts: OperatorParts): Route {
           byCaller: z.object({ widget: count, console: count }),
           byTenant: z.record(z.string(), count),
         }),
+        example: {
+          byState: { engaged: 12, idle: 2, stale: 0, ended: 340 },
+          byCaller: { widget: 13, console: 1 },
+          byTenant: { acme: 14 },
+        },
       },
     },
     refusals: [...always],
@@ -88,7 +114,9 @@ function listRoute(parts: OperatorParts): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/sessions',
+    operationId: 'listSessions',
     summary: 'Sessions, newest first',
+    description: 'A page at a time: pass nextCursor of one page as cursor for the next, until it is null.',
     tag,
     credentials,
     query: filters,
@@ -96,6 +124,7 @@ function listRoute(parts: OperatorParts): Route {
       200: {
         description: 'A page of sessions',
         schema: z.object({ sessions: z.array(listed), nextCursor: z.string().nullable() }),
+        example: { sessions: [exampleSession], nextCursor: null },
       },
     },
     refusals: ['INVALID_REQUEST', ...always],
@@ -117,11 +146,18 @@ function oneRoute(parts: OperatorParts): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/sessions/{id}',
+    operationId: 'getSession',
     summary: 'One session: record, state, next deadline',
+    description: 'The next deadline is when the session changes by the clock alone; null once it has ended.',
+    params,
     tag,
     credentials,
     replies: {
-      200: { description: 'The session', schema: listed.extend({ nextDeadline: z.iso.datetime().nullable() }) },
+      200: {
+        description: 'The session',
+        schema: listed.extend({ nextDeadline: z.iso.datetime().nullable() }),
+        example: { ...exampleSession, nextDeadline: '2030-01-01T12:15:00.000Z' },
+      },
     },
     refusals: ['SESSION_NOT_FOUND', ...always],
     handle: (call) =>
@@ -144,12 +180,21 @@ function endRoute(parts: OperatorParts): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/operator/sessions/{id}/end',
+    operationId: 'endSessionAsOperator',
     summary: 'End one session',
     description: 'Idempotent. Who ended it, when and why is kept.',
     tag,
     credentials,
     body: z.object({ reason: z.string().max(500).optional() }),
-    replies: { 200: { description: 'The session is over', schema: z.object({ ok, session: liveSession }) } },
+    params,
+    bodyExample: { reason: 'the visitor asked us to' },
+    replies: {
+      200: {
+        description: 'The session is over',
+        schema: z.object({ ok, session: liveSession }),
+        example: { ok: true, session: { ...sample.session, active: false } },
+      },
+    },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', ...always],
     handle: (call) =>
       asOperator(call, parts, async (actor) => {

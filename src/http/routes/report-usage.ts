@@ -4,7 +4,7 @@ import { exceeds, toMicroDollars } from '../../quota/ceilings.ts';
 import { reportUsage, type UsageParts, type UsageSubject } from '../../quota/report-usage.ts';
 import { badKey, isKey } from '../idempotency.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { email, idempotencyHeader, ok, sessionId, usageTotals } from '../schemas.ts';
+import { email, idempotencyHeader, ok, sample, sessionId, usageTotals } from '../schemas.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
@@ -39,6 +39,7 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/usage',
+    operationId: 'reportUsage',
     summary: "Add to a user's daily totals",
     description:
       'Proof is one of: the console cookie of that e-mail, sm_session_id of one of its sessions, a service token. A report is always counted, also the one that is answered with 429.',
@@ -46,7 +47,14 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
     cors: 'widgets',
     body,
     headers: idempotencyHeader,
-    replies: { 200: { description: "The day's totals", schema: z.object({ ok, usage: usageTotals }) } },
+    bodyExample: { sm_session_id: sample.sm_session_id, tokens: 1200, dollars: 0.02 },
+    replies: {
+      200: {
+        description: "The day's totals",
+        schema: z.object({ ok, usage: usageTotals }),
+        example: { ok: true, usage: sample.usage },
+      },
+    },
     refusals: [
       'INVALID_REQUEST',
       'AUTH_REQUIRED',
@@ -57,7 +65,7 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    credentials: ['cookie', 'service'],
+    credentials: ['none', 'cookie', 'service'],
     usesCookie: ({ sm_session_id }) => sm_session_id === undefined,
     handle: (call) => report(call, parts),
   });

@@ -15,11 +15,12 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
   return defineRoute({
     method: 'GET',
     path: SOCKET_PATH,
+    operationId: 'openSocket',
     summary: 'Open the heartbeat channel (WebSocket)',
     description: `Subprotocol ${SUBPROTOCOL}; frames are described in /asyncapi.json.`,
     tag: 'Voice sessions',
     cors: 'widgets',
-    replies: { 101: { description: 'Switching to WebSocket', contentType: 'text/plain' } },
+    replies: { 101: { description: 'Switching to WebSocket' } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
     worksWithoutLogin: true,
     opensSocket: true,
