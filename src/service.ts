@@ -142,7 +142,7 @@ export async function buildService(on: Foundations) {
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
     isServiceToken: createServiceTokens(config.serviceTokens),
-    edge: createEdgeLimits(windows, config.edge.perIpPerMinute, config.edge.perUserPerMinute),
+    edge: createEdgeLimits(windows, config.edge),
     origins,
     trustedProxies: config.trustedProxies,
     events,

@@ -64,7 +64,7 @@ function responsesOf(route: Route): ZodOpenApiResponsesObject {
   const refusals = new Set<Code>([
     ...route.refusals,
     ...(route.body === undefined ? [] : bodyCodes),
-    ...(route.limited ? (['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED'] as const) : []),
+    ...(route.window === 'none' ? [] : (['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED'] as const)),
     'INTERNAL_ERROR',
   ]);
   for (const status of new Set([...refusals].map((code) => codes[code].status))) {

@@ -49,10 +49,12 @@ export function withoutDemo(tenants: readonly Tenant[]): Tenant[] {
     .filter(({ keys }, index) => keys.length > 0 || tenants[index]?.keys.length === 0);
 }
 
-/** The demo key that works on a page of the origin: what the demo page takes when it names none itself. */
-export function findDemoKey(tenants: readonly Tenant[], origin: string): WidgetKey | undefined {
-  const keys = tenants
-    .flatMap((tenant) => tenant.keys)
-    .filter(({ key, revokedAtMs }) => shipped.has(key) && revokedAtMs === null);
-  return keys.find((key) => key.origin === origin) ?? keys[0];
+/** The demo key that works on a page of the origin, with its tenant: what the demo page takes when it names none itself. */
+export function findDemoKey<T extends { readonly key: WidgetKey }>(
+  directory: { keyOf(key: string): T | undefined },
+  origin: string,
+): T | undefined {
+  const found = [...shipped.keys()].flatMap((key) => directory.keyOf(key) ?? []);
+  const working = found.filter(({ key }) => key.revokedAtMs === null);
+  return working.find(({ key }) => key.origin === origin) ?? working[0];
 }

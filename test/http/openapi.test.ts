@@ -118,10 +118,11 @@ async function driveEverywhere(id: string): Promise<void> {
     path: path.replace('{id}', encodeURIComponent(id)),
   }));
   const api = paths.filter(({ path }) => path.startsWith('/api/'));
-  const narrow = await build({ env: { RATE_IP_PER_MIN: '1' } });
-  await narrow.get('/api/auth/session');
+  const narrow = await build({ env: { RATE_IP_PER_MIN: '1', RATE_PAGE_PER_MIN: '1' } });
+  for (const path of ['/api/auth/session', '/nothing']) await narrow.get(path);
   for (const one of paths) await send({ ...one, body: {} }, narrow);
-  for (const one of api) await send({ ...one, body: {}, duplicates: ['origin'] });
+  for (const one of [...api, { method: 'GET', path: '/metrics' }])
+    await send({ ...one, body: {}, duplicates: ['origin'] });
   for (const one of api.filter(({ method, path }) => method === 'POST' && path !== '/api/auth/logout')) {
     await send({ ...one, body: 'x'.repeat(70_000) });
     await send({ ...one, body: '{}', headers: { 'content-type': 'text/plain' } });

@@ -25,12 +25,9 @@ export type RouteParts = CreateSessionParts &
 /** Every route of the service. */
 export function routesOf(parts: RouteParts): Route[] {
   const api = apiRoutes(parts);
-  let document: string | undefined;
-  const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, API_VERSION, parts.publicUrl())));
-  const asyncapi = (): string =>
-    JSON.stringify(
-      describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, API_VERSION),
-    );
+  const openapi = (): object => describeRoutes(api, API_VERSION, parts.publicUrl());
+  const asyncapi = (): object =>
+    describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, API_VERSION);
   return [...api, ...pageRoutes({ openapi, asyncapi, webDirectory, outbox: parts.outbox, demo: parts })];
 }
 

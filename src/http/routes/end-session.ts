@@ -13,11 +13,11 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
     path: '/api/realtime/end',
     summary: 'End a session',
     tag: 'Voice sessions',
+    access: 'proof',
     cors: 'widgets',
     body: z.object({ sm_session_id: sessionId, email: email.optional() }),
     replies: { 200: { description: 'The session is over', schema: sessionReply } },
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    worksWithoutLogin: true,
     usesCookie: () => false,
     handle: ({ body, request }) =>
       andThen(

@@ -22,12 +22,9 @@ const dependency = z.object({ ok: z.boolean(), ms: z.number() });
 
 /** GET /healthz, /readyz and /metrics (contract section 2). */
 export function healthRoutes(parts: HealthParts): Route[] {
-  // Nobody counts these requests: however many ask at once, each dependency is asked once.
-  let asking: ReturnType<typeof askAll> | undefined;
-  const ask = (): ReturnType<typeof askAll> =>
-    (asking ??= askAll(parts.probes).finally(() => {
-      asking = undefined;
-    }));
+  // No window counts who asks: however many ask at once, each dependency is asked once.
+  const ask = shared(() => askAll(parts.probes));
+  const collect = shared(() => parts.metrics.registry.metrics());
   const readiness = z.object({ ready: z.boolean(), dependencies: z.record(z.string(), dependency) });
   return [
     defineRoute({
@@ -35,6 +32,8 @@ export function healthRoutes(parts: HealthParts): Route[] {
       path: '/healthz',
       summary: 'Whether the process is up',
       tag,
+      access: 'public',
+      window: 'none',
       replies: { 200: { description: 'Up', schema: z.object({ ok: z.literal(true) }) } },
       refusals: [],
       handle: () => ({ status: 200, body: { ok: true } }),
@@ -44,6 +43,8 @@ export function healthRoutes(parts: HealthParts): Route[] {
       path: '/readyz',
       summary: 'Whether the dependencies answer',
       tag,
+      access: 'public',
+      window: 'none',
       replies: {
         200: { description: 'Ready', schema: readiness },
         503: { description: 'Not ready', schema: readiness },
@@ -56,18 +57,25 @@ export function healthRoutes(parts: HealthParts): Route[] {
       path: '/metrics',
       summary: 'Prometheus metrics',
       tag,
-      credentials: ['cookie', 'service'],
-      worksWithoutLogin: false,
+      access: parts.openMetrics ? 'public' : 'operator',
       replies: { 200: { description: 'Prometheus text format', contentType: 'text/plain' } },
       refusals: ['AUTH_REQUIRED', 'FORBIDDEN', 'SERVICE_UNAVAILABLE'],
       async handle(call): Promise<Result> {
         const refusal = parts.openMetrics ? undefined : operatorOf(call, parts);
         if (refusal instanceof Refusal) return refusal;
-        const { registry } = parts.metrics;
-        return { status: 200, body: await registry.metrics(), headers: [['Content-Type', registry.contentType]] };
+        return { status: 200, body: await collect(), headers: [['Content-Type', parts.metrics.registry.contentType]] };
       },
     }),
   ];
+}
+
+/** Runs the work once for all who ask while it is under way. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () =>
+    (running ??= work().finally(() => {
+      running = undefined;
+    }));
 }
 
 type Answers = readonly (readonly [name: string, answer: z.infer<typeof dependency>])[];

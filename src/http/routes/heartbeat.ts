@@ -30,6 +30,7 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
     summary: 'Keep a session alive',
     description: 'Send one every 45 seconds. Every heartbeat to an ended session gets the same terminal 403.',
     tag: 'Voice sessions',
+    access: 'proof',
     cors: 'widgets',
     body,
     replies: { 200: { description: 'The session goes on', schema: sessionReply } },
@@ -40,7 +41,6 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    worksWithoutLogin: true,
     goesAlongside: true,
     usesCookie: () => false,
     handle(call): Eventually<Result> {

@@ -26,6 +26,7 @@ function sendRoute({ codes }: LoginParts): Route {
     summary: 'E-mail a one-time code',
     description: 'The answer is the same for every well-formed address, known or not.',
     tag,
+    access: 'proof',
     body: z.object({ email }),
     replies: {
       200: {
@@ -35,7 +36,6 @@ function sendRoute({ codes }: LoginParts): Route {
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     usesCookie: () => false,
-    worksWithoutLogin: true,
     async handle({ body, request }): Promise<Result> {
       const sent = await codes.send(body.email, request.atMs);
       if (sent instanceof Refusal) return sent;
@@ -51,6 +51,7 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
     path: '/api/auth/otp/verify',
     summary: 'Exchange a code for a login',
     tag,
+    access: 'proof',
     body: z.object({
       email,
       code: z
@@ -62,7 +63,7 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
       200: { description: 'Logged in; sets the cookie tenant_session', schema: z.object({ ok, session: authSession }) },
     },
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    worksWithoutLogin: true,
+    setsCookie: true,
     async handle({ body, request, login }): Promise<Result> {
       const { atMs } = request;
       const opened = await logins.open(body.email, atMs, (record) => codes.verify(record, body.code, atMs));
@@ -86,6 +87,7 @@ function sessionRoute(): Route {
     path: '/api/auth/session',
     summary: 'Who is logged in',
     tag,
+    access: 'console',
     replies: {
       200: { description: 'The login', schema: authSession.extend({ ok }) },
       401: { description: 'No login', schema: z.object({ ok: z.literal(false), error: z.string() }) },
@@ -107,6 +109,7 @@ function logoutRoute({ logins }: LoginParts): Route {
     summary: 'Log out',
     description: 'Also without a login: the cookie is cleared in any case.',
     tag,
+    access: 'console',
     replies: { 200: { description: 'Logged out', schema: z.object({ ok }) } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     credentials: ['cookie'],

@@ -22,7 +22,6 @@ export interface OperatorParts extends OperatorRule {
 
 const DAY_MS = 86_400_000;
 const tag = 'Operators';
-const credentials = ['cookie', 'service'] as const;
 const always = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
 const state = z.enum(['engaged', 'idle', 'stale', 'ended']);
 const count = z.int().min(0);
@@ -64,7 +63,7 @@ function overviewRoute(parts: OperatorParts): Route {
     path: '/api/operator/overview',
     summary: 'Counts by state, caller and tenant',
     tag,
-    credentials,
+    access: 'operator',
     replies: {
       200: {
         description: 'Live sessions, and those that ended within a day',
@@ -90,7 +89,7 @@ function listRoute(parts: OperatorParts): Route {
     path: '/api/operator/sessions',
     summary: 'Sessions, newest first',
     tag,
-    credentials,
+    access: 'operator',
     query: filters,
     replies: {
       200: {
@@ -119,7 +118,7 @@ function oneRoute(parts: OperatorParts): Route {
     path: '/api/operator/sessions/{id}',
     summary: 'One session: record, state, next deadline',
     tag,
-    credentials,
+    access: 'operator',
     replies: {
       200: { description: 'The session', schema: listed.extend({ nextDeadline: z.iso.datetime().nullable() }) },
     },
@@ -147,7 +146,7 @@ function endRoute(parts: OperatorParts): Route {
     summary: 'End one session',
     description: 'Idempotent. Who ended it, when and why is kept.',
     tag,
-    credentials,
+    access: 'operator',
     body: z.object({ reason: z.string().max(500).optional() }),
     replies: { 200: { description: 'The session is over', schema: z.object({ ok, session: liveSession }) } },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', ...always],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { bindDemo, findDemoKey, withoutDemo } from '../../../src/tenants/demo.ts';
 import { readTenantsFile } from '../../../src/tenants/tenants-file.ts';
 import { aKey, aTenant } from './fakes.ts';
@@ -34,11 +35,18 @@ describe('The shipped tenants file', () => {
       expect(withoutDemo(bindDemo(shipped, publicUrl))).toEqual([]);
   });
 
-  test('offers the key of the page that asks', () => {
-    const tenants = bindDemo(shipped, 'http://localhost:8123');
-    expect(findDemoKey(tenants, 'http://127.0.0.1:8123')?.id).toBe('loopback');
-    expect(findDemoKey(tenants, 'http://192.0.2.7:8123')?.id).toBe('local');
-    expect(findDemoKey([], 'http://localhost:8123')).toBeUndefined();
+  test('offers the key of the page that asks, unless it is revoked', () => {
+    const keys = bindDemo(shipped, 'http://localhost:8123').flatMap((tenant) => tenant.keys);
+    const offered = (given: readonly WidgetKey[], origin: string): string | undefined => {
+      const entries = given.map((key) => [key.key, { key }] as const);
+      const directory = new Map<string, { readonly key: WidgetKey }>(entries);
+      return findDemoKey({ keyOf: (key) => directory.get(key) }, origin)?.key.id;
+    };
+    expect(offered(keys, 'http://127.0.0.1:8123')).toBe('loopback');
+    expect(offered(keys, 'http://192.0.2.7:8123')).toBe('local');
+    const revoked = keys.map((key) => (key.id === 'local' ? { ...key, revokedAtMs: 1 } : key));
+    expect(offered(revoked, 'http://localhost:8123')).toBe('loopback');
+    expect(offered([], 'http://localhost:8123')).toBeUndefined();
   });
 });
 
