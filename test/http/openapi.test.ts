@@ -106,6 +106,12 @@ async function driveOperators(id: string): Promise<void> {
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
   await get('/api/operator/sessions?limit=0', operator);
+  const record = await app.sessions.find(await app.open(await app.key()));
+  if (record === undefined) throw new Error('opened just now');
+  const ref = record.id.slice(0, 42);
+  await app.service.stores.history.insert({ record: { ...record, id: `${ref}${'-'.repeat(15)}` }, state: 'engaged' });
+  await get(`/api/operator/sessions/${encodeURIComponent(ref)}`, operator);
+  await post(`/api/operator/sessions/${encodeURIComponent(ref)}/end`, {}, operator);
   await get('/api/operator/sessions/nobody', operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
