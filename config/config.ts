@@ -56,7 +56,12 @@ export interface Config {
   readonly requireOriginForWidgets: boolean;
   readonly requireAuthForSession: boolean;
   readonly quotaTimeZone: string;
-  readonly edge: { readonly perIpPerMinute: number; readonly perUserPerMinute: number; readonly burst: number };
+  readonly edge: {
+    readonly perIpPerMinute: number;
+    readonly perUserPerMinute: number;
+    readonly perPagePerMinute: number;
+    readonly burst: number;
+  };
   readonly callers: { readonly widget: CallerLimits; readonly console: CallerLimits };
   readonly retentionDays: RetentionDays;
   readonly voice: VoiceLimits;
@@ -105,6 +110,7 @@ export function toConfig(settings: Settings): Config {
     edge: {
       perIpPerMinute: settings.RATE_IP_PER_MIN,
       perUserPerMinute: settings.RATE_USER_PER_MIN,
+      perPagePerMinute: settings.RATE_PAGE_PER_MIN,
       burst: settings.RATE_BURST,
     },
     callers: {

@@ -170,6 +170,10 @@ export const variables = {
   QUOTA_TIMEZONE: variable(timeZone.default('UTC'), { meaning: 'where the calendar day begins', default: 'UTC' }),
   RATE_IP_PER_MIN: variable(integer(1, 1e9, 60), { meaning: 'requests a minute per IP address', default: '60' }),
   RATE_USER_PER_MIN: variable(integer(1, 1e9, 120), { meaning: 'requests a minute per console user', default: '120' }),
+  RATE_PAGE_PER_MIN: variable(integer(1, 1e9, 600), {
+    meaning: 'requests a minute per IP address for what is not of the API: pages, files, descriptions',
+    default: '600',
+  }),
   RATE_BURST: variable(integer(1, 1e6, 20), {
     meaning: 'frames one WebSocket may send at once; refilled at RATE_IP_PER_MIN a minute',
     default: '20',

@@ -131,8 +131,12 @@ function isOrigin(text: string): boolean {
 
 /** True where a cookie and a login code are safe on the way: https, or this machine. */
 export function isSafeOrigin(publicUrl: string): boolean {
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return publicUrl.startsWith('https:') || isLoopback(publicUrl);
+}
+
+/** True for an address that means the machine itself. */
+export function isLoopback(url: string): boolean {
+  return URL.canParse(url) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
 }
 
 export const timeZone: z.ZodType<string, string> = z.string().refine((name) => {

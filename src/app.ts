@@ -20,7 +20,7 @@ import { createDurableStores } from './stores/durable.ts';
 import { createEvents } from './telemetry/events.ts';
 import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
-import { bindDemo, withoutDemo } from './tenants/demo.ts';
+import { placeDemo } from './tenants/demo.ts';
 import { TenantsFileWatch } from './tenants/watch.ts';
 import { listen, type Transport } from './transport/server.ts';
 import { selectProvider } from './upstream/select.ts';
@@ -144,7 +144,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     tenants: stores.tenants,
     bus: live.bus,
     clock,
-    adapt: (tenants) => (config.mode === 'production' ? withoutDemo(tenants) : bindDemo(tenants, ownUrl)),
+    adapt: (tenants) => placeDemo(tenants, { mode: config.mode, publicUrl: ownUrl, database: database.kind }),
     onMerged: () => undefined,
     onProblem: onError,
   });

@@ -65,7 +65,9 @@ export async function buildService(on: Foundations) {
   const directory = new TenantDirectory({
     // A database that served development before still holds the demo.
     tenants:
-      config.mode === 'production' ? { all: async () => withoutDemo(await stores.tenants.all()) } : stores.tenants,
+      config.mode === 'production'
+        ? { all: async () => withoutDemo(await stores.tenants.all(), publicUrl()) }
+        : stores.tenants,
     bus,
     onError,
     async onRevoked(keys) {
@@ -142,7 +144,7 @@ export async function buildService(on: Foundations) {
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
     isServiceToken: createServiceTokens(config.serviceTokens),
-    edge: createEdgeLimits(windows, config.edge.perIpPerMinute, config.edge.perUserPerMinute),
+    edge: createEdgeLimits(windows, config.edge),
     origins,
     trustedProxies: config.trustedProxies,
     events,

@@ -79,8 +79,8 @@ function describeParts(config: Config): string[] {
   ];
 }
 
-function describeTenants({ mode, tenantsFile }: Config, tenants: readonly Tenant[]): string {
-  const served = mode === 'production' ? withoutDemo(tenants) : tenants;
+function describeTenants({ mode, publicUrl, tenantsFile }: Config, tenants: readonly Tenant[]): string {
+  const served = mode === 'production' ? withoutDemo(tenants, publicUrl) : tenants;
   const keys = served.flatMap((tenant) => tenant.keys);
   const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null).length;
   const counts = `${served.length} tenants, ${keys.length} widget keys (${revoked} revoked)`;

@@ -1,5 +1,6 @@
 import { toConfig, type Config } from '../../config/config.ts';
 import { readSettings } from '../../config/read-settings.ts';
+import { isLoopback } from '../../config/variables.ts';
 import { runNode, untilSignal, type Started } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
 import { superviseWorkers } from './workers.ts';
@@ -35,7 +36,9 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
     '',
     `  Demo page       ${publicUrl}/demo`,
     `  API reference   ${publicUrl}/docs`,
-    ...(parts.mail === 'development mailbox' ? [`  Mailbox         ${publicUrl}/dev/mail`] : []),
+    ...(parts.mail === 'development mailbox' && isLoopback(publicUrl)
+      ? [`  Mailbox         ${publicUrl}/dev/mail`]
+      : []),
     `  Storage         ${parts.storage}`,
     `  Live registry   ${parts.registry}`,
     `  Mail            ${parts.mail}`,

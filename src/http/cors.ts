@@ -14,9 +14,12 @@ const exposed = [
 ] as const;
 const vary = ['Vary', 'Origin'] as const;
 const onlyVary: Headers = [vary];
+/** The same for every origin, so that a cache keeps one copy, whatever it makes of Vary. */
+const anyOrigin: Headers = [['Access-Control-Allow-Origin', '*']];
 
 /** The CORS headers of a reply: a known origin is echoed exactly, every other gets none (contract section 2). */
 export function corsHeaders(origins: Origins, origin: string | undefined, scope: CorsScope): Headers {
+  if (scope === 'everybody') return anyOrigin;
   if (origin === undefined) return onlyVary;
   if (origins.isConsole(origin))
     return [vary, ['Access-Control-Allow-Origin', origin], ['Access-Control-Allow-Credentials', 'true'], exposed];
@@ -41,7 +44,8 @@ export function preflightHeaders(
   requestedHeaders: string | undefined,
 ): Headers {
   const isKnown =
-    origin !== undefined && (origins.isConsole(origin) || (scope === 'widgets' && origins.isWidget(origin)));
+    scope === 'everybody' ||
+    (origin !== undefined && (origins.isConsole(origin) || (scope === 'widgets' && origins.isWidget(origin))));
   if (!isKnown) return [];
   const allowed =
     requestedHeaders !== undefined && /^[A-Za-z0-9_, -]{1,1024}$/.test(requestedHeaders)

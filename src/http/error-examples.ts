@@ -21,6 +21,7 @@ export const errorExamples: Readonly<Record<Code, Refusal>> = {
   }),
   NOT_FOUND: new Refusal('NOT_FOUND', 'There is no /api/sessions; see /docs for all paths.'),
   SESSION_NOT_FOUND: new Refusal('SESSION_NOT_FOUND', 'No such session, or the e-mail is not its own.'),
+  AMBIGUOUS: new Refusal('AMBIGUOUS', 'Several sessions have this ref; name one by its whole id.'),
   METHOD_NOT_ALLOWED: new Refusal('METHOD_NOT_ALLOWED', 'GET is not possible here; use POST, OPTIONS.'),
   PAYLOAD_TOO_LARGE: new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.'),
   UNSUPPORTED_MEDIA_TYPE: new Refusal(

@@ -11,7 +11,20 @@ import { errorBody, refusalOfFault } from './error-reply.ts';
 import { parseJsonObject } from './json.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
 import type { Login } from '../auth/known-logins.ts';
-import type { Answer, CookieChange, CorsScope, Result, Route } from './route.ts';
+import { countPage } from './page-window.ts';
+import { keepPrivate, noStore, type Header } from './reply-head.ts';
+import {
+  accessOfPath,
+  isApiPath,
+  windowOfPath,
+  type Access,
+  type AddressWindow,
+  type Answer,
+  type CookieChange,
+  type CorsScope,
+  type Result,
+  type Route,
+} from './route.ts';
 import { createRouter } from './router.ts';
 
 /** Checks and makes the console cookie. */
@@ -45,6 +58,8 @@ interface Exchange {
   readonly request: HttpRequest;
   readonly route: Route | undefined;
   readonly routeName: string;
+  readonly access: Access;
+  readonly window: AddressWindow;
   readonly cors: CorsScope;
   readonly methods: string;
   readonly params: readonly string[];
@@ -57,7 +72,6 @@ interface Exchange {
 }
 
 const noParams: readonly string[] = [];
-const noStore = ['Cache-Control', 'no-store'] as const;
 const noSniff = ['X-Content-Type-Options', 'nosniff'] as const;
 const json = ['Content-Type', 'application/json; charset=utf-8'] as const;
 
@@ -80,6 +94,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
       request,
       route,
       routeName: any?.path ?? 'none',
+      access: route?.access ?? accessOfPath(request.path),
+      window: route?.window ?? windowOfPath(request.path),
       cors: any?.cors ?? corsScopeOf(request.path),
       methods: match?.allow ?? '',
       params: match?.params ?? noParams,
@@ -93,9 +109,13 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
   }
 
   function respond(x: Exchange): Eventually<Result> {
-    if (!isLimited(x)) return identifyAndDispatch(x);
+    if (x.window === 'none') return identifyAndDispatch(x);
     const { atMs } = x.request;
     const scope = addressScope(x.ip);
+    if (x.window === 'page') {
+      x.limit = countPage(x.request, scope, x.access, parts);
+      return x.limit === undefined ? identifyAndDispatch(x) : edgeRefusal(x.limit, atMs);
+    }
     if (x.route?.opensSocket === true)
       return noteAddress(x, parts.edge.byAddressAtOnce(scope, atMs)) ?? identifyAndDispatch(x);
     if (x.route?.goesAlongside === true && x.request.headers['cookie'] === undefined)
@@ -115,7 +135,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     const { request } = x;
     if (request.duplicates.length > 0)
       return invalid(`The header ${request.duplicates.join(', ')} came more than once; send it once.`, 'headers');
-    const token = x.route?.opensSocket === true ? undefined : parts.cookies.read(request.headers['cookie']);
+    const isAnonymous = x.access === 'public' || x.route?.opensSocket === true;
+    const token = isAnonymous ? undefined : parts.cookies.read(request.headers['cookie']);
     if (token === undefined) return dispatch(x);
     return andThen(identify(x, token), (refused) => refused ?? dispatch(x));
   }
@@ -125,7 +146,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     const known = attempt(
       () => parts.cookies.authenticate(token, atMs),
       (fault) => {
-        if (x.route?.worksWithoutLogin ?? true) return undefined;
+        if (x.access === 'proof') return undefined;
         throw fault;
       },
     );
@@ -134,7 +155,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
       x.login = found.login;
       if (found.renewedToken !== undefined)
         x.cookie = { kind: 'set', token: found.renewedToken, expiresAtMs: found.login.expiresAtMs };
-      if (!isLimited(x)) return undefined;
+      if (x.window !== 'api') return undefined;
       return andThen(parts.edge.byUser(found.login.email, atMs), (count) => {
         const user = withLimit(count, parts.edge.perUser);
         x.limit = x.limit === undefined ? user : tighter(x.limit, user);
@@ -179,8 +200,8 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
   function finish(x: Exchange, result: Result): HttpReply {
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const change = result instanceof Refusal ? undefined : result.cookie;
-    const headers: (readonly [string, string])[] = [['X-Request-Id', x.request.requestId], noSniff];
-    if (x.request.path.startsWith('/api/')) headers.push(noStore);
+    const headers: Header[] = [['X-Request-Id', x.request.requestId], noSniff];
+    if (isApiPath(x.request.path)) headers.push(noStore);
     headers.push(...corsHeaders(parts.origins, x.origin, x.cors));
     if (x.limit !== undefined)
       headers.push(
@@ -192,20 +213,17 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     if (cookie !== undefined) headers.push(['Set-Cookie', parts.cookies.write(cookie, x.request.atMs)]);
     if (parts.timing) headers.push(['Server-Timing', `total;dur=${(performance.now() - x.startedAt).toFixed(3)}`]);
     const reply = refusal === undefined ? answerReply(result as Answer, headers) : refusalReply(x, refusal, headers);
+    keepPrivate(headers);
     counters.get(x.routeName)?.(reply.status);
     return reply;
   }
 
-  function refusalReply(x: Exchange, refusal: Refusal, headers: (readonly [string, string])[]): HttpReply {
+  function refusalReply(x: Exchange, refusal: Refusal, headers: Header[]): HttpReply {
     headers.push(json);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.methods]);
     parts.events.refused(refusal.code, x.routeName, x.request.requestId, refusal.error);
     return { status: refusal.status, headers, body: JSON.stringify(errorBody(refusal)) };
-  }
-
-  function isLimited(x: Exchange): boolean {
-    return x.route?.limited ?? x.request.path.startsWith('/api/');
   }
 
   return (request) => {
@@ -220,7 +238,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
   };
 }
 
-function answerReply(answer: Answer, headers: (readonly [string, string])[]): HttpReply {
+function answerReply(answer: Answer, headers: Header[]): HttpReply {
   if (answer.headers !== undefined) headers.push(...answer.headers);
   if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
     return { status: answer.status, headers, body: answer.body };

@@ -146,7 +146,7 @@ function refusalsOf(route: Route): Set<Code> {
     'INVALID_REQUEST',
     ...route.refusals,
     ...(route.body === undefined ? [] : bodyCodes),
-    ...(route.limited ? (['RATE_LIMIT_EXCEEDED'] as const) : []),
+    ...(route.window !== 'none' ? (['RATE_LIMIT_EXCEEDED'] as const) : []),
     'INTERNAL_ERROR',
   ]);
 }
@@ -191,7 +191,7 @@ function withRefusals(
 
 function headersOf(route: Route, status: number): Record<string, { $ref: string }> {
   const names: ReplyHeader[] = ['X-Request-Id'];
-  if (route.limited) names.push(...rateHeaders);
+  if (route.window !== 'none') names.push(...rateHeaders);
   if (status === 429 || status === 503) names.push('Retry-After');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -1,19 +1,28 @@
 import type { z } from 'zod';
+import { clip } from '../kernel/clip.ts';
 import { Refusal } from '../kernel/errors.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
+
+const MAX_NAME_LENGTH = 200;
 
 interface Detail {
   readonly path: string;
   readonly message: string;
 }
 
-/** Reads a query by its schema; a refusal names the parameters that are wrong, came twice or could not be stored. */
-export function readQuery<T>(query: string, schema: z.ZodType<T>): T | Refusal {
+/** Reads a query by its schema; a refusal names the parameters that are not known, wrong, came twice or could not be stored. */
+export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.output<S> | Refusal {
   const given = [...new URLSearchParams(query)];
   const values = Object.fromEntries(given);
   const names = given.map(([name]) => name);
   const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].slice(0, 20);
   if (repeated.length > 0) return invalidQuery(repeated.map((path) => ({ path, message: 'comes more than once' })));
+  const known = Object.keys(schema.shape);
+  const unknown = names.filter((name) => !known.includes(name)).slice(0, 20);
+  if (unknown.length > 0) {
+    const message = `is not known here; ${known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`}`;
+    return invalidQuery(unknown.map((name) => ({ path: clip(name, MAX_NAME_LENGTH), message })));
+  }
   const unstorable = findUnstorable(values);
   if (unstorable.length > 0) return invalidQuery(unstorable);
   const read = schema.safeParse(values);

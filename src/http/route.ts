@@ -39,7 +39,22 @@ export interface RefusedAnswer {
 export type Result = Answer | Refusal | RefusedAnswer;
 
 /** Who may read the replies from a browser (contract section 2, CORS). */
-export type CorsScope = 'widgets' | 'console';
+export type CorsScope = 'everybody' | 'widgets' | 'console';
+
+/**
+ * Who a route is for, and so what becomes of a console cookie that comes along:
+ * - `public`: anybody. The reply is the same for all and may be kept by caches: no login is read, renewed or counted.
+ * - `proof`: whoever holds a session id, a widget key or a code. A login is read and renewed as long as it can be checked.
+ * - `console`: a login counts, so that a request whose cookie cannot be checked is refused (503).
+ * - `operator`: as `console`, and service tokens count as well.
+ */
+export type Access = 'public' | 'proof' | 'console' | 'operator';
+
+/**
+ * Which window of the caller's address counts a route: the API's, the coarse one of pages, files and descriptions, or none, for what
+ * load balancers ask.
+ */
+export type AddressWindow = 'api' | 'page' | 'none';
 
 /** A route is data: router, validation and OpenAPI come from the same list. */
 export interface Route<B = unknown> {
@@ -52,8 +67,9 @@ export interface Route<B = unknown> {
   readonly description?: string;
   readonly tag: string;
   readonly cors: CorsScope;
-  /** Whether the edge windows count it; by default every path under /api is. */
-  readonly limited: boolean;
+  readonly access: Access;
+  /** By default a path under /api is in the API's, every other in the one of pages. */
+  readonly window: AddressWindow;
   readonly body?: z.ZodType<B>;
   /** A body as a caller may send it, for the documentation. */
   readonly bodyExample?: z.input<z.ZodType<B>>;
@@ -76,7 +92,10 @@ export interface Route<B = unknown> {
     >
   >;
   readonly refusals: readonly Code[];
-  /** What may prove the caller beside the body, each by itself, for the documentation; `none` where the body or nothing does. */
+  /**
+   * What may prove the caller beside the body, each by itself, for the documentation; `none` where the body or nothing does. By default a
+   * login or a service token where operators have access, else nothing.
+   */
   readonly credentials: readonly ('none' | 'cookie' | 'service')[];
   /**
    * The address is counted while the handler is under way, so that both ask the shared stores in one round trip. Only for handlers
@@ -88,8 +107,6 @@ export interface Route<B = unknown> {
    * upgrade came later than its request (uWebSockets pull request 1929).
    */
   readonly opensSocket?: boolean;
-  /** It does its work also when the database is away and the cookie cannot be checked; by default every path outside /api does. */
-  readonly worksWithoutLogin: boolean;
   /** Its answer sets or clears the console cookie, also without a login. */
   readonly setsCookie?: boolean;
   /** Whether a request with this body uses the console cookie to change something; by default it does. */
@@ -99,15 +116,27 @@ export interface Route<B = unknown> {
 
 /** Types the body of a route by its schema. */
 export function defineRoute<B>(route: Omit<Route<B>, Defaulted> & Partial<Pick<Route<B>, Defaulted>>): Route {
-  const isApi = route.path.startsWith('/api/');
   const whole: Route<B> = {
     cors: 'console',
-    limited: isApi,
-    worksWithoutLogin: !isApi,
-    credentials: ['none'],
+    window: windowOfPath(route.path),
+    credentials: route.access === 'operator' ? ['cookie', 'service'] : ['none'],
     ...route,
   };
   return whole;
 }
 
-type Defaulted = 'limited' | 'cors' | 'worksWithoutLogin' | 'credentials';
+type Defaulted = 'cors' | 'window' | 'credentials';
+
+/** The window of a path that no route says otherwise of. */
+export function windowOfPath(path: string): AddressWindow {
+  return isApiPath(path) ? 'api' : 'page';
+}
+
+/** Who a path that no route has is for. */
+export function accessOfPath(path: string): Access {
+  return isApiPath(path) ? 'proof' : 'public';
+}
+
+export function isApiPath(path: string): boolean {
+  return path.startsWith('/api/');
+}

@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Refusal } from '../kernel/errors.ts';
-import type { Call, Result } from './route.ts';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
+import type { Header } from './reply-head.ts';
+import type { Answer, Call, Result } from './route.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -26,41 +29,80 @@ export function pagePolicyWith(origins: readonly string[]): readonly [string, st
 /** What every page may do: load from this origin, and nothing else. */
 export const pagePolicy = pagePolicyWith([]);
 
-/** Files of the build that were asked for: however many clients download one at once, it is in memory once. */
-const files = new Map<string, { readonly tag: string; readonly bytes: Promise<Buffer> }>();
+/** Bytes to send, and the tag that changes with them. */
+interface Content {
+  readonly tag: string;
+  readonly bytes: Buffer;
+}
 
-function bytesOf(file: URL, tag: string): Promise<Buffer> {
-  const present = files.get(file.href);
-  if (present?.tag === tag) return present.bytes;
-  const bytes = readFile(file);
-  files.set(file.href, { tag, bytes });
-  bytes.catch(() => files.delete(file.href));
-  return bytes;
+interface SeenFile extends Content {
+  readonly lookedAtMs: number;
+}
+
+/** How old what is known of a file may be: a build changes while somebody works on it, and nobody looks at the disk for every request. */
+const LOOK_AGAIN_MS = 1000;
+
+/** Files of the build that were asked for: however many clients download one at once, it is in memory once. */
+const files = new Map<string, SeenFile>();
+const looks = new Map<string, Promise<SeenFile>>();
+
+function contentOf(file: URL, atMs: number): Eventually<Content> {
+  const seen = files.get(file.href);
+  if (seen !== undefined && Math.abs(atMs - seen.lookedAtMs) < LOOK_AGAIN_MS) return seen;
+  const underWay = looks.get(file.href);
+  if (underWay !== undefined) return underWay;
+  const look = lookAt(file, seen, atMs).finally(() => looks.delete(file.href));
+  looks.set(file.href, look);
+  return look;
+}
+
+async function lookAt(file: URL, seen: SeenFile | undefined, lookedAtMs: number): Promise<SeenFile> {
+  const { size, mtimeMs } = await stat(file);
+  const tag = `"${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}"`;
+  const bytes = seen?.tag === tag ? seen.bytes : await readFile(file);
+  const now = { tag, bytes, lookedAtMs };
+  files.set(file.href, now);
+  return now;
 }
 
 /**
- * Sends a built file, read when it is first asked for, and again when it has changed.
+ * Sends a built file, read when it is first asked for, and again within a second when it has changed.
  * @param own headers in the place of the usual ones of the same name
  */
-export async function sendFile(
-  call: Call,
-  file: URL,
-  own: readonly (readonly [name: string, value: string])[] = [],
-): Promise<Result> {
-  try {
-    const { size, mtimeMs } = await stat(file);
-    const tag = `"${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}"`;
-    const usual = [
-      ['ETag', tag],
-      ['Cache-Control', 'no-cache'],
-      ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'],
-      pagePolicy,
-    ] as const;
-    const headers = [...usual.filter(([name]) => !own.some(([other]) => other === name)), ...own];
-    if (call.request.headers['if-none-match'] === tag) return { status: 304, body: '', headers };
-    return { status: 200, body: await bytesOf(file, tag), headers };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');
-  }
+export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Eventually<Result> {
+  const type = ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'] as const;
+  const content = contentOf(file, call.request.atMs);
+  const sent = andThen(content, (found) => send(call, found, [type, pagePolicy], own));
+  return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
+}
+
+function refuseMissing(fault: unknown): Refusal {
+  if ((fault as NodeJS.ErrnoException).code !== 'ENOENT') throw fault;
+  return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');
+}
+
+/** Answers with a JSON document that does not change while the service runs: it is made when it is first asked for. */
+export function sendDocument(make: () => object): (call: Call) => Answer {
+  let content: Content | undefined;
+  return (call) => {
+    content ??= tagged(Buffer.from(JSON.stringify(make())));
+    return send(call, content, [['Content-Type', 'application/json; charset=utf-8']]);
+  };
+}
+
+function tagged(bytes: Buffer): Content {
+  return { tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`, bytes };
+}
+
+/** 304 where the client has it already. Caches may keep it and ask whether it is still the same, unless `own` says otherwise. */
+function send(
+  { request }: Call,
+  { tag, bytes }: Content,
+  about: readonly Header[],
+  own: readonly Header[] = [],
+): Answer {
+  const usual: readonly Header[] = [['ETag', tag], ['Cache-Control', 'no-cache'], ...about];
+  const headers = [...usual.filter(([name]) => !own.some(([other]) => other === name)), ...own];
+  if (request.headers['if-none-match'] === tag) return { status: 304, body: '', headers };
+  return { status: 200, body: bytes, headers };
 }

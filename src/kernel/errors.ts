@@ -23,6 +23,7 @@ export const codes = {
   NOT_FOUND: { status: 404, userMessage: 'There is nothing here.' },
   SESSION_NOT_FOUND: { status: 404, userMessage: 'This conversation was not found. Please start a new one.' },
   METHOD_NOT_ALLOWED: { status: 405, userMessage: 'This is not possible here.' },
+  AMBIGUOUS: { status: 409, userMessage: 'This fits more than one. Please name it in full.' },
   PAYLOAD_TOO_LARGE: { status: 413, userMessage: 'This is too large to send.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, userMessage: 'This kind of content is not supported.' },
   IDEMPOTENCY_MISMATCH: { status: 422, userMessage: 'This request was already made with other content.' },

@@ -5,6 +5,15 @@ import type { Counted, WindowCount, Windows } from '../stores/windows/contract.t
 /** The state of one edge window after a request was counted. */
 export interface EdgeCount extends WindowCount {
   readonly limit: number;
+  /** What is counted there, in the words of a refusal. */
+  readonly what?: string;
+}
+
+/** How many requests a minute each window lets through. */
+export interface EdgeRates {
+  readonly perIpPerMinute: number;
+  readonly perUserPerMinute: number;
+  readonly perPagePerMinute: number;
 }
 
 /** Edge rate limits (specification section 8): a fixed window of a minute per IP and per console user. */
@@ -15,11 +24,20 @@ export interface EdgeLimits {
   /** Counts while `work` is under way; see `Windows.takeAlongside`. */
   byAddressAlongside<T>(scope: string, atMs: number, work: () => Eventually<T>): Eventually<Counted<T>>;
   byUser(email: string, atMs: number): Eventually<WindowCount>;
+  /** Counts what is not of the API: pages, files, descriptions. Without waiting, so that they are served whatever is away. */
+  pageByAddress(scope: string, atMs: number): EdgeCount;
+  /** What is known of the service tokens that an address sent and that are none; it counts nothing. */
+  wrongTokens(scope: string, atMs: number): EdgeCount;
+  noteWrongToken(scope: string, atMs: number): void;
   readonly perAddress: number;
   readonly perUser: number;
 }
 
-export function createEdgeLimits(windows: Windows, perAddress: number, perUser: number): EdgeLimits {
+/** Nobody mistypes a token this often in a minute; a guess in six seconds is none that finds one. */
+const WRONG_TOKENS_PER_MINUTE = 10;
+
+export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits {
+  const { perIpPerMinute: perAddress, perUserPerMinute: perUser, perPagePerMinute: perPage } = rates;
   return {
     perAddress,
     perUser,
@@ -27,6 +45,12 @@ export function createEdgeLimits(windows: Windows, perAddress: number, perUser: 
     byAddressAtOnce: (scope, atMs) => windows.takeAtOnce(scope, perAddress, atMs),
     byAddressAlongside: (scope, atMs, work) => windows.takeAlongside(scope, perAddress, atMs, work),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
+    pageByAddress: (scope, atMs) => withLimit(windows.takeAtOnce(`page:${scope}`, perPage, atMs), perPage),
+    wrongTokens: (scope, atMs) => ({
+      ...withLimit(windows.known(`token:${scope}`, WRONG_TOKENS_PER_MINUTE, atMs), WRONG_TOKENS_PER_MINUTE),
+      what: 'wrong service tokens',
+    }),
+    noteWrongToken: (scope, atMs) => void windows.takeAtOnce(`token:${scope}`, WRONG_TOKENS_PER_MINUTE, atMs),
   };
 }
 
@@ -44,7 +68,11 @@ export function tighter(a: EdgeCount, b: EdgeCount): EdgeCount {
 /** The refusal of a used-up window; `retryAfter` is whole seconds and at least one. */
 export function edgeRefusal(count: EdgeCount, atMs: number): Refusal {
   const retryAfter = Math.max(1, Math.ceil((count.resetAtMs - atMs) / 1000));
-  return new Refusal('RATE_LIMIT_EXCEEDED', `More than ${count.limit} requests in a minute; wait ${retryAfter} s.`, {
-    retryAfter,
-  });
+  return new Refusal(
+    'RATE_LIMIT_EXCEEDED',
+    `More than ${count.limit} ${count.what ?? 'requests'} in a minute; wait ${retryAfter} s.`,
+    {
+      retryAfter,
+    },
+  );
 }

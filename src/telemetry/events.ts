@@ -2,6 +2,7 @@ import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.
 import type { DestroyReason } from '../../machines/auth-session/types.ts';
 import { clip } from '../kernel/clip.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
+import { refOf } from '../kernel/ids.ts';
 import { LineBudget } from './line-budget.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -50,7 +51,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       const { caller, tenantId, agentId, keyId, provider } = record;
       log.info({
         event: 'session.opened',
-        session: shortId(record),
+        session: refOf(record.id),
         caller,
         tenantId,
         agentId,
@@ -64,7 +65,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       if (fact.type === 'session.ended') metrics.ended.inc({ reason: fact.reason });
       log.info({
         event: fact.type,
-        session: shortId(record),
+        session: refOf(record.id),
         tenantId: record.tenantId,
         reason: record.endReason ?? undefined,
       });
@@ -118,9 +119,4 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       log.warn({ event: 'warning', ...about }, message);
     },
   };
-}
-
-/** Enough of a session's id to find it, too little to use it: the whole id is the caller's proof. */
-function shortId(record: VoiceRecord): string {
-  return record.id.slice(0, 42);
 }

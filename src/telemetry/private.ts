@@ -3,7 +3,7 @@ const address = /[^\s<>"'()/@]+(?:@|%40)[^\s<>"'(),;/]+/gi;
 
 const character = '(?:[\\w-]|%[0-9a-f]{2})';
 const colon = '(?::|%(?:25)*3a)';
-/** An sm_session_id, percent-encoded or not: enough of it to find the session, and the rest, which makes it the caller's proof. */
+/** An sm_session_id, percent-encoded or not: its ref (kernel/ids.ts), and the rest, which makes it the caller's proof. */
 const proof = new RegExp(`((?:s|%73)${colon}(?:[0-9a-f]|%[0-9a-f]{2}){32}${colon}${character}{7})${character}+`, 'gi');
 
 /** The text without e-mail addresses. Takes time with the square of the length: not for texts of any length. */

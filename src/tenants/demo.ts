@@ -1,3 +1,4 @@
+import { isLoopback } from '../../config/variables.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 /** The keys of the shipped config/tenants.json, and the origins they have there: one per address a newcomer may type. */
@@ -9,6 +10,24 @@ const shipped: ReadonlyMap<string, string> = new Map([
 /** A demo key that nobody has edited: whoever binds one to an origin of their own means it. */
 function isShipped({ key, origin }: WidgetKey): boolean {
   return shipped.get(key) === origin;
+}
+
+/** Where the tenants of the file go. */
+export interface DemoPlace {
+  readonly mode: 'development' | 'test' | 'production';
+  /** The address in use, with the real port. */
+  readonly publicUrl: string;
+  /** An external database may be production's one day. */
+  readonly database: 'embedded' | 'postgres';
+}
+
+/**
+ * The tenants of the file as they go into the database. The demo's keys go along in development only, and under a public address only
+ * into a database that nobody else uses: bound to that address they look like keys that somebody means, and everybody knows them.
+ */
+export function placeDemo(tenants: readonly Tenant[], { mode, publicUrl, database }: DemoPlace): Tenant[] {
+  const goesAlong = mode !== 'production' && (database === 'embedded' || isLoopback(publicUrl));
+  return goesAlong ? bindDemo(tenants, publicUrl) : withoutDemo(tenants, publicUrl);
 }
 
 /**
@@ -25,10 +44,10 @@ export function bindDemo(tenants: readonly Tenant[], publicUrl: string): Tenant[
   return tenants.map((tenant) => ({ ...tenant, keys: tenant.keys.map(bind) }));
 }
 
-/** A shipped key as a development server leaves it in a database. */
-function isDemo(key: WidgetKey): boolean {
-  const isLoopback = ['localhost', '127.0.0.1'].includes(new URL(key.origin).hostname);
-  return isShipped(key) || (shipped.has(key.key) && isLoopback);
+/** A shipped key as the file has it, or as a development server of this machine or of this address left it in a database. */
+function isDemo({ key, origin }: WidgetKey, publicUrl: string | undefined): boolean {
+  const isOwn = publicUrl !== undefined && origin === new URL(publicUrl).origin;
+  return shipped.has(key) && (isLoopback(origin) || isOwn);
 }
 
 function findTwin(publicUrl: string): string | undefined {
@@ -40,19 +59,21 @@ function findTwin(publicUrl: string): string | undefined {
 }
 
 /**
- * Production: leaves the shipped demo keys out, also where a development server bound them, and a tenant that had nothing else. Everybody can read them in the repository and
- * send any Origin from a script, so they would be a free model at the operator's cost.
+ * Production: leaves the shipped demo keys out, also where a development server bound them, and a tenant that had nothing else.
+ * Everybody can read them in the repository and send any Origin from a script, so they would be a free model at the operator's cost.
  */
-export function withoutDemo(tenants: readonly Tenant[]): Tenant[] {
+export function withoutDemo(tenants: readonly Tenant[], publicUrl: string | undefined): Tenant[] {
   return tenants
-    .map((tenant) => ({ ...tenant, keys: tenant.keys.filter((key) => !isDemo(key)) }))
+    .map((tenant) => ({ ...tenant, keys: tenant.keys.filter((key) => !isDemo(key, publicUrl)) }))
     .filter(({ keys }, index) => keys.length > 0 || tenants[index]?.keys.length === 0);
 }
 
-/** The demo key that works on a page of the origin: what the demo page takes when it names none itself. */
-export function findDemoKey(tenants: readonly Tenant[], origin: string): WidgetKey | undefined {
-  const keys = tenants
-    .flatMap((tenant) => tenant.keys)
-    .filter(({ key, revokedAtMs }) => shipped.has(key) && revokedAtMs === null);
-  return keys.find((key) => key.origin === origin) ?? keys[0];
+/** The demo key that works on a page of the origin, with its tenant: what the demo page takes when it names none itself. */
+export function findDemoKey<T extends { readonly key: WidgetKey }>(
+  directory: { keyOf(key: string): T | undefined },
+  origin: string,
+): T | undefined {
+  const found = [...shipped.keys()].flatMap((key) => directory.keyOf(key) ?? []);
+  const working = found.filter(({ key }) => key.revokedAtMs === null);
+  return working.find(({ key }) => key.origin === origin) ?? working[0];
 }

@@ -8,7 +8,7 @@ import { limitsSchema, originSchema } from './schema.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
-  readonly audit: Audit;
+  readonly audit: Pick<Audit, 'append'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
 }

@@ -3,7 +3,7 @@ import { randomId } from '../../src/kernel/ids.ts';
 import type { Audit, AuditEntry } from '../../src/stores/audit/contract.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
-/** @param read what was appended for a target, oldest first: the contract itself only writes. */
+/** @param read what was appended for a target, oldest first: the contract itself tells one at a time. */
 export function auditContract(
   name: string,
   make: Make<{ readonly audit: Audit; readonly read: (target: string) => Promise<AuditEntry[]> }>,
@@ -25,6 +25,25 @@ export function auditContract(
       await node().audit.append(entry);
       await node().audit.append(bare);
       expect(await node().read(target)).toEqual([entry, bare]);
+    });
+
+    test('tells the last entry of an action on a target up to a time, and none of others', async () => {
+      const target = randomId();
+      const entry = { atMs: DAY_BEGIN, actor: 'a', action: 'session.end', target, reason: null, requestId: null };
+      const later = { ...entry, atMs: DAY_BEGIN + 2, actor: 'b', reason: 'late', requestId: 'r' };
+      const others = [
+        { ...entry, action: 'session.look', atMs: DAY_BEGIN + 1 },
+        { ...entry, target: randomId(), atMs: DAY_BEGIN + 1 },
+        // At the same instant the first one is the one that did it.
+        { ...later, actor: 'c' },
+      ];
+      for (const one of [entry, later, ...others]) await node().audit.append(one);
+      const latest = (untilMs: number) => node().audit.latest('session.end', target, untilMs);
+      expect(await latest(DAY_BEGIN - 1)).toBeUndefined();
+      expect(await latest(DAY_BEGIN)).toEqual(entry);
+      expect(await latest(DAY_BEGIN + 1)).toEqual(entry);
+      expect(await latest(DAY_BEGIN + 2)).toEqual(later);
+      expect(await latest(DAY_BEGIN + 9)).toEqual(later);
     });
   });
 }

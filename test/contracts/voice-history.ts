@@ -167,6 +167,23 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       },
     );
 
+    test('finds sessions by the beginning of their ids, byte by byte, together with other filters', async () => {
+      const subject = randomId();
+      const ids = ['aaaaaaa', 'aaaaaaa-', 'aaaaaaaz', 'aaaaaaaZ_', 'aaaaaab', 'AAAAAAA', 'aaaaaa'].map(
+        (tail) => `s:${subject}:${tail}`,
+      );
+      for (const id of ids) await inserted({ id, subject });
+      const prefix = `s:${subject}:aaaaaaa`;
+      const found = async (filter: HistoryFilter, limit = 10) =>
+        (await history().list(filter, undefined, limit))?.rows.map(({ record }) => record.id).toSorted();
+      expect(await found({ idPrefix: prefix })).toEqual(ids.slice(0, 4).toSorted());
+      expect(await found({ idPrefix: prefix }, 2)).toHaveLength(2);
+      expect(await found({ idPrefix: `${prefix}z` })).toEqual([`${prefix}z`]);
+      expect(await found({ idPrefix: prefix, state: 'idle' })).toEqual([]);
+      expect(await found({ idPrefix: `s:${randomId()}:` })).toEqual([]);
+      expect(await found({ idPrefix: `s:${subject}:%` })).toEqual([]);
+    });
+
     test('filters by state, tenant, agent and caller, alone and together', async () => {
       const tenantId = randomId();
       const engaged = row(await inserted({ tenantId }));

@@ -40,6 +40,17 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       expect(other.takeAtOnce(key, 3, at)).toMatchObject({ allowed: false, remaining: 0 });
     });
 
+    test('what is known of a window is told without counting', () => {
+      const one = windows();
+      const key = randomId();
+      const at = nextMinute() + 1_234;
+      const resetAtMs = minute + MINUTE_MS;
+      expect(one.known(key, 2, at)).toEqual({ allowed: true, remaining: 2, resetAtMs });
+      for (let n = 0; n < 3; n += 1) one.takeAtOnce(key, 2, at);
+      for (let n = 0; n < 2; n += 1) expect(one.known(key, 2, at)).toEqual({ allowed: false, remaining: 0, resetAtMs });
+      expect(one.known(key, 2, nextMinute())).toMatchObject({ allowed: true, remaining: 2 });
+    });
+
     test('a limit of zero refuses', async () => {
       expect(await windows().take(randomId(), 0, nextMinute())).toMatchObject({ allowed: false, remaining: 0 });
     });

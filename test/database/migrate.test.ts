@@ -1,3 +1,7 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
@@ -44,6 +48,33 @@ describeEngines('migrations', (open) => {
       '001_people.sql was changed after it was applied',
     );
     await expect(migrate(database, fixture('first'))).rejects.toThrow('002_city.sql, which this build does not know');
+  });
+
+  test('of the service leave no whole id of a session in the audit, where it would be its caller’s proof', async () => {
+    const { database } = opened;
+    const shipped = new URL('../../src/database/migrations/', import.meta.url);
+    const earlier = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
+    try {
+      for (const name of (await readdir(shipped)).filter((each) => each < '006'))
+        await copyFile(new URL(name, shipped), join(earlier, name));
+      await migrate(database, pathToFileURL(`${earlier}/`));
+    } finally {
+      await rm(earlier, { recursive: true });
+    }
+    const ref = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Z`;
+    const targets = [
+      `${ref}defghijklmnopqr`,
+      ref,
+      'acme/s:site',
+      's:acme/of-a-key-whose-tenant-has-a-very-long-name-indeed',
+    ];
+    for (const target of targets)
+      await database.run(
+        (sql) => sql`insert into audit (at_ms, actor, action, target) values (1, 'cli', 'session.end', ${target})`,
+      );
+    await migrate(database);
+    const kept = await database.run((sql) => sql<{ target: string }[]>`select target from audit order by ordinal`);
+    expect(kept.map(({ target }) => target)).toEqual([ref, ref, ...targets.slice(2)]);
   });
 
   test('of the service can be applied', async () => {

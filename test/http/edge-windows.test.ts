@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { somebody, type Reply } from '../support/app.ts';
+import { SERVICE_TOKEN, somebody, type Reply } from '../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -75,6 +75,86 @@ describe('The window of an address', () => {
         const reply = await app.get(path);
         expect([reply.status === 429, windowOf(reply)]).toEqual([false, [undefined, undefined, undefined]]);
       }
+  });
+});
+
+describe('The window of pages', () => {
+  const pages = [
+    '/openapi.json',
+    '/asyncapi.json',
+    '/docs',
+    '/demo',
+    '/demo/config.json',
+    '/widget.js',
+    '/',
+    '/nothing',
+  ];
+
+  test('counts an address’s requests that are not of the API together, and says so only when it refuses', async () => {
+    const app = await build({
+      env: { RATE_PAGE_PER_MIN: '8', RATE_IP_PER_MIN: '1' },
+      clock: new ManualClock(NOON + 12_345),
+    });
+    for (const path of pages) {
+      const reply = await app.get(path);
+      expect([reply.status === 429, windowOf(reply)]).toEqual([false, [undefined, undefined, undefined]]);
+    }
+    for (const path of pages) {
+      const refused = await app.get(path);
+      expect(errorOf(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+      expect([windowOf(refused), refused.headers['retry-after'], refused.body['retryAfter']]).toEqual([
+        ['8', '0', resetAt],
+        '48',
+        48,
+      ]);
+    }
+    expect((await app.send({ path: '/docs', peer: '192.0.2.2' })).status).not.toBe(429);
+    // Neither window takes from the other.
+    expect((await app.get('/api/auth/session')).status).toBe(401);
+    app.clock.set(NOON + 60 * SECOND);
+    expect((await app.get('/openapi.json')).status).toBe(200);
+  });
+
+  test('is 600 requests by default, and holds up no probe of a load balancer', async () => {
+    const app = await build();
+    const statuses = new Set<number>();
+    for (let n = 0; n < 600; n += 1) statuses.add((await app.get('/nothing')).status);
+    expect([...statuses, (await app.get('/nothing')).status]).toEqual([404, 429]);
+    for (const path of ['/healthz', '/readyz'])
+      for (const method of ['GET', 'HEAD']) expect((await app.send({ method, path })).status).toBe(200);
+  });
+
+  test('does not wait for what counts: a shared store that is away or silent delays no page', async () => {
+    const app = await build();
+    const silent = await build({
+      live: { ...app.live, windows: { ...app.live.windows, take: () => new Promise<never>(() => {}) } },
+    });
+    expect((await silent.get('/openapi.json')).status).toBe(200);
+  });
+});
+
+describe('A service token that is none', () => {
+  const wrong = { authorization: 'Bearer a-guess-of-somebody-who-would-like-to-know' };
+  const right = { authorization: `Bearer ${SERVICE_TOKEN}` };
+
+  test('cannot be looked for at /metrics: after ten in a minute an address hears of no token whether it is right', async () => {
+    const app = await build({ clock: new ManualClock(NOON + 12_345) });
+    for (let n = 0; n < 10; n += 1) expect((await app.get('/metrics', wrong)).status).toBe(401);
+    for (const headers of [wrong, right]) {
+      const refused = await app.get('/metrics', headers);
+      expect(errorOf(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+      expect([windowOf(refused), refused.headers['retry-after']]).toEqual([['10', '0', resetAt], '48']);
+    }
+    expect((await app.send({ path: '/metrics', peer: '192.0.2.2', headers: right })).status).toBe(200);
+    app.clock.set(NOON + 60 * SECOND);
+    expect((await app.get('/metrics', right)).status).toBe(200);
+  });
+
+  test('does not hold up the right one, which no window counts, until then', async () => {
+    const app = await build({ env: { RATE_PAGE_PER_MIN: '9' } });
+    for (let n = 0; n < 9; n += 1) await app.get('/metrics', wrong);
+    expect((await app.get('/metrics')).status).toBe(429);
+    for (let n = 0; n < 20; n += 1) expect((await app.get('/metrics', right)).status).toBe(200);
   });
 });
 

@@ -106,6 +106,12 @@ async function driveOperators(id: string): Promise<void> {
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
   await get('/api/operator/sessions?limit=0', operator);
+  const record = await app.sessions.find(await app.open(await app.key()));
+  if (record === undefined) throw new Error('opened just now');
+  const ref = record.id.slice(0, 42);
+  await app.service.stores.history.insert({ record: { ...record, id: `${ref}${'-'.repeat(15)}` }, state: 'engaged' });
+  await get(`/api/operator/sessions/${encodeURIComponent(ref)}`, operator);
+  await post(`/api/operator/sessions/${encodeURIComponent(ref)}/end`, {}, operator);
   await get('/api/operator/sessions/nobody', operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
@@ -118,10 +124,11 @@ async function driveEverywhere(id: string): Promise<void> {
     path: path.replace('{id}', encodeURIComponent(id)),
   }));
   const api = paths.filter(({ path }) => path.startsWith('/api/'));
-  const narrow = await build({ env: { RATE_IP_PER_MIN: '1' } });
-  await narrow.get('/api/auth/session');
+  const narrow = await build({ env: { RATE_IP_PER_MIN: '1', RATE_PAGE_PER_MIN: '1' } });
+  for (const path of ['/api/auth/session', '/nothing']) await narrow.get(path);
   for (const one of paths) await send({ ...one, body: {} }, narrow);
-  for (const one of api) await send({ ...one, body: {}, duplicates: ['origin'] });
+  for (const one of [...api, { method: 'GET', path: '/metrics' }])
+    await send({ ...one, body: {}, duplicates: ['origin'] });
   for (const one of api.filter(({ method, path }) => method === 'POST' && path !== '/api/auth/logout')) {
     await send({ ...one, body: 'x'.repeat(70_000) });
     await send({ ...one, body: '{}', headers: { 'content-type': 'text/plain' } });

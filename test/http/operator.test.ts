@@ -103,6 +103,9 @@ describe('The operator API', () => {
     'tenantId=',
     'agentId=%00',
     'limit=5&limit=6',
+    'q=',
+    'q=ada@example.com',
+    'q=%00',
   ])('refuses the query %s and names the field', async (query) => {
     const reply = await app.get(`/api/operator/sessions?${query}`, service);
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
@@ -131,12 +134,89 @@ describe('The operator API', () => {
     expect((await app.post(path, {}, service)).body).toEqual(first.body);
     expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
     const rows = await database().run(
-      (sql) => sql<object[]>`select actor, action, reason from audit where target = ${id} order by at_ms`,
+      (sql) => sql<object[]>`select actor, action, reason from audit where target = ${id.slice(0, 42)} order by at_ms`,
     );
     expect([...rows]).toEqual([
       { actor: 'ops@example.com', action: 'session.end', reason: 'abuse' },
       { actor: 'service', action: 'session.end', reason: null },
     ]);
+    const [whole] = await database().run((sql) => sql<object[]>`select 1 from audit where target = ${id}`);
+    expect(whole).toBeUndefined();
+  });
+
+  test('tells who ended a session, when, why and with which request, and of no other end', async () => {
+    const key = await app.key();
+    const [one, other] = [await app.open(key), await app.open(key)];
+    const endedBy = async (id: string) =>
+      (await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service)).body['endedBy'];
+    expect(await endedBy(one)).toBeNull();
+    app.clock.advance(SECOND);
+    const headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+    const path = `/api/operator/sessions/${encodeURIComponent(one)}/end`;
+    const ended = await app.post(path, { reason: 'abuse' }, headers);
+    const at = new Date(NOON + SECOND).toISOString();
+    const told = { actor: 'ops@example.com', reason: 'abuse', at, requestId: ended.headers['x-request-id'] };
+    expect(await endedBy(one)).toEqual(told);
+    // Ended already: the audit has the second attempt, and it ended nothing.
+    app.clock.advance(SECOND);
+    await app.post(path, { reason: 'again' }, service);
+    expect(await endedBy(one)).toEqual(told);
+    await app.post('/api/realtime/end', { sm_session_id: other });
+    await app.post(`/api/operator/sessions/${encodeURIComponent(other)}/end`, {}, service);
+    expect(await endedBy(other)).toBeNull();
+  });
+
+  test('finds and ends a session by the short id that the log prints', async () => {
+    const id = await app.open(await app.key());
+    const [, ref = ''] = /"event":"session.opened","session":"([^"]+)"/.exec(app.logged()) ?? [];
+    expect([ref.length, id.startsWith(ref)]).toEqual([42, true]);
+    const path = `/api/operator/sessions/${encodeURIComponent(ref)}`;
+    expect((await app.get(path, service)).body).toMatchObject({ id, ref });
+    for (const q of [ref, id]) expect((await list(`q=${encodeURIComponent(q)}`)).sessions).toMatchObject([{ id, ref }]);
+    expect((await list(`q=${encodeURIComponent(ref)}&state=idle`)).sessions).toEqual([]);
+    expect((await app.post(`${path}/end`, {}, service)).body).toMatchObject({ session: { active: false } });
+    expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
+    expect((await app.get(path, service)).body).toMatchObject({ id, endedBy: { actor: 'service' } });
+  });
+
+  test('ends nothing for a short id that fits several sessions, and lists them', async () => {
+    const id = await app.open(await app.key());
+    const record = await app.sessions.find(id);
+    if (record === undefined) throw new Error('opened just now');
+    const ref = id.slice(0, 42);
+    const twin = `${ref}${'-'.repeat(15)}`;
+    await app.service.stores.history.insert({ record: { ...record, id: twin }, state: 'engaged' });
+    const path = `/api/operator/sessions/${encodeURIComponent(ref)}`;
+    for (const reply of [await app.get(path, service), await app.post(`${path}/end`, {}, service)])
+      expect(errorOf(reply)).toEqual({ status: 409, code: 'AMBIGUOUS' });
+    const fitting = (await list(`q=${encodeURIComponent(ref)}`)).sessions.map((one) => one.id);
+    expect(fitting.toSorted()).toEqual([id, twin].toSorted());
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+    expect((await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service)).status).toBe(200);
+  });
+
+  test.each(['', '0', '00000000000000'])(
+    'knows no session by a part of a short id, or one of nobody (%j)',
+    async (tail) => {
+      const id = await app.open(await app.key());
+      const part = tail === '' ? id.slice(0, 41) : `s:${'0'.repeat(32)}:${tail}`;
+      const path = `/api/operator/sessions/${encodeURIComponent(part)}`;
+      for (const reply of [await app.get(path, service), await app.post(`${path}/end`, {}, service)])
+        expect(errorOf(reply)).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
+    },
+  );
+
+  test.each([
+    ['GET', '/api/operator/overview', 'tenant', 'there are none'],
+    ['GET', '/api/operator/sessions', 'tenant', 'known are state, tenantId, agentId, caller, q, cursor, limit'],
+    ['GET', '/api/operator/sessions', 'State', 'known are state,'],
+    ['GET', '/api/operator/sessions', '__proto__', 'known are state,'],
+    ['GET', '/api/operator/sessions/s', 'state', 'there are none'],
+    ['POST', '/api/operator/sessions/s/end', 'reason', 'there are none'],
+  ])('%s %s ignores no parameter that it does not know: %s', async (method, path, name, known) => {
+    const reply = await app.send({ method, path: `${path}?${name}=x`, body: {}, headers: service });
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject([{ path: name, message: expect.stringContaining(known) }]);
   });
 
   test('ends nothing while it cannot be kept who did it', async () => {

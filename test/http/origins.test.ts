@@ -186,6 +186,25 @@ describe('A request that uses the console cookie to change something', () => {
     expect((await app.post('/api/realtime/end', body, headers)).status).toBe(200);
   });
 
+  test('is a login too: a foreign page may not log its visitor in as somebody else', async () => {
+    const email = somebody();
+    await app.post('/api/auth/otp/send', { email });
+    const code = /\b\d{6}\b/.exec(app.outbox.list()[0]?.text ?? '')?.[0];
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: key.origin },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of foreign) {
+      const reply = await app.post('/api/auth/otp/verify', { email, code }, headers);
+      expect(errorOf(reply)).toEqual({ status: 403, code: 'ORIGIN_MISMATCH' });
+      expect(reply.headers['set-cookie']).toBeUndefined();
+    }
+    // The code is not spent.
+    expect((await app.post('/api/auth/otp/verify', { email, code }, { origin: CDN })).status).toBe(200);
+  });
+
   test('is logout also without a cookie, because a foreign page’s form would take the cleared cookie', async () => {
     const reply = await app.post('/api/auth/logout', {}, { origin: 'https://evil.example' });
     expect(errorOf(reply)).toEqual({ status: 403, code: 'ORIGIN_MISMATCH' });

@@ -23,12 +23,9 @@ export type RouteParts = CreateSessionParts &
 /** Every route of the service. */
 export function routesOf(parts: RouteParts): Route[] {
   const api = apiRoutes(parts);
-  let document: string | undefined;
-  const openapi = (): string => (document ??= JSON.stringify(describeRoutes(api, version, parts.publicUrl())));
-  const asyncapi = (): string =>
-    JSON.stringify(
-      describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
-    );
+  const openapi = (): object => describeRoutes(api, version, parts.publicUrl());
+  const asyncapi = (): object =>
+    describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version);
   return [...api, ...pageRoutes({ openapi, asyncapi, webDirectory, outbox: parts.outbox, demo: parts })];
 }
 

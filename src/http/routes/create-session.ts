@@ -28,6 +28,7 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
     description:
       'Widget callers send widgetKey from the origin it is bound to; console callers send their cookie. All other fields are optional where the key or the agent supplies them.',
     tag: 'Voice sessions',
+    access: 'console',
     cors: 'widgets',
     body: createRequest,
     headers: idempotencyHeader,

@@ -1,10 +1,11 @@
-import type { Tenant } from '../../stores/tenants/contract.ts';
+import type { Eventually } from '../../kernel/eventually.ts';
+import type { TenantDirectory } from '../../tenants/directory.ts';
 import { findDemoKey } from '../../tenants/demo.ts';
-import { defineRoute, type Call, type Result, type Route } from '../route.ts';
+import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../route.ts';
 import { pagePolicyWith, sendFile } from '../static-files.ts';
 
 export interface DemoParts {
-  readonly directory: { all(): readonly Tenant[] };
+  readonly directory: Pick<TenantDirectory, 'keyOf'>;
   readonly provider: { readonly name: string; readonly simulated: boolean };
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
@@ -26,36 +27,35 @@ const callOrigins: Readonly<Record<string, readonly string[]>> = { openai: ['htt
 
 /** Any page may load the SDK, also as a module and under cross-origin isolation. */
 const forEverybody = [
-  ['Access-Control-Allow-Origin', '*'],
   ['Cross-Origin-Resource-Policy', 'cross-origin'],
   ['Cache-Control', 'public, max-age=300'],
 ] as const;
 
 /** The widget SDK, and a page that shows it at work. */
 export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
-  const get = (path: string, handle: (call: Call) => Result | Promise<Result>): Route =>
+  const get = (path: string, handle: (call: Call) => Eventually<Result>, cors: CorsScope = 'console'): Route =>
     defineRoute({
       method: 'GET',
       path,
       summary: path,
       tag: 'hidden',
-      limited: false,
+      access: 'public',
+      cors,
       replies: {},
       refusals: [],
       handle,
     });
   const file = (name: string): URL => new URL(name, webDirectory);
+  const policy = pagePolicyWith(callOrigins[parts.provider.name] ?? []);
 
   return [
     ...['widget.js', 'widget.mjs', 'widget.d.ts'].map((name) =>
-      get(`/${name}`, (call) => sendFile(call, file(name), forEverybody)),
+      get(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody'),
     ),
     ...['demo.js', 'demo.css'].map((name) => get(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`)))),
     // Who opens the address that the start-up message names should meet the product.
     get('/', () => ({ status: 302, body: '', headers: [['Location', '/demo']] })),
-    get('/demo', (call) =>
-      sendFile(call, file('demo/index.html'), [pagePolicyWith(callOrigins[parts.provider.name] ?? [])]),
-    ),
+    get('/demo', (call) => sendFile(call, file('demo/index.html'), [policy])),
     get('/demo/config.json', ({ request }) => ({
       status: 200,
       body: demoConfig(parts, request.headers['host']),
@@ -65,14 +65,13 @@ export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
 }
 
 function demoConfig({ directory, provider, publicUrl }: DemoParts, host: string | undefined): DemoConfig {
-  const tenants = directory.all();
   const { protocol, host: ownHost } = new URL(publicUrl());
-  const key = findDemoKey(tenants, `${protocol}//${host ?? ownHost}`);
+  const found = findDemoKey(directory, `${protocol}//${host ?? ownHost}`);
   return {
-    widgetKey: key?.key ?? null,
-    tenantId: key?.tenantId ?? null,
-    agentId: tenants.find(({ id }) => id === key?.tenantId)?.agents[0]?.id ?? null,
-    keyOrigin: key?.origin ?? null,
+    widgetKey: found?.key.key ?? null,
+    tenantId: found?.tenant.id ?? null,
+    agentId: found?.tenant.agents[0]?.id ?? null,
+    keyOrigin: found?.key.origin ?? null,
     provider: { name: provider.name, simulated: provider.simulated },
   };
 }

@@ -15,6 +15,7 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
     summary: 'End a session',
     description: 'Idempotent: ending an ended session changes nothing and answers the same.',
     tag: 'Voice sessions',
+    access: 'proof',
     cors: 'widgets',
     body: z.object({ sm_session_id: sessionId, email: email.optional() }),
     bodyExample: { sm_session_id: sample.sm_session_id },
@@ -26,7 +27,6 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
       },
     },
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    worksWithoutLogin: true,
     usesCookie: () => false,
     handle: ({ body, request }) =>
       andThen(

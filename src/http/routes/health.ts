@@ -22,12 +22,9 @@ const dependency = z.object({ ok: z.boolean(), ms: z.number() });
 
 /** GET /healthz, /readyz and /metrics (contract section 2). */
 export function healthRoutes(parts: HealthParts): Route[] {
-  // Nobody counts these requests: however many ask at once, each dependency is asked once.
-  let asking: ReturnType<typeof askAll> | undefined;
-  const ask = (): ReturnType<typeof askAll> =>
-    (asking ??= askAll(parts.probes).finally(() => {
-      asking = undefined;
-    }));
+  // No window counts who asks: however many ask at once, each dependency is asked once.
+  const ask = shared(() => askAll(parts.probes));
+  const collect = shared(() => parts.metrics.registry.metrics());
   const readiness = z.object({ ready: z.boolean(), dependencies: z.record(z.string(), dependency) });
   return [
     defineRoute({
@@ -37,6 +34,8 @@ export function healthRoutes(parts: HealthParts): Route[] {
       summary: 'Whether the process is up',
       description: 'Asks no dependency: use it to decide about restarts.',
       tag,
+      access: 'public',
+      window: 'none',
       replies: { 200: { description: 'Up', schema: z.object({ ok: z.literal(true) }), example: { ok: true } } },
       refusals: [],
       handle: () => ({ status: 200, body: { ok: true } }),
@@ -49,6 +48,8 @@ export function healthRoutes(parts: HealthParts): Route[] {
       description:
         'Use it to decide where a load balancer sends new requests: 503 while a dependency is away or the process drains.',
       tag,
+      access: 'public',
+      window: 'none',
       replies: {
         200: { description: 'Ready', schema: readiness, example: exampleReadiness(true) },
         503: { description: 'Not ready', schema: readiness, example: exampleReadiness(false) },
@@ -63,8 +64,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
       summary: 'Prometheus metrics',
       description: 'Of the process that answers. With DEBUG_METRICS=true it needs no credential.',
       tag,
-      credentials: ['cookie', 'service'],
-      worksWithoutLogin: false,
+      access: parts.openMetrics ? 'public' : 'operator',
       replies: {
         200: {
           description: 'Prometheus text format',
@@ -76,8 +76,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
       async handle(call): Promise<Result> {
         const refusal = parts.openMetrics ? undefined : operatorOf(call, parts);
         if (refusal instanceof Refusal) return refusal;
-        const { registry } = parts.metrics;
-        return { status: 200, body: await registry.metrics(), headers: [['Content-Type', registry.contentType]] };
+        return { status: 200, body: await collect(), headers: [['Content-Type', parts.metrics.registry.contentType]] };
       },
     }),
   ];
@@ -85,6 +84,15 @@ export function healthRoutes(parts: HealthParts): Route[] {
 
 function exampleReadiness(ok: boolean) {
   return { ready: ok, dependencies: { database: { ok, ms: ok ? 1 : 1000 }, registry: { ok: true, ms: 1 } } };
+}
+
+/** Runs the work once for all who ask while it is under way. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () =>
+    (running ??= work().finally(() => {
+      running = undefined;
+    }));
 }
 
 type Answers = readonly (readonly [name: string, answer: z.infer<typeof dependency>])[];

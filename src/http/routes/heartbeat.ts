@@ -32,6 +32,7 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
     description:
       'Send one every `heartbeat.intervalSec` of the create reply. Every heartbeat to an ended session gets the same terminal 403, whose `reason` tells why it ended.',
     tag: 'Voice sessions',
+    access: 'proof',
     cors: 'widgets',
     body,
     bodyExample: { sm_session_id: sample.sm_session_id, idleSec: 0 },
@@ -49,7 +50,6 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    worksWithoutLogin: true,
     goesAlongside: true,
     usesCookie: () => false,
     handle(call): Eventually<Result> {

@@ -34,6 +34,7 @@ function sendRoute({ codes }: LoginParts): Route {
     summary: 'E-mail a one-time code',
     description: 'The answer is the same for every well-formed address, known or not.',
     tag,
+    access: 'proof',
     body: z.object({ email }),
     bodyExample: { email: sample.email },
     replies: {
@@ -45,7 +46,6 @@ function sendRoute({ codes }: LoginParts): Route {
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     usesCookie: () => false,
-    worksWithoutLogin: true,
     async handle({ body, request }): Promise<Result> {
       const sent = await codes.send(body.email, request.atMs);
       if (sent instanceof Refusal) return sent;
@@ -63,6 +63,7 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
     description:
       'A code works once, and allows five tries by default. Wrong, expired, used and never sent are the same 401. It ends the login that the same browser had before.',
     tag,
+    access: 'proof',
     body: z.object({
       email,
       code: z
@@ -79,7 +80,7 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
       },
     },
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    worksWithoutLogin: true,
+    setsCookie: true,
     async handle({ body, request, login }): Promise<Result> {
       const { atMs } = request;
       const opened = await logins.open(body.email, atMs, (record) => codes.verify(record, body.code, atMs));
@@ -105,6 +106,7 @@ function sessionRoute(): Route {
     summary: 'Who is logged in',
     description: 'A login is renewed by activity, and by this as well. The 401 has no code.',
     tag,
+    access: 'console',
     replies: {
       200: {
         description: 'The login',
@@ -135,6 +137,7 @@ function logoutRoute({ logins }: LoginParts): Route {
     summary: 'Log out',
     description: 'Also without a login: the cookie is cleared in any case.',
     tag,
+    access: 'console',
     replies: { 200: { description: 'Logged out', schema: z.object({ ok }), example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     credentials: ['none', 'cookie'],

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { classify, nextDeadline } from '../../../machines/voice-session/selectors.ts';
-import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Refusal } from '../../kernel/errors.ts';
+import { refOf } from '../../kernel/ids.ts';
 import type { Audit } from '../../stores/audit/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
+import { idOfNamed, sessionName } from '../../voice/named.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/voice-sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { invalidQuery, readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { liveSession, ok, sample } from '../schemas.ts';
+import { describe, detailed, exampleSession, listed, state } from './operator-session.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
 
 export interface OperatorParts extends OperatorRule {
@@ -22,55 +25,31 @@ export interface OperatorParts extends OperatorRule {
 
 const DAY_MS = 86_400_000;
 const tag = 'Operators';
-const credentials = ['cookie', 'service'] as const;
 const always = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
-const state = z.enum(['engaged', 'idle', 'stale', 'ended']);
 const count = z.int().min(0);
-
-const listed = z
-  .object({
-    id: z.string(),
-    state,
-    caller: z.enum(['widget', 'console']),
-    emailHash: z.string(),
-    tenantId: z.string(),
-    agentId: z.string().nullable(),
-    keyId: z.string().nullable(),
-    provider: z.string(),
-    upstreamId: z.string(),
-    endedAt: z.iso.datetime().nullable(),
-    endReason: z.string().nullable(),
-    session: liveSession,
-  })
-  .meta({ id: 'OperatorSession' });
+const named = 'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
+/** The action of the audit. */
+const END = 'session.end';
 
 const params = z.object({
-  id: z.string().meta({ description: 'sm_session_id, percent-encoded', examples: [sample.sm_session_id] }),
+  id: z.string().meta({ description: 'sm_session_id or ref, percent-encoded', examples: [sample.sm_session_id] }),
 });
-
-const exampleSession: z.infer<typeof listed> = {
-  id: sample.sm_session_id,
-  state: 'engaged',
-  caller: 'widget',
-  emailHash: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
-  tenantId: 'acme',
-  agentId: 'support',
-  keyId: 'site',
-  provider: 'openai',
-  upstreamId: 'sess_C9CwUVUzUzYIssh3ELY1d',
-  endedAt: null,
-  endReason: null,
-  session: sample.session,
-};
 
 const filters = z.object({
   state: state.optional(),
   tenantId: z.string().min(1).max(128).optional(),
   agentId: z.string().min(1).max(128).optional(),
   caller: z.enum(['widget', 'console']).optional(),
+  q: z
+    .string()
+    .regex(sessionName, 'must be the id of a session, or its ref')
+    .optional()
+    .meta({ description: 'The id of a session, or its ref' }),
   cursor: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
+
+const noParameters = z.object({});
 
 /** The operator API for monitoring (contract section 8). */
 export function operatorRoutes(parts: OperatorParts): Route[] {
@@ -85,7 +64,7 @@ function overviewRoute(parts: OperatorParts): Route {
     summary: 'Counts by state, caller and tenant',
     description: 'Callers and tenants count live sessions; ended counts those of the last day.',
     tag,
-    credentials,
+    access: 'operator',
     replies: {
       200: {
         description: 'Live sessions, and those that ended within a day',
@@ -103,7 +82,7 @@ function overviewRoute(parts: OperatorParts): Route {
     },
     refusals: [...always],
     handle: (call) =>
-      asOperator(call, parts, async () => {
+      asOperator(call, parts, noParameters, async () => {
         const counts = await parts.history.counts(call.request.atMs - DAY_MS);
         return { status: 200, body: counts };
       }),
@@ -118,7 +97,7 @@ function listRoute(parts: OperatorParts): Route {
     summary: 'Sessions, newest first',
     description: 'A page at a time: pass nextCursor of one page as cursor for the next, until it is null.',
     tag,
-    credentials,
+    access: 'operator',
     query: filters,
     replies: {
       200: {
@@ -129,11 +108,8 @@ function listRoute(parts: OperatorParts): Route {
     },
     refusals: ['INVALID_REQUEST', ...always],
     handle: (call) =>
-      asOperator(call, parts, async () => {
-        const query = readQuery(call.request.query, filters);
-        if (query instanceof Refusal) return query;
-        const { cursor, limit, ...filter } = query;
-        const page = await parts.history.list(filter, cursor, limit);
+      asOperator(call, parts, filters, async (_, { cursor, limit, q: idPrefix, ...filter }) => {
+        const page = await parts.history.list({ ...filter, idPrefix }, cursor, limit);
         if (page === undefined)
           return invalidQuery([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
         const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs));
@@ -147,29 +123,30 @@ function oneRoute(parts: OperatorParts): Route {
     method: 'GET',
     path: '/api/operator/sessions/{id}',
     operationId: 'getSession',
-    summary: 'One session: record, state, next deadline',
-    description: 'The next deadline is when the session changes by the clock alone; null once it has ended.',
+    summary: 'One session: record, state, next deadline, who ended it',
+    description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${named}`,
     params,
     tag,
-    credentials,
+    access: 'operator',
     replies: {
       200: {
         description: 'The session',
-        schema: listed.extend({ nextDeadline: z.iso.datetime().nullable() }),
-        example: { ...exampleSession, nextDeadline: '2030-01-01T12:15:00.000Z' },
+        schema: detailed,
+        example: { ...exampleSession, nextDeadline: '2030-01-01T12:15:00.000Z', endedBy: null },
       },
     },
-    refusals: ['SESSION_NOT_FOUND', ...always],
+    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
     handle: (call) =>
-      asOperator(call, parts, async () => {
-        const record = await parts.sessions.find(call.params[0] ?? '');
-        if (record === undefined) return sessionNotFound();
+      asOperator(call, parts, noParameters, async () => {
+        const record = await findNamed(call, parts);
+        if (record instanceof Refusal) return record;
         const { limits } = parts.sessions;
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);
         const body = {
           ...describe(record, classify(record, atMs, limits), atMs),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
+          endedBy: await endedBy(record, parts.audit),
         };
         return { status: 200, body };
       }),
@@ -182,9 +159,9 @@ function endRoute(parts: OperatorParts): Route {
     path: '/api/operator/sessions/{id}/end',
     operationId: 'endSessionAsOperator',
     summary: 'End one session',
-    description: 'Idempotent. Who ended it, when and why is kept.',
+    description: `Idempotent. Who ended it, when and why is kept. ${named}`,
     tag,
-    credentials,
+    access: 'operator',
     body: z.object({ reason: z.string().max(500).optional() }),
     params,
     bodyExample: { reason: 'the visitor asked us to' },
@@ -195,65 +172,54 @@ function endRoute(parts: OperatorParts): Route {
         example: { ok: true, session: { ...sample.session, active: false } },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', ...always],
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
     handle: (call) =>
-      asOperator(call, parts, async (actor) => {
+      asOperator(call, parts, noParameters, async (actor) => {
         const { atMs, requestId } = call.request;
-        const target = call.params[0] ?? '';
-        if ((await parts.sessions.find(target)) === undefined) return sessionNotFound();
+        const record = await findNamed(call, parts);
+        if (record instanceof Refusal) return record;
+        const target = refOf(record.id);
         // Before the change: a row whose change then failed can be explained, a change without a row can not.
         await parts.audit.append({
           atMs,
           actor,
-          action: 'session.end',
+          action: END,
           target,
           reason: call.body.reason ?? null,
           requestId,
         });
-        parts.events.operatorActed(
-          actor === 'service' ? actor : 'operator',
-          'session.end',
-          target.slice(0, 42),
-          requestId,
-        );
-        const outcome = await parts.sessions.end(target, 'closed_by_operator', atMs);
+        parts.events.operatorActed(actor === 'service' ? actor : 'operator', END, target, requestId);
+        const outcome = await parts.sessions.end(record.id, 'closed_by_operator', atMs);
         if (outcome === undefined) return sessionNotFound();
         return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };
       }),
   });
 }
 
-async function asOperator(call: Call, rule: OperatorRule, work: (actor: string) => Promise<Result>): Promise<Result> {
+/** Runs the work for an operator whose query is right. A parameter that is not known is refused: a filter that is ignored shows too much. */
+async function asOperator<S extends z.ZodObject>(
+  call: Call,
+  rule: OperatorRule,
+  parameters: S,
+  work: (actor: string, query: z.output<S>) => Promise<Result>,
+): Promise<Result> {
   const actor = operatorOf(call, rule);
-  return actor instanceof Refusal ? actor : work(actor);
+  if (actor instanceof Refusal) return actor;
+  const query = readQuery(call.request.query, parameters);
+  return query instanceof Refusal ? query : work(actor, query);
 }
 
-function describe(record: VoiceRecord, state: VoiceState, at: number): z.infer<typeof listed> {
-  const {
-    id,
-    caller,
-    subject: emailHash,
-    tenantId,
-    agentId,
-    keyId,
-    provider,
-    upstreamId,
-    endedAtMs,
-    endReason,
-  } = record;
-  const endedAt = endedAtMs === null ? null : new Date(endedAtMs).toISOString();
-  return {
-    id,
-    state,
-    caller,
-    emailHash,
-    tenantId,
-    agentId,
-    keyId,
-    provider,
-    upstreamId,
-    endedAt,
-    endReason,
-    session: viewOf(record, at),
-  };
+async function findNamed(call: Call, { sessions, history }: OperatorParts): Promise<VoiceRecord | Refusal> {
+  const id = await idOfNamed(call.params[0] ?? '', history);
+  if (id instanceof Refusal) return id;
+  return (await sessions.find(id)) ?? sessionNotFound();
+}
+
+/** The act that ended the session: later ones found it ended. */
+async function endedBy(record: VoiceRecord, audit: Audit): Promise<z.infer<typeof detailed>['endedBy']> {
+  if (record.endReason !== 'closed_by_operator' || record.endedAtMs === null) return null;
+  const entry = await audit.latest(END, refOf(record.id), record.endedAtMs);
+  if (entry === undefined) return null;
+  const { actor, reason, atMs, requestId } = entry;
+  return { actor, reason, at: new Date(atMs).toISOString(), requestId };
 }

@@ -1,15 +1,17 @@
+import { isLoopback } from '../../../config/variables.ts';
 import { escapeHtml } from '../../kernel/html.ts';
 import { Refusal } from '../../kernel/errors.ts';
+import type { Eventually } from '../../kernel/eventually.ts';
 import type { KeptMail } from '../../mail/contract.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { pagePolicy, sendFile } from '../static-files.ts';
+import { pagePolicy, sendDocument, sendFile } from '../static-files.ts';
 import { demoRoutes, type DemoParts } from './demo.ts';
 
 export interface PageParts {
-  /** The OpenAPI document as JSON. */
-  readonly openapi: () => string;
-  /** The AsyncAPI document as JSON. */
-  readonly asyncapi: () => string;
+  /** Makes the OpenAPI document. */
+  readonly openapi: () => object;
+  /** Makes the AsyncAPI document. */
+  readonly asyncapi: () => object;
   /** Where the build put what browsers get. */
   readonly webDirectory: URL;
   /** The development mailbox; undefined where mail is sent for real. */
@@ -23,20 +25,13 @@ const noStore = ['Cache-Control', 'no-store'] as const;
 
 /** The API reference, the demo with the widget SDK, and in development the mailbox. */
 export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: PageParts): Route[] {
-  const page = (path: string, handle: (call: Call) => Result | Promise<Result>): Route =>
-    defineRoute({ method: 'GET', path, summary: path, tag, limited: false, replies: {}, refusals: [], handle });
+  const page = (path: string, handle: (call: Call) => Eventually<Result>): Route =>
+    defineRoute({ method: 'GET', path, summary: path, tag, access: 'public', replies: {}, refusals: [], handle });
   const file = (path: string, name: string): Route => page(path, (call) => sendFile(call, new URL(name, webDirectory)));
 
-  const json = (path: string, text: () => string): Route =>
-    page(path, () => ({
-      status: 200,
-      body: text(),
-      headers: [['Content-Type', 'application/json; charset=utf-8']],
-    }));
-
   return [
-    json('/openapi.json', openapi),
-    json('/asyncapi.json', asyncapi),
+    page('/openapi.json', sendDocument(openapi)),
+    page('/asyncapi.json', sendDocument(asyncapi)),
     file('/docs', 'docs/index.html'),
     ...['swagger-ui.css', 'docs.css', 'swagger-ui-bundle.js', 'init.js'].map((name) =>
       file(`/docs/${name}`, `docs/${name}`),
@@ -46,21 +41,24 @@ export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: Pa
       ? []
       : [
           file('/dev/mail.css', 'dev/mail.css'),
-          page('/dev/mail', (call) => (isLocal(call) ? mailbox(outbox.list()) : notLocal())),
+          page('/dev/mail', (call) =>
+            isLoopback(demo.publicUrl()) && isLocal(call) ? mailbox(outbox.list()) : notLocal(),
+          ),
         ]),
   ];
 }
 
+/** What proxies add to the requests of others. */
+const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
 /**
  * The mailbox holds login codes, and a development server listens on all addresses: only this machine may read it, under a name
- * that no stranger's page can borrow (DNS rebinding).
+ * that no stranger's page can borrow (DNS rebinding). A proxy on this machine may bring strangers without a word; that there is one
+ * shows in a public URL that is not this machine's.
  */
-function isLocal({ request }: Call): boolean {
-  const host = (request.headers['host'] ?? '').replace(/:\d+$/, '');
-  const isLoopback = request.peer === '::1' || request.peer.startsWith('127.');
-  return (
-    isLoopback && request.headers['x-forwarded-for'] === undefined && ['localhost', '127.0.0.1', '[::1]'].includes(host)
-  );
+function isLocal({ request: { headers, peer } }: Call): boolean {
+  const isNear = peer === '::1' || peer.startsWith('127.');
+  return isNear && isLoopback(`http://${headers['host']}`) && forwarding.every((name) => headers[name] === undefined);
 }
 
 function notLocal(): Refusal {

@@ -44,6 +44,7 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
     description:
       'Proof is one of: the console cookie of that e-mail, sm_session_id of one of its sessions, a service token. A report is always counted, also the one that is answered with 429.',
     tag: 'Usage',
+    access: 'console',
     cors: 'widgets',
     body,
     headers: idempotencyHeader,

@@ -19,10 +19,10 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
     summary: 'Open the heartbeat channel (WebSocket)',
     description: `Subprotocol ${SUBPROTOCOL}; frames are described in /asyncapi.json.`,
     tag: 'Voice sessions',
+    access: 'proof',
     cors: 'widgets',
     replies: { 101: { description: 'Switching to WebSocket' } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
-    worksWithoutLogin: true,
     opensSocket: true,
     handle({ request, origin }): Result {
       const { headers } = request;

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import type { Audit } from './contract.ts';
+import type { Audit, AuditEntry } from './contract.ts';
 
 /** The audit in PostgreSQL: rows are only ever added. */
 export function createPostgresAudit(database: Database): Audit {
@@ -10,6 +10,16 @@ export function createPostgresAudit(database: Database): Audit {
           insert into audit (at_ms, actor, action, target, reason, request_id)
           values (${atMs}, ${actor}, ${action}, ${target}, ${reason}, ${requestId})`,
       );
+    },
+
+    async latest(action, target, untilMs) {
+      const [row] = await database.run(
+        (sql) => sql<AuditEntry[]>`
+          select at_ms as "atMs", actor, action, target, reason, request_id as "requestId" from audit
+          where target = ${target} and at_ms <= ${untilMs} and action = ${action}
+          order by at_ms desc, ordinal limit 1`,
+      );
+      return row;
     },
   };
 }

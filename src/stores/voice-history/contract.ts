@@ -5,6 +5,8 @@ export interface HistoryFilter {
   readonly tenantId?: string | undefined;
   readonly agentId?: string | undefined;
   readonly caller?: VoiceRecord['caller'] | undefined;
+  /** The beginning of the ids. */
+  readonly idPrefix?: string | undefined;
 }
 
 /** A record with the state that held when it was saved. */

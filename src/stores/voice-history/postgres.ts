@@ -129,10 +129,16 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
 }
 
 function page(sql: Sql, filter: HistoryFilter, after: Position | null, limit: number) {
-  const { state, tenantId, agentId, caller } = filter;
+  const { state, tenantId, agentId, caller, idPrefix } = filter;
   const always = sql`true`;
+  // Ids sort by their bytes, and none has a tilde. The offset keeps the range of the primary key apart, so that nothing takes the index
+  // of the newest for it, and walks all sessions to find one.
+  const from =
+    idPrefix === undefined
+      ? sql`voice_session`
+      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} offset 0) as named`;
   return sql<FlatRow[]>`
-    select ${record(sql)}, state from voice_session
+    select ${record(sql)}, state from ${from}
     where ${after === null ? always : sql`(started_at_ms, id) < (${after.startedAtMs}, ${after.id})`}
       and ${state === undefined ? always : sql`state = ${state}`}
       and ${

@@ -23,6 +23,8 @@ export interface Windows {
    * windows it learns from each such request how far the others are, so that it may let one pass too many before it knows.
    */
   takeAtOnce(key: string, limit: number, atMs: number): WindowCount;
+  /** What this process knows of a window, without counting: `allowed` says whether it would let one more through. */
+  known(key: string, limit: number, atMs: number): WindowCount;
   /**
    * Counts, and runs `work` without waiting for the count where the engine can make what the work asks of its store depend on it.
    * The work must change nothing by itself before it has heard from that store.

@@ -46,6 +46,12 @@ export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
 
     takeAtOnce: (key, limit, atMs) => windows.take(key, limit, atMs),
 
+    known(key, limit, atMs) {
+      turn(atMs);
+      const remaining = Math.max(0, limit - (counts.get(key) ?? 0));
+      return { allowed: remaining > 0, remaining, resetAtMs: minuteMs + MINUTE_MS };
+    },
+
     learn(key, taken, atMs) {
       turn(atMs);
       const count = counts.get(key);

@@ -77,13 +77,17 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsPar
     },
 
     takeAtOnce(key, limit, atMs) {
-      const minute = minuteOf(atMs);
-      ask(key, limit, minute).then((taken) => {
-        noteShared();
-        local.learn(key, taken, atMs);
-      }, noteOutage);
-      return local.take(key, limit, atMs);
+      const count = local.take(key, limit, atMs);
+      // What is refused already needs no word of others: a flood of it must not become one of questions.
+      if (count.allowed)
+        ask(key, limit, minuteOf(atMs)).then((taken) => {
+          noteShared();
+          local.learn(key, taken, atMs);
+        }, noteOutage);
+      return count;
     },
+
+    known: (key, limit, atMs) => local.known(key, limit, atMs),
 
     takeAlongside<T>(key: string, limit: number, atMs: number, work: () => Eventually<T>): Promise<Counted<T>> {
       const guard = new Guard();

@@ -35,7 +35,11 @@ describe('A refusal by a window', () => {
 
 describe('Edge limits', () => {
   test('count addresses and users apart', async () => {
-    const edge = createEdgeLimits(createInProcessWindows(), 1, 1);
+    const edge = createEdgeLimits(createInProcessWindows(), {
+      perIpPerMinute: 1,
+      perUserPerMinute: 1,
+      perPagePerMinute: 1,
+    });
     const taken = [
       await edge.byAddress('192.0.2.1', 0),
       await edge.byUser('ada@example.com', 0),

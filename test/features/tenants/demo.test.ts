@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bindDemo, findDemoKey, withoutDemo } from '../../../src/tenants/demo.ts';
+import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import { bindDemo, findDemoKey, placeDemo, withoutDemo } from '../../../src/tenants/demo.ts';
 import { readTenantsFile } from '../../../src/tenants/tenants-file.ts';
 import { aKey, aTenant } from './fakes.ts';
 
@@ -26,19 +27,45 @@ describe('The shipped tenants file', () => {
   });
 
   test('has no key that works in production', () => {
-    expect(withoutDemo(shipped)).toEqual([]);
+    expect(withoutDemo(shipped, 'https://voice.example.com')).toEqual([]);
   });
 
   test('has none that works in production after a development server bound it, and left it in the database', () => {
     for (const publicUrl of ['http://localhost:8123', 'http://127.0.0.1:8123'])
-      expect(withoutDemo(bindDemo(shipped, publicUrl))).toEqual([]);
+      expect(withoutDemo(bindDemo(shipped, publicUrl), 'https://voice.example.com')).toEqual([]);
   });
 
-  test('offers the key of the page that asks', () => {
-    const tenants = bindDemo(shipped, 'http://localhost:8123');
-    expect(findDemoKey(tenants, 'http://127.0.0.1:8123')?.id).toBe('loopback');
-    expect(findDemoKey(tenants, 'http://192.0.2.7:8123')?.id).toBe('local');
-    expect(findDemoKey([], 'http://localhost:8123')).toBeUndefined();
+  test('has none that works in production under the address that a development server had before', () => {
+    const publicUrl = 'https://voice.example.com';
+    expect(withoutDemo(bindDemo(shipped, publicUrl), publicUrl)).toEqual([]);
+  });
+
+  test.each([
+    ['production', 'http://localhost:8123', 'embedded', false],
+    ['production', 'https://voice.example.com', 'postgres', false],
+    ['development', 'http://localhost:8123', 'embedded', true],
+    ['development', 'http://localhost:8123', 'postgres', true],
+    ['development', 'https://voice.example.com', 'embedded', true],
+    // Production may come to use the same database, and could not tell the key from one that somebody means.
+    ['development', 'https://voice.example.com', 'postgres', false],
+    ['test', 'https://voice.example.com', 'postgres', false],
+  ] as const)('in %s at %s with an %s database goes into it: %4$s', (mode, publicUrl, database, goesIn) => {
+    const placed = placeDemo(shipped, { mode, publicUrl, database });
+    expect(placed).toEqual(goesIn ? bindDemo(shipped, publicUrl) : []);
+  });
+
+  test('offers the key of the page that asks, unless it is revoked', () => {
+    const keys = bindDemo(shipped, 'http://localhost:8123').flatMap((tenant) => tenant.keys);
+    const offered = (given: readonly WidgetKey[], origin: string): string | undefined => {
+      const entries = given.map((key) => [key.key, { key }] as const);
+      const directory = new Map<string, { readonly key: WidgetKey }>(entries);
+      return findDemoKey({ keyOf: (key) => directory.get(key) }, origin)?.key.id;
+    };
+    expect(offered(keys, 'http://127.0.0.1:8123')).toBe('loopback');
+    expect(offered(keys, 'http://192.0.2.7:8123')).toBe('local');
+    const revoked = keys.map((key) => (key.id === 'local' ? { ...key, revokedAtMs: 1 } : key));
+    expect(offered(revoked, 'http://localhost:8123')).toBe('loopback');
+    expect(offered([], 'http://localhost:8123')).toBeUndefined();
   });
 });
 
@@ -52,6 +79,6 @@ describe('Keys and tenants of others', () => {
 
   test('keep their origins, a demo key that was bound elsewhere included', () => {
     expect(bindDemo(others, 'http://localhost:8123')).toEqual(others);
-    expect(withoutDemo(others)).toEqual(others);
+    expect(withoutDemo(others, 'https://voice.example.com')).toEqual(others);
   });
 });

@@ -1,0 +1,118 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Call, Result } from '../../src/http/route.ts';
+import { sendDocument, sendFile } from '../../src/http/static-files.ts';
+import { CONSOLE, somebody } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { errorOf } from './app.ts';
+import { useApps } from '../support/use-apps.ts';
+
+const { build } = useApps();
+
+function callAt(atMs: number, headers: Readonly<Record<string, string>> = {}): Call {
+  const request = { method: 'GET', path: '/', query: '', headers, duplicates: [], peer: '192.0.2.1', atMs };
+  return {
+    request: { ...request, requestId: 'req', body: Buffer.alloc(0), signal: () => new AbortController().signal },
+    body: undefined,
+    params: [],
+    login: undefined,
+    isService: false,
+    ip: '192.0.2.1',
+    origin: undefined,
+  };
+}
+
+/** What was sent, as text. */
+function bodyOf(sent: Result): string | undefined {
+  return 'body' in sent && Buffer.isBuffer(sent.body) ? sent.body.toString() : undefined;
+}
+
+describe('A description of the interface', () => {
+  test('is made once, however often it is asked for', () => {
+    let made = 0;
+    const handle = sendDocument(() => ({ made: (made += 1) }));
+    const replies = Array.from({ length: 5 }, () => handle(callAt(NOON)));
+    expect(replies.map(bodyOf)).toEqual(replies.map(() => '{"made":1}'));
+    expect(new Set(replies.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test.each(['/openapi.json', '/asyncapi.json'])('%s is not sent again to who has it', async (path) => {
+    const app = await build();
+    const first = await app.get(path);
+    expect(first).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
+    const again = await app.get(path, { 'if-none-match': String(first.headers['etag']) });
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await app.get(path, { 'if-none-match': '"another"' })).text).toBe(first.text);
+  });
+});
+
+describe('A file of the build', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'switchboard-files-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  async function write(text: string, mtimeSec: number): Promise<URL> {
+    const path = join(directory, 'page.js');
+    await writeFile(path, text);
+    await utimes(path, mtimeSec, mtimeSec);
+    return pathToFileURL(path);
+  }
+
+  const read = async (file: URL, atMs: number): Promise<unknown> => bodyOf(await sendFile(callAt(atMs), file));
+
+  test('is looked for once a second, and sent from memory in between', async () => {
+    const file = await write('one', 1);
+    expect(await read(file, NOON)).toBe('one');
+    await write('two', 2);
+    expect(sendFile(callAt(NOON + 999), file)).toMatchObject({ status: 200, body: Buffer.from('one') });
+    expect(await read(file, NOON + SECOND)).toBe('two');
+  });
+
+  test('is looked for once for all who ask at the same time', async () => {
+    const file = await write('one', 1);
+    const sent = await Promise.all(Array.from({ length: 20 }, async () => sendFile(callAt(NOON), file)));
+    expect(new Set(sent.map((each) => 'body' in each && each.body)).size).toBe(1);
+  });
+
+  test('that is not there is not found, and is found when it is there', async () => {
+    const missing = pathToFileURL(join(directory, 'page.js'));
+    expect(await sendFile(callAt(NOON), missing)).toMatchObject({ code: 'NOT_FOUND' });
+    await write('here', 1);
+    expect(await read(missing, NOON)).toBe('here');
+  });
+});
+
+describe('The development mailbox', () => {
+  const near = { peer: '127.0.0.1', headers: { host: 'localhost:3000' } };
+  const proxied: Record<string, string>[] = [
+    { 'x-forwarded-for': '127.0.0.1' },
+    { 'x-forwarded-proto': 'https' },
+    { 'x-real-ip': '127.0.0.1' },
+    { forwarded: 'for=127.0.0.1' },
+    { via: '1.1 proxy' },
+    { host: 'voice.example.com' },
+  ];
+
+  test('opens on the machine itself, and not to what came through a proxy that says so', async () => {
+    const app = await build();
+    await app.post('/api/auth/otp/send', { email: somebody() });
+    expect((await app.send({ path: '/dev/mail', ...near })).status).toBe(200);
+    expect((await app.send({ path: '/dev/mail', ...near, peer: '192.0.2.1' })).status).toBe(403);
+    for (const headers of proxied) {
+      const reply = await app.send({ path: '/dev/mail', peer: near.peer, headers: { ...near.headers, ...headers } });
+      expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });
+    }
+  });
+
+  test('opens to nobody where the service is known under a public name: a proxy may bring strangers without a word', async () => {
+    const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+    expect(errorOf(await app.send({ path: '/dev/mail', ...near }))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    const here = await build({ env: { PUBLIC_URL: CONSOLE } });
+    expect((await here.send({ path: '/dev/mail', ...near })).status).toBe(200);
+  });
+});

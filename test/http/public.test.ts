@@ -1,0 +1,127 @@
+import { BlockList } from 'node:net';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createPipeline } from '../../src/http/handle.ts';
+import type { HttpRequest } from '../../src/http/message.ts';
+import { defineRoute, type Answer } from '../../src/http/route.ts';
+import { createEdgeLimits } from '../../src/limits/edge.ts';
+import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
+import { createEvents } from '../../src/telemetry/events.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
+import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+
+const { build, database } = useApps();
+
+const files = ['/widget.js', '/widget.mjs', '/widget.d.ts'];
+const paths = [
+  ...files,
+  '/',
+  '/demo',
+  '/demo/config.json',
+  '/demo/demo.js',
+  '/docs',
+  '/openapi.json',
+  '/asyncapi.json',
+  '/dev/mail',
+  '/healthz',
+  '/readyz',
+  '/nothing',
+];
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build();
+});
+
+describe('A reply that is the same for everybody', () => {
+  test.each(paths)('hands out no login: %s neither reads the cookie nor renews it', async (path) => {
+    const cookie = await app.login(somebody());
+    app.clock.advance(120 * SECOND);
+    const asked = database().asked;
+    for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+      const { headers } = await app.send({ method, path, body: {}, headers: { cookie } });
+      expect(headers['set-cookie']).toBeUndefined();
+    }
+    // Readiness asks the database whether it answers; each of its two requests does.
+    expect(database().asked - asked).toBe(path === '/readyz' ? 2 : 0);
+    const renewed = await app.get('/api/auth/session', { cookie });
+    expect(renewed.headers).toMatchObject({
+      'set-cookie': expect.stringContaining('Max-Age='),
+      'cache-control': 'no-store',
+    });
+  });
+
+  test('of the API still renews a login, also where none is needed', async () => {
+    const cookie = await app.login(somebody());
+    app.clock.advance(120 * SECOND);
+    const { headers } = await app.get('/api/nothing', { cookie });
+    expect(headers).toMatchObject({ 'set-cookie': expect.stringContaining('Max-Age='), 'cache-control': 'no-store' });
+  });
+});
+
+describe('The widget SDK', () => {
+  test.each(files)('%s is for every origin, and says so once', async (path) => {
+    const { origin } = await app.key();
+    for (const from of [origin, CONSOLE, 'https://elsewhere.example']) {
+      const { headers } = await app.get(path, { origin: from });
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  });
+});
+
+describe('A reply that sets a cookie', () => {
+  const login = { id: 'auth_1', email: 'ada@example.com', expiresAtMs: NOON };
+  const cookie = { kind: 'set', token: 'new', expiresAtMs: NOON } as const;
+  const kept = [['Cache-Control', 'public, max-age=300']] as const;
+  const answers: [string, { renewedToken?: string }, Omit<Answer, 'status' | 'body'>][] = [
+    ['renewed by the pipeline', { renewedToken: 'new' }, { headers: kept }],
+    ['set by the handler', {}, { headers: kept, cookie }],
+    ['written by the handler itself', {}, { headers: [...kept, ['set-cookie', 'other=1']] }],
+  ];
+
+  test.each(answers)('is kept by no cache, whatever its route says: a cookie %s', async (_, renewal, answer) => {
+    const metrics = new Metrics();
+    const handle = createPipeline({
+      routes: [
+        defineRoute({
+          method: 'GET',
+          path: '/page',
+          summary: '',
+          tag: 'hidden',
+          access: 'console',
+          replies: {},
+          refusals: [],
+          handle: () => ({ status: 200, body: '', ...answer }),
+        }),
+      ],
+      cookies: { read: () => 'old', authenticate: () => ({ login, ...renewal }), write: () => 'tenant_session=x' },
+      isServiceToken: () => false,
+      edge: createEdgeLimits(createInProcessWindows(), { perIpPerMinute: 9, perUserPerMinute: 9, perPagePerMinute: 9 }),
+      origins: { isConsole: () => false, isWidget: () => false },
+      trustedProxies: new BlockList(),
+      events: createEvents(createLog('silent', false), metrics),
+      metrics,
+      timing: false,
+    });
+    const request: HttpRequest = {
+      method: 'GET',
+      path: '/page',
+      query: '',
+      headers: { cookie: 'tenant_session=old' },
+      duplicates: [],
+      peer: '192.0.2.1',
+      requestId: 'req_1',
+      atMs: NOON,
+      body: Buffer.alloc(0),
+      signal: () => new AbortController().signal,
+    };
+    const { headers } = await handle(request);
+    const named = (wanted: string) =>
+      headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+    expect(named('set-cookie').length).toBeGreaterThan(0);
+    expect(named('cache-control')).toEqual(['no-store']);
+  });
+});
