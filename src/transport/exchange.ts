@@ -1,6 +1,7 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { NativeResponse } from './native.ts';
+import type { Runs } from './runs.ts';
 import { isBodiless, lastResort, writeReply } from './reply.ts';
 import { bodyFraming, chunked, type IncomingRequest, malformed, noBody, unread } from './request.ts';
 
@@ -34,6 +35,7 @@ export interface Exchanges {
   readonly replyDeadlineMs: number;
   /** Those that outlive one callback: what a drain waits for and the deadline looks through. */
   readonly pending: Set<Exchange>;
+  readonly runs: Runs;
   /** From the start of a drain on every reply asks the client to close. */
   draining: boolean;
 }
@@ -190,11 +192,18 @@ export class Exchange {
     }
     if (reply instanceof Promise) this.#await(reply);
     else if (this.#closes) this.#settle(reply);
-    else if (this.#request.method === 'HEAD' || isBodiless(reply)) this.#settleLater(reply);
+    else if (reply.status !== 101 && this.#waitsATurn(reply)) this.#settleLater(reply);
     else this.#write(reply);
   }
 
-  /** Nothing tells whether a client reads replies without a body: pending for a moment, they end a connection that asks on and on. */
+  /**
+   * Nothing tells whether a client reads replies without a body: pending for a moment, they end a connection that asks on and on. So does
+   * one reply of a long run, which bounds what one connection can have done for it before others have their turn.
+   */
+  #waitsATurn(reply: HttpReply): boolean {
+    return this.#request.method === 'HEAD' || isBodiless(reply) || this.#all.runs.isOver(this.#request.peer);
+  }
+
   #settleLater(reply: HttpReply): void {
     this.#all.pending.add(this);
     setImmediate(() => this.#settle(reply));

@@ -8,6 +8,7 @@ import { loadUws } from './load.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { errorBody } from './reply.ts';
 import { readRequest } from './request.ts';
+import { Runs } from './runs.ts';
 import { serveSockets, type OpenSockets, type SocketEndpoint } from './socket.ts';
 
 export interface ListenOptions {
@@ -54,8 +55,8 @@ export interface Transport {
  * What uWebSockets.js answers by itself, before any handler and with an HTML page, and then closes: 400 for a broken
  * request line, header or chunk or a missing or second Host, 431 for more than 16 KiB or 100 headers, 505 for anything
  * but HTTP/1.1 with a path. It cuts connections that take longer than 10 to 14 s for their headers or body.
- * Pipelined requests are answered in order while handlers answer at once; on a request behind one whose reply is still
- * pending it closes the connection (no client in wide use pipelines). Pending is also a reply that the client has not read
+ * Pipelined requests are answered in order while handlers answer at once, 16 in a turn of the event loop; on a request behind one
+ * whose reply is still pending, as the 16th is, it closes the connection (no client in wide use pipelines). Pending is also a reply that the client has not read
  * far enough: one in 16 is checked for that, and one without a body counts as such for a moment, so that what waits in memory
  * for a client that asks and does not read is bounded.
  * @throws Error (rejects) when the address cannot be bound, and what loadUws throws
@@ -70,6 +71,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
     replyDeadlineMs: options.replyDeadlineMs,
     pending: new Set(),
+    runs: new Runs(),
     draining: false,
   };
   const { traffic, sockets } = serve(app, all, options);
