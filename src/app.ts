@@ -115,7 +115,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       port: config.port,
       shared: config.workers > 1,
       maxConnections: connectionsWithin(openFilesLimit(), config.maxConnections),
-      onConnectionRefused: events.connectionRefused,
+      onConnectionRefused: (open) => events.connectionRefused(open),
       replyDeadlineMs: config.upstream.timeoutMs + REPLY_GRACE_MS,
       clock,
       handle: (request): Eventually<HttpReply> =>

@@ -2,7 +2,7 @@ import type { HttpReply, HttpRequest } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { NativeResponse } from './native.ts';
 import type { Runs } from './runs.ts';
-import { isBodiless, lastResort, writeReply } from './reply.ts';
+import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
 import { bodyFraming, chunked, type IncomingRequest, malformed, noBody, unread } from './request.ts';
 
 /** The error that `onFault` is given when a handler has not answered in time. */
@@ -47,6 +47,14 @@ export interface Exchanges {
 const lingerMs = 250;
 
 /**
+ * How long a body in chunks may be silent after a line break. uWebSockets.js takes the extension of a chunk for digits of its size, and
+ * then the rest of the body, which ends in a line break, for a piece of a chunk of millions of bytes: it would wait until its own
+ * time is over, and say nothing then.
+ */
+const silenceMs = 250;
+const LINE_FEED = 0x0a;
+
+/**
  * One request and its reply. Whoever wants to answer must first `claim`, which succeeds once: not after another
  * answer, not after the client has gone. So "answered exactly once" holds whatever handler, deadline and abort do.
  *
@@ -67,6 +75,7 @@ export class Exchange {
   /** The connection ends with the reply. */
   #closes = false;
   #linger: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
   #held: HttpReply | undefined;
   readonly #switchProtocols: ((reply: HttpReply) => void) | undefined;
 
@@ -90,6 +99,7 @@ export class Exchange {
     this.#open = false;
     this.#all.pending.delete(this);
     clearTimeout(this.#linger);
+    clearTimeout(this.#silence);
     this.#request.abandon();
   }
 
@@ -115,6 +125,7 @@ export class Exchange {
     if (this.#framing === malformed || this.#switchProtocols !== undefined) return this.#refuse();
     // After the last chunk uWebSockets.js 20.51 takes trailers for a next request: nothing behind this one is trusted.
     if (this.#framing === chunked) this.#closes = true;
+    if (this.#closes && request.headers['trailer'] !== undefined) return this.#refuseBeforeMoreIsRead();
     this.#res.onData((chunk, isLast) => {
       try {
         this.#receive(chunk, isLast);
@@ -141,7 +152,8 @@ export class Exchange {
     }
     this.#all.pending.add(this);
     (this.#parts ??= []).push(part);
-    if (!isLast) return;
+    clearTimeout(this.#silence);
+    if (!isLast) return this.#mindSilence(part);
     this.#complete(Buffer.concat(this.#parts));
     if (this.#framing === chunked) setImmediate(() => this.#run());
     else this.#run();
@@ -154,7 +166,13 @@ export class Exchange {
     this.#parts = undefined;
   }
 
+  #mindSilence(part: Buffer): void {
+    if (this.#framing !== chunked || part.at(-1) !== LINE_FEED) return;
+    this.#silence = setTimeout(() => this.#settle(this.#malformed()), silenceMs);
+  }
+
   #overflow(): void {
+    clearTimeout(this.#silence);
     this.#request.body = 'too_large';
     this.#parts = undefined;
     this.#closes = true;
@@ -172,13 +190,23 @@ export class Exchange {
   #refuse(): void {
     this.#closes = true;
     this.#all.pending.add(this);
-    setImmediate(() => {
-      try {
-        this.#settle(this.#all.rejectMalformed(this.#request));
-      } catch (error) {
-        this.fail(error);
-      }
-    });
+    setImmediate(() => this.#settle(this.#malformed()));
+  }
+
+  /**
+   * What comes next would make uWebSockets.js send a page of its own, and it is read before the next tick. A reply that is larger than
+   * what it holds back while it reads goes out at once, and then the connection is closed before anything behind the request is looked at.
+   */
+  #refuseBeforeMoreIsRead(): void {
+    this.#write(madeLarge(this.#malformed()));
+  }
+
+  #malformed(): HttpReply {
+    try {
+      return this.#all.rejectMalformed(this.#request);
+    } catch (error) {
+      return this.#fault(error);
+    }
   }
 
   /** Hands the request over. Without a promise in between the reply is written inside uWebSockets.js's callback, corked by it. */

@@ -171,7 +171,7 @@ function bind(uws: Uws, app: NativeApp, { host, port, shared = false }: ListenOp
 }
 
 function plainBadRequest(request: HttpRequest): HttpReply {
-  const error = 'Content-Length or Transfer-Encoding is repeated, empty or not understood. Send exactly one of them.';
+  const error = 'Send one Content-Length, or chunks that have neither extensions nor trailers.';
   return {
     status: 400,
     headers: [
