@@ -27,6 +27,8 @@ export interface Config {
   readonly port: number;
   /** Processes that share the port. */
   readonly workers: number;
+  /** For each process; 0: as many as its limit for open files allows. */
+  readonly maxConnections: number;
   /** Undefined until the port is known: then http://localhost:PORT. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
@@ -80,6 +82,7 @@ export function toConfig(settings: Settings): Config {
     host: settings.HOST,
     port: settings.PORT,
     workers: settings.WORKERS,
+    maxConnections: settings.MAX_CONNECTIONS,
     publicUrl: settings.PUBLIC_URL,
     dataDir: settings.DATA_DIR,
     tenantsFile: settings.TENANTS_FILE,

@@ -37,6 +37,10 @@ export const variables = {
     default: '1',
     example: 'auto',
   }),
+  MAX_CONNECTIONS: variable(integer(0, 10_000_000, 0), {
+    meaning: 'connections that one process holds, sockets among them; 0 is what its limit for open files allows',
+    default: '0',
+  }),
   PUBLIC_URL: variable(ownOrigin.optional(), {
     meaning: "the service's own origin: cookies (Secure when https), CSRF check, links",
     default: 'http://localhost:PORT',

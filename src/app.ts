@@ -22,6 +22,7 @@ import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { placeDemo } from './tenants/demo.ts';
 import { TenantsFileWatch } from './tenants/watch.ts';
+import { connectionsWithin, openFilesLimit } from './transport/open-files.ts';
 import { listen, type Transport } from './transport/server.ts';
 import { selectProvider } from './upstream/select.ts';
 import { openLiveStores } from './live.ts';
@@ -115,6 +116,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       host: config.host,
       port: config.port,
       shared: config.workers > 1,
+      maxConnections: connectionsWithin(openFilesLimit(), config.maxConnections),
+      onConnectionRefused: (open) => events.connectionRefused(open),
       replyDeadlineMs: config.upstream.timeoutMs + REPLY_GRACE_MS,
       clock,
       handle: (request): Eventually<HttpReply> =>
@@ -131,6 +134,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => hub.accept(socket) },
     });
     release.add(() => transport.close(0));
+    metrics.observe('switchboard_connections_open', 'Open connections of this process', () => transport.connections);
     return transport;
   };
   // A free port is open before the tenants are known, because the demo's origin follows it. One that was given opens when all else

@@ -28,7 +28,17 @@ const commands: readonly CommandHelp[] = [
 
 /** Every variable is in exactly one group; a test holds this table to the variables. */
 export const variableGroups: Readonly<Record<string, readonly VariableName[]>> = {
-  'The service': ['NODE_ENV', 'HOST', 'PORT', 'WORKERS', 'PUBLIC_URL', 'TRUST_PROXY', 'LOG_LEVEL', 'DEBUG_METRICS'],
+  'The service': [
+    'NODE_ENV',
+    'HOST',
+    'PORT',
+    'WORKERS',
+    'MAX_CONNECTIONS',
+    'PUBLIC_URL',
+    'TRUST_PROXY',
+    'LOG_LEVEL',
+    'DEBUG_METRICS',
+  ],
   'Storage and tenants': [
     'DATABASE_URL',
     'REDIS_URL',

@@ -35,7 +35,8 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
 
 /** The refusal of a request whose body begins or ends nobody knows where; the pipeline never sees it. */
 export function framingRefusal(): Refusal {
-  const message = 'Content-Length or Transfer-Encoding is repeated, empty or not understood; send exactly one of them.';
+  const message =
+    'The length of the body is in doubt; send one Content-Length, or chunks that have neither extensions nor trailers.';
   return new Refusal('INVALID_REQUEST', message, { details: [{ path: 'headers', message }] });
 }
 

@@ -248,6 +248,11 @@ function answerReply(answer: Answer, headers: Header[]): HttpReply {
 
 function readBody(route: Route, request: HttpRequest): unknown {
   if (request.body === 'too_large') return new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.');
+  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? ''))
+    return new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Send the body as it is (Content-Encoding: identity), not compressed.',
+    );
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(request.headers['content-type'] ?? ''))
     return new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json in UTF-8.');
   const parsed = parseJsonObject(request.body);

@@ -103,6 +103,12 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       else log.error({ event: 'fault', where, requestId, err: error });
     },
 
+    /** A connection was closed at once, because so many are `open`. */
+    connectionRefused(open: number): void {
+      metrics.connectionsRefused.inc();
+      within('connection refused', (about) => log.warn({ event: 'connection.refused', open, ...about }));
+    },
+
     /** Edge limits go on in this process, because what nodes share is away; `reason` tells why. */
     edgeLocal(reason: unknown): void {
       metrics.edgeShared.set(0);

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** What is going on in a server that no longer accepts connections. */
 export interface Traffic {
   /** Requests that are not answered yet. */
@@ -6,6 +8,24 @@ export interface Traffic {
   readonly connections: number;
   /** Requests so far. */
   readonly requests: number;
+}
+
+/**
+ * Resolves right after a turn of the event loop in which nothing happened to any client. A turn begins by accepting all that the kernel
+ * has connected, so what closing the listener then resets has come since the beginning of a turn that took microseconds (and, over a
+ * network, what had half of its handshake behind it). At the latest, on a node that is never quiet, after `patienceMs`, but not before
+ * one whole turn.
+ * @param seen tells apart what has happened so far
+ */
+export async function quietTurn(seen: () => string, patienceMs: number): Promise<void> {
+  const startedAt = performance.now();
+  // Of the present turn only the rest: it may have looked for connections long ago.
+  await setImmediate();
+  for (;;) {
+    const before = seen();
+    await setImmediate();
+    if (seen() === before || performance.now() - startedAt >= patienceMs) return;
+  }
 }
 
 const stepMs = 10;

@@ -1,7 +1,8 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { NativeResponse } from './native.ts';
-import { isBodiless, lastResort, writeReply } from './reply.ts';
+import type { Runs } from './runs.ts';
+import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
 import { bodyFraming, chunked, type IncomingRequest, malformed, noBody, unread } from './request.ts';
 
 /** The error that `onFault` is given when a handler has not answered in time. */
@@ -34,6 +35,7 @@ export interface Exchanges {
   readonly replyDeadlineMs: number;
   /** Those that outlive one callback: what a drain waits for and the deadline looks through. */
   readonly pending: Set<Exchange>;
+  readonly runs: Runs;
   /** From the start of a drain on every reply asks the client to close. */
   draining: boolean;
 }
@@ -43,6 +45,14 @@ export interface Exchanges {
  * kernel send a reset, on which many clients throw the reply away unread.
  */
 const lingerMs = 250;
+
+/**
+ * How long a body in chunks may be silent after a line break. uWebSockets.js takes the extension of a chunk for digits of its size, and
+ * then the rest of the body, which ends in a line break, for a piece of a chunk of millions of bytes: it would wait until its own
+ * time is over, and say nothing then.
+ */
+const silenceMs = 250;
+const LINE_FEED = 0x0a;
 
 /**
  * One request and its reply. Whoever wants to answer must first `claim`, which succeeds once: not after another
@@ -65,6 +75,7 @@ export class Exchange {
   /** The connection ends with the reply. */
   #closes = false;
   #linger: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
   #held: HttpReply | undefined;
   readonly #switchProtocols: ((reply: HttpReply) => void) | undefined;
 
@@ -88,6 +99,7 @@ export class Exchange {
     this.#open = false;
     this.#all.pending.delete(this);
     clearTimeout(this.#linger);
+    clearTimeout(this.#silence);
     this.#request.abandon();
   }
 
@@ -113,6 +125,7 @@ export class Exchange {
     if (this.#framing === malformed || this.#switchProtocols !== undefined) return this.#refuse();
     // After the last chunk uWebSockets.js 20.51 takes trailers for a next request: nothing behind this one is trusted.
     if (this.#framing === chunked) this.#closes = true;
+    if (this.#closes && request.headers['trailer'] !== undefined) return this.#refuseBeforeMoreIsRead();
     this.#res.onData((chunk, isLast) => {
       try {
         this.#receive(chunk, isLast);
@@ -139,7 +152,8 @@ export class Exchange {
     }
     this.#all.pending.add(this);
     (this.#parts ??= []).push(part);
-    if (!isLast) return;
+    clearTimeout(this.#silence);
+    if (!isLast) return this.#mindSilence(part);
     this.#complete(Buffer.concat(this.#parts));
     if (this.#framing === chunked) setImmediate(() => this.#run());
     else this.#run();
@@ -152,7 +166,13 @@ export class Exchange {
     this.#parts = undefined;
   }
 
+  #mindSilence(part: Buffer): void {
+    if (this.#framing !== chunked || part.at(-1) !== LINE_FEED) return;
+    this.#silence = setTimeout(() => this.#settle(this.#malformed()), silenceMs);
+  }
+
   #overflow(): void {
+    clearTimeout(this.#silence);
     this.#request.body = 'too_large';
     this.#parts = undefined;
     this.#closes = true;
@@ -170,13 +190,23 @@ export class Exchange {
   #refuse(): void {
     this.#closes = true;
     this.#all.pending.add(this);
-    setImmediate(() => {
-      try {
-        this.#settle(this.#all.rejectMalformed(this.#request));
-      } catch (error) {
-        this.fail(error);
-      }
-    });
+    setImmediate(() => this.#settle(this.#malformed()));
+  }
+
+  /**
+   * What comes next would make uWebSockets.js send a page of its own, and it is read before the next tick. A reply that is larger than
+   * what it holds back while it reads goes out at once, and then the connection is closed before anything behind the request is looked at.
+   */
+  #refuseBeforeMoreIsRead(): void {
+    this.#write(madeLarge(this.#malformed()));
+  }
+
+  #malformed(): HttpReply {
+    try {
+      return this.#all.rejectMalformed(this.#request);
+    } catch (error) {
+      return this.#fault(error);
+    }
   }
 
   /** Hands the request over. Without a promise in between the reply is written inside uWebSockets.js's callback, corked by it. */
@@ -190,11 +220,18 @@ export class Exchange {
     }
     if (reply instanceof Promise) this.#await(reply);
     else if (this.#closes) this.#settle(reply);
-    else if (this.#request.method === 'HEAD' || isBodiless(reply)) this.#settleLater(reply);
+    else if (reply.status !== 101 && this.#waitsATurn(reply)) this.#settleLater(reply);
     else this.#write(reply);
   }
 
-  /** Nothing tells whether a client reads replies without a body: pending for a moment, they end a connection that asks on and on. */
+  /**
+   * Nothing tells whether a client reads replies without a body: pending for a moment, they end a connection that asks on and on. So does
+   * one reply of a long run, which bounds what one connection can have done for it before others have their turn.
+   */
+  #waitsATurn(reply: HttpReply): boolean {
+    return this.#request.method === 'HEAD' || isBodiless(reply) || this.#all.runs.isOver(this.#request.peer);
+  }
+
   #settleLater(reply: HttpReply): void {
     this.#all.pending.add(this);
     setImmediate(() => this.#settle(reply));

@@ -91,6 +91,11 @@ export function writeReply(res: NativeResponse, reply: HttpReply, headOnly: bool
   }
 }
 
+/** The same JSON with blanks behind it, so that it is LARGE. */
+export function madeLarge(reply: HttpReply): HttpReply {
+  return { ...reply, body: reply.body.toString().padEnd(LARGE) };
+}
+
 /** Whether a reply has no body, whatever the handler says. */
 export function isBodiless({ status }: HttpReply): boolean {
   return status === 204 || status === 304;

@@ -1,13 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import { drain } from './drain.ts';
+import { drain, quietTurn } from './drain.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import { loadUws } from './load.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { errorBody } from './reply.ts';
 import { readRequest } from './request.ts';
+import { Runs } from './runs.ts';
 import { serveSockets, type OpenSockets, type SocketEndpoint } from './socket.ts';
 
 export interface ListenOptions {
@@ -17,8 +17,7 @@ export interface ListenOptions {
   readonly port: number;
   /**
    * Several processes listen on the same port and the kernel spreads connections over them (SO_REUSEPORT: Linux). Default false: a
-   * port that is taken is an error. A connection that the kernel completed and that this process has not accepted is reset when it
-   * closes, which takes microseconds of bad luck (see quietMoment); `sysctl net.ipv4.tcp_migrate_req=1` (Linux 5.14) hands it to another process.
+   * port that is taken is an error.
    */
   readonly shared?: boolean;
   /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (contract section 2). */
@@ -32,6 +31,10 @@ export interface ListenOptions {
   /** Makes the reply to a request whose body's extent is in doubt. The connection closes after it. Default: a plain 400. */
   readonly rejectMalformed?: (request: HttpRequest) => HttpReply;
   readonly clock?: Clock;
+  /** Connections at the same time, sockets among them; one more is closed at once. Default: no limit. */
+  readonly maxConnections?: number;
+  /** Hears of each connection that was closed because there were `open` already. */
+  readonly onConnectionRefused?: (open: number) => void;
   /** Where sockets may be opened; `handle` answers the upgrade, with 101 to let it go on. */
   readonly sockets?: SocketEndpoint;
 }
@@ -40,8 +43,10 @@ export interface Transport {
   readonly port: number;
   /** `host:port` as bound, IPv6 in brackets. */
   readonly address: string;
+  /** How many are open, sockets among them. */
+  readonly connections: number;
   /**
-   * Drains and closes: no new connections, sockets are told to connect elsewhere (1012), pending replies are finished and
+   * Drains and closes: what the kernel has connected is accepted, then no new connections; sockets are told to connect elsewhere (1012), pending replies are finished and
    * ask their clients to close, connections without a request are closed, then the rest. Never rejects; a second call gets the first one's promise.
    * @param graceMs resolves by then at the latest; what is pending then is cut
    */
@@ -54,8 +59,8 @@ export interface Transport {
  * What uWebSockets.js answers by itself, before any handler and with an HTML page, and then closes: 400 for a broken
  * request line, header or chunk or a missing or second Host, 431 for more than 16 KiB or 100 headers, 505 for anything
  * but HTTP/1.1 with a path. It cuts connections that take longer than 10 to 14 s for their headers or body.
- * Pipelined requests are answered in order while handlers answer at once; on a request behind one whose reply is still
- * pending it closes the connection (no client in wide use pipelines). Pending is also a reply that the client has not read
+ * Pipelined requests are answered in order while handlers answer at once, 16 in a turn of the event loop; on a request behind one
+ * whose reply is still pending, as the 16th is, it closes the connection (no client in wide use pipelines). Pending is also a reply that the client has not read
  * far enough: one in 16 is checked for that, and one without a body counts as such for a moment, so that what waits in memory
  * for a client that asks and does not read is bounded.
  * @throws Error (rejects) when the address cannot be bound, and what loadUws throws
@@ -70,9 +75,10 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
     replyDeadlineMs: options.replyDeadlineMs,
     pending: new Set(),
+    runs: new Runs(),
     draining: false,
   };
-  const { traffic, sockets } = serve(app, all, options);
+  const { traffic, sockets, openConnections } = serve(app, all, options);
   const socket = await bind(uws, app, options);
   const port = uws.us_socket_local_port(socket);
 
@@ -86,35 +92,49 @@ export async function listen(options: ListenOptions): Promise<Transport> {
   let closed: Promise<void> | undefined;
   const close = async (graceMs: number): Promise<void> => {
     all.draining = true;
-    if (options.shared === true) await quietMoment();
+    const startedAt = performance.now();
+    await quietTurn(() => `${traffic.accepted} ${traffic.requests} ${all.pending.size}`, graceMs / 2);
     // Connections that are open stay so.
     uws.us_listen_socket_close(socket);
     // Sockets that were told count as connections until they had time to read it: closing earlier could make the kernel reset them.
     const told = sockets?.closeAll() ?? 0;
     await drain(
       () => ({ pending: all.pending.size, requests: traffic.requests, connections: traffic.connections + told }),
-      graceMs,
+      graceMs - (performance.now() - startedAt),
     );
     clearInterval(watch);
     app.close();
   };
   return {
     port,
+    get connections() {
+      return openConnections();
+    },
     address: `${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     close: (graceMs) => (closed ??= close(graceMs)),
   };
 }
 
+interface Served {
+  /** Its connections are those that speak HTTP. */
+  readonly traffic: { accepted: number; connections: number; requests: number };
+  readonly sockets: OpenSockets | undefined;
+  readonly openConnections: () => number;
+}
+
 /** Routes everything through one handler, so that no path meets the library's own 404 page; counts what a drain must know. */
-function serve(
-  app: NativeApp,
-  all: Exchanges,
-  options: ListenOptions,
-): { readonly traffic: { connections: number; requests: number }; readonly sockets: OpenSockets | undefined } {
+function serve(app: NativeApp, all: Exchanges, options: ListenOptions): Served {
   const clock = options.clock ?? systemClock;
-  const traffic = { connections: 0, requests: 0 };
-  app.filter((_res, change) => {
+  const traffic = { accepted: 0, connections: 0, requests: 0 };
+  const { maxConnections = Infinity, onConnectionRefused } = options;
+  const openConnections = (): number => traffic.connections + (sockets?.count ?? 0);
+  app.filter((res, change) => {
     traffic.connections += change;
+    if (change > 0) traffic.accepted += 1;
+    if (change < 0 || openConnections() <= maxConnections) return;
+    // Without a reply: a proxy takes a connection that closes to another node, and a client that floods gets nothing to wait for.
+    res.close();
+    onConnectionRefused?.(openConnections());
   });
   const sockets = options.sockets === undefined ? undefined : serveSockets(app, all, options.sockets, clock, traffic);
   // After the sockets: an upgrade that none of them takes is a GET like any other.
@@ -129,23 +149,7 @@ function serve(
       exchange.fail(error);
     }
   });
-  return { traffic, sockets };
-}
-
-/** A turn of the event loop that takes longer than this had something to do. */
-const IDLE_TURN_MS = 0.05;
-const MAX_TURNS = 2000;
-
-/**
- * Resolves right after the event loop looked for new connections and found nothing to do: what has come since then, which a closing
- * listener of a shared port resets, is next to nothing.
- */
-async function quietMoment(): Promise<void> {
-  for (let turns = 0; turns < MAX_TURNS; turns += 1) {
-    const turnedAt = performance.now();
-    await setImmediate();
-    if (performance.now() - turnedAt < IDLE_TURN_MS) return;
-  }
+  return { traffic, sockets, openConnections };
 }
 
 /** The address is taken or not ours; the message says what to do. */
@@ -167,7 +171,7 @@ function bind(uws: Uws, app: NativeApp, { host, port, shared = false }: ListenOp
 }
 
 function plainBadRequest(request: HttpRequest): HttpReply {
-  const error = 'Content-Length or Transfer-Encoding is repeated, empty or not understood. Send exactly one of them.';
+  const error = 'Send one Content-Length, or chunks that have neither extensions nor trailers.';
   return {
     status: 400,
     headers: [

@@ -27,6 +27,7 @@ const INTERNAL_ERROR = 1011;
 
 /** The sockets of one server. */
 export interface OpenSockets {
+  readonly count: number;
   /** Tells every socket that the node goes away (1012); @returns how many there were. */
   closeAll(): number;
 }
@@ -117,6 +118,9 @@ export function serveSockets(
   });
 
   return {
+    get count() {
+      return open.size;
+    },
     closeAll() {
       const sockets = [...open];
       for (const socket of sockets) socket.close(closeCode.goingAway, 'the node is going away');

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { parseJsonObject } from '../../src/http/json.ts';
 import { Refusal } from '../../src/kernel/errors.ts';
@@ -122,6 +123,23 @@ describe('A body', () => {
     const reply = await app.post('/api/auth/otp/send', { email: somebody() }, { 'content-type': type });
     expect(errorOf(reply)).toEqual({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
     expect(app.outbox.list()).toEqual([]);
+  });
+
+  test.each(['gzip', 'br', 'gzip, identity'])(
+    'that is compressed (%s) is 415, and told to come as it is',
+    async (encoding) => {
+      const app = await build();
+      const body = gzipSync(JSON.stringify({ email: somebody() }));
+      const reply = await app.post('/api/auth/otp/send', body, { 'content-encoding': encoding });
+      expect(errorOf(reply)).toEqual({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+      expect(reply.body['error']).toContain('identity');
+    },
+  );
+
+  test.each(['', 'identity', 'Identity'])('with the encoding "%s" is read', async (encoding) => {
+    const app = await build();
+    const reply = await app.post('/api/auth/otp/send', { email: somebody() }, { 'content-encoding': encoding });
+    expect(reply.status).toBe(200);
   });
 });
 

@@ -55,9 +55,9 @@ export class Switchboard {
   }
 
   /** @throws Error with all that it printed when it ends before it is ready */
-  static async start(environment: Environment): Promise<Switchboard> {
+  static async start(environment: Environment, limits: { readonly openFiles?: number } = {}): Promise<Switchboard> {
     const startedAt = performance.now();
-    const child = launch([], { PORT: '0', ...environment });
+    const child = launch([], { PORT: '0', ...environment }, limits.openFiles);
     const output = collect(child);
     const ready = await new Promise<RegExpExecArray>((resolve, reject) => {
       const fail = (what: string): void => reject(new Error(`${what}\n${output.stdout}${output.stderr}`));
@@ -101,8 +101,12 @@ export class Switchboard {
   }
 }
 
-function launch(args: readonly string[], environment: Environment): ChildProcess {
-  const child = spawn(process.execPath, [bundle, ...args], {
+function launch(args: readonly string[], environment: Environment, openFiles?: number): ChildProcess {
+  const command = [process.execPath, bundle, ...args];
+  const limited =
+    openFiles === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...command];
+  const [program = '', ...rest] = limited;
+  const child = spawn(program, rest, {
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

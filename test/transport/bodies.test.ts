@@ -114,6 +114,44 @@ describe('a body', () => {
     expect(await response.text()).toBe('12 fd');
   });
 
+  it.each([
+    ['5;a=b\r\n{"a":\r\n0\r\n\r\n'],
+    ['5;a=b\r\n{"a":\r\n', '2\r\n1}\r\n', '0\r\n\r\n'],
+    ['7\r\n{"a":1}\r\n0;a=b\r\n\r\n'],
+  ])('in chunks with extensions is refused in words, which the library would wait on (%j)', async (...parts) => {
+    const { port, requests } = await serve(measure);
+    const client = await RawClient.sending(port, requestText('POST', '/', [chunked]));
+    for (const part of parts) {
+      client.send(part);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await client.reply()).toMatchObject({ status: 400, headers: { connection: 'close' } });
+    expect(await client.rest()).toBe('');
+    expect(requests).toEqual([]);
+  });
+
+  it('in chunks that end in line breaks is put together while more of them come', async () => {
+    const { port } = await serve(measure);
+    const client = await RawClient.sending(port, requestText('POST', '/', [chunked], '5\r\nabc\r\n\r\n'));
+    await new Promise((resolve) => setImmediate(resolve));
+    client.send('3\r\ndef\r\n');
+    await new Promise((resolve) => setImmediate(resolve));
+    client.send('0\r\n\r\n');
+    expect((await client.reply()).body).toBe('8 af');
+  });
+
+  it('in chunks with trailers that are announced is refused in words, and nothing behind it is served', async () => {
+    const { port, requests } = await serve(measure);
+    const body = '3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n';
+    const hidden = requestText('GET', '/hidden');
+    const client = await RawClient.sending(port, requestText('POST', '/', [chunked, 'Trailer: X-Sum'], body + hidden));
+    const reply = await client.reply();
+    expect(reply).toMatchObject({ status: 400, headers: { connection: 'close' } });
+    expect(JSON.parse(reply.body)).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(await client.rest()).toBe('');
+    expect(requests).toEqual([]);
+  });
+
   it('in chunks that sum up to more than the limit is too large', async () => {
     const { port } = await serve(measure);
     const client = await RawClient.sending(port, requestText('POST', '/', [chunked]));

@@ -25,7 +25,7 @@ describe('closing', () => {
     const closing = transport.close(5000).then(() => {
       isClosed = true;
     });
-    await expect(RawClient.connect(port)).rejects.toThrow(/ECONNREFUSED/);
+    await expect.poll(() => RawClient.connect(port).catch(String)).toMatch(/ECONNREFUSED/);
     expect(isClosed).toBe(false);
     answer(text('finished'));
     expect(await client.reply()).toMatchObject({ body: 'finished', headers: { connection: 'close' } });
@@ -46,6 +46,17 @@ describe('closing', () => {
     expect(await open.rest()).toBe('');
     answer(text('finished'));
     expect((await waiting.reply()).body).toBe('finished');
+    await closing;
+  });
+
+  it('serves those that the kernel has connected and the process has not met yet', async () => {
+    const { port, transport } = await serve(() => text(''));
+    const clients = Array.from({ length: 20 }, () => RawClient.sending(port, requestText('GET', '/good')));
+    // A connection to this machine is complete when the call that makes it returns, which is a tick later.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const closing = transport.close(5000);
+    for (const client of await Promise.all(clients))
+      expect(await client.reply()).toMatchObject({ body: 'good', headers: { connection: 'close' } });
     await closing;
   });
 

@@ -4,6 +4,7 @@ import type { HttpReply } from '../../src/http/message.ts';
 import { Exchange, type Exchanges } from '../../src/transport/exchange.ts';
 import type { NativeResponse } from '../../src/transport/native.ts';
 import { IncomingRequest } from '../../src/transport/request.ts';
+import { Runs } from '../../src/transport/runs.ts';
 
 const ok: HttpReply = { status: 200, headers: [], body: '' };
 
@@ -44,6 +45,7 @@ function setUp(handle: Exchanges['handle']): { all: Exchanges; res: FakeResponse
     rejectMalformed: () => ({ ...ok, status: 400 }),
     maxBodyBytes: 10,
     replyDeadlineMs: 0,
+    runs: new Runs(),
     pending: new Set(),
     draining: false,
   };

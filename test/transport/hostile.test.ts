@@ -100,6 +100,42 @@ describe('requests sent in one go', () => {
     client.destroy();
   });
 
+  it('let another client have its turn after sixteen, and end the connection when there are more', async () => {
+    const { port, requests } = await serve((request) => text(request.path));
+    const [greedy, other] = [await RawClient.connect(port), await RawClient.connect(port)];
+    await askGood(port);
+    // Both are there when the server looks, and it looks at the connection that is older first.
+    greedy.send(requestText('GET', '/greedy').repeat(1300));
+    other.send(requestText('GET', '/other'));
+    expect((await other.reply()).body).toBe('/other');
+    await greedy.closed;
+    const paths = requests.map(({ path }) => path).filter((path) => path !== '/good');
+    expect(paths.indexOf('/other')).toBeLessThanOrEqual(16);
+    expect(paths.length).toBeLessThanOrEqual(17);
+    other.destroy();
+  });
+
+  it('are all answered when they are sixteen, as often as the client waits for them', async () => {
+    const { port, requests } = await serve((request) => text(request.path));
+    const client = await RawClient.connect(port);
+    for (let round = 1; round <= 5; round += 1) {
+      client.send(requestText('GET', '/').repeat(16));
+      for (let replies = 0; replies < 16; replies += 1) expect((await client.reply()).body).toBe('/');
+    }
+    expect(requests).toHaveLength(80);
+    client.destroy();
+  });
+
+  it('of many connections are all answered, whoever shares an address', async () => {
+    const { port } = await serve((request) => text(request.path));
+    const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.connect(port)));
+    for (let round = 0; round < 3; round += 1) {
+      for (const client of clients) client.send(requestText('GET', '/'));
+      for (const client of clients) expect((await client.reply()).body).toBe('/');
+    }
+    for (const client of clients) client.destroy();
+  });
+
   it('end the connection when one comes behind a reply that is pending', async () => {
     const { port, requests } = await serve(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));

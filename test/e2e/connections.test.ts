@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { RawClient, requestText } from '../support/raw-http.ts';
+import { Switchboard } from '../support/switchboard.ts';
+import { BUSY } from '../support/busy.ts';
+
+const soon = { timeout: 5000 * BUSY, interval: 50 };
+
+let directory: string;
+let server: Switchboard;
+
+async function start(environment: Record<string, string> = {}, openFiles?: number): Promise<void> {
+  directory = await mkdtemp(join(tmpdir(), 'switchboard-e2e-'));
+  server = await Switchboard.start({ DATA_DIR: directory, DEBUG_METRICS: 'true', ...environment }, { openFiles });
+}
+
+afterEach(async () => {
+  await server.end('SIGKILL');
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('A process that may open 300 files', () => {
+  test('closes what comes beyond its connections, and serves pages to those it has', async () => {
+    await start({}, 300);
+    const clients = await Promise.all(Array.from({ length: 300 }, () => RawClient.connect(server.port)));
+    let closed = 0;
+    for (const client of clients) void client.closed.then(() => (closed += 1));
+    // Three hundred, less 200, less a tenth.
+    await vi.waitFor(() => expect(closed).toBe(230), soon);
+
+    const served = clients.find((client) => !client.socket.closed);
+    served?.send(requestText('GET', '/demo'));
+    expect((await served?.reply())?.status).toBe(200);
+    served?.send(requestText('GET', '/metrics'));
+    const metrics = (await served?.reply())?.body;
+    expect(metrics).toMatch(/^switchboard_connections_open 70$/m);
+    expect(metrics).toMatch(/^switchboard_connections_refused_total 230$/m);
+    expect(server.output.stdout).toContain('"event":"connection.refused","open":70');
+
+    for (const client of clients) client.destroy();
+    await vi.waitFor(async () => expect((await fetch(`${server.origin}/healthz`)).status).toBe(200), soon);
+  });
+});
+
+describe('SIGTERM', () => {
+  test('lets those be served that the kernel has connected and the process has not met yet', async () => {
+    await start();
+    process.kill(server.pid, 'SIGSTOP');
+    const clients = await Promise.all(Array.from({ length: 50 }, () => RawClient.connect(server.port)));
+    for (const client of clients) client.send(requestText('GET', '/healthz'));
+    const ending = server.end('SIGTERM');
+    process.kill(server.pid, 'SIGCONT');
+    for (const client of clients) expect((await client.reply()).status).toBe(200);
+    expect(await ending).toMatchObject({ code: 0 });
+  });
+});
