@@ -49,6 +49,8 @@ export interface Config {
   readonly quotaTimeZone: string;
   readonly edge: { readonly perIpPerMinute: number; readonly perUserPerMinute: number; readonly burst: number };
   readonly callers: { readonly widget: CallerLimits; readonly console: CallerLimits };
+  /** What a widget's client may report a minute; 0 is no bound. */
+  readonly widgetTokensPerMinute: number;
   readonly voice: VoiceLimits;
   readonly heartbeatIntervalSec: number;
   readonly auth: AuthLimits;
@@ -111,6 +113,7 @@ export function toConfig(settings: Settings): Config {
         concurrentSessions: settings.CONSOLE_MAX_CONCURRENT_SESSIONS,
       },
     },
+    widgetTokensPerMinute: settings.WIDGET_MAX_TOKENS_PER_MINUTE,
     voice: {
       maxMinutes: settings.MAX_SESSION_MINUTES,
       maxIdleSec: settings.MAX_SESSION_IDLE_SEC,

@@ -229,6 +229,7 @@ function answerReply(answer: Answer, headers: (readonly [string, string])[]): Ht
 }
 
 function readBody(route: Route, request: HttpRequest): unknown {
+  if (route.bodyIsOptional === true && request.body.length === 0) return route.body?.parse({});
   if (request.body === 'too_large') return new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.');
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(request.headers['content-type'] ?? ''))
     return new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json in UTF-8.');

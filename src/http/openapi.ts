@@ -50,7 +50,12 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     },
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
+      : {
+          requestBody: {
+            required: route.bodyIsOptional !== true,
+            content: { 'application/json': { schema: route.body } },
+          },
+        }),
     responses: responsesOf(route),
   };
 }

@@ -53,6 +53,8 @@ export interface Route<B = unknown> {
   /** Whether the edge windows count it; by default every path under /api is. */
   readonly limited: boolean;
   readonly body?: z.ZodType<B>;
+  /** A request without a body, and so without a Content-Type, is as one with an empty object. */
+  readonly bodyIsOptional?: true;
   /** Documents the query; the handler reads it from the request. */
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;

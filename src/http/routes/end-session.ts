@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { andThen } from '../../kernel/eventually.ts';
 import { viewOf } from '../../voice/view.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { email, sessionId, sessionReply } from '../schemas.ts';
+import { optionalEmail, sessionId, sessionReply } from '../schemas.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
@@ -14,15 +14,15 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
     summary: 'End a session',
     tag: 'Voice sessions',
     cors: 'widgets',
-    body: z.object({ sm_session_id: sessionId, email: email.optional() }),
+    body: z.object({ sm_session_id: sessionId, email: optionalEmail }),
     replies: { 200: { description: 'The session is over', schema: sessionReply } },
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     worksWithoutLogin: true,
     usesCookie: () => false,
-    handle: ({ body, request }) =>
+    handle: ({ body, request, isService }) =>
       andThen(
         sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, (record) =>
-          speaksFor(record, body.email, subjects),
+          speaksFor(record, body.email, subjects, isService),
         ),
         (outcome) =>
           outcome === undefined

@@ -149,6 +149,7 @@ function endRoute(parts: OperatorParts): Route {
     tag,
     credentials,
     body: z.object({ reason: z.string().max(500).optional() }),
+    bodyIsOptional: true,
     replies: { 200: { description: 'The session is over', schema: z.object({ ok, session: liveSession }) } },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', ...always],
     handle: (call) =>
