@@ -97,11 +97,10 @@ export class Connection implements SocketListener {
 
   /** Tells the client of a transition that happened anywhere; each is told once. */
   push(state: VoiceState, endReason: EndReason | null): void {
-    if (this.#record === undefined) {
+    if (this.#record === undefined || (this.#isReporting && endReason !== null)) {
       this.#state = state;
       this.#missedEnd = endReason;
-    } else if (endReason !== null && this.#isReporting) this.#missedEnd = endReason;
-    else if (endReason !== null) this.#tellEnd(endReason);
+    } else if (endReason !== null) this.#tellEnd(endReason);
     else if (state !== this.#state) {
       this.#state = state;
       this.send({ type: 'state', state });
@@ -280,8 +279,7 @@ export class Connection implements SocketListener {
   #fail(fault: unknown, frame: ClientFrame): void {
     this.#channel.parts.events.faulted(fault, undefined, 'channel');
     const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-    const id = 'id' in frame ? frame.id : undefined;
-    this.send({ type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) });
+    this.send({ type: 'error', code, userMessage: codes[code].userMessage, id: 'id' in frame ? frame.id : undefined });
     if (frame.type === 'attach') this.#detach();
   }
 
