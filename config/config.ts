@@ -66,6 +66,8 @@ export interface Config {
   };
   readonly callers: { readonly widget: CallerLimits; readonly console: CallerLimits };
   readonly retentionDays: RetentionDays;
+  /** What a widget's client may report a minute; 0 is no bound. */
+  readonly widgetTokensPerMinute: number;
   readonly voice: VoiceLimits;
   readonly heartbeatIntervalSec: number;
   readonly auth: AuthLimits;
@@ -135,6 +137,7 @@ export function toConfig(settings: Settings): Config {
       usage: settings.USAGE_RETENTION_DAYS,
       audit: settings.AUDIT_RETENTION_DAYS,
     },
+    widgetTokensPerMinute: settings.WIDGET_MAX_TOKENS_PER_MINUTE,
     voice: {
       maxMinutes: settings.MAX_SESSION_MINUTES,
       maxIdleSec: settings.MAX_SESSION_IDLE_SEC,

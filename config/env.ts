@@ -194,6 +194,12 @@ export const variables = {
     meaning: 'tokens a day per widget subject',
     default: '300000',
   }),
+  WIDGET_MAX_TOKENS_PER_MINUTE: variable(integer(0, 1e9, 0), {
+    meaning:
+      "tokens that a widget's client may report for each connected minute begun, and for one more; 0 is no bound",
+    default: '0',
+    example: '20000',
+  }),
   CONSOLE_MAX_TOKENS_DAILY: variable(integer(0, 1e12, 50_000), {
     meaning: 'tokens a day per console user',
     default: '50000',

@@ -7,8 +7,8 @@ const DAY_MS = 86_400_000;
 /** One round deletes at most this many chunks of a kind, so that a first round over years of rows is no long night's work. */
 const CHUNKS_A_ROUND = 100;
 
-/** Idempotency keys of usage reports are remembered for a day, in whatever time zone. */
-const USAGE_KEY_DAYS = 2;
+/** Idempotency keys of usage reports are remembered for a day, in whatever time zone; no session lasts longer. */
+const REPORT_DAYS = 2;
 const LOGIN_DAYS = 30;
 
 export interface RetentionParts {
@@ -31,7 +31,8 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('challenges', daysAgo(1)),
     () => retention.deleteSome('logins', daysAgo(LOGIN_DAYS)),
     () => retention.deleteSome('replays', at),
-    () => retention.deleteSome('usageKeys', daysAgo(USAGE_KEY_DAYS)),
+    () => retention.deleteSome('usageKeys', daysAgo(REPORT_DAYS)),
+    () => retention.deleteSome('usageSessions', daysAgo(REPORT_DAYS)),
   ];
   if (days.sessions > 0) steps.push(() => retention.deleteSome('sessions', daysAgo(days.sessions)));
   if (days.usage > 0)

@@ -17,7 +17,7 @@ import { createEdgeLimits } from './limits/edge.ts';
 import type { Mailer } from './mail/contract.ts';
 import { Outbox } from './mail/outbox.ts';
 import { createCalendar } from './quota/calendar.ts';
-import { withOverrides, type LimitsOf } from './quota/ceilings.ts';
+import { createCeilings } from './quota/key-ceilings.ts';
 import type { DurableStores } from './stores/durable.ts';
 import type { LiveStores } from './stores/live.ts';
 import type { Events } from './telemetry/events.ts';
@@ -88,10 +88,7 @@ export async function buildService(on: Foundations) {
     publicUrl,
     onMailRefused: (error) => events.warned('the mail server refuses a recipient', { err: error.cause }),
   });
-  const limitsOf: LimitsOf = (caller, tenantId, keyId) =>
-    caller === 'console'
-      ? config.callers.console
-      : withOverrides(config.callers.widget, directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId)?.limits);
+  const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
   let consoleOrigins: ReadonlySet<string> | undefined;
   const origins: Origins = {
     isConsole: (origin) =>
@@ -102,7 +99,17 @@ export async function buildService(on: Foundations) {
   const calendar = createCalendar(config.quotaTimeZone);
   const { heartbeatIntervalSec } = config;
 
-  const features = { sessions, subjects, directory, logins, codes, limitsOf, origins };
+  const features = {
+    sessions,
+    subjects,
+    directory,
+    logins,
+    codes,
+    ...ceilings,
+    isKeyRevoked: (tenantId: string, keyId: string) => directory.isRevoked(tenantId, keyId),
+    widgetTokensPerMinute: config.widgetTokensPerMinute,
+    origins,
+  };
   const hub = new Hub({
     ...features,
     ledger: stores.ledger,

@@ -17,6 +17,12 @@ export const emailSchema = z
   .regex(localPart, 'must have at most 64 characters before the @, and single dots between them')
   .toLowerCase();
 
+/** An address, or none: `""` and null are what forms and serializers send for a user without one. */
+export const optionalEmailSchema = z
+  .union([emailSchema, z.literal(''), z.null()], { error: 'must be one plain e-mail address such as name@example.com' })
+  .transform((address) => (address === null || address === '' ? undefined : address))
+  .optional();
+
 /** The address in the form that the rest of the service uses, or undefined when the text is not one plain address. */
 export function parseEmail(text: string): string | undefined {
   return emailSchema.safeParse(text).data;

@@ -1,9 +1,7 @@
 import { classify, savedState, stateAfter } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
-import { codes, Refusal, Unavailable } from '../kernel/errors.ts';
+import { codes, Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { toMicroDollars } from '../quota/ceilings.ts';
-import { reportUsage } from '../quota/report-usage.ts';
 import { speaksFor } from '../voice/proof.ts';
 import { endedRefusal, viewOf } from '../voice/view.ts';
 import type { FrameBudget } from './frame-budget.ts';
@@ -12,6 +10,7 @@ import type { ChannelParts } from './parts.ts';
 import type { ClientFrame, ServerFrame } from './protocol.ts';
 import { readFrame } from './read-frame.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
+import { answerUsage } from './usage-answer.ts';
 import { payForViolation } from './violation.ts';
 import { warningAt } from './warnings.ts';
 
@@ -42,11 +41,11 @@ export class Connection implements SocketListener {
   readonly #socket: Socket;
   readonly #channel: Channel;
   #sessionId: string | undefined;
-  /** The session as this socket last saw it; undefined until it is attached. */
   #record: VoiceRecord | undefined;
   #state: VoiceState | undefined;
-  /** An end that became known while the record was on its way. */
+  /** An end that became known while the record, or the answer to a report, was on its way. */
   #missedEnd: EndReason | null = null;
+  #isReporting = false;
   #badFrames = 0;
   #isOver = false;
   /** Frames that came while one takes its time, in order; undefined stands for a bad one. */
@@ -61,9 +60,9 @@ export class Connection implements SocketListener {
     channel.expect(this);
   }
 
-  /** Who the session is counted for; undefined until it is attached. */
-  get subject(): string | undefined {
-    return this.#record?.subject;
+  /** The session as this socket last saw it; undefined until it is attached. */
+  get record(): VoiceRecord | undefined {
+    return this.#record;
   }
 
   message(text: string): void {
@@ -98,7 +97,7 @@ export class Connection implements SocketListener {
 
   /** Tells the client of a transition that happened anywhere; each is told once. */
   push(state: VoiceState, endReason: EndReason | null): void {
-    if (this.#record === undefined) {
+    if (this.#record === undefined || (this.#isReporting && endReason !== null)) {
       this.#state = state;
       this.#missedEnd = endReason;
     } else if (endReason !== null) this.#tellEnd(endReason);
@@ -224,15 +223,17 @@ export class Connection implements SocketListener {
     });
   }
 
-  async #usage(record: VoiceRecord, { id, tokens, dollars }: Frame<'usage'>, atMs: number): Promise<void> {
-    const microDollars = toMicroDollars(dollars);
-    if (microDollars === undefined) return this.#refuseFrame();
-    const { subject, caller, tenantId, keyId, id: sessionId } = record;
-    const report = { tokens, microDollars, idempotencyKey: id, atMs };
-    const result = await reportUsage({ subject, caller, tenantId, keyId, sessionId }, report, this.#channel.parts);
-    if (!(result instanceof Refusal)) return this.send({ type: 'usage', id, usage: result });
-    this.send({ type: 'error', code: result.code, userMessage: result.userMessage, id });
-    if (result.code === 'DAILY_QUOTA_EXCEEDED') await payForViolation(record, 'quota_exceeded', this.#channel.parts);
+  /** The client hears what became of its report before it hears of an end that the report brought. */
+  async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
+    this.#isReporting = true;
+    try {
+      const { answer, endReason } = await answerUsage(record, frame, at, this.#channel.parts);
+      if (answer !== undefined) this.send(answer);
+      if (endReason !== null) await this.#answerEnd(record, endReason);
+    } finally {
+      this.#isReporting = false;
+      if (this.#missedEnd !== null) this.#tellEnd(this.#missedEnd);
+    }
   }
 
   #end({ id }: VoiceRecord, at: number): Eventually<void> {
@@ -278,8 +279,7 @@ export class Connection implements SocketListener {
   #fail(fault: unknown, frame: ClientFrame): void {
     this.#channel.parts.events.faulted(fault, undefined, 'channel');
     const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-    const id = 'id' in frame ? frame.id : undefined;
-    this.send({ type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) });
+    this.send({ type: 'error', code, userMessage: codes[code].userMessage, id: 'id' in frame ? frame.id : undefined });
     if (frame.type === 'attach') this.#detach();
   }
 

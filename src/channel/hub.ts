@@ -1,4 +1,5 @@
-import type { Bus } from '../stores/bus/contract.ts';
+import { nearsCeiling } from '../quota/ceilings.ts';
+import type { Bus, BusMessage } from '../stores/bus/contract.ts';
 import { Connection, type Channel } from './connection.ts';
 import { FrameBudget } from './frame-budget.ts';
 import type { ChannelParts } from './parts.ts';
@@ -30,7 +31,7 @@ export class Hub implements Channel {
     this.#stopListening = parts.bus.subscribe((message) => {
       if (message.type === 'session.moved')
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
-      if (message.type === 'quota.neared') this.#warnOfQuota(message.subject);
+      if (message.type === 'quota.neared') this.#warnOfQuota(message);
     });
   }
 
@@ -94,8 +95,13 @@ export class Hub implements Channel {
     return present instanceof Set ? [...present] : [present];
   }
 
-  #warnOfQuota(subject: string): void {
-    for (const connection of this.#all())
-      if (connection.subject === subject) connection.send({ type: 'warning', reason: 'quota' });
+  /** Each session's clients are warned at the shares of its own key's ceiling. */
+  #warnOfQuota({ subject, after, entry }: Extract<BusMessage, { type: 'quota.neared' }>): void {
+    for (const connection of this.#all()) {
+      const { record } = connection;
+      if (record?.subject !== subject) continue;
+      if (nearsCeiling(after, entry, this.parts.limitsOf(record.caller, record.tenantId, record.keyId)))
+        connection.send({ type: 'warning', reason: 'quota' });
+    }
   }
 }

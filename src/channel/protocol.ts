@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emailSchema } from '../auth/email.ts';
+import { optionalEmailSchema } from '../auth/email.ts';
 
 const idleSec = z.int().min(0).optional();
 /** Named by the client, repeated in the answer. */
@@ -7,7 +7,7 @@ const frameId = z.union([z.string().max(255), z.int()]);
 
 /** Frames that a client sends (contract section 7); unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
-  attach: z.object({ type: z.literal('attach'), sm_session_id: z.string().max(128), email: emailSchema.optional() }),
+  attach: z.object({ type: z.literal('attach'), sm_session_id: z.string().max(128), email: optionalEmailSchema }),
   heartbeat: z.object({
     type: z.literal('heartbeat'),
     idleSec,
@@ -16,8 +16,12 @@ export const clientFrames = {
   usage: z.object({
     type: z.literal('usage'),
     tokens: z.int().min(0).max(1e9),
-    dollars: z.number().min(0).max(1e5),
-    id: z.string().min(1).max(255).meta({ description: 'The idempotency key: counted once for 24 hours' }),
+    dollars: z.number().min(0).max(1e5).meta({ description: 'Rounded half up at the sixth decimal' }),
+    id: z
+      .string()
+      .min(1)
+      .max(255)
+      .meta({ description: 'The idempotency key: counted once in this session for 24 hours' }),
   }),
   end: z.object({ type: z.literal('end') }),
 };
@@ -71,7 +75,17 @@ export const serverFrames = {
     userMessage: z.string(),
     maxMinutes: z.int(),
   }),
-  error: z.object({ type: z.literal('error'), code: z.string(), userMessage: z.string(), id: frameId.optional() }),
+  error: z.object({
+    type: z.literal('error'),
+    code: z.string(),
+    userMessage: z.string(),
+    id: frameId.optional(),
+    counted: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'A usage report that is over the ceiling: it was counted, so do not send it again' }),
+    usage: usage.optional(),
+  }),
 };
 
 const serverFrame = z.discriminatedUnion('type', [

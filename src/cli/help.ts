@@ -86,6 +86,7 @@ export const variableGroups: Readonly<Record<string, readonly VariableName[]>> =
     'WIDGET_SESSION_PER_MIN',
     'WIDGET_MAX_TOKENS_DAILY',
     'WIDGET_MAX_DOLLARS_DAILY',
+    'WIDGET_MAX_TOKENS_PER_MINUTE',
     'WIDGET_MAX_CONCURRENT_SESSIONS',
   ],
   'Limits of console callers': [

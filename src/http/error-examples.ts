@@ -29,6 +29,10 @@ export const errorExamples: Readonly<Record<Code, Refusal>> = {
     'Send the body as Content-Type: application/json in UTF-8.',
   ),
   IDEMPOTENCY_MISMATCH: new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key came with another body before.'),
+  USAGE_IMPLAUSIBLE: new Refusal(
+    'USAGE_IMPLAUSIBLE',
+    'More than this session can have used in its time; nothing was counted (WIDGET_MAX_TOKENS_PER_MINUTE).',
+  ),
   RATE_LIMIT_EXCEEDED: edgeRefusal({ allowed: false, limit: 60, remaining: 0, resetAtMs: 30_000 }, 0),
   MAX_CONCURRENT_SESSIONS: new Refusal(
     'MAX_CONCURRENT_SESSIONS',

@@ -5,7 +5,7 @@ const RETRY_WHEN_AWAY_SEC = 2;
 
 /** The body of every error (specification section 7). */
 export function errorBody(refusal: Refusal): object {
-  const { retryAfter, reason, maxMinutes, details } = refusal.additions;
+  const { retryAfter, reason, maxMinutes, counted, usage, details } = refusal.additions;
   return {
     error: refusal.error,
     code: refusal.code,
@@ -13,6 +13,8 @@ export function errorBody(refusal: Refusal): object {
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(reason === undefined ? {} : { reason }),
     ...(maxMinutes === undefined ? {} : { maxMinutes }),
+    ...(counted === undefined ? {} : { counted }),
+    ...(usage === undefined ? {} : { usage }),
     ...(details === undefined ? {} : { details }),
   };
 }

@@ -247,6 +247,7 @@ function answerReply(answer: Answer, headers: Header[]): HttpReply {
 }
 
 function readBody(route: Route, request: HttpRequest): unknown {
+  if (route.bodyIsOptional === true && request.body.length === 0) return route.body?.parse({});
   if (request.body === 'too_large') return new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.');
   if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? ''))
     return new Refusal(

@@ -116,7 +116,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: route.bodyIsOptional !== true,
             content: { 'application/json': { schema: body, example: bodyExample } },
           },
         }),

@@ -75,6 +75,8 @@ export interface Route<B = unknown> {
   readonly bodyExample?: z.input<z.ZodType<B>>;
   /** Documents the parameters of the path, in their order. */
   readonly params?: z.ZodObject;
+  /** A request without a body, and so without a Content-Type, is as one with an empty object. */
+  readonly bodyIsOptional?: true;
   /** Documents the query; the handler reads it from the request. */
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;

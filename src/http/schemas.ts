@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emailSchema } from '../auth/email.ts';
+import { emailSchema, optionalEmailSchema } from '../auth/email.ts';
 
 const text = (max: number): z.ZodString => z.string().min(1).max(max);
 /** Values that the examples of the interface description share. */
@@ -26,6 +26,9 @@ export const sample = {
 const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC' });
 
 export const email = emailSchema.meta({ description: 'One plain e-mail address', examples: ['ada@example.com'] });
+export const optionalEmail = optionalEmailSchema.meta({
+  description: 'Needed when the session was created for an e-mail address; "" and null are as if left out',
+});
 export const sessionId = z
   .string()
   .max(128)
@@ -111,6 +114,11 @@ export const errorBody = z
     retryAfter: z.int().optional().meta({ description: 'Seconds' }),
     reason: z.string().optional(),
     maxMinutes: z.int().optional(),
+    counted: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'A usage report: it was counted although it is refused, so do not send it again' }),
+    usage: usageTotals.optional().meta({ description: 'With counted: the totals right after the report' }),
     details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   })
   .meta({ id: 'Error' });

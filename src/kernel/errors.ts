@@ -26,6 +26,7 @@ export const codes = {
   AMBIGUOUS: { status: 409, userMessage: 'This fits more than one. Please name it in full.' },
   PAYLOAD_TOO_LARGE: { status: 413, userMessage: 'This is too large to send.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, userMessage: 'This kind of content is not supported.' },
+  USAGE_IMPLAUSIBLE: { status: 422, userMessage: 'This usage report was not accepted.' },
   IDEMPOTENCY_MISMATCH: { status: 422, userMessage: 'This request was already made with other content.' },
   RATE_LIMIT_EXCEEDED: { status: 429, userMessage: 'Too many requests. Please wait a moment and try again.' },
   MAX_CONCURRENT_SESSIONS: {
@@ -48,6 +49,17 @@ export interface RefusalAdditions {
   readonly retryAfter?: number;
   readonly reason?: string;
   readonly maxMinutes?: number;
+  /** The request did its work all the same: repeating it would do it twice. */
+  readonly counted?: true;
+  /** What a report was counted to (specification section 2.6). */
+  readonly usage?: {
+    readonly tokens: number;
+    readonly dollars: number;
+    readonly dailyTokenLimit: number;
+    readonly dailyDollarLimit: number;
+    /** ISO 8601 */
+    readonly resetAt: string;
+  };
   readonly details?: readonly { readonly path: string; readonly message: string }[];
 }
 

@@ -32,8 +32,9 @@ export function isSpent(totals: UsageTotals, limits: CallerLimits): boolean {
 /** Shares of a ceiling at which clients are warned (contract section 7). */
 const WARNING_SHARES = [0.8, 0.95];
 
-/** Whether an entry carried the totals over a share that clients are warned at. `after` includes the entry. */
+/** Whether an entry carried the totals over a share that clients are warned at, and over no ceiling. `after` includes the entry. */
 export function nearsCeiling(after: UsageTotals, entry: UsageTotals, limits: CallerLimits): boolean {
+  if (exceeds(after, limits)) return false;
   const crosses = (total: number, part: number, ceiling: number): boolean =>
     WARNING_SHARES.some((share) => total >= share * ceiling && total - part < share * ceiling);
   return (
@@ -59,10 +60,4 @@ export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaD
     dailyDollarLimit: limits.dailyMicroDollars / 1_000_000,
     resetAt: new Date(day.resetAtMs).toISOString(),
   };
-}
-
-/** Exact micro-dollars of an amount with at most six decimals; undefined for a finer one. */
-export function toMicroDollars(dollars: number): number | undefined {
-  const micro = Math.round(dollars * 1_000_000);
-  return micro / 1_000_000 === dollars ? micro : undefined;
 }

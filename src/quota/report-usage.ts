@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Refusal } from '../kernel/errors.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Ledger } from '../stores/ledger/contract.ts';
+import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
-import { exceeds, nearsCeiling, usageView, type LimitsOf, type UsageView } from './ceilings.ts';
-
-/** Whom a report is counted for, proven by the caller's credential. */
-export interface UsageSubject {
-  readonly subject: string;
-  readonly caller: VoiceRecord['caller'];
-  readonly tenantId: string | null;
-  readonly keyId: string | null;
-  /** The session that the report names. */
-  readonly sessionId: string | null;
-}
+import { exceeds, nearsCeiling, usageView, type UsageView } from './ceilings.ts';
+import type { Ceilings } from './key-ceilings.ts';
+import type { SessionProofParts, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {
   readonly tokens: number;
@@ -24,17 +15,17 @@ export interface UsageReport {
   readonly atMs: number;
 }
 
-export interface UsageParts {
+export interface UsageParts extends SessionProofParts, Ceilings {
   readonly ledger: Ledger;
   readonly sessions: VoiceSessions;
   readonly calendar: (atMs: number) => QuotaDay;
-  readonly limitsOf: LimitsOf;
   readonly bus: Pick<Bus, 'publish'>;
 }
 
 /**
- * Counts a report and tells the day's totals. A report is always counted; when a total then exceeds its ceiling
- * all sessions of the subject end and the answer is DAILY_QUOTA_EXCEEDED (contract section 5).
+ * Counts a report and tells the day's totals. Every session of the subject whose own key's ceiling a total then exceeds ends; where
+ * it is the ceiling of whom the report is for, the answer is DAILY_QUOTA_EXCEEDED, which says that the report was counted.
+ * @returns a Refusal USAGE_IMPLAUSIBLE or IDEMPOTENCY_MISMATCH when nothing was counted
  * @throws Unavailable when the database is away: then nothing is counted.
  */
 export async function reportUsage(
@@ -42,7 +33,7 @@ export async function reportUsage(
   report: UsageReport,
   parts: UsageParts,
 ): Promise<UsageView | Refusal> {
-  const { subject, tenantId, sessionId } = who;
+  const { subject, tenantId, sessionId, sessionAtMost } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
   const today = parts.calendar(atMs);
   const answer = await parts.ledger.record({
@@ -53,28 +44,55 @@ export async function reportUsage(
     atMs,
     tenantId,
     sessionId,
+    sessionAtMost,
     idempotency:
       idempotencyKey === undefined ? null : { key: idempotencyKey, bodyHash: hashOf(sessionId, tokens, microDollars) },
   });
   if (answer.kind === 'mismatch')
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used for another report; use a new key.');
+  if (answer.kind === 'implausible') return implausibleRefusal();
   if (sessionId !== null && answer.kind === 'counted') await parts.sessions.noteActivity(sessionId, atMs);
+  const { totals } = answer;
   // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
   const isToday = answer.day === today.day;
+  if (isToday) await endWhatExceeds(who, totals, atMs, parts);
+  if (answer.kind === 'counted') warnOfCeilings(who, totals, { tokens, microDollars }, parts);
   const limits = parts.limitsOf(who.caller, tenantId ?? '', who.keyId);
-  if (!exceeds(answer.totals, limits)) {
-    if (answer.kind === 'counted' && nearsCeiling(answer.totals, { tokens, microDollars }, limits))
-      parts.bus.publish({ type: 'quota.neared', subject });
-    return usageView(answer.totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
-  }
-  if (isToday) await parts.sessions.endSubject(subject, 'quota_exceeded', atMs);
-  return quotaRefusal();
+  const view = usageView(totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
+  return exceeds(totals, limits) ? quotaRefusal({ counted: true, usage: view }) : view;
 }
 
-export function quotaRefusal(): Refusal {
+/** Each session is judged by its own key's ceiling. Most reports exceed none that there is, and ask for no sessions. */
+async function endWhatExceeds(who: UsageSubject, totals: UsageTotals, atMs: number, parts: UsageParts): Promise<void> {
+  const ceilings = parts.ceilingsOf(who.caller, who.tenantId ?? '');
+  if (!ceilings.some((limits) => exceeds(totals, limits))) return;
+  await parts.sessions.endSubject(who.subject, 'quota_exceeded', atMs, ({ caller, tenantId, keyId }) =>
+    exceeds(totals, parts.limitsOf(caller, tenantId, keyId)),
+  );
+}
+
+/** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */
+function warnOfCeilings(who: UsageSubject, after: UsageTotals, entry: UsageTotals, parts: UsageParts): void {
+  const ceilings = parts.ceilingsOf(who.caller, who.tenantId ?? '');
+  if (ceilings.some((limits) => nearsCeiling(after, entry, limits)))
+    parts.bus.publish({ type: 'quota.neared', subject: who.subject, after, entry });
+}
+
+/** @param report what a refused report was counted to; a refused create has none */
+export function quotaRefusal(report: { readonly counted?: true; readonly usage?: UsageView } = {}): Refusal {
   return new Refusal(
     'DAILY_QUOTA_EXCEEDED',
-    'The daily token or dollar ceiling is reached; it resets with the next day.',
+    report.counted === true
+      ? 'This report was counted, so do not send it again; it carried a total over its daily ceiling, which resets at usage.resetAt.'
+      : 'The daily token or dollar ceiling is reached; it resets with the next day.',
+    report,
+  );
+}
+
+function implausibleRefusal(): Refusal {
+  return new Refusal(
+    'USAGE_IMPLAUSIBLE',
+    'This is more than a session of this length may report (WIDGET_MAX_TOKENS_PER_MINUTE); nothing was counted. Report as it is used, or from a back end with a service token.',
   );
 }
 

@@ -71,7 +71,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       });
     },
 
-    refused(code: string, route: string, requestId: string, error: string): void {
+    refused(code: string, route: string, requestId: string | undefined, error: string): void {
       metrics.refused.inc({ code });
       within(code, (about) => {
         const why = withoutAddresses(clip(error, MAX_ERROR_LENGTH));

@@ -1,5 +1,5 @@
 import { matchesEmailList } from '../auth/email.ts';
-import type { Eventually } from '../kernel/eventually.ts';
+import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 
@@ -93,6 +93,14 @@ export class TenantDirectory {
   /** The key and its tenant, revoked or not: the caller decides what a revoked key means. */
   keyOf(key: string): { readonly key: WidgetKey; readonly tenant: Tenant } | undefined {
     return this.#snapshot.keys.get(key);
+  }
+
+  /** Whether a key is revoked; looked at first in the database where this process may have missed that. */
+  isRevoked(tenantId: string, keyId: string): Eventually<boolean> {
+    return andThen(this.awake(), () => {
+      const key = this.tenant(tenantId)?.keys.find(({ id }) => id === keyId);
+      return key !== undefined && key.revokedAtMs !== null;
+    });
   }
 
   tenant(id: string): Tenant | undefined {

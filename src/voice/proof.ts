@@ -2,10 +2,18 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import { Refusal } from '../kernel/errors.ts';
 
-/** Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (contract section 5). */
-export function speaksFor(record: VoiceRecord, address: string | undefined, subjects: Subjects): boolean {
+/**
+ * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (contract section 5), and
+ * neither does a back end with a service token. An address that is not the session's proves a mistake, whoever sends it.
+ */
+export function speaksFor(
+  record: VoiceRecord,
+  address: string | undefined,
+  subjects: Subjects,
+  isService = false,
+): boolean {
   if (!record.named) return true;
-  if (address === undefined) return false;
+  if (address === undefined) return isService;
   const subject =
     record.caller === 'console' ? subjects.console(address) : subjects.widgetUser(record.tenantId, address);
   return subjects.equal(subject, record.subject);

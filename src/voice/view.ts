@@ -39,8 +39,12 @@ const endMessages: Readonly<Record<EndReason, string>> = {
 };
 
 /** The terminal refusal of an ended session, the same for every later heartbeat (contract section 5). */
-export function endedRefusal(reason: EndReason, maxMinutes: number): Refusal {
-  return new Refusal('SESSION_DURATION_EXCEEDED', `The session has ended (${reason}); create a new one.`, {
+export function endedRefusal(
+  reason: EndReason,
+  maxMinutes: number,
+  error = `The session has ended (${reason}); create a new one.`,
+): Refusal {
+  return new Refusal('SESSION_DURATION_EXCEEDED', error, {
     userMessage: endMessages[reason],
     reason,
     maxMinutes,

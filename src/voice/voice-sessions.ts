@@ -136,11 +136,18 @@ export function createVoiceSessions(parts: VoiceParts) {
   }
 
   /** One that fails holds up no other; the first failure is thrown in the end. Some at a time, so that others are served meanwhile. */
-  async function endAll(ids: readonly string[], reason: RequestedEnd, at: number): Promise<void> {
+  async function endAll(
+    ids: readonly string[],
+    reason: RequestedEnd,
+    at: number,
+    isMeant?: (record: VoiceRecord) => boolean,
+  ): Promise<void> {
     const failures: unknown[] = [];
     for (let from = 0; from < ids.length; from += ENDED_AT_ONCE) {
       const some = ids.slice(from, from + ENDED_AT_ONCE);
-      const ending = await Promise.allSettled(some.map(async (id) => host.send(id, { type: 'END', at, reason })));
+      const ending = await Promise.allSettled(
+        some.map(async (id) => host.send(id, { type: 'END', at, reason }, isMeant)),
+      );
       failures.push(...ending.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
     }
     if (failures.length > 0) throw failures[0];
@@ -211,9 +218,14 @@ export function createVoiceSessions(parts: VoiceParts) {
       return host.send(id, { type: 'END', at, reason }, admits);
     },
 
-    /** Ends all live sessions of a subject. @throws Unavailable when the registry and the history are away */
-    async endSubject(subject: string, reason: RequestedEnd, at: number): Promise<void> {
-      await endAll(await idsIn(registry.ofSubject(subject), history.activeOf(subject)), reason, at);
+    /** Ends the live sessions of a subject that are meant. @throws Unavailable when the registry and the history are away */
+    async endSubject(
+      subject: string,
+      reason: RequestedEnd,
+      at: number,
+      isMeant: (record: VoiceRecord) => boolean,
+    ): Promise<void> {
+      await endAll(await idsIn(registry.ofSubject(subject), history.activeOf(subject)), reason, at, isMeant);
     },
 
     /** Ends all live sessions of a widget key. @throws Unavailable when the registry and the history are away */

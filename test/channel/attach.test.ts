@@ -93,6 +93,17 @@ describe('attaching', () => {
     expect(app.service.hub.attached).toBe(0);
   });
 
+  it.each(['', null])('takes the address %j for none', async (email) => {
+    const app = await build();
+    const key = await app.key();
+    const client = new ChannelClient(app);
+    client.say({ type: 'attach', sm_session_id: await app.open(key), email });
+    expect(client.heard()).toMatchObject([{ type: 'attached' }]);
+    const stranger = new ChannelClient(app);
+    stranger.say({ type: 'attach', sm_session_id: await app.open(key, { email: somebody() }), email });
+    await expect.poll(() => stranger.closeCode).toBe(4404);
+  });
+
   it('takes the address in any spelling, and needs none for a session that names nobody', async () => {
     const app = await build();
     const email = somebody();

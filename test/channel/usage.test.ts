@@ -37,6 +37,23 @@ describe('a usage report', () => {
     expect(client.heard()).toMatchObject([{ type: 'heartbeat' }]);
   });
 
+  it('with more than six decimals is rounded half up at the sixth', async () => {
+    const app = await build();
+    const client = attached(app, await app.open(await app.key()));
+    client.say({ type: 'usage', tokens: 0, dollars: 0.1 + 0.2, id: 'a' });
+    expect(await client.hear()).toMatchObject({ type: 'usage', usage: { dollars: 0.3 } });
+  });
+
+  it('under an id that another session of the same visitors used is another report', async () => {
+    const app = await build();
+    const key = await app.key();
+    const [one, other] = [attached(app, await app.open(key)), attached(app, await app.open(key))];
+    one.say({ type: 'usage', tokens: 5, dollars: 0, id: 'turn-1' });
+    expect(await one.hear()).toMatchObject({ type: 'usage', usage: { tokens: 5 } });
+    other.say({ type: 'usage', tokens: 6, dollars: 0, id: 'turn-1' });
+    expect(await other.hear()).toMatchObject({ type: 'usage', usage: { tokens: 11 } });
+  });
+
   it('is activity', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
@@ -57,6 +74,14 @@ describe('a usage report', () => {
     expect(await client.hear()).toMatchObject({ type: 'warning', reason: 'quota' });
     expect(await client.hear()).toMatchObject({ type: 'usage', usage: { dollars: 1 } });
     client.say({ type: 'usage', tokens: 0, dollars: 0.000001, id: 'b' });
+    // It was counted: nobody need repeat it elsewhere.
+    expect(await client.hear()).toMatchObject({
+      type: 'error',
+      code: 'DAILY_QUOTA_EXCEEDED',
+      id: 'b',
+      counted: true,
+      usage: { tokens: 0, dollars: 1.000001, dailyDollarLimit: 1, resetAt: expect.any(String) },
+    });
     expect(await client.hear()).toMatchObject({ type: 'ended', reason: 'quota_exceeded' });
     await expect.poll(() => [client.closeCode, other.closeCode]).toEqual([4403, 4403]);
     expect(client.heard()).toEqual([]);
@@ -80,7 +105,6 @@ describe('a usage report', () => {
     { tokens: 1, dollars: 0 },
     { tokens: -1, dollars: 0, id: 'a' },
     { tokens: 1.5, dollars: 0, id: 'a' },
-    { tokens: 1, dollars: 0.0000001, id: 'a' },
     { tokens: 1, dollars: '1', id: 'a' },
     { tokens: 1, dollars: 100_001, id: 'a' },
     { tokens: 1, dollars: 0, id: '' },

@@ -17,6 +17,7 @@ function entry(subject: string, changes: Partial<UsageEntry> = {}): UsageEntry {
     atMs: DAY_BEGIN,
     tenantId: 'acme',
     sessionId: null,
+    sessionAtMost: null,
     idempotency: null,
     ...changes,
   };
@@ -79,6 +80,16 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 100 });
     });
 
+    test('a key of a report that names a session is that session’s own', async () => {
+      const subject = randomId();
+      const of = (sessionId: string | null) => entry(subject, { sessionId, idempotency: once });
+      const kinds = [];
+      for (const sessionId of ['s:1', 's:2', null, 's:1', 's:2', null])
+        kinds.push((await ledger().record(of(sessionId && `${sessionId}${subject}`))).kind);
+      expect(kinds).toEqual(['counted', 'counted', 'counted', 'replayed', 'replayed', 'replayed']);
+      expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 300 });
+    });
+
     test("a key is its subject's own", async () => {
       await ledger().record(entry(randomId(), { idempotency: once }));
       expect(await ledger().record(entry(randomId(), { idempotency: once }))).toMatchObject({ kind: 'counted' });
@@ -120,6 +131,66 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       const settled = await Promise.allSettled(work.map((each) => ledger().record(each)));
       expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
       expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 1_900 });
+    });
+
+    describe('of a session that may report so much', () => {
+      const atMost = { tokens: 1000, microDollars: 10_000_000 };
+      const bounded = (subject: string, sessionId: string, changes: Partial<UsageEntry> = {}): UsageEntry =>
+        entry(subject, { sessionId, sessionAtMost: atMost, microDollars: 0, ...changes });
+
+      test('counts what reaches it in tokens and in dollars, and nothing that passes it', async () => {
+        const subject = randomId();
+        const sessionId = randomId();
+        const kinds = [];
+        for (const [tokens, microDollars] of [
+          [900, 0],
+          [101, 0],
+          [100, 9_000_000],
+          [0, 1_000_001],
+          [0, 1_000_000],
+          [1, 0],
+          [0, 0],
+        ] as const)
+          kinds.push((await ledger().record(bounded(subject, sessionId, { tokens, microDollars }))).kind);
+        expect(kinds).toEqual([
+          'counted',
+          'implausible',
+          'counted',
+          'implausible',
+          'counted',
+          'implausible',
+          'counted',
+        ]);
+        expect(await ledger().totals(subject, TODAY)).toEqual({ tokens: 1000, microDollars: 10_000_000 });
+      });
+
+      test('counts whole reports up to it of 64 at once on two nodes', async () => {
+        const [subject, one, other] = [randomId(), randomId(), randomId()];
+        const answers = await atOnce(RACERS, (index) =>
+          ledger().record(bounded(subject, index < RACERS / 2 ? one : other, { tokens: 90 })),
+        );
+        expect(answers.filter(({ kind }) => kind === 'counted')).toHaveLength(22);
+        expect(answers.filter(({ kind }) => kind === 'implausible')).toHaveLength(RACERS - 22);
+        expect(await ledger().totals(subject, TODAY)).toMatchObject({ tokens: 1980 });
+      });
+
+      test('answers a repeat as before, once at it, and keeps no key of what it refused', async () => {
+        const [subject, sessionId] = [randomId(), randomId()];
+        const first = bounded(subject, sessionId, { tokens: 900, idempotency: once });
+        const answers = await atOnce(10, () => ledger().record(first));
+        expect(answers.map(({ kind }) => kind).sort()).toEqual(['counted', ...answers.slice(1).map(() => 'replayed')]);
+        const large = { tokens: 101, idempotency: { key: 'large', bodyHash: 'large' } };
+        expect(await ledger().record(bounded(subject, sessionId, large))).toEqual({ kind: 'implausible' });
+        const more = { ...large, sessionAtMost: { ...atMost, tokens: 2000 } };
+        expect(await ledger().record(bounded(subject, sessionId, more))).toMatchObject({ kind: 'counted' });
+        expect(await ledger().record(first)).toMatchObject({ kind: 'replayed', totals: { tokens: 900 } });
+      });
+
+      test('takes no account of reports without a bound', async () => {
+        const [subject, sessionId] = [randomId(), randomId()];
+        await ledger().record(entry(subject, { sessionId, tokens: 5000 }));
+        expect(await ledger().record(bounded(subject, sessionId, { tokens: 1000 }))).toMatchObject({ kind: 'counted' });
+      });
     });
 
     const report = fc.record({
@@ -168,9 +239,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
 
 /** Adds entries up in the order that their totals tell, and checks each total on the way. */
 function endOfChain(chain: readonly { readonly one: UsageEntry; readonly answer: LedgerAnswer }[]) {
-  const steps = chain.flatMap(({ one, answer }) =>
-    answer.kind === 'mismatch' ? [] : [{ one, totals: answer.totals }],
-  );
+  const steps = chain.flatMap(({ one, answer }) => ('totals' in answer ? [{ one, totals: answer.totals }] : []));
   let totals = { tokens: 0, microDollars: 0 };
   for (const step of steps.sort((a, b) => a.totals.tokens - b.totals.tokens)) {
     totals = { tokens: totals.tokens + step.one.tokens, microDollars: totals.microDollars + step.one.microDollars };

@@ -28,6 +28,10 @@ const tables: Readonly<Record<Kept, Table>> = {
   },
   usageTotals: { name: 'usage_total', fill: `insert into usage_total select 'year' || n, day, 1, 1 from rows` },
   usageKeys: { name: 'usage_key', fill: `insert into usage_key select 'year', 'key' || n, 'body', day_ms from rows` },
+  usageSessions: {
+    name: 'usage_session',
+    fill: `insert into usage_session select 'year' || n, 1, 1, day_ms from rows`,
+  },
   audit: {
     name: 'audit',
     fill: `insert into audit (at_ms, actor, action, target) select day_ms, 'cli', 'key.issue', 'year' from rows order by n`,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -16,6 +16,8 @@ beforeEach(async () => {
 
 const beat = (body: object, headers: Record<string, string> = {}) => app.post('/api/realtime/heartbeat', body, headers);
 const end = (body: object, headers: Record<string, string> = {}) => app.post('/api/realtime/end', body, headers);
+
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 /** A session of a console user who is logged in. */
 async function consoleSession() {
@@ -89,6 +91,19 @@ describe('A heartbeat', () => {
   test('ignores the e-mail of a session that was created for nobody', async () => {
     const sm_session_id = await app.open(key);
     expect((await beat({ sm_session_id, email: somebody() })).status).toBe(200);
+  });
+
+  test.each(['', null])('with the e-mail %j is as one without', async (email) => {
+    expect((await beat({ sm_session_id: await app.open(key), email })).status).toBe(200);
+    const named = await app.open(key, { email: somebody() });
+    expect(errorOf(await beat({ sm_session_id: named, email }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
+  });
+
+  test('from a back end with a service token needs no e-mail, though a wrong one is refused', async () => {
+    const sm_session_id = await app.open(key, { email: somebody() });
+    expect((await beat({ sm_session_id }, service)).status).toBe(200);
+    expect(errorOf(await beat({ sm_session_id, email: somebody() }, service))).toMatchObject({ status: 404 });
+    expect(errorOf(await beat({ sm_session_id }, { authorization: 'Bearer x' }))).toMatchObject({ status: 404 });
   });
 
   test('does not work with the address of a console user on a widget’s session, or the other way round', async () => {
@@ -183,5 +198,16 @@ describe('An end by the client', () => {
     });
     expect(errorOf(await end({ sm_session_id }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
     expect((await beat({ sm_session_id, email })).status).toBe(200);
+  });
+
+  test.each(['', null])('with the e-mail %j is as one without', async (email) => {
+    expect((await end({ sm_session_id: await app.open(key), email })).status).toBe(200);
+    const named = await app.open(key, { email: somebody() });
+    expect(errorOf(await end({ sm_session_id: named, email }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
+  });
+
+  test('from a back end with a service token needs no e-mail', async () => {
+    const sm_session_id = await app.open(key, { email: somebody() });
+    expect((await end({ sm_session_id }, service)).body).toMatchObject({ ok: true, session: { active: false } });
   });
 });

@@ -219,6 +219,18 @@ describe('The operator API', () => {
     expect(reply.body['details']).toMatchObject([{ path: name, message: expect.stringContaining(known) }]);
   });
 
+  test('ends a session also for a request without a body, as curl -X POST sends it', async () => {
+    const id = await app.open(await app.key());
+    const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;
+    const bare = { method: 'POST', path, headers: { ...service, 'content-type': '' } };
+    expect(errorOf(await app.send({ ...bare, body: '{' }))).toMatchObject({ status: 415 });
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+    expect(await app.send(bare)).toMatchObject({ status: 200, body: { ok: true, session: { active: false } } });
+    expect(await app.send({ ...bare, headers: { ...service, 'content-type': 'text/plain' } })).toMatchObject({
+      status: 200,
+    });
+  });
+
   test('ends nothing while it cannot be kept who did it', async () => {
     const id = await app.open(await app.key());
     const path = `/api/operator/sessions/${encodeURIComponent(id)}/end`;

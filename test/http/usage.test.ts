@@ -102,4 +102,51 @@ describe('A usage report', () => {
     const { body } = await report({ email, sm_session_id, tokens: 0, dollars: 0.000003 });
     expect(body['usage']).toMatchObject({ tokens: 3e9, dollars: 300_000 });
   });
+
+  test('of 0.1 + 0.2 dollars is counted as 0.3, and a half of the sixth decimal is rounded up', async () => {
+    const email = somebody();
+    expect((await report({ email, dollars: 0.1 + 0.2 }, service)).body['usage']).toMatchObject({ dollars: 0.3 });
+    expect((await report({ email, dollars: 0.000_000_5 }, service)).body['usage']).toMatchObject({ dollars: 0.300001 });
+  });
+
+  test('by a service token need not prove the e-mail of the session that it names, though a wrong one is refused', async () => {
+    const email = somebody();
+    const sm_session_id = await app.open(await app.key(), { email });
+    expect((await report({ sm_session_id }, service)).body['usage']).toMatchObject({ tokens: 5 });
+    expect(errorOf(await report({ sm_session_id }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
+    expect(errorOf(await report({ sm_session_id, email: somebody() }, service))).toEqual({
+      status: 404,
+      code: 'SESSION_NOT_FOUND',
+    });
+  });
+
+  test.each(['', null])('with the e-mail %j is as without one', async (email) => {
+    const key = await app.key();
+    expect((await report({ sm_session_id: await app.open(key), email })).status).toBe(200);
+    const named = await app.open(key, { email: somebody() });
+    expect(errorOf(await report({ sm_session_id: named, email }))).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
+    expect(errorOf(await report({ email }, service))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+  });
+
+  test('that is answered with 429 says that it was counted, and what of, the second time as well', async () => {
+    const email = somebody();
+    const over = {
+      status: 429,
+      body: {
+        code: 'DAILY_QUOTA_EXCEEDED',
+        counted: true,
+        usage: {
+          tokens: 50_001,
+          dollars: 0,
+          dailyTokenLimit: 50_000,
+          dailyDollarLimit: 1,
+          resetAt: '2030-01-03T00:00:00.000Z',
+        },
+      },
+    };
+    const headers = { ...service, 'idempotency-key': 'over' };
+    for (let n = 0; n < 2; n += 1)
+      expect(await report({ email, tokens: 50_001, dollars: 0 }, headers)).toMatchObject(over);
+    expect(await counted({ email })).toBe(50_001);
+  });
 });

@@ -242,12 +242,12 @@ function faults(start: () => Promise<RedisService>): void {
     const other = openNode(service.urls);
     const heard: string[] = [];
     node.bus.subscribe((message) => {
-      if (message.type === 'quota.neared') heard.push(message.subject);
+      if (message.type === 'login.changed') heard.push(message.loginId);
     });
     await hears(other, heard, 'before');
 
     service.freeze();
-    node.bus.publish({ type: 'quota.neared', subject: 'mine' });
+    node.bus.publish({ type: 'login.changed', loginId: 'mine' });
     expect(heard).toContain('mine');
     await pause(2000);
     service.thaw();
@@ -258,10 +258,10 @@ function faults(start: () => Promise<RedisService>): void {
     await other.close();
   });
 
-  async function hears(other: Node, heard: readonly string[], subject: string): Promise<void> {
+  async function hears(other: Node, heard: readonly string[], loginId: string): Promise<void> {
     const begin = performance.now();
-    while (!heard.includes(subject)) {
-      other.bus.publish({ type: 'quota.neared', subject });
+    while (!heard.includes(loginId)) {
+      other.bus.publish({ type: 'login.changed', loginId });
       await pause(20);
       expect(performance.now() - begin).toBeLessThan(RECOVERY_MS);
     }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { andThen } from '../../kernel/eventually.ts';
 import { viewOf } from '../../voice/view.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { email, sample, sessionId, sessionReply } from '../schemas.ts';
+import { optionalEmail, sample, sessionId, sessionReply } from '../schemas.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
@@ -17,7 +17,7 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
-    body: z.object({ sm_session_id: sessionId, email: email.optional() }),
+    body: z.object({ sm_session_id: sessionId, email: optionalEmail }),
     bodyExample: { sm_session_id: sample.sm_session_id },
     replies: {
       200: {
@@ -28,10 +28,10 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
     },
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     usesCookie: () => false,
-    handle: ({ body, request }) =>
+    handle: ({ body, request, isService }) =>
       andThen(
         sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, (record) =>
-          speaksFor(record, body.email, subjects),
+          speaksFor(record, body.email, subjects, isService),
         ),
         (outcome) =>
           outcome === undefined

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Subjects } from '../../auth/subjects.ts';
+import type { Refusal } from '../../kernel/errors.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { email, sample, sessionId, sessionReply } from '../schemas.ts';
+import { optionalEmail, sample, sessionId, sessionReply } from '../schemas.ts';
 
 export interface HeartbeatParts {
   readonly sessions: VoiceSessions;
@@ -18,7 +19,7 @@ const json = [['Content-Type', 'application/json; charset=utf-8']] as const;
 
 const body = z.object({
   sm_session_id: sessionId,
-  email: email.optional().meta({ description: 'Needed when the session was created for an e-mail address' }),
+  email: optionalEmail,
   idleSec: z.int().min(0).optional().meta({ description: 'How long nobody has spoken, as the client knows it' }),
 });
 
@@ -53,8 +54,8 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
     goesAlongside: true,
     usesCookie: () => false,
     handle(call): Eventually<Result> {
-      const { body, request } = call;
-      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, parts.subjects);
+      const { body, request, isService } = call;
+      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, parts.subjects, isService);
       return andThen(parts.sessions.heartbeat(body.sm_session_id, request.atMs, body.idleSec, admits), (outcome) =>
         reply(outcome, call, parts),
       );
@@ -68,8 +69,17 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatPa
   const { atMs } = call.request;
   if (record.endReason === null)
     return { status: 200, headers: json, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
-  const refusal = endedRefusal(record.endReason, parts.sessions.limits.maxMinutes);
+  return endedReply(endedRefusal(record.endReason, parts.sessions.limits.maxMinutes), record, call, parts);
+}
+
+/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (contract section 5). */
+export function endedReply(
+  refusal: Refusal,
+  record: VoiceRecord,
+  call: Call,
+  parts: Pick<HeartbeatParts, 'destroyLogin'>,
+): Eventually<Result> {
   // Only the login that opened the session pays for its end: an old tab must not log out a new login.
   if (call.login === undefined || record.loginId !== call.login.id || !isViolation(record.endReason)) return refusal;
-  return andThen(parts.destroyLogin(call.login.id, atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
+  return andThen(parts.destroyLogin(call.login.id, call.request.atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
 }

@@ -163,6 +163,7 @@ function endRoute(parts: OperatorParts): Route {
     tag,
     access: 'operator',
     body: z.object({ reason: z.string().max(500).optional() }),
+    bodyIsOptional: true,
     params,
     bodyExample: { reason: 'the visitor asked us to' },
     replies: {

@@ -1,38 +1,44 @@
 import { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
-import { exceeds, toMicroDollars } from '../../quota/ceilings.ts';
-import { reportUsage, type UsageParts, type UsageSubject } from '../../quota/report-usage.ts';
+import { exceeds } from '../../quota/ceilings.ts';
+import { toMicroDollars } from '../../quota/dollars.ts';
+import { reportUsage, type UsageParts } from '../../quota/report-usage.ts';
+import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
 import { badKey, isKey } from '../idempotency.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { email, idempotencyHeader, ok, sample, sessionId, usageTotals } from '../schemas.ts';
+import { idempotencyHeader, ok, optionalEmail, sample, sessionId, usageTotals } from '../schemas.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
-import type { HeartbeatParts } from './heartbeat.ts';
+import { endedReply, type HeartbeatParts } from './heartbeat.ts';
 
 export interface ReportUsageParts extends UsageParts, HeartbeatParts {}
 
 const body = z.object({
-  email: email.optional().meta({ description: 'Whose usage it is; needed unless the session was created without one' }),
+  email: optionalEmail.meta({
+    description:
+      'Whose usage it is. Needed without sm_session_id; with it, needed of a client when the session was created for an address',
+  }),
   tokens: z.int().min(0).max(1e9),
   dollars: z
     .number()
     .min(0)
     .max(1e5)
-    .transform((dollars, context) => {
-      const micro = toMicroDollars(dollars);
-      if (micro === undefined) context.addIssue({ code: 'custom', message: 'must have at most 6 decimals' });
-      return micro ?? 0;
-    })
-    .meta({ description: 'At most 6 decimals, counted exactly' }),
+    .transform(toMicroDollars)
+    .meta({ description: 'Counted exactly to six decimals; more are rounded half up at the sixth' }),
   sm_session_id: sessionId
     .optional()
     .meta({ description: 'Proves the subject; the report is then activity of the session' }),
-  tenantId: z
-    .string()
-    .min(1)
-    .max(128)
-    .optional()
-    .meta({ description: 'With a service token: the e-mail is a widget user of this tenant' }),
+  tenantId: z.string().min(1).max(128).optional().meta({
+    description:
+      'With a service token and no sm_session_id: the e-mail is that of a widget user of this tenant. Without it, of a console user',
+  }),
 });
+
+const description = [
+  'Proof is one of: `sm_session_id` of one of the user’s sessions, during the session and for five minutes after its end, unless its key is revoked; the console cookie of that e-mail; a service token.',
+  'A service token counts, with `sm_session_id`, for that session’s user, at any time and without the e-mail; with `email` and `tenantId`, for the widget user of that address in that tenant, the same that a widget names with `email`; with `email` alone, for the console user. The two are different users: `tenantId` decides. Visitors whom a widget does not name can be reported for by `sm_session_id` only.',
+  'A report is always counted, also the one that is answered with 429: it says `counted: true` and tells the totals in `usage`, so do not send it again. Every live session of the user ends whose own key’s ceiling is exceeded. The reply is judged by the key of the named session; for a widget user by e-mail by the widest ceilings among the keys of the tenant that are in use, so that 429 says that no key lets this user go on today.',
+  'An installation may bound what a widget’s client reports by its connected time (WIDGET_MAX_TOKENS_PER_MINUTE): the excess is refused with USAGE_IMPLAUSIBLE and not counted. `Idempotency-Key` holds for 24 hours, for the session that is named, else for the user.',
+].join('\n\n');
 
 /** POST /api/auth/usage (specification section 4.6). */
 export function reportUsageRoute(parts: ReportUsageParts): Route {
@@ -41,8 +47,7 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
     path: '/api/auth/usage',
     operationId: 'reportUsage',
     summary: "Add to a user's daily totals",
-    description:
-      'Proof is one of: the console cookie of that e-mail, sm_session_id of one of its sessions, a service token. A report is always counted, also the one that is answered with 429.',
+    description,
     tag: 'Usage',
     access: 'console',
     cors: 'widgets',
@@ -59,9 +64,12 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
     refusals: [
       'INVALID_REQUEST',
       'AUTH_REQUIRED',
+      'INVALID_WIDGET_KEY',
       'ORIGIN_MISMATCH',
+      'SESSION_DURATION_EXCEEDED',
       'SESSION_NOT_FOUND',
       'IDEMPOTENCY_MISMATCH',
+      'USAGE_IMPLAUSIBLE',
       'DAILY_QUOTA_EXCEEDED',
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
@@ -73,19 +81,35 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
 }
 
 async function report(call: Call<z.infer<typeof body>>, parts: ReportUsageParts): Promise<Result> {
-  const { request, login } = call;
+  const { request, isService } = call;
+  const { email, sm_session_id } = call.body;
   const idempotencyKey = request.headers['idempotency-key'];
   if (idempotencyKey !== undefined && !isKey(idempotencyKey)) return badKey();
-  const who = await subjectOf(call, parts);
+  if (sm_session_id === undefined) return count(subjectOf(call, parts), call, parts);
+  const record = await parts.sessions.find(sm_session_id);
+  if (record === undefined || !speaksFor(record, email, parts.subjects, isService)) return sessionNotFound();
+  const who = await subjectOfSession(record, isService, request.atMs, parts);
+  return who instanceof Refusal && who.code === 'SESSION_DURATION_EXCEEDED'
+    ? endedReply(who, record, call, parts)
+    : count(who, call, parts);
+}
+
+async function count(
+  who: UsageSubject | Refusal,
+  call: Call<z.infer<typeof body>>,
+  parts: ReportUsageParts,
+): Promise<Result> {
   if (who instanceof Refusal) return who;
+  const { request, login } = call;
   const { tokens, dollars: microDollars } = call.body;
-  const result = await reportUsage(who, { tokens, microDollars, idempotencyKey, atMs: request.atMs }, parts);
+  const { atMs } = request;
+  const idempotencyKey = request.headers['idempotency-key'];
+  const result = await reportUsage(who, { tokens, microDollars, idempotencyKey, atMs }, parts);
   if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, usage: result } };
   const isOwnLogin =
     login !== undefined && who.caller === 'console' && parts.subjects.console(login.email) === who.subject;
-  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, request.atMs, parts)))
-    return result;
-  await parts.destroyLogin(login.id, request.atMs);
+  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, atMs, parts))) return result;
+  await parts.destroyLogin(login.id, atMs);
   return { refusal: result, cookie: { kind: 'clear' } };
 }
 
@@ -95,33 +119,20 @@ async function isOverToday(who: UsageSubject, atMs: number, parts: ReportUsagePa
   return exceeds(totals, parts.limitsOf(who.caller, who.tenantId ?? '', who.keyId));
 }
 
-/** Who the report is for, by the strongest proof that came with it. */
-async function subjectOf(call: Call<z.infer<typeof body>>, parts: ReportUsageParts): Promise<UsageSubject | Refusal> {
-  const { email, sm_session_id, tenantId } = call.body;
-  if (sm_session_id !== undefined) {
-    const record = await parts.sessions.find(sm_session_id);
-    if (record === undefined || !speaksFor(record, email, parts.subjects)) return sessionNotFound();
-    const { subject, caller, keyId } = record;
-    return { subject, caller, tenantId: record.tenantId, keyId, sessionId: record.id };
-  }
-  if (call.isService && email !== undefined)
-    return tenantId === undefined
-      ? { subject: parts.subjects.console(email), caller: 'console', tenantId: null, keyId: null, sessionId: null }
-      : {
-          subject: parts.subjects.widgetUser(tenantId, email),
-          caller: 'widget',
-          tenantId,
-          keyId: null,
-          sessionId: null,
-        };
-  if (call.isService) return emailNeeded();
-  if (call.login !== undefined && email === undefined) return emailNeeded();
-  if (call.login === undefined || call.login.email !== email)
+/** Who a report is for that names no session. */
+function subjectOf(call: Call<z.infer<typeof body>>, parts: ReportUsageParts): UsageSubject | Refusal {
+  const { isService, login } = call;
+  const { email, tenantId } = call.body;
+  if (email === undefined && (isService || login !== undefined)) return emailNeeded();
+  if (email === undefined || (!isService && login?.email !== email))
     return new Refusal(
       'AUTH_REQUIRED',
       'Prove the subject: the console cookie of this e-mail, sm_session_id, or a service token.',
     );
-  return { subject: parts.subjects.console(email), caller: 'console', tenantId: null, keyId: null, sessionId: null };
+  const nobodys = { keyId: null, sessionId: null, sessionAtMost: null };
+  return isService && tenantId !== undefined
+    ? { subject: parts.subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, ...nobodys }
+    : { subject: parts.subjects.console(email), caller: 'console', tenantId: null, ...nobodys };
 }
 
 function emailNeeded(): Refusal {

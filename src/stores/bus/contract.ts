@@ -1,3 +1,4 @@
+import type { UsageTotals } from '../ledger/contract.ts';
 import type { EndReason, VoiceState } from '../../../machines/voice-session/types.ts';
 
 /** What nodes tell each other; a lost message is healed by the caches' own expiry. */
@@ -10,8 +11,13 @@ export type BusMessage =
       readonly state: VoiceState;
       readonly endReason: EndReason | null;
     }
-  /** A subject's usage crossed a share of its ceiling that clients are warned at. */
-  | { readonly type: 'quota.neared'; readonly subject: string };
+  /** A usage entry carried its subject's totals to `after`, over a share of some ceiling that clients are warned at. */
+  | {
+      readonly type: 'quota.neared';
+      readonly subject: string;
+      readonly after: UsageTotals;
+      readonly entry: UsageTotals;
+    };
 
 export interface Bus {
   /** Tells every node, this one included. It never throws: the bus is a hint, the store is the truth. */

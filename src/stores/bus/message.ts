@@ -3,6 +3,11 @@ import type { BusMessage } from './contract.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
+const isUsage = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Number.isSafeInteger((value as Fields)['tokens']) &&
+  Number.isSafeInteger((value as Fields)['microDollars']);
 
 /** What makes a message of each type one: nodes of another version, or strangers on the channel, may send anything. */
 const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> = {
@@ -10,7 +15,7 @@ const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> 
   'login.changed': ({ loginId }) => isText(loginId),
   'session.moved': ({ sessionId, state, endReason }) =>
     isText(sessionId) && isText(state) && (endReason === null || isText(endReason)),
-  'quota.neared': ({ subject }) => isText(subject),
+  'quota.neared': ({ subject, after, entry }) => isText(subject) && isUsage(after) && isUsage(entry),
 };
 
 /** The message that a text is, or undefined. */

@@ -12,7 +12,10 @@ export interface UsageEntry {
   readonly microDollars: number;
   readonly atMs: number;
   readonly tenantId: string | null;
+  /** The session that the report names. */
   readonly sessionId: string | null;
+  /** What all entries of the session that carry such a bound may add up to; null is no bound, and adds to none. */
+  readonly sessionAtMost: UsageTotals | null;
   /** With the caller's idempotency key: a hash of the report, so that another body under the same key is told apart. */
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
 }
@@ -20,11 +23,13 @@ export interface UsageEntry {
 export type LedgerAnswer =
   /** `totals` are those right after this entry; a replay answers with the first report's day and totals. */
   | { readonly kind: 'counted' | 'replayed'; readonly day: string; readonly totals: UsageTotals }
-  | { readonly kind: 'mismatch' };
+  | { readonly kind: 'mismatch' }
+  /** It would have passed `sessionAtMost`: nothing is counted, and its key stays free. */
+  | { readonly kind: 'implausible' };
 
 /** The usage ledger: entry, idempotency key and total in one transaction. @throws Unavailable when the database is away. */
 export interface Ledger {
-  /** Counts an entry exactly once; an idempotency key is remembered per subject for 24 hours. */
+  /** Counts an entry exactly once; an idempotency key is remembered for 24 hours, per session, or per subject where none is named. */
   record(entry: UsageEntry): Promise<LedgerAnswer>;
   /** Zero for a subject that used nothing. */
   totals(subject: string, day: string): Promise<UsageTotals>;

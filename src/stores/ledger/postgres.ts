@@ -1,6 +1,7 @@
-import type { Database, Sql } from '../../database/database.ts';
+import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { grouped } from '../grouped.ts';
 import type { Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
+import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -25,14 +26,39 @@ interface KeptReport extends Totals {
 export function createPostgresLedger(database: Database): Ledger {
   const totals = grouped((asked: readonly Account[]) => database.run((sql) => readTotals(sql, asked)), MAX_ENTRIES);
   return {
-    record: grouped((entries: readonly UsageEntry[]) => database.run((sql) => recordAll(sql, entries)), MAX_ENTRIES),
+    record: grouped(
+      (entries: readonly UsageEntry[]) =>
+        entries.some(isBounded) ? recordBounded(database, entries) : database.run((sql) => recordAll(sql, entries)),
+      MAX_ENTRIES,
+    ),
 
     totals: (subject, day) => totals({ subject, day }),
   };
 }
 
-async function recordAll(sql: Sql, entries: readonly UsageEntry[]): Promise<LedgerAnswer[]> {
-  const flat = entries.map(({ idempotency, ...entry }, n) => ({ n, ...entry, ...idempotency }));
+function recordBounded(database: Database, entries: readonly UsageEntry[]): Promise<LedgerAnswer[]> {
+  return database.transaction(async (sql) => {
+    const implausible = await findImplausible(sql, entries, KEY_MEMORY_MS);
+    const others = entries.filter((_, n) => !implausible.has(n));
+    const answers = others.length === 0 ? [] : await recordAll(sql, others);
+    await addToSums(
+      sql,
+      others.filter((_, n) => answers[n]?.kind === 'counted'),
+    );
+    const inOrder = answers.values();
+    return entries.map((_, n) =>
+      implausible.has(n) ? { kind: 'implausible' } : (inOrder.next().value as LedgerAnswer),
+    );
+  });
+}
+
+async function recordAll(sql: AnySql, entries: readonly UsageEntry[]): Promise<LedgerAnswer[]> {
+  const flat = entries.map(({ idempotency, ...entry }, n) => ({
+    n,
+    ...entry,
+    scope: entry.sessionId ?? entry.subject,
+    ...idempotency,
+  }));
   const answers = new Map<number, LedgerAnswer>();
   for (const { n, day, tokens, microDollars } of await count(sql, JSON.stringify(flat))) {
     answers.set(n, { kind: 'counted', day, totals: { tokens, microDollars } });
@@ -57,25 +83,25 @@ async function recordAll(sql: Sql, entries: readonly UsageEntry[]): Promise<Ledg
  * Of two nodes with one key the second waits in `claimed` for the first, and then finds the key taken. Rows are locked keys first,
  * then totals, each in order, so that no two groups wait in a circle.
  */
-function count(sql: Sql, entries: string) {
+function count(sql: AnySql, entries: string) {
   return sql<Totals[]>`
     with given as materialized (
       select * from json_to_recordset(${entries}::text::json) as entry (n integer, subject text collate "C",
         day text collate "C", tokens bigint, "microDollars" bigint, "atMs" bigint, "tenantId" text, "sessionId" text,
-        key text collate "C", "bodyHash" text)
+        scope text collate "C", key text collate "C", "bodyHash" text)
     ), claimed as (
       insert into usage_key as kept (subject, idempotency_key, body_hash, at_ms)
-      select distinct on (subject, key) subject, key, "bodyHash", "atMs"
-      from given where key is not null order by subject, key, n
+      select distinct on (scope, key) scope, key, "bodyHash", "atMs"
+      from given where key is not null order by scope, key, n
       on conflict (subject, idempotency_key) do update set body_hash = excluded.body_hash, at_ms = excluded.at_ms
         where kept.at_ms <= excluded.at_ms - ${KEY_MEMORY_MS}
       returning subject, idempotency_key
     ), fresh as materialized (
       select * from given where key is null
       union all
-      (select distinct on (given.subject, key) given.*
-      from given join claimed on claimed.subject = given.subject and claimed.idempotency_key = key
-      order by given.subject, key, n)
+      (select distinct on (scope, key) given.*
+      from given join claimed on claimed.subject = scope and claimed.idempotency_key = key
+      order by scope, key, n)
     ), totals as (
       insert into usage_total as total (subject, day, tokens, micro_dollars)
       select subject, day, sum(tokens), sum("microDollars") from fresh
@@ -99,13 +125,13 @@ function count(sql: Sql, entries: string) {
 }
 
 /** The reports that keep the keys of these entries. */
-function recall(sql: Sql, entries: string) {
+function recall(sql: AnySql, entries: string) {
   return sql<KeptReport[]>`
     select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars"
-    from json_to_recordset(${entries}::text::json) as given (n integer, subject text, key text)
-    join usage_key on usage_key.subject = given.subject and usage_key.idempotency_key = given.key
+    from json_to_recordset(${entries}::text::json) as given (n integer, subject text, "sessionId" text, scope text, key text)
+    join usage_key on usage_key.subject = given.scope and usage_key.idempotency_key = given.key
     join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key
-      and usage_entry.at_ms = usage_key.at_ms`;
+      and usage_entry.at_ms = usage_key.at_ms and usage_entry.session_id is not distinct from given."sessionId"`;
 }
 
 function readTotals(sql: Sql, asked: readonly Account[]) {

@@ -4,6 +4,7 @@ export type Kept =
   | 'usageEntries'
   | 'usageTotals'
   | 'usageKeys'
+  | 'usageSessions'
   | 'audit'
   | 'logins'
   | 'challenges'

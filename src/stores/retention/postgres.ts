@@ -10,6 +10,7 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   usageEntries: ['usage_entry', null],
   usageTotals: ['usage_total', 'day'],
   usageKeys: ['usage_key', 'at_ms'],
+  usageSessions: ['usage_session', 'since_ms'],
   audit: ['audit', null],
   logins: ['login', 'expires_at_ms'],
   challenges: ['otp_challenge', 'expires_at_ms'],

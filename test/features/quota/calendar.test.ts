@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/quota/calendar.ts';
-import { toMicroDollars, withOverrides } from '../../../src/quota/ceilings.ts';
+import { withOverrides } from '../../../src/quota/ceilings.ts';
 
 const at = (text: string): number => Date.parse(text);
 
@@ -44,28 +44,6 @@ describe('A quota day', () => {
       }
     });
     fc.assert(holds, { numRuns: 50 });
-  });
-});
-
-describe('Dollars', () => {
-  test.each([
-    [0, 0],
-    [0.1, 100_000],
-    [0.000001, 1],
-    [99_999.999999, 99_999_999_999],
-    [100_000, 100_000_000_000],
-    [1e-7, undefined],
-    [0.1234567, undefined],
-    [0.1 + 0.2, undefined],
-  ])('%d are %s micro-dollars', (dollars, micro) => {
-    expect(toMicroDollars(dollars)).toBe(micro);
-  });
-
-  test('with at most six decimals are counted exactly, up to the largest report', () => {
-    const holds = fc.property(fc.integer({ min: 0, max: 100_000_000_000 }), (micro) => {
-      expect(toMicroDollars(Number(`${Math.floor(micro / 1e6)}.${String(micro % 1e6).padStart(6, '0')}`))).toBe(micro);
-    });
-    fc.assert(holds, { numRuns: 1000 });
   });
 });
 

@@ -151,15 +151,25 @@ describe('A report with an Idempotency-Key', () => {
     expect((await report({ email: other, tokens: 6 }, keyed)).body['usage']).toMatchObject({ tokens: 6 });
   });
 
+  test('of one session is another report than of another session, also of the same key’s visitors', async () => {
+    const key = await app.key();
+    const [one, other] = [await app.open(key), await app.open(key)];
+    const headers = { 'idempotency-key': 'turn-1' };
+    expect((await report({ sm_session_id: one, tokens: 5 }, headers)).body['usage']).toMatchObject({ tokens: 5 });
+    expect((await report({ sm_session_id: other, tokens: 6 }, headers)).body['usage']).toMatchObject({ tokens: 11 });
+    expect((await report({ sm_session_id: one, tokens: 5 }, headers)).body['usage']).toMatchObject({ tokens: 5 });
+  });
+
   test('that exceeded the quota yesterday gets the same reply, and ends none of today’s sessions', async () => {
     const key = await app.key({ limits: { dailyTokens: 100 } });
     const email = somebody();
     const body = { email, tokens: 101, sm_session_id: await app.open(key, { email }) };
+    const headers = { ...service, 'idempotency-key': 'late' };
     app.clock.set(NOON + 11 * HOUR);
-    const first = await report(body, { 'idempotency-key': 'late' });
+    const first = await report(body, headers);
     app.clock.set(NOON + 13 * HOUR);
     const today = await app.open(key, { email });
-    const again = await report(body, { 'idempotency-key': 'late' });
+    const again = await report(body, headers);
     expect([again.status, again.body]).toEqual([first.status, first.body]);
     expect(await endReason(today)).toBeNull();
   });

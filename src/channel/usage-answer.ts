@@ -1,0 +1,38 @@
+import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { Refusal } from '../kernel/errors.ts';
+import { toMicroDollars } from '../quota/dollars.ts';
+import { reportUsage } from '../quota/report-usage.ts';
+import { subjectOfSession } from '../quota/session-proof.ts';
+import type { ChannelParts } from './parts.ts';
+import type { ClientFrame, ServerFrame } from './protocol.ts';
+
+export interface UsageAnswer {
+  /** Undefined where the end is all there is to say. */
+  readonly answer: ServerFrame | undefined;
+  /** Why the session is over, if it is. */
+  readonly endReason: EndReason | null;
+}
+
+/** Counts a usage frame of an attached session. @throws Unavailable when the database is away: then nothing is counted */
+export async function answerUsage(
+  attached: VoiceRecord,
+  { id, tokens, dollars }: Extract<ClientFrame, { type: 'usage' }>,
+  atMs: number,
+  parts: ChannelParts,
+): Promise<UsageAnswer> {
+  // The socket may have missed the end.
+  const record = (await parts.sessions.find(attached.id)) ?? attached;
+  const { endReason } = record;
+  const who = await subjectOfSession(record, false, atMs, parts);
+  const result =
+    who instanceof Refusal
+      ? who
+      : await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey: id, atMs }, parts);
+  if (!(result instanceof Refusal)) return { answer: { type: 'usage', id, usage: result }, endReason };
+  const { code, userMessage } = result;
+  if (code === 'SESSION_DURATION_EXCEEDED') return { answer: undefined, endReason };
+  parts.events.refused(code, 'usage frame', undefined, result.error);
+  const { counted, usage } = result.additions;
+  const answer: ServerFrame = { type: 'error', code, userMessage, id, counted, usage };
+  return { answer, endReason: code === 'DAILY_QUOTA_EXCEEDED' ? (endReason ?? 'quota_exceeded') : endReason };
+}

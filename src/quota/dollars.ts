@@ -1,0 +1,16 @@
+const MICRO_DIGITS = 6;
+
+/**
+ * Whole micro-dollars of an amount, as its decimal text says: what JavaScript and JSON write for the number. A half of a micro-dollar
+ * and more is rounded up, so that the sum 0.1 + 0.2 (0.30000000000000004) counts as 0.3, and 0.0000005 as 0.000001.
+ * @param dollars at least 0
+ */
+export function toMicroDollars(dollars: number): number {
+  const [amount = '', exponent = '0'] = String(dollars).split('e');
+  const [whole = '', fraction = ''] = amount.split('.');
+  const digits = BigInt(whole + fraction);
+  const shift = fraction.length - Number(exponent) - MICRO_DIGITS;
+  if (shift <= 0) return Number(digits * 10n ** BigInt(-shift));
+  const unit = 10n ** BigInt(shift);
+  return Number((digits + unit / 2n) / unit);
+}

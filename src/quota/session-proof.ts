@@ -1,0 +1,80 @@
+import type { CallerLimits } from '../../config/config.ts';
+import { durationEndMs, idleAtMs } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import type { Refusal } from '../kernel/errors.ts';
+import type { UsageTotals } from '../stores/ledger/contract.ts';
+import { invalidWidgetKey } from '../voice/proof.ts';
+import { endedRefusal } from '../voice/view.ts';
+import type { LimitsOf } from './ceilings.ts';
+
+const MINUTE_MS = 60_000;
+
+/** How long after its end a session's client may still report: reports are late when a network is. */
+const LATE_MS = 5 * MINUTE_MS;
+
+/** Whom a report is counted for, proven by the caller's credential. */
+export interface UsageSubject {
+  readonly subject: string;
+  readonly caller: VoiceRecord['caller'];
+  readonly tenantId: string | null;
+  readonly keyId: string | null;
+  /** The session that the report names. */
+  readonly sessionId: string | null;
+  /** What its client may report for it in all; null is no bound. */
+  readonly sessionAtMost: UsageTotals | null;
+}
+
+export interface SessionProofParts {
+  readonly sessions: { readonly limits: VoiceLimits };
+  readonly limitsOf: LimitsOf;
+  readonly isKeyRevoked: (tenantId: string, keyId: string) => Eventually<boolean>;
+  /** WIDGET_MAX_TOKENS_PER_MINUTE; 0 is no bound. */
+  readonly widgetTokensPerMinute: number;
+}
+
+/**
+ * Whom a report is counted for that names a session. A session id proves its subject to a client during the session and for five
+ * minutes after its end, and never for a revoked key; a service token may report for any session, and as much as it says.
+ * @returns a Refusal INVALID_WIDGET_KEY, or SESSION_DURATION_EXCEEDED as for a late heartbeat
+ */
+export async function subjectOfSession(
+  record: VoiceRecord,
+  isService: boolean,
+  atMs: number,
+  parts: SessionProofParts,
+): Promise<UsageSubject | Refusal> {
+  const { subject, caller, tenantId, keyId, id: sessionId, endedAtMs, endReason } = record;
+  const who = { subject, caller, tenantId, keyId, sessionId, sessionAtMost: null };
+  if (isService) return who;
+  if (keyId !== null && (await parts.isKeyRevoked(tenantId, keyId))) return invalidWidgetKey();
+  if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + LATE_MS)
+    return endedRefusal(
+      endReason,
+      parts.sessions.limits.maxMinutes,
+      `The session ended more than five minutes ago (${endReason}), so its client reports no usage any more; a service token may.`,
+    );
+  return { ...who, sessionAtMost: atMostOf(record, atMs, parts) };
+}
+
+/**
+ * What a widget's client may have reported in all: so many tokens for each connected minute begun and for one more, since a report
+ * may tell of what the last minute began; dollars in the proportion of their daily ceiling to that of tokens.
+ */
+function atMostOf(record: VoiceRecord, atMs: number, parts: SessionProofParts): UsageTotals | null {
+  const { widgetTokensPerMinute, limitsOf, sessions } = parts;
+  if (widgetTokensPerMinute === 0 || record.caller !== 'widget') return null;
+  const begun = Math.floor(connectedMs(record, atMs, sessions.limits) / MINUTE_MS) + 1;
+  const tokens = (begun + 1) * widgetTokensPerMinute;
+  return { tokens, microDollars: inProportion(tokens, limitsOf(record.caller, record.tenantId, record.keyId)) };
+}
+
+/** An idle session is hung up, so its time is over as well. */
+function connectedMs(record: VoiceRecord, atMs: number, limits: VoiceLimits): number {
+  const untilMs = Math.min(atMs, record.endedAtMs ?? Infinity, idleAtMs(record, limits), durationEndMs(record, limits));
+  return Math.max(0, untilMs - record.startedAtMs);
+}
+
+function inProportion(tokens: number, { dailyTokens, dailyMicroDollars }: CallerLimits): number {
+  return dailyTokens === 0 ? dailyMicroDollars : Math.floor((tokens * dailyMicroDollars) / dailyTokens);
+}

@@ -1,0 +1,90 @@
+import type { TransactionSql } from '../../database/database.ts';
+import type { UsageEntry, UsageTotals } from './contract.ts';
+
+/** An entry of a session whose client may report only so much. */
+interface BoundedEntry extends UsageEntry {
+  readonly sessionId: string;
+  readonly sessionAtMost: UsageTotals;
+}
+
+export function isBounded(entry: UsageEntry): entry is BoundedEntry {
+  return entry.sessionId !== null && entry.sessionAtMost !== null;
+}
+
+/**
+ * Positions of the entries that would carry their session's sum over what it may report. The sums are held until the transaction ends, so
+ * that reports on other nodes wait. A repeat is never picked: it adds nothing.
+ */
+export async function findImplausible(
+  sql: TransactionSql,
+  entries: readonly UsageEntry[],
+  keyMemoryMs: number,
+): Promise<ReadonlySet<number>> {
+  const bounded = entries.filter(isBounded);
+  const sums = await holdSums(sql, bounded);
+  const known = await findKeys(sql, bounded, keyMemoryMs);
+  const implausible = new Set<number>();
+  for (const [n, entry] of entries.entries()) {
+    if (!isBounded(entry)) continue;
+    const name = nameOf(entry);
+    if (name !== undefined && known.has(name)) continue;
+    const sum = plus(sums.get(entry.sessionId), entry);
+    if (sum.tokens > entry.sessionAtMost.tokens || sum.microDollars > entry.sessionAtMost.microDollars)
+      implausible.add(n);
+    else {
+      sums.set(entry.sessionId, sum);
+      if (name !== undefined) known.add(name);
+    }
+  }
+  return implausible;
+}
+
+/** Adds entries that were counted to the sums, which `findImplausible` holds. */
+export async function addToSums(sql: TransactionSql, counted: readonly UsageEntry[]): Promise<void> {
+  const added = new Map<string, UsageTotals>();
+  for (const entry of counted.filter(isBounded)) added.set(entry.sessionId, plus(added.get(entry.sessionId), entry));
+  if (added.size === 0) return;
+  const sums = [...added.values()];
+  await sql`
+    update usage_session as kept set tokens = kept.tokens + added.tokens, micro_dollars = kept.micro_dollars + added.micro_dollars
+    from unnest(${[...added.keys()]}::text[], ${sums.map(({ tokens }) => tokens)}::bigint[],
+      ${sums.map(({ microDollars }) => microDollars)}::bigint[]) as added (session_id, tokens, micro_dollars)
+    where kept.session_id = added.session_id`;
+}
+
+/** Locks the sums in the order of their sessions, so that no two groups wait in a circle; a first report makes its sum. */
+async function holdSums(sql: TransactionSql, bounded: readonly BoundedEntry[]): Promise<Map<string, UsageTotals>> {
+  const sinceMs = new Map(bounded.map(({ sessionId, atMs }) => [sessionId, atMs]));
+  const rows = await sql<(UsageTotals & { readonly sessionId: string })[]>`
+    insert into usage_session as kept (session_id, tokens, micro_dollars, since_ms)
+    select id, 0, 0, since from unnest(${[...sinceMs.keys()]}::text[], ${[...sinceMs.values()]}::bigint[]) as given (id, since)
+    order by id collate "C"
+    on conflict (session_id) do update set tokens = kept.tokens
+    returning session_id as "sessionId", tokens, micro_dollars as "microDollars"`;
+  return new Map(rows.map(({ sessionId, tokens, microDollars }) => [sessionId, { tokens, microDollars }]));
+}
+
+/** Which of the entries' keys are kept: only who holds the session's sum can add one for its client. */
+async function findKeys(
+  sql: TransactionSql,
+  bounded: readonly BoundedEntry[],
+  keyMemoryMs: number,
+): Promise<Set<string>> {
+  const keyed = bounded.filter(({ idempotency }) => idempotency !== null);
+  if (keyed.length === 0) return new Set();
+  const rows = await sql<{ readonly sessionId: string; readonly key: string }[]>`
+    select kept.subject as "sessionId", idempotency_key as key
+    from unnest(${keyed.map(({ sessionId }) => sessionId)}::text[], ${keyed.map(({ idempotency }) => idempotency?.key ?? '')}::text[],
+      ${keyed.map(({ atMs }) => atMs)}::bigint[]) as asked (session_id, key, at_ms)
+    join usage_key as kept on kept.subject = asked.session_id and kept.idempotency_key = asked.key
+    where kept.at_ms > asked.at_ms - ${keyMemoryMs}::bigint`;
+  return new Set(rows.map(({ sessionId, key }) => `${sessionId} ${key}`));
+}
+
+function nameOf({ sessionId, idempotency }: BoundedEntry): string | undefined {
+  return idempotency === null ? undefined : `${sessionId} ${idempotency.key}`;
+}
+
+function plus(sum: UsageTotals = { tokens: 0, microDollars: 0 }, { tokens, microDollars }: UsageTotals): UsageTotals {
+  return { tokens: sum.tokens + tokens, microDollars: sum.microDollars + microDollars };
+}
