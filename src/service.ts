@@ -17,9 +17,10 @@ import { createEdgeLimits } from './limits/edge.ts';
 import type { Mailer } from './mail/contract.ts';
 import { Outbox } from './mail/outbox.ts';
 import { createCalendar } from './quota/calendar.ts';
-import { withOverrides, type LimitsOf } from './quota/ceilings.ts';
+import { withOverrides, type LimitsOf, type TotalsOf } from './quota/ceilings.ts';
 import type { DurableStores } from './stores/durable.ts';
 import type { LiveStores } from './stores/live.ts';
+import type { WidgetKey } from './stores/tenants/contract.ts';
 import type { Events } from './telemetry/events.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { withoutDemo } from './tenants/demo.ts';
@@ -86,10 +87,11 @@ export async function buildService(on: Foundations) {
     publicUrl,
     onMailRefused: (error) => events.warned('the mail server refuses a recipient', { err: error.cause }),
   });
+  const keyOf = (tenantId: string, keyId: string | null): WidgetKey | undefined =>
+    directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId);
   const limitsOf: LimitsOf = (caller, tenantId, keyId) =>
-    caller === 'console'
-      ? config.callers.console
-      : withOverrides(config.callers.widget, directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId)?.limits);
+    caller === 'console' ? config.callers.console : withOverrides(config.callers.widget, keyOf(tenantId, keyId)?.limits);
+  const totalsOf: TotalsOf = (tenantId, keyId) => keyOf(tenantId, keyId)?.totals ?? {};
   let consoleOrigins: ReadonlySet<string> | undefined;
   const origins: Origins = {
     isConsole: (origin) =>
@@ -100,7 +102,7 @@ export async function buildService(on: Foundations) {
   const calendar = createCalendar(config.quotaTimeZone);
   const { heartbeatIntervalSec } = config;
 
-  const features = { sessions, subjects, directory, logins, codes, limitsOf, origins };
+  const features = { sessions, subjects, directory, logins, codes, limitsOf, totalsOf, origins };
   const hub = new Hub({
     ...features,
     ledger: stores.ledger,
@@ -115,6 +117,7 @@ export async function buildService(on: Foundations) {
     routes: routesOf({
       ...features,
       counters: stores.counters,
+      keySlots: stores.keySlots,
       ledger: stores.ledger,
       replays: stores.replays,
       history: stores.history,

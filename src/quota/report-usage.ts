@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Refusal } from '../kernel/errors.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Ledger } from '../stores/ledger/contract.ts';
+import { keyAccount, type Ledger } from '../stores/ledger/contract.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
-import { exceeds, nearsCeiling, usageView, type LimitsOf, type UsageView } from './ceilings.ts';
+import { ceilingsOf, exceeds, nearsCeiling, usageView, type LimitsOf, type TotalsOf, type UsageView } from './ceilings.ts';
 
 /** Whom a report is counted for, proven by the caller's credential. */
 export interface UsageSubject {
@@ -29,12 +29,14 @@ export interface UsageParts {
   readonly sessions: VoiceSessions;
   readonly calendar: (atMs: number) => QuotaDay;
   readonly limitsOf: LimitsOf;
+  readonly totalsOf: TotalsOf;
   readonly bus: Pick<Bus, 'publish'>;
 }
 
 /**
  * Counts a report and tells the day's totals. A report is always counted; when a total then exceeds its ceiling
- * all sessions of the subject end and the answer is DAILY_QUOTA_EXCEEDED (contract section 5).
+ * all sessions of the subject end and the answer is DAILY_QUOTA_EXCEEDED (contract section 5). So do all sessions of the widget key when
+ * the total over all its subjects exceeds the key's own ceiling.
  * @throws Unavailable when the database is away: then nothing is counted.
  */
 export async function reportUsage(
@@ -42,7 +44,7 @@ export async function reportUsage(
   report: UsageReport,
   parts: UsageParts,
 ): Promise<UsageView | Refusal> {
-  const { subject, tenantId, sessionId } = who;
+  const { subject, tenantId, keyId, sessionId } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
   const today = parts.calendar(atMs);
   const answer = await parts.ledger.record({
@@ -53,6 +55,7 @@ export async function reportUsage(
     atMs,
     tenantId,
     sessionId,
+    keyAccount: tenantId === null || keyId === null ? null : keyAccount(tenantId, keyId),
     idempotency:
       idempotencyKey === undefined ? null : { key: idempotencyKey, bodyHash: hashOf(sessionId, tokens, microDollars) },
   });
@@ -61,7 +64,11 @@ export async function reportUsage(
   if (sessionId !== null && answer.kind === 'counted') await parts.sessions.noteActivity(sessionId, atMs);
   // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
   const isToday = answer.day === today.day;
-  const limits = parts.limitsOf(who.caller, tenantId ?? '', who.keyId);
+  const limits = parts.limitsOf(who.caller, tenantId ?? '', keyId);
+  const isKeyOver =
+    answer.keyTotals !== null && exceeds(answer.keyTotals, ceilingsOf(parts.totalsOf(tenantId ?? '', keyId ?? '')));
+  if (isKeyOver && isToday) await parts.sessions.endKey(tenantId ?? '', keyId ?? '', 'quota_exceeded', atMs);
+  if (isKeyOver) return quotaRefusal();
   if (!exceeds(answer.totals, limits)) {
     if (answer.kind === 'counted' && nearsCeiling(answer.totals, { tokens, microDollars }, limits))
       parts.bus.publish({ type: 'quota.neared', subject });

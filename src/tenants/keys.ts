@@ -3,8 +3,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { Refusal } from '../kernel/errors.ts';
 import type { Audit } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { KeyLimits, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
-import { limitsSchema, originSchema } from './schema.ts';
+import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
+import { limitsSchema, originSchema, totalsSchema } from './schema.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
@@ -30,6 +30,7 @@ export interface IssueRequest {
   readonly agents?: readonly string[] | null | undefined;
   readonly allowOverrides?: boolean | undefined;
   readonly limits?: KeyLimits | undefined;
+  readonly totals?: KeyTotals | undefined;
 }
 
 /**
@@ -54,6 +55,7 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     agents: request.agents ?? null,
     allowOverrides: request.allowOverrides ?? true,
     limits: request.limits ?? {},
+    totals: request.totals ?? {},
     revokedAtMs: null,
   };
   await record('key.issue', key, by, deps);
@@ -109,8 +111,10 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
   for (const agent of request.agents ?? [])
     if (tenant && !tenant.agents.some(({ id }) => id === agent))
       add('agents', `"${agent}" is not an agent of this tenant`);
-  for (const issue of limitsSchema.safeParse(request.limits ?? {}).error?.issues ?? [])
-    add(['limits', ...issue.path].join('.'), issue.message);
+  for (const { path, message } of limitsSchema.safeParse(request.limits ?? {}).error?.issues ?? [])
+    add(['limits', ...path].join('.'), message);
+  for (const { path, message } of totalsSchema.safeParse(request.totals ?? {}).error?.issues ?? [])
+    add(['totals', ...path].join('.'), message);
   return faults;
 }
 

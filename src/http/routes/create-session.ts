@@ -1,12 +1,8 @@
 import type { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
 import { admit, judge, type Admission, type AdmissionParts, type CreateRequest } from '../../voice/admit.ts';
-import {
-  openVoiceSession,
-  type AdmittedCaller,
-  type OpenedSession,
-  type OpenParts,
-} from '../../voice/open-voice-session.ts';
+import type { AdmittedCaller } from '../../voice/allowances.ts';
+import { openVoiceSession, type OpenedSession, type OpenParts } from '../../voice/open-voice-session.ts';
 import { invalidWidgetKey } from '../../voice/proof.ts';
 import { once, type ReplayParts } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';

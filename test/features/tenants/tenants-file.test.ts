@@ -46,6 +46,7 @@ describe('A tenants file', () => {
             agents: null,
             allowOverrides: true,
             limits: {},
+            totals: {},
             revokedAtMs: null,
           },
         ],
