@@ -90,7 +90,9 @@ export async function buildService(on: Foundations) {
   const keyOf = (tenantId: string, keyId: string | null): WidgetKey | undefined =>
     directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId);
   const limitsOf: LimitsOf = (caller, tenantId, keyId) =>
-    caller === 'console' ? config.callers.console : withOverrides(config.callers.widget, keyOf(tenantId, keyId)?.limits);
+    caller === 'console'
+      ? config.callers.console
+      : withOverrides(config.callers.widget, keyOf(tenantId, keyId)?.limits);
   const totalsOf: TotalsOf = (tenantId, keyId) => keyOf(tenantId, keyId)?.totals ?? {};
   let consoleOrigins: ReadonlySet<string> | undefined;
   const origins: Origins = {

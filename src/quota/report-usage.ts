@@ -5,7 +5,15 @@ import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger } from '../stores/ledger/contract.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
-import { ceilingsOf, exceeds, nearsCeiling, usageView, type LimitsOf, type TotalsOf, type UsageView } from './ceilings.ts';
+import {
+  ceilingsOf,
+  exceeds,
+  nearsCeiling,
+  usageView,
+  type LimitsOf,
+  type TotalsOf,
+  type UsageView,
+} from './ceilings.ts';
 
 /** Whom a report is counted for, proven by the caller's credential. */
 export interface UsageSubject {

@@ -5,6 +5,7 @@ import type { Audit } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 import { limitsSchema, originSchema, totalsSchema } from './schema.ts';
+import { toProblems } from './tenants-file.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
@@ -111,10 +112,12 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
   for (const agent of request.agents ?? [])
     if (tenant && !tenant.agents.some(({ id }) => id === agent))
       add('agents', `"${agent}" is not an agent of this tenant`);
-  for (const { path, message } of limitsSchema.safeParse(request.limits ?? {}).error?.issues ?? [])
-    add(['limits', ...path].join('.'), message);
-  for (const { path, message } of totalsSchema.safeParse(request.totals ?? {}).error?.issues ?? [])
-    add(['totals', ...path].join('.'), message);
+  for (const [field, schema] of [
+    ['limits', limitsSchema],
+    ['totals', totalsSchema],
+  ] as const)
+    for (const { path, message } of schema.safeParse(request[field] ?? {}).error?.issues.flatMap(toProblems) ?? [])
+      add(`${field}.${path}`, message);
   return faults;
 }
 

@@ -158,10 +158,7 @@ async function settle(
 ): Promise<Refusal | undefined> {
   let refusal: Refusal | undefined;
   try {
-    const [isHeld, spent] = await Promise.all([
-      confirmKeySlot(who, id, parts),
-      refuseIfSpent(who, startedAtMs, parts),
-    ]);
+    const [isHeld, spent] = await Promise.all([confirmKeySlot(who, id, parts), refuseIfSpent(who, startedAtMs, parts)]);
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     refusal = spent;
   } catch (fault) {

@@ -168,7 +168,6 @@ describe('A failed mint', () => {
     app.provider.answer = answer;
     expect(codes([await app.create(key)])).toEqual(['opened']);
   });
-
 });
 
 describe('A create that has asked the provider', () => {
