@@ -34,8 +34,8 @@ export interface OpenedSession {
 /**
  * Opens a voice session: sessions a minute, daily quota, concurrency, mint (contract section 4).
  * A refusal at one step spends nothing of the later ones. A slot comes back whenever no session is opened; a minute's count only while
- * nothing was asked of the provider, or when the provider itself failed: a caller who hangs up has had its mint. The quota is
- * looked at again when the session is registered: from then on a report that exceeds it ends the session.
+ * nothing was asked of the provider, or when the provider itself failed: a caller who hangs up, or asks for what the provider does not take,
+ * has had its try. The quota is looked at again when the session is registered: from then on a report that exceeds it ends the session.
  * @throws Unavailable when a store is away; what was taken is given back then too.
  */
 export async function openVoiceSession(
@@ -94,12 +94,9 @@ async function mint(
     return signal.aborted ? callerGone() : minted;
   } catch (fault) {
     if (!(fault instanceof UpstreamFault)) throw fault;
-    if (signal.aborted) {
-      minutes.length = 0;
-      done('caller_gone');
-      return callerGone();
-    }
-    done(fault.kind);
+    if (signal.aborted || fault.blamesRequest) minutes.length = 0;
+    done(signal.aborted ? 'caller_gone' : fault.kind);
+    if (signal.aborted) return callerGone();
     events.dependencyAway('provider', fault, requestId);
     return fault.kind === 'timeout'
       ? new Refusal('UPSTREAM_TIMEOUT', 'The voice provider did not answer in time; try again.')

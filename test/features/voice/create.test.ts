@@ -210,6 +210,21 @@ describe('A create that has asked the provider', () => {
     expect(codes([await app.create(key)])).toEqual(['RATE_LIMIT_EXCEEDED']);
   });
 
+  test.each([
+    [400, 'RATE_LIMIT_EXCEEDED'],
+    [422, 'RATE_LIMIT_EXCEEDED'],
+    [401, 'opened'],
+    [429, 'opened'],
+    [500, 'opened'],
+  ])('that the provider refuses with %i lets the next of one a minute be %s', async (status, next) => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const { answer } = app.provider;
+    app.provider.answer = () => Promise.reject(new UpstreamFault('refused', 'no', { status }));
+    expect(codes([await app.create(key, { model: 'nonsense' })])).toEqual(['UPSTREAM_ERROR']);
+    app.provider.answer = answer;
+    expect(codes([await app.create(key)])).toEqual([next]);
+  });
+
   test('stays counted in the minute when the session cannot be written down, and gives its slot back', async () => {
     const key = await app.key({ limits: { sessionsPerMinute: 2, concurrentSessions: 1 } });
     const { history } = app.service.stores;
