@@ -54,18 +54,17 @@ export async function takeMinutes(
   const minute = await counters.take(own, limits.sessionsPerMinute, MINUTE_MS, at);
   if (!minute.allowed) return rateRefusal(minute, `${limits.sessionsPerMinute} sessions`, at);
   const giveBack = () => counters.giveBack(own, minute.windowStartMs);
-  if (keyId === null || totals.sessionsPerMinute === undefined) {
-    undo.push(giveBack);
-    return undefined;
-  }
+  undo.push(giveBack);
+  if (keyId === null || totals.sessionsPerMinute === undefined) return undefined;
   const common = `sessions:${keyAccount(tenantId, keyId)}`;
   // After the subject's own, so that who is over that spends nothing of what all share.
   const total = await counters.take(common, totals.sessionsPerMinute, MINUTE_MS, at);
   if (!total.allowed) {
+    undo.pop();
     await giveBack();
     return rateRefusal(total, `${totals.sessionsPerMinute} sessions of this widgetKey`, at);
   }
-  undo.push(giveBack, () => counters.giveBack(common, total.windowStartMs));
+  undo.push(() => counters.giveBack(common, total.windowStartMs));
   return undefined;
 }
 

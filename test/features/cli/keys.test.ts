@@ -45,6 +45,7 @@ describe('keys issue', () => {
     expect(terminal.printed()).toMatch(
       /^acme\/shop-\w{8}\n {2}key {8}w_acme_shop_\w{32}\n {2}origin {5}https:\/\/shop/,
     );
+    expect(terminal.printed()).toMatch(/^ {2}totals {5}sessionsPerMinute 120, concurrentSessions 100, /m);
   });
 
   test('bounds what all visitors of the key may use together: as asked, or else as usual', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { UpstreamFault } from '../../../src/upstream/contract.ts';
 import { SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../../support/app.ts';
@@ -125,6 +126,18 @@ describe("A key's total of sessions a minute", () => {
     await app.service.stores.tenants.merge([{ id: 'acme', name: 'Acme', agents: [], admins: null, keys: [raised] }]);
     await app.service.directory.reload();
     expect([await create(late), await create(late)]).toEqual(['opened', 'RATE_LIMIT_EXCEEDED']);
+  });
+
+  test('that cannot be counted gives the count of the visitor back', async () => {
+    const key = await app.key({ totals: { sessionsPerMinute: 5 }, limits: { sessionsPerMinute: 1 } });
+    const { counters } = app.service.stores;
+    const take = counters.take.bind(counters);
+    counters.take = (name, ...rest) =>
+      name.includes('key:') ? Promise.reject(new Unavailable('database')) : take(name, ...rest);
+    const email = somebody();
+    expect(codeOf(await app.create(key, { email }))).toBe('SERVICE_UNAVAILABLE');
+    counters.take = take;
+    expect(codeOf(await app.create(key, { email }))).toBe('opened');
   });
 
   test('comes back with a mint that the provider failed', async () => {
