@@ -55,14 +55,9 @@ export async function once(
     found = await replays.look(keyHash, bodyHash, request.atMs + waitedMs);
     if (found.kind === 'free') found = await claim();
   }
-  switch (found.kind) {
-    case 'claimed':
-      return claimed(keyHash, found.token, key, request.atMs, replays, work);
-    case 'kept':
-      return { status: 200, body: JSON.parse(open(found.sealed, key)) as object };
-    case 'mismatch':
-      return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
-  }
+  if (found.kind === 'claimed') return claimed(keyHash, found.token, key, request.atMs, replays, work);
+  if (found.kind === 'kept') return { status: 200, body: JSON.parse(open(found.sealed, key)) as object };
+  return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
 }
 
 function unfinished(): Refusal {
