@@ -18,6 +18,7 @@ import type { Mailer } from './mail/contract.ts';
 import { Outbox } from './mail/outbox.ts';
 import { createCalendar } from './quota/calendar.ts';
 import { createCeilings } from './quota/key-ceilings.ts';
+import type { TotalsOf } from './quota/ceilings.ts';
 import type { DurableStores } from './stores/durable.ts';
 import type { LiveStores } from './stores/live.ts';
 import type { Events } from './telemetry/events.ts';
@@ -89,6 +90,8 @@ export async function buildService(on: Foundations) {
     onMailRefused: (error) => events.warned('the mail server refuses a recipient', { err: error.cause }),
   });
   const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
+  const totalsOf: TotalsOf = (tenantId, keyId) =>
+    directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId)?.totals ?? {};
   let consoleOrigins: ReadonlySet<string> | undefined;
   const origins: Origins = {
     isConsole: (origin) =>
@@ -106,6 +109,7 @@ export async function buildService(on: Foundations) {
     logins,
     codes,
     ...ceilings,
+    totalsOf,
     isKeyRevoked: (tenantId: string, keyId: string) => directory.isRevoked(tenantId, keyId),
     widgetTokensPerMinute: config.widgetTokensPerMinute,
     origins,
@@ -124,6 +128,7 @@ export async function buildService(on: Foundations) {
     routes: routesOf({
       ...features,
       counters: stores.counters,
+      keySlots: stores.keySlots,
       ledger: stores.ledger,
       replays: stores.replays,
       history: stores.history,

@@ -20,7 +20,9 @@ export async function run(_args: readonly string[], { out, err, env }: Terminal)
   if (tenants instanceof Error) err.write(`${tenants.message}\n`);
   if (settings instanceof Error || tenants instanceof Error) return exitCode.config;
   const config = toConfig(settings);
-  out.write(`${[...listSettings(env), '', ...describeParts(config), describeTenants(config, tenants)].join('\n')}\n`);
+  out.write(
+    `${[...listSettings(env), '', ...describeParts(config), ...describeTenants(config, tenants)].join('\n')}\n`,
+  );
   return exitCode.ok;
 }
 
@@ -79,11 +81,16 @@ function describeParts(config: Config): string[] {
   ];
 }
 
-function describeTenants({ mode, publicUrl, tenantsFile }: Config, tenants: readonly Tenant[]): string {
+function describeTenants({ mode, publicUrl, tenantsFile }: Config, tenants: readonly Tenant[]): string[] {
   const served = mode === 'production' ? withoutDemo(tenants, publicUrl) : tenants;
   const keys = served.flatMap((tenant) => tenant.keys);
-  const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null).length;
-  const counts = `${served.length} tenants, ${keys.length} widget keys (${revoked} revoked)`;
+  const valid = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
+  const counts = `${served.length} tenants, ${keys.length} widget keys (${keys.length - valid.length} revoked)`;
   const hasDemo = served.length < tenants.length || keys.length < tenants.flatMap((tenant) => tenant.keys).length;
-  return `tenants: ${counts} in ${tenantsFile}${hasDemo ? '; its demo keys are not served in production' : ''}`;
+  const unbounded = valid.filter(({ totals }) => Object.keys(totals).length === 0);
+  const names = unbounded.map(({ tenantId, id }) => `${tenantId}/${id}`).join(', ');
+  return [
+    `tenants: ${counts} in ${tenantsFile}${hasDemo ? '; its demo keys are not served in production' : ''}`,
+    ...(unbounded.length === 0 ? [] : [`keys without totals (nothing bounds all their visitors together): ${names}`]),
+  ];
 }

@@ -14,8 +14,9 @@ const commands: readonly CommandHelp[] = [
   },
   { usage: 'migrate', meaning: 'brings the database up to date; serve does so by itself' },
   {
-    usage: 'keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--json]',
-    meaning: 'issues a widget key; --agents allows only these agents, --pinned no overrides of what they are',
+    usage: 'keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--totals LIST] [--json]',
+    meaning:
+      'issues a widget key; --agents allows only these agents, --pinned no overrides of what they are, --totals sets what all its visitors may use together',
   },
   { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
   {

@@ -29,15 +29,18 @@ function describe({
   agents,
   allowOverrides,
   limits,
+  totals,
   revokedAtMs,
 }: WidgetKey): string {
-  const limitTexts = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
+  const textOf = (values: object) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
+  const [limitTexts, totalTexts] = [textOf(limits), textOf(totals)];
   const lines = [
     `${tenantId}/${id}${label === '' ? '' : `  ${label}`}`,
     `  key        ${key}`,
     `  origin     ${origin}`,
     `  agents     ${agents === null ? 'any' : agents.join(', ')}${allowOverrides ? '' : ', no overrides'}`,
     limitTexts.length > 0 && `  limits     ${limitTexts.join(', ')}`,
+    `  totals     ${totalTexts.length > 0 ? totalTexts.join(', ') : 'none'}`,
     revokedAtMs !== null && `  revoked    ${new Date(revokedAtMs).toISOString()}`,
   ];
   return lines.filter((line) => line !== false).join('\n');

@@ -6,7 +6,7 @@ import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
-import type { WidgetKey } from '../stores/tenants/contract.ts';
+import type { KeyTotals, WidgetKey } from '../stores/tenants/contract.ts';
 import { issueKey, listKeys, revokeKey, type KeyDeps } from '../tenants/keys.ts';
 import { keysAsJson, keysAsText } from './key-view.ts';
 import { exitCode, type Terminal } from './terminal.ts';
@@ -33,10 +33,19 @@ interface Command {
 class UsageError extends Error {}
 
 const usage = `Usage:
-  keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--json]
+  keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--totals LIST] [--json]
   keys list [--tenant T] [--json]
   keys revoke --tenant T --id I [--reason R] [--json]
+LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
 `;
+
+/** What a new key may use unless --totals says otherwise: as much as ten visitors by the specification's limits. */
+const usualTotals: KeyTotals = {
+  sessionsPerMinute: 120,
+  concurrentSessions: 100,
+  tokensDaily: 3_000_000,
+  dollarsDaily: 200,
+};
 
 /**
  * `keys issue`, `keys list` and `keys revoke`, with the server's own environment.
@@ -76,8 +85,8 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 
 function readIssue(args: string[]): Command {
-  const options = { tenant: text, site: text, origin: text, label: text, agents: text, pinned: flag, json: flag };
-  const { values } = parseArgs({ args, options });
+  const names = { tenant: text, site: text, origin: text, label: text, agents: text, totals: text };
+  const { values } = parseArgs({ args, options: { ...names, pinned: flag, json: flag } });
   const request = {
     tenantId: need(values.tenant, 'tenant'),
     site: need(values.site, 'site'),
@@ -85,8 +94,21 @@ function readIssue(args: string[]): Command {
     label: values.label,
     agents: values.agents?.split(',').flatMap((agent) => agent.trim() || []),
     allowOverrides: !values.pinned,
+    totals: values.totals === undefined ? usualTotals : readTotals(values.totals),
   };
   return { asJson: values.json, work: (deps) => issueKey(request, { actor: 'cli' }, deps) };
+}
+
+/** Names and amounts are judged with the other fields of the key. */
+function readTotals(list: string): KeyTotals {
+  if (list.trim() === 'none') return {};
+  const entries = list.split(',').map((entry) => {
+    const [name = '', amount = '', ...rest] = entry.split('=').map((part) => part.trim());
+    if (name === '' || amount === '' || rest.length > 0)
+      throw new UsageError(`--totals has "${entry.trim()}", which is not like concurrentSessions=20`);
+    return [name, Number(amount)];
+  });
+  return Object.fromEntries(entries) as KeyTotals;
 }
 
 function readList(args: string[]): Command {

@@ -1,12 +1,17 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
-import type { Replays } from '../stores/replays/contract.ts';
+import type { Claim, Found, Replays } from '../stores/replays/contract.ts';
 import type { HttpRequest } from './message.ts';
 import type { Answer } from './route.ts';
 
 const KEEP_MS = 10 * 60_000;
-const POLL_MS = 50;
+/** When a repeat first looks whether the first is done; then it waits twice as long each time, and at most a second. */
+const FIRST_LOOK_MS = 50;
+const MAX_LOOK_MS = 1000;
+/** Long enough for a key that was drawn at random. */
+const MIN_CREATE_KEY = 16;
+const MAX_KEY = 255;
 /** On top of a mint: what the stores take at most. Should this process die, its claim lapses then. */
 const CLAIM_GRACE_MS = 10_000;
 /** On top of a mint: a repeat is told to come again before its own reply is overdue. */
@@ -22,8 +27,8 @@ export interface ReplayParts {
 
 /**
  * Does the work once per Idempotency-Key, caller (`scope`) and 10 minutes; a repeat with the same body gets the same reply,
- * also while the first is still at it (contract section 5), for as long as its caller waits. Refusals are not kept.
- * Without the header it just does the work.
+ * also while the first is still at it (contract section 5), for as long as its caller waits. While it waits it reads, less and less often,
+ * and writes nothing. Refusals are not kept. Without the header it just does the work.
  * @throws Unavailable when the database is away.
  */
 export async function once(
@@ -34,23 +39,30 @@ export async function once(
 ): Promise<Answer | Refusal> {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return work();
-  if (!isKey(key)) return badKey();
+  if (!isKey(key, MIN_CREATE_KEY)) return badKey(MIN_CREATE_KEY);
   const keyHash = createHash('sha256')
     .update(JSON.stringify([...scope, key]))
     .digest('base64url');
   const bodyHash = createHash('sha256').update(request.body).digest('base64url');
-  const claimMs = mintTimeoutMs + CLAIM_GRACE_MS;
   const signal = request.signal();
-  for (let waitedMs = 0; waitedMs <= mintTimeoutMs + WAIT_GRACE_MS && !signal.aborted; waitedMs += POLL_MS) {
-    const claim = await replays.claim(keyHash, bodyHash, claimMs, request.atMs + waitedMs);
-    if (claim.kind === 'mismatch')
-      return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
-    if (claim.kind === 'kept') return { status: 200, body: JSON.parse(open(claim.sealed, key)) as object };
-    if (claim.kind === 'claimed') return claimed(keyHash, claim.token, key, request.atMs, replays, work);
-    await delay(POLL_MS);
+  let waitedMs = 0;
+  const claim = () => replays.claim(keyHash, bodyHash, mintTimeoutMs + CLAIM_GRACE_MS, request.atMs + waitedMs);
+  let found: Claim | Found = await claim();
+  for (let waitMs = FIRST_LOOK_MS; found.kind === 'pending'; waitMs = Math.min(2 * waitMs, MAX_LOOK_MS)) {
+    if (waitedMs > mintTimeoutMs + WAIT_GRACE_MS || signal.aborted) return unfinished();
+    await delay(waitMs);
+    waitedMs += waitMs;
+    found = await replays.look(keyHash, bodyHash, request.atMs + waitedMs);
+    if (found.kind === 'free') found = await claim();
   }
-  const unfinished = 'The first request under this Idempotency-Key has not finished; try again shortly.';
-  return new Refusal('SERVICE_UNAVAILABLE', unfinished, { retryAfter: RETRY_SEC });
+  if (found.kind === 'claimed') return claimed(keyHash, found.token, key, request.atMs, replays, work);
+  if (found.kind === 'kept') return { status: 200, body: JSON.parse(open(found.sealed, key)) as object };
+  return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
+}
+
+function unfinished(): Refusal {
+  const message = 'The first request under this Idempotency-Key has not finished; try again shortly.';
+  return new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: RETRY_SEC });
 }
 
 async function claimed(
@@ -80,12 +92,12 @@ function unlessUnavailable(error: unknown): void {
 }
 
 /** Whether an Idempotency-Key has a length that is kept. */
-export function isKey(key: string): boolean {
-  return key !== '' && key.length <= 255;
+export function isKey(key: string, minLength = 1): boolean {
+  return key.length >= minLength && key.length <= MAX_KEY;
 }
 
-export function badKey(): Refusal {
-  const message = 'must have 1 to 255 characters';
+export function badKey(minLength = 1): Refusal {
+  const message = `must have ${minLength} to ${MAX_KEY} characters`;
   return new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}.`, {
     details: [{ path: 'Idempotency-Key', message }],
   });

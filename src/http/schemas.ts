@@ -105,6 +105,13 @@ export const idempotencyHeader = z.object({
   }),
 });
 
+export const createIdempotencyHeader = z.object({
+  'Idempotency-Key': z.string().min(16).max(255).optional().meta({
+    description:
+      'Repeating a create with the same key and body, from the same page and network, answers with the same session and mints nothing twice. Draw it at random.',
+  }),
+});
+
 /** Every error of the service (specification section 7). */
 export const errorBody = z
   .object({

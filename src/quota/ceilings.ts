@@ -1,6 +1,6 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { KeyLimits } from '../stores/tenants/contract.ts';
+import type { KeyLimits, KeyTotals } from '../stores/tenants/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { QuotaDay } from './calendar.ts';
 
@@ -16,16 +16,30 @@ export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | und
   };
 }
 
+/** What a total of the day may be at most. */
+export type Ceilings = Pick<CallerLimits, 'dailyTokens' | 'dailyMicroDollars'>;
+
+/** What all subjects of a widget key may use on a day. */
+export function totalCeilings({ tokensDaily, dollarsDaily }: KeyTotals): Ceilings {
+  return {
+    dailyTokens: tokensDaily ?? Infinity,
+    dailyMicroDollars: dollarsDaily === undefined ? Infinity : Math.round(dollarsDaily * 1_000_000),
+  };
+}
+
+/** The ceilings over all subjects of a widget key; none for a key that is unknown. */
+export type TotalsOf = (tenantId: string, keyId: string) => KeyTotals;
+
 /** The limits that hold for a caller; `overridesOf` finds what a session's widget key overrides. */
 export type LimitsOf = (caller: VoiceRecord['caller'], tenantId: string, keyId: string | null) => CallerLimits;
 
 /** A total may reach its ceiling; more exceeds it. */
-export function exceeds(totals: UsageTotals, limits: CallerLimits): boolean {
+export function exceeds(totals: UsageTotals, limits: Ceilings): boolean {
   return totals.tokens > limits.dailyTokens || totals.microDollars > limits.dailyMicroDollars;
 }
 
 /** A total that has reached its ceiling leaves nothing for another session (contract section 5). */
-export function isSpent(totals: UsageTotals, limits: CallerLimits): boolean {
+export function isSpent(totals: UsageTotals, limits: Ceilings): boolean {
   return totals.tokens >= limits.dailyTokens || totals.microDollars >= limits.dailyMicroDollars;
 }
 

@@ -9,7 +9,7 @@ export interface CeilingsParts {
 }
 
 /** The limits that hold for callers. */
-export interface Ceilings {
+export interface CallerCeilings {
   /** A widget caller without a key is whom a back end reports for: the widest of the tenant's keys hold, since any may serve that user. */
   readonly limitsOf: LimitsOf;
   /** All different ceilings that sessions of such a caller may have: one's sessions may be on several keys. */
@@ -22,7 +22,7 @@ interface TenantLimits {
   readonly ceilings: readonly CallerLimits[];
 }
 
-export function createCeilings({ limits, tenant }: CeilingsParts): Ceilings {
+export function createCeilings({ limits, tenant }: CeilingsParts): CallerCeilings {
   /** A tenant that changes is another object. */
   const known = new WeakMap<Tenant, TenantLimits>();
   const unknown = summarize(limits.widget, []);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../kernel/errors.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
+import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
-import { exceeds, nearsCeiling, usageView, type UsageView } from './ceilings.ts';
-import type { Ceilings } from './key-ceilings.ts';
+import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf, type UsageView } from './ceilings.ts';
+import type { CallerCeilings } from './key-ceilings.ts';
 import type { SessionProofParts, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {
@@ -15,16 +15,18 @@ export interface UsageReport {
   readonly atMs: number;
 }
 
-export interface UsageParts extends SessionProofParts, Ceilings {
+export interface UsageParts extends SessionProofParts, CallerCeilings {
   readonly ledger: Ledger;
   readonly sessions: VoiceSessions;
   readonly calendar: (atMs: number) => QuotaDay;
+  readonly totalsOf: TotalsOf;
   readonly bus: Pick<Bus, 'publish'>;
 }
 
 /**
- * Counts a report and tells the day's totals. Every session of the subject whose own key's ceiling a total then exceeds ends; where
- * it is the ceiling of whom the report is for, the answer is DAILY_QUOTA_EXCEEDED, which says that the report was counted.
+ * Counts a report and tells the day's totals. Every session of the subject whose own key's ceiling a total then exceeds ends, and every
+ * session of the widget key when the total over all its subjects exceeds the key's own. Where it is the ceiling of whom the report is for,
+ * the answer is DAILY_QUOTA_EXCEEDED, which says that the report was counted.
  * @returns a Refusal USAGE_IMPLAUSIBLE or IDEMPOTENCY_MISMATCH when nothing was counted
  * @throws Unavailable when the database is away: then nothing is counted.
  */
@@ -33,7 +35,7 @@ export async function reportUsage(
   report: UsageReport,
   parts: UsageParts,
 ): Promise<UsageView | Refusal> {
-  const { subject, tenantId, sessionId, sessionAtMost } = who;
+  const { subject, tenantId, keyId, sessionId, sessionAtMost } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
   const today = parts.calendar(atMs);
   const answer = await parts.ledger.record({
@@ -45,6 +47,7 @@ export async function reportUsage(
     tenantId,
     sessionId,
     sessionAtMost,
+    keyAccount: tenantId === null || keyId === null ? null : keyAccount(tenantId, keyId),
     idempotency:
       idempotencyKey === undefined ? null : { key: idempotencyKey, bodyHash: hashOf(sessionId, tokens, microDollars) },
   });
@@ -56,10 +59,21 @@ export async function reportUsage(
   // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
   const isToday = answer.day === today.day;
   if (isToday) await endWhatExceeds(who, totals, atMs, parts);
+  const isKeyOver = isTotalOver(who, answer.keyTotals, parts);
+  if (isKeyOver && isToday) await parts.sessions.endKey(tenantId ?? '', keyId ?? '', 'quota_exceeded', atMs);
   if (answer.kind === 'counted') warnOfCeilings(who, totals, { tokens, microDollars }, parts);
-  const limits = parts.limitsOf(who.caller, tenantId ?? '', who.keyId);
+  const limits = parts.limitsOf(who.caller, tenantId ?? '', keyId);
   const view = usageView(totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
-  return exceeds(totals, limits) ? quotaRefusal({ counted: true, usage: view }) : view;
+  return isKeyOver || exceeds(totals, limits) ? quotaRefusal({ counted: true, usage: view }) : view;
+}
+
+/** Whether all subjects of the key together are over its own ceiling. */
+function isTotalOver(
+  { tenantId, keyId }: UsageSubject,
+  keyTotals: UsageTotals | null,
+  { totalsOf }: Pick<UsageParts, 'totalsOf'>,
+): boolean {
+  return keyTotals !== null && exceeds(keyTotals, totalCeilings(totalsOf(tenantId ?? '', keyId ?? '')));
 }
 
 /** Each session is judged by its own key's ceiling. Most reports exceed none that there is, and ask for no sessions. */

@@ -3,6 +3,7 @@ import { createPostgresAudit } from './audit/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
 import { createPostgresCounters } from './counters/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
+import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
@@ -20,6 +21,7 @@ export function createDurableStores(database: Database) {
     counters: createPostgresCounters(database),
     history: createPostgresVoiceHistory(database),
     installation: createPostgresInstallation(database),
+    keySlots: createPostgresKeySlots(database),
     ledger: createPostgresLedger(database),
     logins: createPostgresLogins(database),
     replays: createPostgresReplays(database),

@@ -3,8 +3,9 @@ import type { Clock } from '../kernel/clock.ts';
 import { Refusal } from '../kernel/errors.ts';
 import type { Audit } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { KeyLimits, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
-import { limitsSchema, originSchema } from './schema.ts';
+import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
+import { limitsSchema, originSchema, totalsSchema } from './schema.ts';
+import { toProblems } from './tenants-file.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
@@ -30,6 +31,7 @@ export interface IssueRequest {
   readonly agents?: readonly string[] | null | undefined;
   readonly allowOverrides?: boolean | undefined;
   readonly limits?: KeyLimits | undefined;
+  readonly totals?: KeyTotals | undefined;
 }
 
 /**
@@ -54,6 +56,7 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     agents: request.agents ?? null,
     allowOverrides: request.allowOverrides ?? true,
     limits: request.limits ?? {},
+    totals: request.totals ?? {},
     revokedAtMs: null,
   };
   await record('key.issue', key, by, deps);
@@ -109,8 +112,12 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
   for (const agent of request.agents ?? [])
     if (tenant && !tenant.agents.some(({ id }) => id === agent))
       add('agents', `"${agent}" is not an agent of this tenant`);
-  for (const issue of limitsSchema.safeParse(request.limits ?? {}).error?.issues ?? [])
-    add(['limits', ...issue.path].join('.'), issue.message);
+  for (const [field, schema] of [
+    ['limits', limitsSchema],
+    ['totals', totalsSchema],
+  ] as const)
+    for (const { path, message } of schema.safeParse(request[field] ?? {}).error?.issues.flatMap(toProblems) ?? [])
+      add(`${field}.${path}`, message);
   return faults;
 }
 

@@ -59,18 +59,32 @@ const agentSchema = z.strictObject(
   wanted('an object with at least an id'),
 );
 
-/** What a widget key overrides of the WIDGET_* limits. */
+const sessions = whole(1_000_000);
+const tokens = whole(1_000_000_000_000);
+const dollars = z
+  .number(wanted('an amount of dollars'))
+  .min(0, 'must not be negative')
+  .max(1_000_000, 'must be at most 1000000')
+  .refine((amount) => Number(amount.toFixed(6)) === amount, 'must have at most 6 decimals');
+
+/** What a widget key overrides of the WIDGET_* limits, which hold for each subject. */
 export const limitsSchema = z.strictObject(
   {
-    sessionsPerMinute: whole(1_000_000).optional(),
-    dailyTokens: whole(1_000_000_000_000).optional(),
-    dailyDollars: z
-      .number(wanted('an amount of dollars'))
-      .min(0, 'must not be negative')
-      .max(1_000_000, 'must be at most 1000000')
-      .refine((dollars) => Number(dollars.toFixed(6)) === dollars, 'must have at most 6 decimals')
-      .optional(),
-    concurrentSessions: whole(1_000_000).optional(),
+    sessionsPerMinute: sessions.optional(),
+    dailyTokens: tokens.optional(),
+    dailyDollars: dollars.optional(),
+    concurrentSessions: sessions.optional(),
+  },
+  wanted('an object'),
+);
+
+/** The ceilings over all subjects of a widget key together. */
+export const totalsSchema = z.strictObject(
+  {
+    sessionsPerMinute: sessions.optional(),
+    concurrentSessions: sessions.optional(),
+    tokensDaily: tokens.optional(),
+    dollarsDaily: dollars.optional(),
   },
   wanted('an object'),
 );
@@ -117,6 +131,7 @@ const keySchema = z.strictObject(
       .default(null),
     allowOverrides: z.boolean(wanted('true or false')).default(true),
     limits: limitsSchema.default({}),
+    totals: totalsSchema.default({}),
   },
   wanted('an object with key and origin'),
 );

@@ -73,7 +73,8 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
   };
 }
 
-function toProblems(issue: core.$ZodIssue): FileProblem[] {
+/** What is wrong in the words of the file: a path of its own for each unknown field. */
+export function toProblems(issue: core.$ZodIssue): FileProblem[] {
   const path = issue.path.reduce<string>(
     (before, part) => (typeof part === 'number' ? `${before}[${part}]` : `${before}${before && '.'}${String(part)}`),
     '',

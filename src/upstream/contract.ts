@@ -71,6 +71,9 @@ export interface UpstreamFaultFacts {
   readonly detail?: string | undefined;
 }
 
+/** Bad request, unknown model, too large, unprocessable. Not 401 or 403, which are about the provider's key, and not 429. */
+const requestFaults: ReadonlySet<number> = new Set([400, 404, 413, 422]);
+
 /** A mint that failed. Safe to log whole: it never carries the provider's key, a client secret or a sentence of the provider's. */
 export class UpstreamFault extends Error {
   readonly kind: UpstreamFaultKind;
@@ -83,5 +86,10 @@ export class UpstreamFault extends Error {
     this.name = 'UpstreamFault';
     this.kind = kind;
     this.facts = Object.fromEntries(known);
+  }
+
+  /** The provider found fault with what it was asked for (a model or a tool that it does not take): it did not fail itself. */
+  get blamesRequest(): boolean {
+    return this.kind === 'refused' && requestFaults.has(this.facts.status ?? 0);
   }
 }

@@ -9,7 +9,7 @@ import type { Tenant, Tool, WidgetKey } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
-import type { AdmittedCaller } from './open-voice-session.ts';
+import type { AdmittedCaller } from './allowances.ts';
 import { invalidWidgetKey } from './proof.ts';
 
 /** The create request (specification section 2.2 and the contract's optional `email`). */
@@ -83,6 +83,7 @@ function admitWidget(
     named: body.email !== undefined,
     loginId: null,
     limits: withOverrides(parts.limits.widget, key.limits),
+    totals: key.totals,
   });
 }
 
@@ -102,6 +103,7 @@ function admitConsole(body: CreateRequest, login: Login, parts: AdmissionParts):
     named: true,
     loginId: login.id,
     limits: parts.limits.console,
+    totals: {},
   });
 }
 

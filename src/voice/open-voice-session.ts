@@ -1,43 +1,26 @@
-import type { CallerLimits } from '../../config/config.ts';
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
 import { randomId } from '../kernel/ids.ts';
-import type { QuotaDay } from '../quota/calendar.ts';
-import { isSpent } from '../quota/ceilings.ts';
 import { quotaRefusal } from '../quota/report-usage.ts';
-import type { Counters, CounterTake } from '../stores/counters/contract.ts';
-import type { Ledger } from '../stores/ledger/contract.ts';
-import type { Slots } from '../stores/slots/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { UpstreamFault, type Minted, type UpstreamProvider } from '../upstream/contract.ts';
 import type { SessionConfig } from '../tenants/agents.ts';
+import {
+  confirmKeySlot,
+  refuseIfSpent,
+  takeMinutes,
+  takeSlots,
+  type AdmittedCaller,
+  type AllowanceParts,
+  type Undo,
+} from './allowances.ts';
 import { invalidWidgetKey } from './proof.ts';
 import type { VoiceSessions } from './voice-sessions.ts';
 
-const MINUTE_MS = 60_000;
-/** A slot that is taken for a mint outlives the provider's time-out by this much, should this process die. */
-const MINT_GRACE_MS = 10_000;
-
-/** A caller that passed the checks of key, origin, agent and bots. */
-export interface AdmittedCaller {
-  readonly caller: VoiceRecord['caller'];
-  readonly subject: string;
-  readonly tenantId: string;
-  readonly keyId: string | null;
-  readonly named: boolean;
-  readonly loginId: string | null;
-  readonly limits: CallerLimits;
-}
-
-export interface OpenParts {
+export interface OpenParts extends AllowanceParts {
   readonly sessions: VoiceSessions;
-  readonly counters: Counters;
-  readonly ledger: Ledger;
-  readonly slots: Slots;
   readonly provider: UpstreamProvider;
-  readonly mintTimeoutMs: number;
-  readonly calendar: (atMs: number) => QuotaDay;
   readonly clock: { now(): number };
   readonly events: Events;
   readonly metrics: Metrics;
@@ -50,8 +33,9 @@ export interface OpenedSession {
 
 /**
  * Opens a voice session: sessions a minute, daily quota, concurrency, mint (contract section 4).
- * A refusal at one step spends nothing of the later ones; a failed mint gives its slot and its minute count back. The quota is
- * looked at again when the session is registered: from then on a report that exceeds it ends the session.
+ * A refusal at one step spends nothing of the later ones. A slot comes back whenever no session is opened; a minute's count only while
+ * nothing was asked of the provider, or when the provider itself failed: a caller who hangs up, or asks for what the provider does not take,
+ * has had its try. The quota is looked at again when the session is registered: from then on a report that exceeds it ends the session.
  * @throws Unavailable when a store is away; what was taken is given back then too.
  */
 export async function openVoiceSession(
@@ -62,41 +46,41 @@ export async function openVoiceSession(
   parts: OpenParts,
 ): Promise<OpenedSession | Refusal> {
   const at = parts.clock.now();
-  const counterKey = `sessions:${who.subject}`;
-  const minute = await parts.counters.take(counterKey, who.limits.sessionsPerMinute, MINUTE_MS, at);
-  if (!minute.allowed) return rateRefusal(minute, who.limits.sessionsPerMinute, at);
-
   const id = `s:${who.subject}:${randomId()}`;
-  const undo: (() => unknown)[] = [() => parts.counters.giveBack(counterKey, minute.windowStartMs)];
+  const minutes: Undo = [];
+  const slots: Undo = [];
   try {
-    const totals = await parts.ledger.totals(who.subject, parts.calendar(at).day);
-    if (isSpent(totals, who.limits)) return quotaRefusal();
-
-    const leaseUntilMs = at + parts.mintTimeoutMs + MINT_GRACE_MS;
-    if (!(await parts.slots.take(who.subject, id, who.limits.concurrentSessions, leaseUntilMs, at)))
-      return slotRefusal(who.limits.concurrentSessions);
-    undo.push(() => parts.slots.free(who.subject, id));
-
-    const minted = await mint(who, session, requestId, signal, parts);
+    const refused =
+      (await takeMinutes(who, at, minutes, parts)) ??
+      (await refuseIfSpent(who, at, parts)) ??
+      (await takeSlots(who, id, at, slots, parts));
+    if (refused !== undefined) {
+      await giveBack(slots, parts);
+      return refused;
+    }
+    const minted = signal.aborted ? callerGone() : await mint(who, session, requestId, signal, minutes, parts);
     if (minted instanceof Refusal) {
-      await giveBack(undo, parts);
+      await giveBack([...minutes, ...slots], parts);
       return minted;
     }
     const record = newRecord(id, who, session, parts.provider.name, minted, parts.clock.now());
     const endReason = await parts.sessions.open(record, requestId);
+    const refusal = await settle(record, who, parts);
     if (endReason !== null) return overAlready(endReason);
-    return (await endIfSpent(record, who.limits, parts)) ?? { record, minted };
+    return refusal ?? { record, minted };
   } catch (fault) {
-    await giveBack(undo, parts);
+    await giveBack([...minutes, ...slots], parts);
     throw fault;
   }
 }
 
+/** @param minutes is emptied when the minute stays counted */
 async function mint(
   who: AdmittedCaller,
   session: SessionConfig,
   requestId: string,
   signal: AbortSignal,
+  minutes: Undo,
   { provider, metrics, events }: OpenParts,
 ): Promise<Minted | Refusal> {
   const startedAt = performance.now();
@@ -105,12 +89,14 @@ async function mint(
   const { model, voice, instructions, tools } = session;
   try {
     const minted = await provider.mint({ model, voice, instructions, tools, subjectHash: who.subject, signal });
-    if (signal.aborted) throw new UpstreamFault('unreachable', 'the caller went away');
+    minutes.length = 0;
     done('minted');
-    return minted;
+    return signal.aborted ? callerGone() : minted;
   } catch (fault) {
     if (!(fault instanceof UpstreamFault)) throw fault;
-    done(fault.kind);
+    if (signal.aborted || fault.blamesRequest) minutes.length = 0;
+    done(signal.aborted ? 'caller_gone' : fault.kind);
+    if (signal.aborted) return callerGone();
     events.dependencyAway('provider', fault, requestId);
     return fault.kind === 'timeout'
       ? new Refusal('UPSTREAM_TIMEOUT', 'The voice provider did not answer in time; try again.')
@@ -157,40 +143,40 @@ function overAlready(endReason: EndReason): Refusal {
   throw new Unavailable('registry', new Error(`the session was ended while it was opened (${endReason})`));
 }
 
-/** A report that was counted while the secret was minted ended the subject's sessions when this one was not yet among them. */
-async function endIfSpent(
-  { id, subject, startedAtMs }: VoiceRecord,
-  limits: CallerLimits,
-  { ledger, sessions, calendar }: OpenParts,
+/**
+ * What may have changed while the secret was minted: the lease of the key's slot may have lapsed, and a report that ended the subject's or
+ * the key's sessions may have been counted when this one was not yet among them.
+ * @throws Unavailable when that cannot be seen, or the slot was lost; then the session is ended
+ */
+async function settle(
+  { id, startedAtMs }: VoiceRecord,
+  who: AdmittedCaller,
+  parts: OpenParts,
 ): Promise<Refusal | undefined> {
+  let refusal: Refusal | undefined;
   try {
-    const totals = await ledger.totals(subject, calendar(startedAtMs).day);
-    if (!isSpent(totals, limits)) return undefined;
+    const [isHeld, spent] = await Promise.all([confirmKeySlot(who, id, parts), refuseIfSpent(who, startedAtMs, parts)]);
+    if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
+    refusal = spent;
   } catch (fault) {
-    await sessions.end(id, 'upstream_ended', startedAtMs);
+    await parts.sessions.end(id, 'upstream_ended', startedAtMs);
     throw fault;
   }
-  await sessions.end(id, 'quota_exceeded', startedAtMs);
-  return quotaRefusal();
+  if (refusal !== undefined) await parts.sessions.end(id, 'quota_exceeded', startedAtMs);
+  return refusal;
 }
 
 /** Gives back what was taken; a store that is away meanwhile gets it back by its own expiry. */
-async function giveBack(undo: readonly (() => unknown)[], parts: OpenParts): Promise<void> {
+async function giveBack(undo: Undo, { events }: OpenParts): Promise<void> {
   for (const step of undo)
     try {
       await step();
     } catch (error) {
-      parts.events.faulted(error, undefined, 'give back after a refused create');
+      events.faulted(error, undefined, 'give back after a refused create');
     }
 }
 
-function rateRefusal(minute: CounterTake, limit: number, at: number): Refusal {
-  const retryAfter = Math.max(1, Math.ceil((minute.retryAtMs - at) / 1000));
-  return new Refusal('RATE_LIMIT_EXCEEDED', `More than ${limit} sessions in a minute; wait ${retryAfter} s.`, {
-    retryAfter,
-  });
-}
-
-function slotRefusal(limit: number): Refusal {
-  return new Refusal('MAX_CONCURRENT_SESSIONS', `${limit} sessions are open already; end one with /api/realtime/end.`);
+/** Nobody hears it. */
+function callerGone(): Refusal {
+  return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the session was open.');
 }

@@ -153,6 +153,9 @@ export function createVoiceSessions(parts: VoiceParts) {
     if (failures.length > 0) throw failures[0];
   }
 
+  /** Keys whose sessions are being ended. */
+  const endingKeys = new Map<string, Promise<void>>();
+
   async function restoreOne(record: VoiceRecord, at: number): Promise<void> {
     // What came back from a snapshot may be older.
     await putInto(registry, record);
@@ -228,9 +231,17 @@ export function createVoiceSessions(parts: VoiceParts) {
       await endAll(await idsIn(registry.ofSubject(subject), history.activeOf(subject)), reason, at, isMeant);
     },
 
-    /** Ends all live sessions of a widget key. @throws Unavailable when the registry and the history are away */
-    async endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number): Promise<void> {
-      await endAll(await idsIn(registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId)), reason, at);
+    /**
+     * Ends all live sessions of a widget key. Who asks while that is under way waits for it: a key may have thousands, and each may ask.
+     * @throws Unavailable when the registry and the history are away
+     */
+    endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number): Promise<void> {
+      const name = `${reason} ${tenantId} ${keyId}`;
+      const ids = () => idsIn(registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId));
+      const end = async () => endAll(await ids(), reason, at);
+      const ending = endingKeys.get(name) ?? end().finally(() => endingKeys.delete(name));
+      endingKeys.set(name, ending);
+      return ending;
     },
 
     /**

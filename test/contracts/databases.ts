@@ -4,6 +4,7 @@ import type { AuditEntry } from '../../src/stores/audit/contract.ts';
 import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
 import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
+import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
@@ -13,6 +14,7 @@ import { auditContract } from './audit.ts';
 import { challengesContract } from './challenges.ts';
 import { countersContract } from './counters.ts';
 import { installationContract } from './installation.ts';
+import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
 import { loginsContract } from './logins.ts';
 import { replaysContract } from './replays.ts';
@@ -36,6 +38,10 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
 
   voiceHistoryContract(name, both(createPostgresVoiceHistory));
   countersContract(name, both(createPostgresCounters));
+  keySlotsContract(
+    name,
+    both((database) => ({ slots: createPostgresKeySlots(database), history: createPostgresVoiceHistory(database) })),
+  );
   ledgerContract(name, both(createPostgresLedger));
   challengesContract(
     name,

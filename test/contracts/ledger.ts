@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Ledger, LedgerAnswer, UsageEntry } from '../../src/stores/ledger/contract.ts';
+import { keyAccount, type Ledger, type LedgerAnswer, type UsageEntry } from '../../src/stores/ledger/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -18,6 +18,7 @@ function entry(subject: string, changes: Partial<UsageEntry> = {}): UsageEntry {
     tenantId: 'acme',
     sessionId: null,
     sessionAtMost: null,
+    keyAccount: null,
     idempotency: null,
     ...changes,
   };
@@ -38,6 +39,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
         kind: 'counted',
         day: TODAY,
         totals: { tokens, microDollars },
+        keyTotals: null,
       });
       expect(await ledger().record(entry(subject))).toEqual(counted(100, 2_500_000));
       expect(await ledger().record(entry(subject, { tokens: 0, microDollars: 1 }))).toEqual(counted(100, 2_500_001));
@@ -51,6 +53,34 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       await ledger().record(entry(randomId()));
       expect(await ledger().totals(subject, TODAY)).toEqual({ tokens: 100, microDollars: 2_500_000 });
       expect(await ledger().totals(subject, TOMORROW)).toEqual({ tokens: 7, microDollars: 2_500_000 });
+    });
+
+    test('what the subjects of a widget key use is added to the account of the key as well', async () => {
+      const account = keyAccount('acme', randomId());
+      const [one, other] = [randomId(), randomId()];
+      const record = (subject: string, tokens: number, changes: Partial<UsageEntry> = {}) =>
+        ledger().record(entry(subject, { tokens, microDollars: 1, keyAccount: account, ...changes }));
+      expect(await record(one, 5)).toMatchObject({ totals: { tokens: 5 }, keyTotals: { tokens: 5, microDollars: 1 } });
+      const second = await record(other, 7, { idempotency: once });
+      expect(second).toMatchObject({ totals: { tokens: 7 }, keyTotals: { tokens: 12, microDollars: 2 } });
+      await record(one, 100);
+      await record(one, 1000, { day: TOMORROW });
+      await ledger().record(entry(one));
+      expect(await record(other, 7, { idempotency: once })).toEqual({ ...second, kind: 'replayed' });
+      expect(await ledger().totals(account, TODAY)).toEqual({ tokens: 112, microDollars: 3 });
+      expect(await ledger().totals(account, TOMORROW)).toEqual({ tokens: 1000, microDollars: 1 });
+      expect(await ledger().totals(one, TODAY)).toMatchObject({ tokens: 205 });
+    });
+
+    test('of 64 reports of many subjects at once each sees another total of the key, and none is lost', async () => {
+      const account = keyAccount('acme', randomId());
+      const subjects = Array.from({ length: 8 }, () => randomId());
+      const answers = await atOnce(RACERS, (index) =>
+        ledger().record(entry(subjects[index % 8] as string, { tokens: 1, keyAccount: account })),
+      );
+      const seen = answers.map((answer) => (answer.kind === 'counted' ? answer.keyTotals?.tokens : undefined));
+      expect(seen.toSorted((a, b) => (a ?? 0) - (b ?? 0))).toEqual(Array.from({ length: RACERS }, (_, n) => n + 1));
+      expect(await ledger().totals(account, TODAY)).toMatchObject({ tokens: RACERS });
     });
 
     test('sums beyond 2^31 and 2^32 are exact', async () => {

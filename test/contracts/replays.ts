@@ -24,6 +24,18 @@ export function replaysContract(name: string, make: Make<Replays>): void {
       expect(await claim(key, 'body', DAY_BEGIN + CLAIM_MS + 1)).toEqual({ kind: 'kept', sealed });
     });
 
+    test('a look tells what is there and takes nothing', async () => {
+      const key = randomId();
+      const look = (atMs = DAY_BEGIN, body = 'body') => replays().look(key, body, atMs);
+      expect([await look(), await look()]).toEqual([{ kind: 'free' }, { kind: 'free' }]);
+      const token = await claimed(key);
+      expect(await look()).toEqual({ kind: 'pending' });
+      expect(await look(DAY_BEGIN + CLAIM_MS)).toEqual({ kind: 'free' });
+      await replays().keep(key, token, sealed, DAY_BEGIN + 60_000);
+      expect([await look(), await look(DAY_BEGIN, 'other')]).toEqual([{ kind: 'kept', sealed }, { kind: 'mismatch' }]);
+      expect(await look(DAY_BEGIN + 60_000)).toEqual({ kind: 'free' });
+    });
+
     test('another body is told apart, during the work and after it', async () => {
       const key = randomId();
       const token = await claimed(key);

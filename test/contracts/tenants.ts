@@ -13,6 +13,7 @@ function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKe
     agents: null,
     allowOverrides: true,
     limits: {},
+    totals: {},
     revokedAtMs: null,
     ...changes,
   };
@@ -45,7 +46,13 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         keys: [],
       };
       const keys = [
-        widgetKey(rich.id, { id: 'a', agents: ['support'], allowOverrides: false, limits: { concurrentSessions: 50 } }),
+        widgetKey(rich.id, {
+          id: 'a',
+          agents: ['support'],
+          allowOverrides: false,
+          limits: { concurrentSessions: 50 },
+          totals: { dollarsDaily: 0.5 },
+        }),
         widgetKey(rich.id, { id: 'b', revokedAtMs: DAY_BEGIN }),
       ];
       const bare = tenant(() => []);
@@ -62,6 +69,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         origin: 'https://new.example',
         agents: [],
         limits: { dailyTokens: 1 },
+        totals: { tokensDaily: 2 },
       };
       const after = { ...before, name: 'New', admins: [], agents: [{ id: 'x' }], keys: [changed] };
       await tenants().merge([after]);
@@ -109,7 +117,11 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
     test('a key is issued once: a used id, a used key and an unknown tenant are told apart', async () => {
       const owner = tenant(() => []);
       await tenants().merge([owner]);
-      const key = widgetKey(owner.id, { agents: ['support'], limits: { sessionsPerMinute: 3 } });
+      const key = widgetKey(owner.id, {
+        agents: ['support'],
+        limits: { sessionsPerMinute: 3 },
+        totals: { concurrentSessions: 3 },
+      });
       expect(await tenants().issue(key)).toBe(true);
       await expect(tenants().issue({ ...key, id: 'other' })).rejects.toThrow(KeyTaken);
       await expect(tenants().issue({ ...key, key: `w_${randomId()}` })).rejects.toThrow(KeyTaken);

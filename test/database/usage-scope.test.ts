@@ -45,7 +45,13 @@ describeEngines('the idempotency keys of an older build', (open) => {
     const ledger = createPostgresLedger(database);
     const report = { subject: 'ann', day: '2030-01-01', tokens: 1, microDollars: 0, atMs: AT + 1, tenantId: null };
     const answer = (sessionId: string | null, key: string) =>
-      ledger.record({ ...report, sessionId, sessionAtMost: null, idempotency: { key, bodyHash: 'same' } });
+      ledger.record({
+        ...report,
+        sessionId,
+        sessionAtMost: null,
+        keyAccount: null,
+        idempotency: { key, bodyHash: 'same' },
+      });
     expect(await answer('s:ann:1', 'named')).toMatchObject({ kind: 'replayed', totals: { tokens: 5 } });
     expect(await answer('s:ann:2', 'named')).toMatchObject({ kind: 'counted' });
     expect(await answer(null, 'unnamed')).toMatchObject({ kind: 'replayed', totals: { tokens: 11 } });

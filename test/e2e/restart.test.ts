@@ -128,7 +128,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (sign
 
   test('a repeated create answers with the session of the first, without a second mint', async () => {
     world = await World.start();
-    const idempotent = { 'Idempotency-Key': 'tab-1' };
+    const idempotent = { 'Idempotency-Key': 'tab-1-0123456789' };
     const first = await world.visitor().post('/api/session', create, idempotent);
     await world.restart(signal);
     const second = await world.visitor().post('/api/session', create, idempotent);

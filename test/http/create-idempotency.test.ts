@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe('A create with an Idempotency-Key', () => {
-  const keyed = { 'idempotency-key': 'create-1' };
+  const keyed = { 'idempotency-key': 'create-0123456789' };
 
   test('gives the same session again and mints once, also when both come at once', async () => {
     const [first, second] = await Promise.all([app.create(key, {}, keyed), app.create(key, {}, keyed)]);
@@ -30,12 +30,12 @@ describe('A create with an Idempotency-Key', () => {
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const { replays } = app.service.stores;
-    const claim = vi.spyOn(replays, 'claim');
+    const look = vi.spyOn(replays, 'look');
     const abort = new AbortController();
     const headers = { ...keyed, origin: key.origin };
     const body = { widgetKey: key.key };
     const second = app.send({ method: 'POST', path: '/api/session', body, headers, signal: abort.signal });
-    await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(1));
+    await vi.waitFor(() => expect(look).toHaveBeenCalled());
     abort.abort();
     expect((await second).status).toBe(503);
     release();
@@ -55,16 +55,19 @@ describe('A create with an Idempotency-Key', () => {
     expect(app.provider.requests).toHaveLength(1);
   });
 
-  test('is told to come again when the first does not finish', async () => {
+  test('is told to come again when the first does not finish, for which it has looked less and less often', async () => {
     app = await build({ env: { UPSTREAM_TIMEOUT_MS: '100' } });
     const release = app.provider.hold();
     const first = app.create(key, {}, keyed);
     while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const look = vi.spyOn(app.service.stores.replays, 'look');
     expect(await app.create(key, {}, keyed)).toMatchObject({
       status: 503,
       headers: { 'retry-after': '2' },
       body: { code: 'SERVICE_UNAVAILABLE', error: expect.stringContaining('Idempotency-Key') },
     });
+    // Two seconds and a tenth, of 50, 100, 200, 400, 800 and 1000 ms.
+    expect(look).toHaveBeenCalledTimes(6);
     release();
     expect((await first).status).toBe(200);
   });
@@ -118,14 +121,60 @@ describe('A create with an Idempotency-Key', () => {
     expect((await app.create(key, {}, keyed)).status).toBe(200);
   });
 
-  test.each(['', 'k'.repeat(256)])('of %j is refused', async (text) => {
+  test.each(['', 'k', 'k'.repeat(15), 'k'.repeat(256)])('of %j is refused', async (text) => {
     const reply = await app.create(key, {}, { 'idempotency-key': text });
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
-    expect(reply.body['details']).toMatchObject([{ path: 'Idempotency-Key' }]);
+    expect(reply.body['details']).toEqual([{ path: 'Idempotency-Key', message: 'must have 16 to 255 characters' }]);
+  });
+
+  test.each(['k'.repeat(16), 'k'.repeat(255)])('of %j is taken', async (text) => {
+    const headers = { 'idempotency-key': text };
+    const [first, again] = [await app.create(key, {}, headers), await app.create(key, {}, headers)];
+    expect([first.status, again.body]).toEqual([200, first.body]);
+  });
+
+  test('gives a stranger elsewhere a session of its own, and a caller of the same network the same', async () => {
+    const from = (peer: string, headers: object = {}) => {
+      const all = { ...keyed, origin: key.origin, ...headers };
+      return app.send({ method: 'POST', path: '/api/session', body: { widgetKey: key.key }, headers: all, peer });
+    };
+    const first = await from('198.51.100.7');
+    const other = await from('198.51.100.8');
+    expect(other.status).toBe(200);
+    expect(other.body['sm_session_id']).not.toBe(first.body['sm_session_id']);
+    expect((await from('198.51.100.7')).body).toEqual(first.body);
+    const six = await from('2001:db8:0:1::7');
+    expect((await from('2001:db8:0:1:ffff::8')).body).toEqual(six.body);
+    expect((await from('2001:db8:0:2::7')).body['sm_session_id']).not.toBe(six.body['sm_session_id']);
+  });
+
+  test('is another create from another origin, or from none', async () => {
+    app = await build({ env: { REQUIRE_ORIGIN_FOR_WIDGETS: 'false' } });
+    const body = { widgetKey: key.key };
+    const replies = [await app.create(key, {}, keyed), await app.post('/api/session', body, keyed)];
+    expect(new Set(replies.map((reply) => reply.body['sm_session_id'])).size).toBe(2);
+  });
+
+  test('writes nothing while it waits for the first', async () => {
+    const release = app.provider.hold();
+    const first = app.create(key, {}, keyed);
+    while (app.provider.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const { replays } = app.service.stores;
+    const [claim, look] = [vi.spyOn(replays, 'claim'), vi.spyOn(replays, 'look')];
+    const version = () =>
+      database().run((sql) => sql<{ row: string }[]>`select xmin::text || ctid::text as row from replay order by 1`);
+    const before = [...(await version())];
+    const duplicates = Array.from({ length: 20 }, () => app.create(key, {}, keyed));
+    await vi.waitFor(() => expect(look.mock.calls.length).toBeGreaterThanOrEqual(60), { timeout: 20_000 });
+    expect([...(await version())]).toEqual(before);
+    expect(claim).toHaveBeenCalledTimes(20);
+    release();
+    const replies = await Promise.all([first, ...duplicates]);
+    expect(new Set(replies.map(({ body }) => body['sm_session_id'])).size).toBe(1);
   });
 
   test('keeps no client secret in the open', async () => {
-    const { body } = await app.create(key, {}, { 'idempotency-key': 'sealed' });
+    const { body } = await app.create(key, {}, { 'idempotency-key': 'sealed-0123456789' });
     const { value } = body['client_secret'] as { value: string };
     const rows = await database().run(
       (sql) => sql<{ sealed: Buffer | null; key_hash: string }[]>`select sealed, key_hash from replay`,
@@ -133,7 +182,7 @@ describe('A create with an Idempotency-Key', () => {
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {
       expect(row.sealed?.toString('latin1') ?? '').not.toContain(value);
-      expect(row.key_hash).not.toContain('sealed');
+      expect(row.key_hash).not.toContain('sealed-0123456789');
     }
   });
 });

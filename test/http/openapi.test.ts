@@ -36,7 +36,7 @@ async function driveSessions(): Promise<void> {
   const email = somebody();
   const widget = { origin: key.origin };
   const body = { widgetKey: key.key, email };
-  const keyed = { ...widget, 'idempotency-key': 'k' };
+  const keyed = { ...widget, 'idempotency-key': 'k'.repeat(16) };
   const { answer } = app.provider;
   for (const fault of [
     new UpstreamFault('timeout', 'late'),

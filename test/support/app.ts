@@ -140,7 +140,7 @@ export class TestApp {
   async key(fields: Partial<WidgetKey> = {}): Promise<WidgetKey> {
     const id = unique('key');
     const { tenantId = 'acme' } = fields;
-    const defaults = { id, label: '', agents: null, allowOverrides: true, limits: {}, revokedAtMs: null };
+    const defaults = { id, label: '', agents: null, allowOverrides: true, limits: {}, totals: {}, revokedAtMs: null };
     const key = { ...defaults, tenantId, key: `w_${tenantId}_${id}_00`, origin: `https://${id}.example`, ...fields };
     await this.service.stores.tenants.issue(key);
     await this.service.directory.reload();

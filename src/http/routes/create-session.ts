@@ -1,16 +1,13 @@
 import type { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
 import { admit, judge, type Admission, type AdmissionParts, type CreateRequest } from '../../voice/admit.ts';
-import {
-  openVoiceSession,
-  type AdmittedCaller,
-  type OpenedSession,
-  type OpenParts,
-} from '../../voice/open-voice-session.ts';
+import type { AdmittedCaller } from '../../voice/allowances.ts';
+import { openVoiceSession, type OpenedSession, type OpenParts } from '../../voice/open-voice-session.ts';
 import { invalidWidgetKey } from '../../voice/proof.ts';
+import { addressScope } from '../client-address.ts';
 import { once, type ReplayParts } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
-import { createReply, createRequest, idempotencyHeader, sample } from '../schemas.ts';
+import { createIdempotencyHeader, createReply, createRequest, sample } from '../schemas.ts';
 
 export interface CreateSessionParts extends AdmissionParts, OpenParts, ReplayParts {
   /** The service's own address, without a trailing slash. */
@@ -31,7 +28,7 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
     access: 'console',
     cors: 'widgets',
     body: createRequest,
-    headers: idempotencyHeader,
+    headers: createIdempotencyHeader,
     bodyExample: { widgetKey: 'w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5', agentId: 'support' },
     replies: {
       200: { description: 'The session and its client secret', schema: createReply, example: exampleReply },
@@ -73,11 +70,12 @@ async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSe
   await parts.directory.awake();
   const admission = admit(call.body, call.login, call.origin, parts);
   if (admission instanceof Refusal) return admission;
-  const scope = admission.who.keyId ?? call.login?.email ?? '';
-  const result = await once(call.request, [admission.who.caller, admission.who.tenantId, scope], parts, async () =>
-    open(call, admission, parts),
-  );
-  const isConsole = admission.who.caller === 'console';
+  const { caller, tenantId, keyId } = admission.who;
+  const by = keyId ?? call.login?.email ?? '';
+  // A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own.
+  const scope = [caller, tenantId, by, call.origin ?? '', addressScope(call.ip)];
+  const result = await once(call.request, scope, parts, async () => open(call, admission, parts));
+  const isConsole = caller === 'console';
   if (result instanceof Refusal && result.code === 'DAILY_QUOTA_EXCEEDED' && isConsole && call.login !== undefined) {
     await parts.destroyLogin(call.login.id, call.request.atMs);
     return { refusal: result, cookie: { kind: 'clear' } };

@@ -14,6 +14,9 @@ interface Totals extends UsageTotals {
   /** Position in the group of entries. */
   readonly n: number;
   readonly day: string;
+  /** Null for an entry without a widget key. */
+  readonly keyTokens: number | null;
+  readonly keyMicroDollars: number | null;
 }
 
 type Account = Pick<UsageEntry, 'subject' | 'day'>;
@@ -60,15 +63,13 @@ async function recordAll(sql: AnySql, entries: readonly UsageEntry[]): Promise<L
     ...idempotency,
   }));
   const answers = new Map<number, LedgerAnswer>();
-  for (const { n, day, tokens, microDollars } of await count(sql, JSON.stringify(flat))) {
-    answers.set(n, { kind: 'counted', day, totals: { tokens, microDollars } });
-  }
+  for (const row of await count(sql, JSON.stringify(flat))) answers.set(row.n, answerOf('counted', row));
   // A key that was not free was kept by a report that is committed by now: only a later statement sees it.
   const rest = flat.filter(({ n }) => !answers.has(n));
   if (rest.length > 0) {
-    for (const { n, bodyHash, day, tokens, microDollars } of await recall(sql, JSON.stringify(rest))) {
-      const isSame = bodyHash === entries[n]?.idempotency?.bodyHash;
-      answers.set(n, isSame ? { kind: 'replayed', day, totals: { tokens, microDollars } } : { kind: 'mismatch' });
+    for (const row of await recall(sql, JSON.stringify(rest))) {
+      const isSame = row.bodyHash === entries[row.n]?.idempotency?.bodyHash;
+      answers.set(row.n, isSame ? answerOf('replayed', row) : { kind: 'mismatch' });
     }
   }
   return entries.map((_, n) => {
@@ -78,17 +79,24 @@ async function recordAll(sql: AnySql, entries: readonly UsageEntry[]): Promise<L
   });
 }
 
+function answerOf(kind: 'counted' | 'replayed', row: Totals): LedgerAnswer {
+  const { day, tokens, microDollars, keyTokens, keyMicroDollars } = row;
+  const keyTotals =
+    keyTokens === null || keyMicroDollars === null ? null : { tokens: keyTokens, microDollars: keyMicroDollars };
+  return { kind, day, totals: { tokens, microDollars }, keyTotals };
+}
+
 /**
  * Keys, entries and totals of all entries whose key is free, in one statement and so in one transaction.
  * Of two nodes with one key the second waits in `claimed` for the first, and then finds the key taken. Rows are locked keys first,
- * then totals, each in order, so that no two groups wait in a circle.
+ * then totals (those of subjects and of widget keys are one table), each in order, so that no two groups wait in a circle.
  */
 function count(sql: AnySql, entries: string) {
   return sql<Totals[]>`
     with given as materialized (
       select * from json_to_recordset(${entries}::text::json) as entry (n integer, subject text collate "C",
         day text collate "C", tokens bigint, "microDollars" bigint, "atMs" bigint, "tenantId" text, "sessionId" text,
-        scope text collate "C", key text collate "C", "bodyHash" text)
+        scope text collate "C", "keyAccount" text collate "C", key text collate "C", "bodyHash" text)
     ), claimed as (
       insert into usage_key as kept (subject, idempotency_key, body_hash, at_ms)
       select distinct on (scope, key) scope, key, "bodyHash", "atMs"
@@ -104,30 +112,42 @@ function count(sql: AnySql, entries: string) {
       order by scope, key, n)
     ), totals as (
       insert into usage_total as total (subject, day, tokens, micro_dollars)
-      select subject, day, sum(tokens), sum("microDollars") from fresh
-      group by subject, day order by subject, day
+      select account, day, sum(tokens), sum("microDollars") from (
+        select subject as account, day, tokens, "microDollars" from fresh
+        union all
+        select "keyAccount", day, tokens, "microDollars" from fresh where "keyAccount" is not null
+      ) as added
+      group by account, day order by account, day
       on conflict (subject, day) do update set
         tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
       returning subject, day, tokens, micro_dollars
     ), counted as materialized (
       select fresh.*,
         (totals.tokens - coalesce(sum(fresh.tokens) over later, 0))::bigint as tokens_after,
-        (totals.micro_dollars - coalesce(sum("microDollars") over later, 0))::bigint as micro_dollars_after
+        (totals.micro_dollars - coalesce(sum("microDollars") over later, 0))::bigint as micro_dollars_after,
+        (of_key.tokens - coalesce(sum(fresh.tokens) over later_of_key, 0))::bigint as key_tokens_after,
+        (of_key.micro_dollars - coalesce(sum("microDollars") over later_of_key, 0))::bigint as key_micro_dollars_after
       from fresh join totals on totals.subject = fresh.subject and totals.day = fresh.day
-      window later as (partition by fresh.subject, fresh.day order by n rows between 1 following and unbounded following)
+      left join totals as of_key on of_key.subject = fresh."keyAccount" and of_key.day = fresh.day
+      window later as (partition by fresh.subject, fresh.day order by n rows between 1 following and unbounded following),
+        later_of_key as (partition by fresh."keyAccount", fresh.day order by n
+          rows between 1 following and unbounded following)
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
-        tokens_after, micro_dollars_after)
-      select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key, tokens_after, micro_dollars_after
+        tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after)
+      select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key, tokens_after, micro_dollars_after,
+        key_tokens_after, key_micro_dollars_after
       from counted order by n
     )
-    select n, day, tokens_after as tokens, micro_dollars_after as "microDollars" from counted`;
+    select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
+      key_micro_dollars_after as "keyMicroDollars" from counted`;
 }
 
 /** The reports that keep the keys of these entries. */
 function recall(sql: AnySql, entries: string) {
   return sql<KeptReport[]>`
-    select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars"
+    select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars",
+      key_tokens_after as "keyTokens", key_micro_dollars_after as "keyMicroDollars"
     from json_to_recordset(${entries}::text::json) as given (n integer, subject text, "sessionId" text, scope text, key text)
     join usage_key on usage_key.subject = given.scope and usage_key.idempotency_key = given.key
     join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key

@@ -1,31 +1,45 @@
-import type { Database } from '../../database/database.ts';
+import type { Database, Sql } from '../../database/database.ts';
 import { randomId } from '../../kernel/ids.ts';
-import type { Claim, Replays } from './contract.ts';
+import { grouped } from '../grouped.ts';
+import type { Found, Replays } from './contract.ts';
 
-interface Row {
+const MAX_LOOKS = 500;
+
+interface Look {
+  readonly keyHash: string;
   readonly bodyHash: string;
-  readonly token: string;
-  readonly sealed: Buffer | null;
+  readonly atMs: number;
 }
 
-/** Kept replies in PostgreSQL. */
+interface Row {
+  readonly keyHash: string;
+  readonly bodyHash: string;
+  readonly sealed: Buffer | null;
+  readonly untilMs: number;
+}
+
+/** Kept replies in PostgreSQL: looks that come together are one statement. */
 export function createPostgresReplays(database: Database): Replays {
+  const lookAt = grouped((looks: readonly Look[]) => database.run((sql) => lookAtAll(sql, looks)), MAX_LOOKS);
+  const look = (keyHash: string, bodyHash: string, atMs: number) => lookAt({ keyHash, bodyHash, atMs });
   return {
+    look,
+
     async claim(keyHash, bodyHash, claimMs, atMs) {
       const token = randomId();
-      // One step: whatever the row was, it comes back as it is now, taken over only when the claim or the reply in it has lapsed.
-      const [row] = await database.run(
-        (sql) => sql<Row[]>`
+      // One step: the row is taken when there is none, or when the claim or the reply in it has lapsed.
+      const { count } = await database.run(
+        (sql) => sql`
           insert into replay as held (key_hash, body_hash, token, sealed, until_ms)
           values (${keyHash}, ${bodyHash}, ${token}, null, ${atMs + claimMs})
-          on conflict (key_hash) do update set
-            body_hash = case when held.until_ms <= ${atMs} then excluded.body_hash else held.body_hash end,
-            token = case when held.until_ms <= ${atMs} then excluded.token else held.token end,
-            sealed = case when held.until_ms <= ${atMs} then null else held.sealed end,
-            until_ms = case when held.until_ms <= ${atMs} then excluded.until_ms else held.until_ms end
-          returning body_hash as "bodyHash", token, sealed`,
+          on conflict (key_hash) do update set body_hash = excluded.body_hash, token = excluded.token, sealed = null,
+            until_ms = excluded.until_ms
+            where held.until_ms <= ${atMs}`,
       );
-      return judge(row, token, bodyHash);
+      if (count === 1) return { kind: 'claimed', token };
+      const found = await look(keyHash, bodyHash, atMs);
+      // Given up meanwhile: somebody may have it by now.
+      return found.kind === 'free' ? { kind: 'pending' } : found;
     },
 
     async keep(keyHash, token, sealed, untilMs) {
@@ -44,9 +58,16 @@ export function createPostgresReplays(database: Database): Replays {
   };
 }
 
-function judge(row: Row | undefined, token: string, bodyHash: string): Claim {
-  if (row === undefined) throw new Error('no replay came back from a claim');
-  if (row.token === token) return { kind: 'claimed', token };
+async function lookAtAll(sql: Sql, looks: readonly Look[]): Promise<Found[]> {
+  const rows = await sql<Row[]>`
+    select key_hash as "keyHash", body_hash as "bodyHash", sealed, until_ms as "untilMs"
+    from replay where key_hash = any(${looks.map(({ keyHash }) => keyHash)}::text[])`;
+  const byKey = new Map(rows.map((row) => [row.keyHash, row]));
+  return looks.map((look) => judge(byKey.get(look.keyHash), look));
+}
+
+function judge(row: Row | undefined, { bodyHash, atMs }: Look): Found {
+  if (row === undefined || row.untilMs <= atMs) return { kind: 'free' };
   if (row.bodyHash !== bodyHash) return { kind: 'mismatch' };
   return row.sealed === null ? { kind: 'pending' } : { kind: 'kept', sealed: row.sealed };
 }

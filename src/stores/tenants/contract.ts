@@ -22,6 +22,14 @@ export interface KeyLimits {
   readonly concurrentSessions?: number | undefined;
 }
 
+/** Ceilings over all subjects of a widget key together; one that is left out does not exist. */
+export interface KeyTotals {
+  readonly sessionsPerMinute?: number | undefined;
+  readonly concurrentSessions?: number | undefined;
+  readonly tokensDaily?: number | undefined;
+  readonly dollarsDaily?: number | undefined;
+}
+
 export interface WidgetKey {
   /** Label identifier, unique in its tenant. */
   readonly id: string;
@@ -33,7 +41,9 @@ export interface WidgetKey {
   /** Pins the key to these agents; null is any. */
   readonly agents: readonly string[] | null;
   readonly allowOverrides: boolean;
+  /** For each subject. */
   readonly limits: KeyLimits;
+  readonly totals: KeyTotals;
   /** Revocation is one-way. */
   readonly revokedAtMs: number | null;
 }

@@ -1,14 +1,23 @@
 // The product as built, with limits out of the way, and sessions in it.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { firstMatch, spawnNode, stopChild } from '../http/measure.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
+/** The demo's tenants, their keys without totals. */
+async function readTenants() {
+  const { tenants } = JSON.parse(await readFile(`${root}/config/tenants.json`, 'utf8'));
+  for (const tenant of tenants) for (const key of tenant.widgetKeys) delete key.totals;
+  return tenants;
+}
+
 /** Starts it with embedded storage in a directory of its own. @param dist the build to run */
 export async function startSwitchboard(environment = {}, dist = `${root}/dist`) {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
+  const tenantsFile = path.join(directory, 'tenants.json');
+  await writeFile(tenantsFile, JSON.stringify({ tenants: await readTenants() }));
   const child = spawnNode(0, [`${dist}/main.js`], {
     cwd: root,
     env: {
@@ -18,6 +27,7 @@ export async function startSwitchboard(environment = {}, dist = `${root}/dist`) 
       HOST: '127.0.0.1',
       PORT: '0',
       DATA_DIR: directory,
+      TENANTS_FILE: tenantsFile,
       RATE_IP_PER_MIN: '1000000000',
       RATE_BURST: '1000000',
       WIDGET_SESSION_PER_MIN: '1000000',
@@ -42,7 +52,7 @@ export async function startSwitchboard(environment = {}, dist = `${root}/dist`) 
 
 /** Creates sessions through the API and returns their ids. */
 export async function createSessions(port, count) {
-  const { tenants } = JSON.parse(await readFile(`${root}/config/tenants.json`, 'utf8'));
+  const tenants = await readTenants();
   const body = JSON.stringify({ widgetKey: tenants[0].widgetKeys[0].key });
   // In development the demo key is bound to the port in use.
   const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };

@@ -26,6 +26,21 @@ describe('check-config', () => {
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
     expect(lines).toContain('provider: local (simulated)');
     expect(lines).toContain('tenants: 1 tenants, 2 widget keys (0 revoked) in config/tenants.json');
+    expect(terminal.printed()).not.toContain('without totals');
+  });
+
+  test('names the keys that nothing bounds over all their visitors, and no others', async () => {
+    const key = (id: string, more: object) => ({ id, key: `w_acme_${id}_1`, origin: 'https://acme.example', ...more });
+    const widgetKeys = [
+      key('free', {}),
+      key('bounded', { totals: { dollarsDaily: 5 } }),
+      key('gone', { revoked: true }),
+      key('open', { totals: {} }),
+    ];
+    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', widgetKeys }] }));
+    const terminal = fakeTerminal({ TENANTS_FILE: file });
+    expect(await run([], terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(/^keys without totals .*: acme\/free, acme\/open$/m);
   });
 
   test('never prints a secret, wherever it stands', async () => {

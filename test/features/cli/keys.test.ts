@@ -45,6 +45,36 @@ describe('keys issue', () => {
     expect(terminal.printed()).toMatch(
       /^acme\/shop-\w{8}\n {2}key {8}w_acme_shop_\w{32}\n {2}origin {5}https:\/\/shop/,
     );
+    expect(terminal.printed()).toMatch(/^ {2}totals {5}sessionsPerMinute 120, concurrentSessions 100, /m);
+  });
+
+  test('bounds what all visitors of the key may use together: as asked, or else as usual', async () => {
+    const issued = async (...more: string[]) => {
+      const { terminal } = build();
+      expect(await run([...issue, '--json', ...more], terminal)).toBe(0);
+      return (JSON.parse(terminal.printed()) as { totals: object }).totals;
+    };
+    expect(await issued('--totals', 'concurrentSessions=20, dollarsDaily=0.5')).toEqual({
+      concurrentSessions: 20,
+      dollarsDaily: 0.5,
+    });
+    expect(await issued('--totals', 'none')).toEqual({});
+    expect(await issued()).toEqual({
+      sessionsPerMinute: 120,
+      concurrentSessions: 100,
+      tokensDaily: 3_000_000,
+      dollarsDaily: 200,
+    });
+  });
+
+  test.each([
+    ['tokensDaily=-1', 'totals.tokensDaily: must be a whole number from 0 to 1000000000000\n'],
+    ['minutes=1', 'totals.minutes: is not a known field\n'],
+    ['dollarsDaily=ten', 'totals.dollarsDaily: must be an amount of dollars\n'],
+  ])('refuses --totals %s', async (totals, complaint) => {
+    const { terminal } = build();
+    expect(await run([...issue, '--totals', totals], terminal)).toBe(1);
+    expect(terminal.complained()).toBe(complaint);
   });
 
   test('tells why it is refused, with exit code 1', async () => {
@@ -97,6 +127,7 @@ describe('keys', () => {
     [['drop'], 'keys has no command "drop"'],
     [['issue', '--tenant', 'acme'], '--site is missing'],
     [['revoke', '--tenant', 'acme', '--id', ' '], '--id is missing'],
+    [[...issue, '--totals', 'concurrentSessions'], '--totals has "concurrentSessions"'],
     [['list', '--tenat', 'acme'], "Unknown option '--tenat'"],
     [['list', 'acme'], "Unexpected argument 'acme'"],
   ])('%j teaches its usage before it opens anything, with exit code 64', async (args, message) => {

@@ -39,7 +39,13 @@ describe('Issuing a key', () => {
   });
 
   test('keeps pins, overrides and limits', async () => {
-    const more = { agents: ['guide'], allowOverrides: false, limits: { concurrentSessions: 5 }, label: 'Shop' };
+    const more = {
+      agents: ['guide'],
+      allowOverrides: false,
+      limits: { concurrentSessions: 5 },
+      totals: { dollarsDaily: 9 },
+      label: 'Shop',
+    };
     expect(await issueKey({ ...request, ...more }, by, build())).toMatchObject(more);
   });
 
@@ -51,6 +57,7 @@ describe('Issuing a key', () => {
       origin: 'https://*.acme.example',
       agents: ['ghost'],
       limits: { dailyTokens: -1 },
+      totals: { dollarsDaily: -1 },
     };
     const refusal = (await issueKey(wrong, by, deps)) as Refusal;
     expect(refusal).toBeInstanceOf(Refusal);
@@ -60,6 +67,7 @@ describe('Issuing a key', () => {
       'origin',
       'agents',
       'limits.dailyTokens',
+      'totals.dollarsDaily',
     ]);
     expect([deps.audit.rows, deps.bus.published]).toEqual([[], []]);
   });

@@ -46,6 +46,7 @@ describe('A tenants file', () => {
             agents: null,
             allowOverrides: true,
             limits: {},
+            totals: {},
             revokedAtMs: null,
           },
         ],
@@ -62,6 +63,7 @@ describe('A tenants file', () => {
     };
     const agent = { id: 'support', model: 'gpt-realtime', voice: 'marin', instructions: 'Help.', tools: [tool] };
     const limits = { sessionsPerMinute: 1, dailyTokens: 2, dailyDollars: 0.000001, concurrentSessions: 50 };
+    const totals = { sessionsPerMinute: 1, concurrentSessions: 50, tokensDaily: 2, dollarsDaily: 0.000001 };
     const full = {
       ...key,
       id: 'site',
@@ -70,13 +72,14 @@ describe('A tenants file', () => {
       agents: ['support'],
       allowOverrides: false,
       limits,
+      totals,
     };
     const tenants = [
       { id: 'acme', name: 'Acme', widgetKeys: [full], agents: [agent], admins: ['Ops@Acme.example', '@acme.org'] },
     ];
     const [tenant] = parseTenantsFile(JSON.stringify({ tenants }), 'tenants.json', atMs);
     expect(tenant).toMatchObject({ name: 'Acme', agents: [agent], admins: ['ops@acme.example', '@acme.org'] });
-    expect(tenant?.keys[0]).toMatchObject({ id: 'site', agents: ['support'], allowOverrides: false, limits });
+    expect(tenant?.keys[0]).toMatchObject({ id: 'site', agents: ['support'], allowOverrides: false, limits, totals });
   });
 
   test('revokes a key at the time of the merge', () => {
@@ -165,6 +168,16 @@ describe('A tenants file', () => {
       'an unknown limit',
       withKey({ limits: { minutes: 1 } }),
       'tenants[0].widgetKeys[0].limits.minutes: is not a known field',
+    ],
+    [
+      'a negative total',
+      withKey({ totals: { sessionsPerMinute: -1 } }),
+      'tenants[0].widgetKeys[0].totals.sessionsPerMinute: must be a whole number from 0 to 1000000',
+    ],
+    [
+      "a total by a limit's name",
+      withKey({ totals: { dailyTokens: 1 } }),
+      'tenants[0].widgetKeys[0].totals.dailyTokens: is not a known field',
     ],
     [
       'instructions above 32 KiB in UTF-8',

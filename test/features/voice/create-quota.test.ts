@@ -50,7 +50,7 @@ describe('A daily quota that is used up while the secret is minted', () => {
   });
 
   test('leaves nothing open when the ledger cannot be asked any more', async () => {
-    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const key = await app.key({ limits: { sessionsPerMinute: 2, concurrentSessions: 1 } });
     const { ledger } = app.service.stores;
     const totals = ledger.totals.bind(ledger);
     let asked = 0;

@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { UpstreamFault, type UpstreamFaultKind } from '../../../src/upstream/contract.ts';
 import { CONSOLE, somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
@@ -167,23 +168,65 @@ describe('A failed mint', () => {
     app.provider.answer = answer;
     expect(codes([await app.create(key)])).toEqual(['opened']);
   });
+});
 
-  test('gives both back also when the caller went away while it ran', async () => {
-    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+describe('A create that has asked the provider', () => {
+  /** A create whose caller hangs up when the provider has been asked. */
+  async function hungUp(key: WidgetKey): Promise<void> {
     const abort = new AbortController();
     const release = app.provider.hold();
-    const headers = { origin: key.origin };
-    const body = { widgetKey: key.key };
+    const asked = app.provider.requests.length;
+    const [headers, body] = [{ origin: key.origin }, { widgetKey: key.key }];
     const lost = app.send({ method: 'POST', path: '/api/session', body, headers, signal: abort.signal });
+    // One that is refused asks nothing.
+    await Promise.race([lost, vi.waitFor(() => expect(app.provider.requests.length).toBeGreaterThan(asked))]);
     abort.abort();
     release();
     await lost;
+  }
+
+  test('stays counted in the minute when the caller hangs up, and gives its slot back', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 2, concurrentSessions: 1 } });
+    await hungUp(key);
     expect(await app.live.registry.size()).toBe(0);
-    expect(codes([await app.create(key)])).toEqual(['opened']);
+    const last = await app.create(key);
+    await app.post('/api/realtime/end', { sm_session_id: last.body['sm_session_id'] });
+    expect(codes([last, await app.create(key)])).toEqual(['opened', 'RATE_LIMIT_EXCEEDED']);
   });
 
-  test('gives slot and minute back when the session cannot be written down', async () => {
+  test('mints no more often than sessions a minute are allowed, however many callers hang up', async () => {
+    const key = await app.key({ limits: { ...roomy, sessionsPerMinute: 12 } });
+    for (let caller = 0; caller < 40; caller += 1) await hungUp(key);
+    expect(app.provider.requests).toHaveLength(12);
+    expect(codes([await app.create(key)])).toEqual(['RATE_LIMIT_EXCEEDED']);
+  });
+
+  test('stays counted when the caller hangs up although the provider then fails', async () => {
+    const key = await app.key({ limits: { ...roomy, sessionsPerMinute: 1 } });
+    const { answer } = app.provider;
+    app.provider.answer = () => Promise.reject(new UpstreamFault('unreachable', 'the request was aborted'));
+    await hungUp(key);
+    app.provider.answer = answer;
+    expect(codes([await app.create(key)])).toEqual(['RATE_LIMIT_EXCEEDED']);
+  });
+
+  test.each([
+    [400, 'RATE_LIMIT_EXCEEDED'],
+    [422, 'RATE_LIMIT_EXCEEDED'],
+    [401, 'opened'],
+    [429, 'opened'],
+    [500, 'opened'],
+  ])('that the provider refuses with %i lets the next of one a minute be %s', async (status, next) => {
     const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const { answer } = app.provider;
+    app.provider.answer = () => Promise.reject(new UpstreamFault('refused', 'no', { status }));
+    expect(codes([await app.create(key, { model: 'nonsense' })])).toEqual(['UPSTREAM_ERROR']);
+    app.provider.answer = answer;
+    expect(codes([await app.create(key)])).toEqual([next]);
+  });
+
+  test('stays counted in the minute when the session cannot be written down, and gives its slot back', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 2, concurrentSessions: 1 } });
     const { history } = app.service.stores;
     const insert = history.insert.bind(history);
     history.insert = () => Promise.reject(new Unavailable('database'));
@@ -191,6 +234,14 @@ describe('A failed mint', () => {
     expect(reply).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE', retryAfter: 2 } });
     expect(reply.headers['retry-after']).toBe('2');
     history.insert = insert;
+    expect(codes([await app.create(key), await app.create(key)])).toEqual(['opened', 'RATE_LIMIT_EXCEEDED']);
+  });
+
+  test('has asked nothing when the caller is gone before: nothing is minted and nothing counted', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const [headers, body] = [{ origin: key.origin }, { widgetKey: key.key }];
+    await app.send({ method: 'POST', path: '/api/session', body, headers, signal: AbortSignal.abort() });
+    expect(app.provider.requests).toHaveLength(0);
     expect(codes([await app.create(key)])).toEqual(['opened']);
   });
 });

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { KeyName, KeySlots } from '../../src/stores/key-slots/contract.ts';
+import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
+import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, voiceRecord, type Make } from './support.ts';
+
+const LEASE_MS = 10_000;
+
+export interface KeySlotsNode {
+  readonly slots: KeySlots;
+  readonly history: VoiceHistory;
+}
+
+export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
+  describe(`open sessions of a widget key, ${name}`, () => {
+    const node = nodesOf(make);
+    const at = DAY_BEGIN;
+    const aKey = (): KeyName => ({ tenantId: 'acme', keyId: randomId() });
+    const take = (key: KeyName, id: string, limit: number, now = at) =>
+      node().slots.take(key, id, limit, now + LEASE_MS, now);
+    const insert = async (key: KeyName, id: string) => {
+      const record = voiceRecord({ ...key, id });
+      await node().history.insert({ record, state: 'engaged' });
+      return record;
+    };
+
+    test('as many get in as the limit says, and a key knows nothing of another', async () => {
+      const [key, other] = [aKey(), aKey()];
+      const limit = async (of: KeyName) => [await take(of, randomId(), 2), await take(of, randomId(), 2)];
+      expect([await limit(key), await take(key, randomId(), 2)]).toEqual([[true, true], false]);
+      expect(await limit(other)).toEqual([true, true]);
+      expect(await take({ ...key, tenantId: 'globex' }, randomId(), 1)).toBe(true);
+      expect(await take(aKey(), randomId(), 0)).toBe(false);
+    });
+
+    test('a session that was not opened is free at once; a stranger frees nothing', async () => {
+      const [key, id] = [aKey(), randomId()];
+      await take(key, id, 1);
+      await node().slots.free(randomId());
+      expect(await take(key, randomId(), 1)).toBe(false);
+      await node().slots.free(id);
+      expect(await take(key, randomId(), 1)).toBe(true);
+    });
+
+    test('a session counts once while it is opened, and until the history says that it is idle or over', async () => {
+      const key = aKey();
+      const ids = [randomId(), randomId()];
+      for (const id of ids) expect(await take(key, id, 2)).toBe(true);
+      const records = await Promise.all(ids.map((id) => insert(key, id)));
+      expect([await take(key, randomId(), 2), await take(key, randomId(), 3)]).toEqual([false, true]);
+      for (const id of ids) expect(await node().slots.confirm(key, id)).toBe(true);
+      expect(await take(key, randomId(), 3)).toBe(false);
+      const [first, second] = records.map((record) => ({ ...record, version: 2 }));
+      if (first === undefined || second === undefined) throw new Error('both were inserted');
+      await node().history.save([{ record: first, state: 'idle' }]);
+      expect([await take(key, randomId(), 3), await take(key, randomId(), 3)]).toEqual([true, false]);
+      await node().history.save([{ record: endedRecord(second), state: 'ended' }]);
+      expect([await take(key, randomId(), 3), await take(key, randomId(), 3)]).toEqual([true, false]);
+    });
+
+    test('sessions that began before the key had a ceiling are counted', async () => {
+      const key = aKey();
+      await insert(key, randomId());
+      expect([await take(key, randomId(), 1), await take(key, randomId(), 2)]).toEqual([false, true]);
+    });
+
+    test('what a node that died was about to open counts for a lease, and cannot begin when others got in since', async () => {
+      const [key, lost] = [aKey(), randomId()];
+      await take(key, lost, 1);
+      expect(await take(key, randomId(), 1, at + LEASE_MS - 1)).toBe(false);
+      expect(await take(key, randomId(), 1, at + LEASE_MS)).toBe(true);
+      await insert(key, lost);
+      expect(await node().slots.confirm(key, lost)).toBe(false);
+    });
+
+    test('of 64 that take at once as many get in as the limit says, again and again', async () => {
+      const key = aKey();
+      for (let round = 0; round < 3; round += 1) {
+        const ids = Array.from({ length: RACERS }, () => randomId());
+        const admitted = await atOnce(RACERS, (index) => take(key, ids[index] as string, 7));
+        expect(admitted.filter(Boolean)).toHaveLength(7);
+        await atOnce(RACERS, (index) => node().slots.free(ids[index] as string));
+      }
+    });
+
+    test('of many keys at once each has its own exact limit, also with other limits asked of the same key', async () => {
+      const keys = Array.from({ length: 4 }, aKey);
+      const taken = await atOnce(96, async (index) => {
+        const limit = (index % 4) + 1 + (index > 48 ? 1 : 0);
+        return { key: index % 4, limit, isIn: await take(keys[index % 4] as KeyName, randomId(), limit) };
+      });
+      const admitted = keys.map((_, key) => taken.filter((one) => one.key === key && one.isIn).length);
+      expect(admitted).toEqual([2, 3, 4, 5]);
+    });
+
+    test('with sessions opened and ended at once there is never one too many', async () => {
+      const key = aKey();
+      let open = 0;
+      await atOnce(24, async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const id = randomId();
+          if (!(await take(key, id, 4))) continue;
+          const record = await insert(key, id);
+          expect(await node().slots.confirm(key, id)).toBe(true);
+          open += 1;
+          expect(open).toBeLessThanOrEqual(4);
+          open -= 1;
+          await node().history.save([{ record: endedRecord(record), state: 'ended' }]);
+        }
+      });
+      const last = await atOnce(8, () => take(key, randomId(), 4));
+      expect(last.filter(Boolean)).toHaveLength(4);
+    });
+  });
+}
