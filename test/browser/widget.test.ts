@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
+import { ProviderPeer } from '../support/provider-peer.ts';
 import { World } from '../support/world.ts';
 import { soon } from './demo-page.ts';
 
@@ -105,31 +106,8 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
   });
 
   test('talks with a provider of the OpenAI shape, and counts the tokens of its responses', async () => {
-    const calls: { readonly authorization: string | undefined; readonly type: string | undefined }[] = [];
-    await inPage(`globalThis.answer = async (sdp) => {
-      globalThis.provider = new RTCPeerConnection();
-      provider.ondatachannel = ({ channel }) => { globalThis.events = channel; };
-      const speaker = new AudioContext();
-      const tone = new OscillatorNode(speaker);
-      const voice = speaker.createMediaStreamDestination();
-      tone.connect(voice); tone.start();
-      for (const track of voice.stream.getTracks()) provider.addTrack(track, voice.stream);
-      await provider.setRemoteDescription({ type: 'offer', sdp });
-      await provider.setLocalDescription();
-      await new Promise((done) => {
-        provider.onicegatheringstatechange = () => provider.iceGatheringState === 'complete' && done();
-        if (provider.iceGatheringState === 'complete') done();
-      });
-      return provider.localDescription.sdp;
-    }`);
-    await visit.page.route('https://api.openai.com/v1/realtime/calls', async (route) => {
-      const headers = await route.request().allHeaders();
-      calls.push({ authorization: headers['authorization'], type: headers['content-type'] });
-      const offer = JSON.stringify(route.request().postData());
-      const body = await visit.page.evaluate<string>(`answer(${offer})`);
-      await route.fulfill({ status: 201, contentType: 'application/sdp', headers: cors, body });
-    });
-    const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
+    const provider = await ProviderPeer.open(browser, host.origin);
+    await provider.serve(visit.page);
 
     await connect();
     await inPage(`(async () => {
@@ -140,11 +118,12 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
         reportUsage: ({ total_tokens }) => ({ tokens: total_tokens, dollars: total_tokens / 1000 }),
       });
     })()`);
-    await vi.waitFor(async () => expect(await inPage('globalThis.events?.readyState')).toBe('open'), soon);
-    expect(calls).toEqual([{ authorization: `Bearer ${world.provider.secrets.at(-1)}`, type: 'application/sdp' }]);
+    await vi.waitFor(async () => expect(await provider.isReady).toBe(true), soon);
+    expect(provider.calls).toEqual([
+      { authorization: `Bearer ${world.provider.secrets.at(-1)}`, type: 'application/sdp' },
+    ]);
 
-    const response = { id: 'resp_1', usage: { total_tokens: 42 } };
-    await inPage(`events.send('${JSON.stringify({ type: 'response.done', response })}')`);
+    await provider.say({ type: 'response.done', response: { id: 'resp_1', usage: { total_tokens: 42 } } });
     await vi.waitFor(async () => expect(await inPage('globalThis.usage?.dollars')).toBeCloseTo(0.342), soon);
 
     // Both sides make a noise, so it is never quiet.
@@ -154,6 +133,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     expect(await inPage('call.peer.connectionState')).toBe('closed');
     expect(await inPage('call.stream.getTracks()[0].readyState')).toBe('ended');
     expect(visit.strangers.splice(0)).toEqual(['https://api.openai.com/v1/realtime/calls']);
+    await provider.close();
   });
 
   test('does what the README’s first widget says, and tells the visitor in words when the call is refused', async () => {
