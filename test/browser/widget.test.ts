@@ -74,6 +74,18 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     expect(await listed(id)).toMatchObject({ endReason: 'closed_by_client' });
   });
 
+  test('makes one session of two calls in a row, and another once the first is there', async () => {
+    const options = `{ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}' }`;
+    const [one, same, other] = (await inPage(`(async () => {
+      const both = await Promise.all([Switchboard.connect(${options}), Switchboard.connect(${options})]);
+      const sessions = [...both, await Switchboard.connect(${options})];
+      await Promise.all(sessions.map((session) => session.end()));
+      return sessions.map(({ id }) => id);
+    })()`)) as readonly string[];
+    expect(same).toBe(one);
+    expect(other).not.toBe(one);
+  });
+
   test('explains in words for the visitor why it may not start', async () => {
     const connecting = `Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: 'w_unknown' })`;
     expect(
@@ -136,7 +148,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     await provider.close();
   });
 
-  test('does what the README’s first widget says, and tells the visitor in words when the call is refused', async () => {
+  test('does what the README’s first widget says: one session for a double click, and words for the visitor when the call is refused', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
     const snippet = /^```html\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
     host.own = snippet
@@ -147,10 +159,12 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
       route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' }),
     );
     await visit.page.goto(`${host.origin}/own`);
-    await visit.page.getByRole('button').click();
+    await visit.page.getByRole('button').dblclick();
     await visit.page.getByText('The voice service did not take the call.').waitFor({ timeout: soon.timeout });
     // A session without a call is of no use to the visitor, and holds a slot.
     await vi.waitFor(async () => expect(await listed(visit.sessionId)).toMatchObject({ state: 'ended' }), soon);
+    // The second click of the visitor made no second one.
+    expect(visit.requests.filter((one) => one === 'POST /api/session')).toHaveLength(1);
     await visit.page.getByRole('button').click();
     await vi.waitFor(() => expect(visit.requests.filter((one) => one === 'POST /api/session')).toHaveLength(2), soon);
     expect(new Set(visit.strangers.splice(0))).toEqual(new Set(['https://api.openai.com/v1/realtime/calls']));

@@ -26,7 +26,9 @@ describe('A call with the provider, by the clock,', () => {
         }
       },
       fetch: (url: string) =>
-        Promise.resolve(url.endsWith('/session') ? Response.json(created) : Response.json({ ok: true }, { status: 201 })),
+        Promise.resolve(
+          url.endsWith('/session') ? Response.json(created) : Response.json({ ok: true }, { status: 201 }),
+        ),
     });
     const events = record(session);
     states = () => events.filter(({ type }) => type === 'media').map(({ event }) => event['state']);

@@ -47,14 +47,16 @@ export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
   const file = (name: string): URL => new URL(name, webDirectory);
 
   return [
-    ...['widget.js', 'widget.mjs', 'widget.d.ts'].map((name) =>
+    ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>
       get(`/${name}`, (call) => sendFile(call, file(name), forEverybody)),
     ),
     ...['demo.js', 'demo.css'].map((name) => get(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`)))),
     // Who opens the address that the start-up message names should meet the product.
     get('/', () => ({ status: 302, body: '', headers: [['Location', '/demo']] })),
-    get('/demo', (call) =>
-      sendFile(call, file('demo/index.html'), [pagePolicyWith(callOrigins[parts.provider.name] ?? [])]),
+    ...['/demo', '/demo/'].map((path) =>
+      get(path, (call) =>
+        sendFile(call, file('demo/index.html'), [pagePolicyWith(callOrigins[parts.provider.name] ?? [])]),
+      ),
     ),
     get('/demo/config.json', ({ request }) => ({
       status: 200,
