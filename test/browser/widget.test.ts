@@ -155,11 +155,19 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
       .replaceAll('https://voice.example.com', world.server.origin)
       .replace('w_acme_site_…', widgetKey)
       .replace("'acme'", "'host'");
-    await visit.page.route('https://api.openai.com/v1/realtime/calls', (route) =>
-      route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' }),
-    );
+    // The provider refuses only when both clicks are done: until then a conversation is on its way.
+    let answer = (): void => undefined;
+    const clicked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await visit.page.route('https://api.openai.com/v1/realtime/calls', async (route) => {
+      await clicked;
+      await route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' });
+    });
     await visit.page.goto(`${host.origin}/own`);
     await visit.page.getByRole('button').dblclick();
+    await vi.waitFor(() => expect(visit.sessionId).not.toBe(''), soon);
+    answer();
     await visit.page.getByText('The voice service did not take the call.').waitFor({ timeout: soon.timeout });
     // A session without a call is of no use to the visitor, and holds a slot.
     await vi.waitFor(async () => expect(await listed(visit.sessionId)).toMatchObject({ state: 'ended' }), soon);

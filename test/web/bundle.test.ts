@@ -100,14 +100,13 @@ describe('The widget SDK as it is served', () => {
       readonly connect: (options: object) => Promise<{ readonly end: () => Promise<void> }>;
       readonly SwitchboardError: new (body: object) => object;
     };
+    function noSocket(): never {
+      throw new Error('blocked');
+    }
     const session = await connect({
       baseUrl: 'https://s.example',
       fetch: (url: string) => Promise.resolve(Response.json(url.endsWith('/session') ? created : { ok: true })),
-      WebSocket: class {
-        constructor() {
-          throw new Error('blocked');
-        }
-      },
+      WebSocket: noSocket,
     });
     await session.end();
     const keys = (value: object): string => JSON.stringify(Object.keys(value));

@@ -1,7 +1,7 @@
 import type * as Api from './api.ts';
 
 /** What the SDK finds by itself, in words for the visitor; every other code is the server's. The README has the same list. */
-export const ownCodes: Readonly<Record<Api.OwnCode, string>> = {
+const ownCodes: Readonly<Record<Api.OwnCode, string>> = {
   NETWORK_ERROR: 'No connection. Please check your network.',
   MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',
   MICROPHONE_MISSING: 'No microphone was found. Please connect one, or close the program that uses it.',

@@ -1,7 +1,7 @@
 import type { AudioConstraints } from './api.ts';
 import { failure } from './error.ts';
 
-const refused = ['NotAllowedError', 'SecurityError'];
+const refused = new Set(['NotAllowedError', 'SecurityError']);
 
 /** Asks the visitor for the microphone. @throws SwitchboardError MICROPHONE_INSECURE, MICROPHONE_BLOCKED, MICROPHONE_MISSING */
 export async function openMicrophone(audio: AudioConstraints): Promise<MediaStream> {
@@ -11,7 +11,7 @@ export async function openMicrophone(audio: AudioConstraints): Promise<MediaStre
   try {
     return await devices.getUserMedia({ audio });
   } catch (cause) {
-    const isRefused = refused.includes((cause as DOMException).name);
+    const isRefused = refused.has((cause as DOMException).name);
     throw failure(isRefused ? 'MICROPHONE_BLOCKED' : 'MICROPHONE_MISSING', cause);
   }
 }
