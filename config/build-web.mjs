@@ -37,10 +37,15 @@ function bundle({ build }, input, output, plugins = []) {
   });
 }
 
-/** The published types are one file without imports; a plain script has the same under the global's name. */
+/** The published types are files without imports: the module's, and the same with the global that the plain script defines. */
 async function publishTypes() {
   const types = await readFile(join(web, 'widget/api.ts'), 'utf8');
-  await writeFile(join(out, 'widget.d.ts'), `${types}\nexport as namespace Switchboard;\n`);
+  const names = [...types.matchAll(/^export (?:declare )?(?:class|function|interface|type) (\w+)/gm)].map(
+    ([, name]) => name,
+  );
+  const global = `\ndeclare global {\n  namespace Switchboard {\n    export { ${names.join(', ')} };\n  }\n}\n`;
+  await writeFile(join(out, 'widget.d.mts'), types);
+  await writeFile(join(out, 'widget.d.ts'), types + global);
 }
 
 /** @param {Date} startedAt dates the stamp, so that a change during the build makes it stale */

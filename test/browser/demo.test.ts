@@ -47,6 +47,36 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#status', 'Engaged');
   });
 
+  test('is also there, as is the API reference, under a path that ends in a slash', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    await demo.visit.page.goto(`${server.direct}/demo/`);
+    await demo.start();
+    await demo.visit.page.goto(`${server.direct}/docs/`);
+    await demo.visit.page.locator('.opblock').first().waitFor({ timeout: soon.timeout });
+  });
+
+  test('tells what happened where a visitor with a phone is looking', async () => {
+    demo = await DemoPage.open(browser, server.direct, { viewport: { width: 390, height: 844 } });
+    await demo.start();
+    await demo.button('Close it from').click();
+    await demo.sees('#notice', 'This conversation was closed.');
+    const seen = await demo.visit.page.evaluate<{ readonly y: number; readonly top: number; readonly bottom: number }>(
+      "(({ top, bottom }) => ({ y: scrollY, top, bottom }))(document.getElementById('notice').getBoundingClientRect())",
+    );
+    expect(seen.y).toBeGreaterThan(844);
+    expect(seen.top).toBeGreaterThanOrEqual(0);
+    expect(seen.bottom).toBeLessThanOrEqual(844);
+  });
+
+  test('says nothing in numbers that the settings could contradict', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    expect(await demo.text('section[aria-labelledby="session-title"]')).not.toMatch(/\d/);
+    expect(await demo.visit.page.locator('#chart').textContent()).not.toMatch(/\d/);
+    await demo.start();
+    await demo.sees('#hurry', 'Silence may last 300 seconds here');
+    await demo.sees('#media', 'simulated');
+  });
+
   test('connects, beats over the socket and counts what the conversation costs', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();

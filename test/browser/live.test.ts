@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { grantEverything, launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { TestProvider } from '../support/provider.ts';
 import { DemoPage } from './demo-page.ts';
@@ -14,7 +14,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skip
   let server: DemoServer;
 
   beforeAll(async () => {
-    [browser, provider] = await Promise.all([launchBrowser(), TestProvider.start()]);
+    [browser, provider] = await Promise.all([launchBrowser(grantEverything), TestProvider.start()]);
     server = await DemoServer.start({ OPENAI_API_KEY: provider.apiKey, UPSTREAM_BASE_URL: provider.baseUrl });
   });
 
@@ -35,11 +35,22 @@ describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skip
     await demo.start();
     await demo.sees('#notice', 'The voice service did not take the call.');
     await demo.sees('#status', 'Engaged');
+    await demo.sees('#media', 'lost');
     expect(secrets).toEqual([`Bearer ${provider.secrets.at(-1)}`]);
     await demo.sees('#wire', `POST ${callsUrl}`);
     expect(await demo.visit.page.locator('body').textContent()).not.toContain(provider.secrets.at(-1));
     await demo.visit.end();
     expect(demo.visit.strangers).toEqual([callsUrl]);
     expect(demo.visit.complaints).toEqual([]);
+  });
+
+  test('asks for the microphone before there is a session', async () => {
+    const demo = await DemoPage.open(browser, server.direct);
+    await demo.sees('#mode', 'Live: openai');
+    await demo.button('Start a conversation').click();
+    await demo.sees('#notice', 'Please allow this page to use the microphone.');
+    await demo.sees('#status', 'Not started.');
+    expect(demo.visit.requests).not.toContain('POST /api/session');
+    await demo.visit.end();
   });
 });

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
+import { ProviderPeer } from '../support/provider-peer.ts';
 import { World } from '../support/world.ts';
 import { soon } from './demo-page.ts';
 
@@ -73,6 +74,18 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     expect(await listed(id)).toMatchObject({ endReason: 'closed_by_client' });
   });
 
+  test('makes one session of two calls in a row, and another once the first is there', async () => {
+    const options = `{ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}' }`;
+    const [one, same, other] = (await inPage(`(async () => {
+      const both = await Promise.all([Switchboard.connect(${options}), Switchboard.connect(${options})]);
+      const sessions = [...both, await Switchboard.connect(${options})];
+      await Promise.all(sessions.map((session) => session.end()));
+      return sessions.map(({ id }) => id);
+    })()`)) as readonly string[];
+    expect(same).toBe(one);
+    expect(other).not.toBe(one);
+  });
+
   test('explains in words for the visitor why it may not start', async () => {
     const connecting = `Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: 'w_unknown' })`;
     expect(
@@ -105,31 +118,8 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
   });
 
   test('talks with a provider of the OpenAI shape, and counts the tokens of its responses', async () => {
-    const calls: { readonly authorization: string | undefined; readonly type: string | undefined }[] = [];
-    await inPage(`globalThis.answer = async (sdp) => {
-      globalThis.provider = new RTCPeerConnection();
-      provider.ondatachannel = ({ channel }) => { globalThis.events = channel; };
-      const speaker = new AudioContext();
-      const tone = new OscillatorNode(speaker);
-      const voice = speaker.createMediaStreamDestination();
-      tone.connect(voice); tone.start();
-      for (const track of voice.stream.getTracks()) provider.addTrack(track, voice.stream);
-      await provider.setRemoteDescription({ type: 'offer', sdp });
-      await provider.setLocalDescription();
-      await new Promise((done) => {
-        provider.onicegatheringstatechange = () => provider.iceGatheringState === 'complete' && done();
-        if (provider.iceGatheringState === 'complete') done();
-      });
-      return provider.localDescription.sdp;
-    }`);
-    await visit.page.route('https://api.openai.com/v1/realtime/calls', async (route) => {
-      const headers = await route.request().allHeaders();
-      calls.push({ authorization: headers['authorization'], type: headers['content-type'] });
-      const offer = JSON.stringify(route.request().postData());
-      const body = await visit.page.evaluate<string>(`answer(${offer})`);
-      await route.fulfill({ status: 201, contentType: 'application/sdp', headers: cors, body });
-    });
-    const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
+    const provider = await ProviderPeer.open(browser, host.origin);
+    await provider.serve(visit.page);
 
     await connect();
     await inPage(`(async () => {
@@ -140,11 +130,12 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
         reportUsage: ({ total_tokens }) => ({ tokens: total_tokens, dollars: total_tokens / 1000 }),
       });
     })()`);
-    await vi.waitFor(async () => expect(await inPage('globalThis.events?.readyState')).toBe('open'), soon);
-    expect(calls).toEqual([{ authorization: `Bearer ${world.provider.secrets.at(-1)}`, type: 'application/sdp' }]);
+    await vi.waitFor(async () => expect(await provider.isReady).toBe(true), soon);
+    expect(provider.calls).toEqual([
+      { authorization: `Bearer ${world.provider.secrets.at(-1)}`, type: 'application/sdp' },
+    ]);
 
-    const response = { id: 'resp_1', usage: { total_tokens: 42 } };
-    await inPage(`events.send('${JSON.stringify({ type: 'response.done', response })}')`);
+    await provider.say({ type: 'response.done', response: { id: 'resp_1', usage: { total_tokens: 42 } } });
     await vi.waitFor(async () => expect(await inPage('globalThis.usage?.dollars')).toBeCloseTo(0.342), soon);
 
     // Both sides make a noise, so it is never quiet.
@@ -154,23 +145,34 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
     expect(await inPage('call.peer.connectionState')).toBe('closed');
     expect(await inPage('call.stream.getTracks()[0].readyState')).toBe('ended');
     expect(visit.strangers.splice(0)).toEqual(['https://api.openai.com/v1/realtime/calls']);
+    await provider.close();
   });
 
-  test('does what the README’s first widget says, and tells the visitor in words when the call is refused', async () => {
+  test('does what the README’s first widget says: one session for a double click, and words for the visitor when the call is refused', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
     const snippet = /^```html\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
     host.own = snippet
       .replaceAll('https://voice.example.com', world.server.origin)
       .replace('w_acme_site_…', widgetKey)
       .replace("'acme'", "'host'");
-    await visit.page.route('https://api.openai.com/v1/realtime/calls', (route) =>
-      route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' }),
-    );
+    // The provider refuses only when both clicks are done: until then a conversation is on its way.
+    let answer = (): void => undefined;
+    const clicked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await visit.page.route('https://api.openai.com/v1/realtime/calls', async (route) => {
+      await clicked;
+      await route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' });
+    });
     await visit.page.goto(`${host.origin}/own`);
-    await visit.page.getByRole('button').click();
+    await visit.page.getByRole('button').dblclick();
+    await vi.waitFor(() => expect(visit.sessionId).not.toBe(''), soon);
+    answer();
     await visit.page.getByText('The voice service did not take the call.').waitFor({ timeout: soon.timeout });
     // A session without a call is of no use to the visitor, and holds a slot.
     await vi.waitFor(async () => expect(await listed(visit.sessionId)).toMatchObject({ state: 'ended' }), soon);
+    // The second click of the visitor made no second one.
+    expect(visit.requests.filter((one) => one === 'POST /api/session')).toHaveLength(1);
     await visit.page.getByRole('button').click();
     await vi.waitFor(() => expect(visit.requests.filter((one) => one === 'POST /api/session')).toHaveLength(2), soon);
     expect(new Set(visit.strangers.splice(0))).toEqual(new Set(['https://api.openai.com/v1/realtime/calls']));

@@ -1,6 +1,11 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { findBinary, reasonToSkip } from './services/binaries.ts';
 
+/** A microphone that beeps; without it this machine has none. */
+export const fakeMicrophone = '--use-fake-device-for-media-stream';
+/** Grants the microphone to every page, for ever; without it pages have what Playwright permits. */
+export const grantEverything = '--use-fake-ui-for-media-stream';
+
 export const browserFlags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -11,8 +16,10 @@ export const browserFlags = [
   '--disable-sync',
   // Nothing leaves the machine, whatever a page asks for.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
-  '--use-fake-device-for-media-stream',
-  '--use-fake-ui-for-media-stream',
+  fakeMicrophone,
+  grantEverything,
+  // Peers find each other also on a machine that has no network at all.
+  '--allow-loopback-in-peer-connection',
   '--autoplay-policy=no-user-gesture-required',
 ];
 
@@ -26,9 +33,16 @@ export function reasonToSkipBrowser(): string | undefined {
   return reasonToSkip(findChromium);
 }
 
-/** Debian's Chromium without a window and with a profile of its own. @throws ServiceMissing when it is not installed */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: findChromium(), args: browserFlags });
+/**
+ * Debian's Chromium without a window and with a profile of its own.
+ * @param without flags that it is started without
+ * @throws ServiceMissing when it is not installed
+ */
+export function launchBrowser(...without: readonly string[]): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findChromium(),
+    args: browserFlags.filter((flag) => !without.includes(flag)),
+  });
 }
 
 /** A page with a memory for everything that must not happen on it. */

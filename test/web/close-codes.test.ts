@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { created } from '../support/fake-server.ts';
 import { loadSdk, record, type Session } from './sdk.ts';
 
 /** A socket in the hands of the test. */
@@ -38,27 +39,30 @@ class FakeSocket extends EventTarget {
 }
 
 const session = { active: true, startedAt: '', lastSeenAt: '', durationSec: 0, idleSec: 0 };
-const created = {
-  id: 'sess_1',
-  sm_session_id: 's:1:1',
-  client_secret: { value: 'ek_local_1', expires_at: 0 },
-  heartbeat: { intervalSec: 45 },
-  limits: { maxMinutes: 15, maxIdleSec: 300 },
-};
 const over = { error: 'over', code: 'SESSION_DURATION_EXCEEDED', userMessage: 'It is over.', reason: 'idle_exceeded' };
 
 /** Replies to heartbeats; `reply` may be replaced. */
-const server = { reply: (): Response => Response.json({ ok: true, session }), heartbeats: 0 };
+const server = {
+  reply: (_given: AbortSignal): Response | Promise<Response> => Response.json({ ok: true, session }),
+  heartbeats: 0,
+};
+
+/** A server that stands still: who asks gives up at some time. */
+function neverReply(given: AbortSignal): Promise<Response> {
+  return new Promise((_resolve, reject) => {
+    given.addEventListener('abort', () => reject(given.reason as Error));
+  });
+}
 
 async function connect(): Promise<{ readonly session: Session; readonly events: ReturnType<typeof record> }> {
   const { connect } = await loadSdk();
   const session = await connect({
     baseUrl: 'https://s.example',
     WebSocket: FakeSocket,
-    fetch(url: string) {
-      if (url.endsWith('/api/session')) return Promise.resolve(Response.json(created));
+    async fetch(url: string, { signal }: { readonly signal: AbortSignal }) {
+      if (url.endsWith('/api/session')) return Response.json(created);
       server.heartbeats += 1;
-      return Promise.resolve(server.reply());
+      return server.reply(signal);
     },
   });
   return { session, events: record(session) };
@@ -79,6 +83,12 @@ describe('When the server closes the socket, the SDK', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    // The platform's own does not follow the clock of the test.
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const late = new AbortController();
+      setTimeout(() => late.abort(new DOMException('', 'TimeoutError')), ms);
+      return late.signal;
+    });
     FakeSocket.opened.length = 0;
     server.heartbeats = 0;
     server.reply = () => Response.json({ ok: true, session });
@@ -149,6 +159,53 @@ describe('When the server closes the socket, the SDK', () => {
     expect(server.heartbeats).toBe(1);
     expect(session.transport).toBe('http');
     expect(events.at(-1)?.type).toBe('beat');
+  });
+
+  describe('and nobody answers', () => {
+    beforeEach(() => {
+      server.reply = () => {
+        throw new TypeError('connection refused');
+      };
+    });
+
+    test('tells it as soon as no other socket opens, long before the next heartbeat is due', async () => {
+      const { events } = await connect();
+      FakeSocket.opened[0]?.attach();
+      expect(await reopensAfter(1006)).toBeLessThanOrEqual(1000);
+      expect(server.heartbeats).toBe(0);
+      FakeSocket.opened[1]?.end(1006);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(events.at(-1)).toMatchObject({ type: 'error', event: { code: 'NETWORK_ERROR' } });
+    });
+
+    test('tells it when the first socket does not open', async () => {
+      const { events } = await connect();
+      FakeSocket.opened[0]?.end(1006);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(events.at(-1)).toMatchObject({ type: 'error', event: { code: 'NETWORK_ERROR' } });
+    });
+
+    test('tells it before the next heartbeat is due when the server is there but stands still', async () => {
+      server.reply = neverReply;
+      const { events } = await connect();
+      FakeSocket.opened[0]?.attach();
+      // One heartbeat over the socket, and the same over HTTP, wait for ten seconds each.
+      await vi.advanceTimersByTimeAsync(45_000 + 10_000 + 10_000);
+      expect(server.heartbeats).toBe(1);
+      expect(events.at(-1)).toMatchObject({ type: 'error', event: { code: 'NETWORK_ERROR' } });
+    });
+  });
+
+  test('beats once over HTTP when sockets are blocked, and then as usual', async () => {
+    await connect();
+    for (let failures = 0; failures < 4; failures += 1) await reopensAfter(1006);
+    expect(server.heartbeats).toBe(1);
+  });
+
+  test.each([1012, 4429, 4503])('does not burden a server that closes by itself (%s) with heartbeats', async (code) => {
+    await connect();
+    for (let closes = 0; closes < 3; closes += 1) await reopensAfter(code);
+    expect(server.heartbeats).toBe(0);
   });
 
   test('tells the true idle time once the page told of activity, and nothing before', async () => {

@@ -89,9 +89,9 @@ describe('The widget SDK in a back end', () => {
     const session = await connect({ email: `quota-${how.length}@demo.example`, ...options });
     const events = record(session);
     await vi.waitFor(() => expect(events.some(({ type }) => type === 'beat')).toBe(true), soon);
-    const report = session.reportUsage({ tokens: 300_001 });
-    await expect(report).rejects.toMatchObject({ code: 'DAILY_QUOTA_EXCEEDED' });
-    await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ event: { reason: 'quota_exceeded' } }), soon);
+    const report = session.reportUsage({ tokens: 300_001 }).catch((error: unknown) => [error, session.state]);
+    expect(await report).toMatchObject([{ code: 'DAILY_QUOTA_EXCEEDED' }, 'ended']);
+    expect(events.at(-1)).toMatchObject({ event: { reason: 'quota_exceeded', code: 'SESSION_DURATION_EXCEEDED' } });
   });
 
   test('refuses a call when the provider is simulated, without calling anybody', async () => {
@@ -118,6 +118,89 @@ describe('The widget SDK in a back end', () => {
     const session = await connect({ fetch: (url: string, init: RequestInit) => answers.shift() ?? fetch(url, init) });
     expect(answers).toHaveLength(0);
     await session.end();
+  });
+
+  test('tells that the server died without waiting for the next heartbeat, and that it is back', async () => {
+    const mortal = await DemoServer.start({ HEARTBEAT_INTERVAL_SEC: '900' });
+    const session = await connect({ baseUrl: mortal.direct, headers: { Origin: mortal.direct } });
+    const events = record(session);
+    await vi.waitFor(() => expect(session.transport).toBe('socket'), soon);
+    await mortal.end('SIGKILL');
+    await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ event: { code: 'NETWORK_ERROR' } }), soon);
+    await mortal.start();
+    // Its tries come ever more seldom, half a minute apart at most.
+    await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ type: 'beat' }), { timeout: 45_000, interval: 20 });
+    await session.end();
+    await mortal.close();
+  });
+
+  describe('with a signal', () => {
+    const aborted = { name: 'AbortError' };
+
+    test('asks for no session when it is aborted already', async () => {
+      let requests = 0;
+      const opened = connect({
+        signal: AbortSignal.abort(),
+        fetch: () => Promise.reject(new Error(`request ${(requests += 1)}`)),
+      });
+      await expect(opened).rejects.toMatchObject(aborted);
+      expect(requests).toBe(0);
+    });
+
+    test('asks no more when it is aborted between two tries', async () => {
+      vi.useFakeTimers();
+      try {
+        const given = new AbortController();
+        let requests = 0;
+        const opened = connect({
+          signal: given.signal,
+          fetch() {
+            requests += 1;
+            setTimeout(() => given.abort());
+            return Promise.resolve(new Response('', { status: 502 }));
+          },
+        });
+        const [outcome] = await Promise.all([opened.catch(String), vi.advanceTimersByTimeAsync(60_000)]);
+        expect(outcome).toMatch('AbortError');
+        expect(requests).toBe(1);
+      } finally {
+        vi.useRealTimers();
+      }
+    });
+
+    test('ends the session that is created while it is aborted', async () => {
+      const given = new AbortController();
+      let id = '';
+      const opened = connect({
+        signal: given.signal,
+        async fetch(url: string, init: RequestInit) {
+          const reply = await fetch(url, init);
+          if (!url.endsWith('/api/session')) return reply;
+          id = ((await reply.clone().json()) as { readonly sm_session_id: string }).sm_session_id;
+          given.abort();
+          return reply;
+        },
+      });
+      await expect(opened).rejects.toMatchObject(aborted);
+      await vi.waitFor(
+        async () => expect(await server.session(id)).toMatchObject({ endReason: 'closed_by_client' }),
+        soon,
+      );
+    });
+
+    test('ends the session when it is aborted later', async () => {
+      const given = new AbortController();
+      const session = await connect({ signal: given.signal });
+      given.abort();
+      await vi.waitFor(() => expect(session.state).toBe('ended'), soon);
+      expect(await server.session(session.id)).toMatchObject({ endReason: 'closed_by_client' });
+    });
+  });
+
+  test('opens a session for each call in a back end, which speaks for many', async () => {
+    const [one, other] = await Promise.all([connect(), connect()]);
+    expect(one.id).not.toBe(other.id);
+    await Promise.all([one.end(), other.end()]);
   });
 
   test('gives up creating a session when nobody answers', async () => {

@@ -13,7 +13,7 @@ export interface Session {
   readonly on: (type: string, listener: (event: Readonly<Record<string, unknown>>) => void) => () => void;
   readonly active: () => void;
   readonly reportUsage: (report: object) => Promise<Readonly<Record<string, unknown>>>;
-  readonly connectAudio: () => Promise<unknown>;
+  readonly connectAudio: (options?: object) => Promise<unknown>;
   readonly end: () => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function record(
   session: Session,
 ): { readonly type: string; readonly event: Readonly<Record<string, unknown>> }[] {
   const events: { type: string; event: Readonly<Record<string, unknown>> }[] = [];
-  for (const type of ['state', 'beat', 'transport', 'warning', 'usage', 'ended', 'error'])
+  for (const type of ['state', 'beat', 'transport', 'media', 'warning', 'usage', 'ended', 'error'])
     session.on(type, (event) => events.push({ type, event }));
   return events;
 }

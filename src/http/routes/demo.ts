@@ -49,13 +49,13 @@ export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
   const policy = pagePolicyWith(callOrigins[parts.provider.name] ?? []);
 
   return [
-    ...['widget.js', 'widget.mjs', 'widget.d.ts'].map((name) =>
+    ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>
       get(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody'),
     ),
     ...['demo.js', 'demo.css'].map((name) => get(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`)))),
     // Who opens the address that the start-up message names should meet the product.
     get('/', () => ({ status: 302, body: '', headers: [['Location', '/demo']] })),
-    get('/demo', (call) => sendFile(call, file('demo/index.html'), [policy])),
+    ...['/demo', '/demo/'].map((path) => get(path, (call) => sendFile(call, file('demo/index.html'), [policy]))),
     get('/demo/config.json', ({ request }) => ({
       status: 200,
       body: demoConfig(parts, request.headers['host']),

@@ -32,7 +32,7 @@ export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: Pa
   return [
     page('/openapi.json', sendDocument(openapi)),
     page('/asyncapi.json', sendDocument(asyncapi)),
-    file('/docs', 'docs/index.html'),
+    ...['/docs', '/docs/'].map((path) => file(path, 'docs/index.html')),
     ...['swagger-ui.css', 'docs.css', 'swagger-ui-bundle.js', 'init.js'].map((name) =>
       file(`/docs/${name}`, `docs/${name}`),
     ),

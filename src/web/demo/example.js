@@ -4,12 +4,16 @@ import { connect } from '../widget/main.ts';
 export async function startWidget(options, show) {
   let session;
   try {
-    session = await connect(options); // { widgetKey, tenantId, agentId, email? … }
+    session = await connect(options); // { widgetKey, tenantId, agentId, audio: true, email? … }
   } catch (error) {
-    show.over(error.userMessage); // a limit, a wrong origin, no network: in words for the visitor
+    show.over(error.userMessage); // no microphone, a limit, no network: in words for the visitor
     return undefined;
   }
   session.on('state', ({ state }) => show.state(state)); // engaged, idle, stale, ended
+  session.on('media', ({ state, error }) => {
+    show.call(state); // connecting, connected, reconnecting, lost
+    if (error) show.problem(error.userMessage); // the session goes on without a call
+  });
   session.on('warning', ({ reason, secondsLeft }) => show.warning(reason, secondsLeft));
   session.on('error', ({ userMessage }) => show.problem(userMessage)); // the session goes on
   session.on('ended', ({ userMessage }) => show.over(userMessage));
@@ -21,7 +25,7 @@ export async function talk(session, show) {
   try {
     return await session.connectAudio({ reportUsage: ({ total_tokens }) => ({ tokens: total_tokens }) });
   } catch (error) {
-    show.problem(error.userMessage); // no microphone, or the provider refused
+    show.problem(error.userMessage); // the provider refused
     return undefined;
   }
 }

@@ -14,6 +14,9 @@ async function main(): Promise<void> {
   const mode = element('mode', HTMLElement);
   say(mode, simulated ? 'Simulated: no provider key' : `Live: ${name}`);
   mode.dataset['mode'] = simulated ? 'simulated' : 'live';
+  element('captions', HTMLOListElement).dataset['empty'] = simulated
+    ? 'What is said appears here.'
+    : 'You hear what is said; this page does not write it down.';
   const problem = obstacle(config);
   if (problem !== '') return notify(problem);
   new Stage(config).open();

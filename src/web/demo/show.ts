@@ -1,8 +1,9 @@
-import type { SessionState, Warning } from '../widget/api.ts';
+import type { MediaEvent, SessionState, Warning } from '../widget/api.ts';
 
 /** What the example asks of a page. */
 export interface Show {
   readonly state: (state: SessionState) => void;
+  readonly call: (state: MediaEvent['state']) => void;
   readonly warning: (reason: Warning['reason'], secondsLeft: number | undefined) => void;
   readonly problem: (userMessage: string) => void;
   readonly over: (userMessage: string) => void;

@@ -16,6 +16,10 @@ const start = element('start', HTMLButtonElement);
 const quiet = element('quiet', HTMLButtonElement);
 const status = element('status', HTMLElement);
 const transport = element('transport', HTMLElement);
+const media = element('media', HTMLElement);
+const hurry = element('hurry', HTMLElement);
+/** Nobody minds waiting for so long to see a silence end. */
+const SHORT_SEC = 30;
 
 const meanings: Readonly<Record<SessionState, string>> = {
   engaged: 'Engaged: the conversation is on.',
@@ -57,11 +61,13 @@ export class Stage {
   }
 
   #options(): ConnectOptions {
-    const { widgetKey, tenantId, agentId } = this.#config;
+    const { widgetKey, tenantId, agentId, provider } = this.#config;
     return {
       ...(widgetKey !== null && { widgetKey }),
       ...(tenantId !== null && { tenantId }),
       ...(agentId !== null && { agentId }),
+      // A simulated conversation needs no microphone.
+      ...(!provider.simulated && { audio: true }),
       email: this.#email,
       fetch: this.#wire.fetch,
       WebSocket: this.#wire.WebSocket,
@@ -73,6 +79,7 @@ export class Stage {
       lightState(state);
       say(status, meanings[state]);
     },
+    call: (state) => say(media, state),
     warning: (reason, secondsLeft) => {
       const quietSec = this.#quietSec();
       const isLoud = (): boolean => reason === 'idle' && this.#quietSec() < quietSec;
@@ -114,6 +121,10 @@ export class Stage {
     this.#watchTrouble(session);
     this.#stopClocks = startClocks(session);
     this.#provocations.offer(session);
+    const { maxIdleSec } = session.limits;
+    const hint = `In a hurry? Silence may last ${maxIdleSec} seconds here, until MAX_SESSION_IDLE_SEC says something else.`;
+    say(hurry, maxIdleSec > SHORT_SEC ? hint : '');
+    say(media, this.#config.provider.simulated ? 'simulated' : '–');
     start.textContent = 'End the conversation';
     quiet.disabled = false;
     // A report of nothing asks for the day's totals.
@@ -144,6 +155,7 @@ export class Stage {
     quiet.setAttribute('aria-pressed', 'false');
     quiet.disabled = true;
     say(transport, '–');
+    say(media, '–');
     start.textContent = 'Start a conversation';
   }
 

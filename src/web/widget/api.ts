@@ -39,7 +39,17 @@ export interface ConnectOptions {
   readonly fetch?: typeof fetch;
   /** In the place of the global one; without any, the session lives on HTTP. */
   readonly WebSocket?: typeof WebSocket;
+  /**
+   * Asks for the microphone first: a visitor who refuses it costs no session. `connectAudio` uses it, and it is given back however the
+   * session ends.
+   */
+  readonly audio?: boolean | MediaTrackConstraints;
+  /** Aborted before there is a session, there will be none; later, it ends the session. */
+  readonly signal?: AbortSignal;
 }
+
+/** How the microphone is opened: as for `getUserMedia`. */
+export type AudioConstraints = true | MediaTrackConstraints;
 
 /** The session as the server sees it (specification section 2.4). */
 export interface SessionView {
@@ -86,6 +96,16 @@ export interface Warning {
   readonly secondsLeft?: number | undefined;
 }
 
+/**
+ * How a call with the provider fares: `connecting`, `connected`, `reconnecting` (its network is away for a moment) and at last `lost`,
+ * unless the page or the end of the session ended it. Once lost, the microphone is off; the session goes on without a call.
+ */
+export interface MediaEvent {
+  readonly state: 'connecting' | 'connected' | 'reconnecting' | 'lost';
+  /** Why it is lost: CALL_LOST, MICROPHONE_LOST, or what `connectAudio` throws. */
+  readonly error?: SwitchboardError;
+}
+
 export interface SessionEvents {
   /** The state changed. */
   readonly state: { readonly state: SessionState };
@@ -93,13 +113,18 @@ export interface SessionEvents {
   readonly beat: { readonly session: SessionView };
   /** Heartbeats go this way from now on. */
   readonly transport: { readonly transport: 'socket' | 'http' };
+  /** The call with the provider was joined, falters or is lost. */
+  readonly media: MediaEvent;
   /** The end is near: say so, or stop spending. */
   readonly warning: Warning;
   /** A report was counted. */
   readonly usage: { readonly usage: Usage };
   /** The session is over; nothing follows. */
   readonly ended: Ended;
-  /** Something failed that the session goes on without, or tries again. */
+  /**
+   * Something failed that the session goes on without, or tries again. NETWORK_ERROR: Switchboard does not answer; the next `beat`
+   * tells that it does again.
+   */
   readonly error: SwitchboardError;
 }
 
@@ -150,17 +175,51 @@ export interface Session {
    */
   readonly reportUsage: (report: UsageReport) => Promise<Usage>;
   /**
-   * Joins the provider's WebRTC call with the client secret, which must not have expired.
-   * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), MICROPHONE_BLOCKED, PROVIDER_REFUSED
+   * Joins the provider's WebRTC call with the client secret, which must not have expired; a call before it is hung up.
+   * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), PROVIDER_REFUSED, CALL_LOST, those of the
+   * microphone, or the reason why the session is over
    */
   readonly connectAudio: (options?: AudioOptions) => Promise<AudioCall>;
   /** Ends the session. Leaving the page does it too. */
   readonly end: () => Promise<void>;
 }
 
+/** Codes that the SDK gives by itself; all others are the server's. */
+export type OwnCode =
+  /** Switchboard does not answer. */
+  | 'NETWORK_ERROR'
+  /** The visitor, the browser or the page's permissions policy refused the microphone. */
+  | 'MICROPHONE_BLOCKED'
+  /** There is none, or another program has it. */
+  | 'MICROPHONE_MISSING'
+  /** Browsers give the microphone only to pages on https, and on localhost. */
+  | 'MICROPHONE_INSECURE'
+  /** It was unplugged, or its permission taken back, during the call. */
+  | 'MICROPHONE_LOST'
+  /** Switchboard has no provider key, so nobody answers a call. */
+  | 'SIMULATED_PROVIDER'
+  /** The provider did not take the call, or could not be reached. */
+  | 'PROVIDER_REFUSED'
+  /** The provider hung up, or its network is gone. */
+  | 'CALL_LOST';
+
+/** A refusal, as the server writes it. */
+export interface RefusalBody {
+  readonly code: string;
+  /** For a developer. */
+  readonly error?: string;
+  /** For the user. */
+  readonly userMessage: string;
+  /** Seconds to wait. */
+  readonly retryAfter?: number;
+  /** Why a session is over. */
+  readonly reason?: string;
+}
+
 /** What went wrong, with the server's words. */
 export declare class SwitchboardError extends Error {
-  /** Of the server, or NETWORK_ERROR, SIMULATED_PROVIDER, MICROPHONE_BLOCKED, PROVIDER_REFUSED. */
+  constructor(body: RefusalBody, status?: number);
+  /** Of the server, or one of `OwnCode`. */
   readonly code: string;
   /** For the user; `message` is for you. */
   readonly userMessage: string;
@@ -168,10 +227,14 @@ export declare class SwitchboardError extends Error {
   readonly status: number;
   /** Seconds to wait. */
   readonly retryAfter: number | undefined;
+  /** Why the session is over, when it is; see `Ended`. */
+  readonly reason: string | undefined;
 }
 
 /**
- * Creates a session and holds it.
- * @throws SwitchboardError when the server refuses; its userMessage is for the user
+ * Creates a session and holds it. On a page, called again with the same options before it is done (a double click), it gives the same
+ * session; not so with a `signal`, which belongs to one call.
+ * @throws SwitchboardError when the server refuses, or the microphone is not given; its userMessage is for the user
+ * @throws the signal's reason when it is aborted first
  */
 export declare function connect(options: ConnectOptions): Promise<Session>;

@@ -1,70 +1,79 @@
-import type { AudioCall, AudioOptions, Session } from './api.ts';
-import { SwitchboardError } from './error.ts';
+import type { AudioCall, AudioOptions, MediaEvent, Session } from './api.ts';
+import { failure, SwitchboardError } from './error.ts';
+import { watchMedia } from './media.ts';
+import { release } from './microphone.ts';
 import { watchVoices } from './voices.ts';
 
 const OPENAI_CALLS = 'https://api.openai.com/v1/realtime/calls';
 /** Someone speaks, or an answer is on its way. */
 const SPEECH = /^(input_audio_buffer|output_audio_buffer|response)\./;
 
-function failed(code: string, error: string, userMessage: string, status = 0): SwitchboardError {
-  return new SwitchboardError({ code, error, userMessage }, status);
+/** What a call needs of its session. */
+export interface CallParts {
+  readonly session: Session;
+  /** The microphone, unless the page gave a stream. */
+  readonly open: () => Promise<MediaStream>;
+  readonly send: typeof fetch;
+  /** Ends the call, with the reason why there can be none. */
+  readonly hangUp: AbortController;
+  readonly tell: (event: MediaEvent) => void;
 }
 
-async function openMicrophone(): Promise<MediaStream> {
-  try {
-    return await navigator.mediaDevices.getUserMedia({ audio: true });
-  } catch (cause) {
-    throw failed('MICROPHONE_BLOCKED', String(cause), 'Please allow this page to use the microphone.');
-  }
-}
-
-/** Joins a WebRTC call of OpenAI's shape: an SDP offer with the client secret, answered with an SDP. */
-export async function callProvider(session: Session, options: AudioOptions, send: typeof fetch): Promise<AudioCall> {
+/**
+ * Joins a WebRTC call of OpenAI's shape: an SDP offer with the client secret, answered with an SDP. However the call ends, or does
+ * not begin, it is by the signal of `hangUp`, which closes the peer and gives the microphone back.
+ */
+export async function callProvider(parts: CallParts, options: AudioOptions): Promise<AudioCall> {
+  const { session, open, send, hangUp, tell } = parts;
+  const { signal } = hangUp;
+  signal.throwIfAborted();
   if (session.clientSecret.value.startsWith('ek_local_'))
-    throw failed(
-      'SIMULATED_PROVIDER',
-      'Switchboard runs without a provider key, so nobody answers a call. Set OPENAI_API_KEY.',
-      'The voice service is only simulated here.',
-    );
-  const stream = options.stream ?? (await openMicrophone());
-  const peer = new RTCPeerConnection();
-  const channel = peer.createDataChannel('oai-events');
-  const stopWatching = watchVoices(peer, session.active);
-  function stop(): void {
-    stopWatching();
-    peer.close();
-    if (options.stream === undefined) for (const track of stream.getTracks()) track.stop();
+    throw failure('SIMULATED_PROVIDER', 'Switchboard has no provider key, so nobody answers. Set OPENAI_API_KEY.');
+  const stream = options.stream ?? (await open());
+  const atEnd = (work: () => void): void => (signal.aborted ? work() : signal.addEventListener('abort', work));
+  if (options.stream === undefined) atEnd(() => release(stream));
+  signal.throwIfAborted();
+
+  function lose(error: SwitchboardError): void {
+    if (signal.aborted) return;
+    hangUp.abort(error);
+    tell({ state: 'lost', error });
   }
 
-  for (const track of stream.getAudioTracks()) peer.addTrack(track, stream);
-  peer.ontrack = ({ streams }) => {
-    const player = options.audioElement ?? new Audio();
-    player.autoplay = true;
-    player.srcObject = streams[0] ?? null;
-  };
-  channel.addEventListener('message', ({ data }) => {
-    const { type, response } = JSON.parse(data as string);
-    if (SPEECH.test(type)) session.active();
-    if (type === 'response.done' && response?.usage && options.reportUsage)
-      session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
-  });
-
+  tell({ state: 'connecting' });
   try {
+    const peer = new RTCPeerConnection();
+    const channel = peer.createDataChannel('oai-events');
+    atEnd(() => peer.close());
+    atEnd(watchVoices(peer, session.active));
+    for (const track of stream.getAudioTracks()) peer.addTrack(track, stream);
+    peer.ontrack = ({ streams }) => {
+      const player = options.audioElement ?? new Audio();
+      player.autoplay = true;
+      player.srcObject = streams[0] ?? null;
+    };
+    channel.addEventListener('message', ({ data }) => {
+      const { type, response } = JSON.parse(data as string);
+      if (SPEECH.test(type)) session.active();
+      if (type === 'response.done' && response?.usage && options.reportUsage)
+        session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
+    });
+
     await peer.setLocalDescription();
+    watchMedia(peer, stream, signal, tell, lose);
     const reply = await send(options.callsUrl ?? OPENAI_CALLS, {
       method: 'POST',
       headers: { Authorization: `Bearer ${session.clientSecret.value}`, 'Content-Type': 'application/sdp' },
       body: peer.localDescription?.sdp ?? '',
+      signal,
     });
     const sdp = await reply.text();
-    if (!reply.ok) throw failed('PROVIDER_REFUSED', sdp, 'The voice service did not take the call.', reply.status);
+    if (!reply.ok) throw failure('PROVIDER_REFUSED', sdp, reply.status);
     await peer.setRemoteDescription({ type: 'answer', sdp });
-  } catch (error) {
-    stop();
-    throw error instanceof SwitchboardError
-      ? error
-      : failed('PROVIDER_REFUSED', String(error), 'The voice service could not be reached.');
+    session.active();
+    return { peer, channel, stream, stop: () => hangUp.abort() };
+  } catch (cause) {
+    lose(cause instanceof SwitchboardError ? cause : failure('PROVIDER_REFUSED', cause));
+    throw signal.reason;
   }
-  session.active();
-  return { peer, channel, stream, stop };
 }

@@ -13,8 +13,11 @@ export interface ConnectionEvents {
   frame(frame: ServerFrame): void;
   /** Attached, or lost: then HTTP carries on. */
   transport(transport: 'socket' | 'http'): void;
-  /** The server closed for good: 4403 the session is over, 4404 it is unknown. */
-  final(code: number): void;
+  /**
+   * A heartbeat over HTTP must tell more. The server closed for good (4403 the session is over, 4404 it is unknown); or nobody answered
+   * a socket, for the first time in a row: then sockets are blocked, or nobody is there.
+   */
+  doubt(): void;
 }
 
 /** A socket that is opened again whenever it is lost, until the session is over. */
@@ -36,6 +39,7 @@ export function keepConnected(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let attachedAtMs = 0;
+  let isUnanswered = false;
   let isOver = Socket === undefined;
 
   function open(): void {
@@ -44,7 +48,8 @@ export function keepConnected(
     try {
       link = openLink(new Socket(baseUrl.replace(/^http/, 'ws') + PATH, SUBPROTOCOL), attach, heard, lost);
     } catch {
-      // A policy of the page forbids it.
+      // A policy of the page forbids it, which says nothing of the server.
+      isUnanswered = true;
       lost(0);
     }
   }
@@ -63,14 +68,17 @@ export function keepConnected(
     on.transport('http');
     if (code === 4403 || code === 4404) {
       isOver = true;
-      return on.final(code);
+      return on.doubt();
     }
+    const wasUnanswered = isUnanswered;
+    isUnanswered = attachedAtMs === 0 && (code === 0 || code === 1006);
     if (attachedAtMs > 0 && Date.now() - attachedAtMs > STEADY_MS) failures = 0;
     attachedAtMs = 0;
     if (code === 4429 || code === 4503) failures = Math.max(failures, ASKED_FOR_LESS);
     // The node goes away and others are there: at once, but not all clients in the same instant.
     timer = setTimeout(open, code === 1012 && failures === 0 ? Math.random() * 1000 : backoffMs(failures));
     failures += 1;
+    if (isUnanswered && !wasUnanswered) on.doubt();
   }
 
   open();

@@ -1,15 +1,16 @@
 import type * as Api from './api.ts';
 
-/** The body of a refusal, as the server writes it. */
-export interface RefusalBody {
-  readonly code: string;
-  /** For a developer. */
-  readonly error?: string;
-  readonly userMessage: string;
-  readonly retryAfter?: number;
-  /** Why a session is over. */
-  readonly reason?: string;
-}
+/** What the SDK finds by itself, in words for the visitor; every other code is the server's. The README has the same list. */
+const ownCodes: Readonly<Record<Api.OwnCode, string>> = {
+  NETWORK_ERROR: 'No connection. Please check your network.',
+  MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',
+  MICROPHONE_MISSING: 'No microphone was found. Please connect one, or close the program that uses it.',
+  MICROPHONE_INSECURE: 'This page may not use the microphone, because its connection is not secure.',
+  MICROPHONE_LOST: 'The microphone was switched off or unplugged.',
+  SIMULATED_PROVIDER: 'The voice service is only simulated here.',
+  PROVIDER_REFUSED: 'The voice service did not take the call.',
+  CALL_LOST: 'The call was lost.',
+};
 
 /** What a client is told of a failure, by the server or by this SDK. */
 export class SwitchboardError extends Error implements Api.SwitchboardError {
@@ -19,7 +20,7 @@ export class SwitchboardError extends Error implements Api.SwitchboardError {
   readonly retryAfter: number | undefined;
   readonly reason: string | undefined;
 
-  constructor(body: RefusalBody, status = 0) {
+  constructor(body: Api.RefusalBody, status = 0) {
     super(body.error ?? body.code);
     this.name = 'SwitchboardError';
     this.code = body.code;
@@ -30,13 +31,9 @@ export class SwitchboardError extends Error implements Api.SwitchboardError {
   }
 }
 
-/** No answer, or none that Switchboard wrote. */
-export function noConnection(cause: unknown): SwitchboardError {
-  return new SwitchboardError({
-    code: 'NETWORK_ERROR',
-    error: String(cause),
-    userMessage: 'No connection. Please check your network.',
-  });
+/** A failure that the SDK found. @param cause for the developer */
+export function failure(code: Api.OwnCode, cause: unknown, status = 0): SwitchboardError {
+  return new SwitchboardError({ code, error: String(cause), userMessage: ownCodes[code] }, status);
 }
 
 /** Whether the same request may succeed later. */

@@ -1,8 +1,11 @@
-import type { ConnectOptions } from './api.ts';
-import { noConnection, SwitchboardError, type RefusalBody } from './error.ts';
+import type { ConnectOptions, RefusalBody } from './api.ts';
+import { failure, SwitchboardError } from './error.ts';
 
-/** A reply that takes longer is lost; a mint takes the server at most ten seconds. */
-const REPLY_MS = 20_000;
+/** A reply that takes longer is lost. */
+const REPLY_MS = 10_000;
+/** A mint alone may take the server ten seconds. */
+const MINT_MS = 20_000;
+export const SESSION_PATH = '/api/session';
 
 /** Posts to Switchboard. `last`: the page is closing, so the request must outlive it. @throws SwitchboardError */
 export type Post = <T>(path: string, body: object, idempotencyKey?: string, last?: boolean) => Promise<T>;
@@ -22,15 +25,15 @@ export function createPost(baseUrl: string, options: ConnectOptions): Post {
         },
         body: JSON.stringify(body),
         keepalive: last,
-        signal: AbortSignal.timeout(REPLY_MS),
+        signal: AbortSignal.timeout(path === SESSION_PATH ? MINT_MS : REPLY_MS),
       });
       reply = await response.json();
     } catch (cause) {
-      throw noConnection(cause);
+      throw failure('NETWORK_ERROR', cause);
     }
     if (response.ok) return reply;
     // A proxy in between answers in its own way.
-    if (reply?.userMessage === undefined) throw noConnection(response.status);
+    if (reply?.userMessage === undefined) throw failure('NETWORK_ERROR', response.status);
     throw new SwitchboardError(reply as RefusalBody, response.status);
   };
 }

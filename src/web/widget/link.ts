@@ -1,5 +1,5 @@
 import type { ClientFrame, ServerFrame } from '../../channel/protocol.ts';
-import { noConnection, SwitchboardError } from './error.ts';
+import { failure, SwitchboardError } from './error.ts';
 
 /** A socket that does not answer for so long is dead: sleep and network changes leave such sockets behind. */
 const ANSWER_MS = 10_000;
@@ -37,7 +37,7 @@ export function openLink(
     isClosed = true;
     clearTimeout(timer);
     socket.close();
-    for (const { reject } of waiting.values()) reject(noConnection(`socket closed ${code}`));
+    for (const { reject } of waiting.values()) reject(failure('NETWORK_ERROR', `socket closed ${code}`));
     onClosed(code);
   }
 

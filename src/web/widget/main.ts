@@ -1,7 +1,8 @@
 import type * as Api from './api.ts';
-import { createPost } from './http.ts';
-import { makeId } from './id.ts';
 import { isTransient } from './error.ts';
+import { createPost, SESSION_PATH } from './http.ts';
+import { makeId } from './id.ts';
+import { openMicrophone, release } from './microphone.ts';
 import { persist } from './patience.ts';
 import { holdSession, type Created } from './session.ts';
 
@@ -10,19 +11,60 @@ export { SwitchboardError } from './error.ts';
 /** A page's visitor waits: after so many tries it is told. */
 const CREATE_TRIES = 3;
 
+/** What is under way on this page. */
+const opening = new Map<string, Promise<Api.Session>>();
+
 /** Creates a session and holds it; see api.ts. */
-export const connect: typeof Api.connect = async (options) => {
-  const { baseUrl = location.origin, headers: _headers, fetch: _fetch, WebSocket: _socket, ...request } = options;
-  const base = baseUrl.replace(/\/+$/, '');
-  const post = createPost(base, options);
-  const key = makeId();
-  const created = await persist(
-    () => post<Created>('/api/session', request, key),
-    // A wait that the server asks for is for the page to show.
-    (error, failures) => !isTransient(error) || failures + 1 >= CREATE_TRIES || isLimited(error),
-  );
-  return holdSession(created, base, options, post);
+export const connect: typeof Api.connect = (options) => {
+  const { signal } = options;
+  const { headers: _headers, fetch: _fetch, WebSocket: _socket, audio: _audio, signal: _signal, ...request } = options;
+  const name = JSON.stringify(request);
+  // A page opens a session for its one visitor, a back end for many.
+  const isShared = signal === undefined && typeof document !== 'undefined';
+  const present = isShared ? opening.get(name) : undefined;
+  if (present !== undefined) return present;
+  const { baseUrl = location.origin, ...body } = request;
+  const opened = open(baseUrl.replace(/\/+$/, ''), options, body);
+  if (isShared) opening.set(name, opened);
+  opened.catch(() => 0).finally(() => opening.delete(name));
+  return signal === undefined ? opened : untilAborted(opened, signal);
 };
+
+async function open(baseUrl: string, options: Api.ConnectOptions, body: object): Promise<Api.Session> {
+  const { audio, signal } = options;
+  signal?.throwIfAborted();
+  const microphone = audio ? await openMicrophone(audio) : undefined;
+  signal?.addEventListener('abort', () => release(microphone));
+  const post = createPost(baseUrl, options);
+  const key = makeId();
+  try {
+    const created = await persist(
+      () => {
+        signal?.throwIfAborted();
+        return post<Created>(SESSION_PATH, body, key);
+      },
+      // A wait that the server asks for is for the page to show.
+      (error, failures) => !isTransient(error) || failures + 1 >= CREATE_TRIES || isLimited(error),
+    );
+    const session = holdSession(created, baseUrl, options, post, microphone);
+    const end = (): void => void session.end();
+    signal?.addEventListener('abort', end);
+    session.on('ended', () => signal?.removeEventListener('abort', end));
+    if (signal?.aborted) end();
+    return session;
+  } catch (error) {
+    release(microphone);
+    throw error;
+  }
+}
+
+/** Settles as the work does, or at once when the signal aborts. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+    work.then(resolve, reject);
+  });
+}
 
 function isLimited(error: unknown): boolean {
   return (error as Api.SwitchboardError).code === 'RATE_LIMIT_EXCEEDED';

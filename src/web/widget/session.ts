@@ -1,13 +1,23 @@
 import type { ServerFrame } from '../../channel/protocol.ts';
 import { watchActivity } from './activity.ts';
-import type { ConnectOptions, Ended, Session, SessionEvents, SessionState, SessionView, Usage } from './api.ts';
+import type {
+  ConnectOptions,
+  Ended,
+  RefusalBody,
+  Session,
+  SessionEvents,
+  SessionState,
+  SessionView,
+  Usage,
+} from './api.ts';
 import { callProvider } from './audio.ts';
 import { keepConnected } from './connection.ts';
 import { createEmitter } from './emitter.ts';
-import { isTransient, SwitchboardError, type RefusalBody } from './error.ts';
+import { failure, isTransient, SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
 import { makeId } from './id.ts';
 import type { Question } from './link.ts';
+import { openMicrophone, release } from './microphone.ts';
 import { watchPage } from './page.ts';
 import { persist } from './patience.ts';
 import { startPulse } from './pulse.ts';
@@ -27,13 +37,25 @@ const END_PATH = '/api/realtime/end';
 /** After so many failures to say that it is over, the server's own clock will do it. */
 const END_TRIES = 4;
 
-/** Holds a created session until it is over. */
-export function holdSession(created: Created, baseUrl: string, options: ConnectOptions, post: Post): Session {
+const OVER = 'SESSION_DURATION_EXCEEDED';
+const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage: 'This conversation was closed.' };
+
+/** Holds a created session until it is over. @param microphone for its first call, when the page asked for it before */
+export function holdSession(
+  created: Created,
+  baseUrl: string,
+  options: ConnectOptions,
+  post: Post,
+  microphone: MediaStream | undefined,
+): Session {
   const { sm_session_id, limits } = created;
   const proof = { sm_session_id, email: options.email };
   const { on, off, emit } = createEmitter<SessionEvents>();
   const activity = watchActivity();
-  const calls = new Set<() => void>();
+  let unused = microphone;
+  /** Ends the present call, and says why there can be no other. */
+  let call = new AbortController();
+  let farewell: SwitchboardError | undefined;
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
   let transport: 'socket' | 'http' = 'http';
@@ -49,13 +71,24 @@ export function holdSession(created: Created, baseUrl: string, options: ConnectO
     emit('beat', { session });
   }
 
+  function dropMicrophone(): void {
+    release(unused);
+    unused = undefined;
+  }
+
+  function hangUp(why: Ended): void {
+    farewell ??= new SwitchboardError(why);
+    dropMicrophone();
+    call.abort(farewell);
+  }
+
   function over({ reason, code, userMessage }: Ended): void {
     if (state === 'ended') return;
     enter('ended');
     stopWatching();
     pulse.stop();
     connection.close();
-    for (const hangUp of calls) hangUp();
+    hangUp({ reason, code, userMessage });
     emit('ended', { reason, code, userMessage });
   }
 
@@ -94,12 +127,18 @@ export function holdSession(created: Created, baseUrl: string, options: ConnectO
       seen(reply.session);
     } catch (error) {
       const { code } = error as RefusalBody;
-      if (code !== 'SESSION_DURATION_EXCEEDED' && code !== 'SESSION_NOT_FOUND') throw error;
+      if (code !== OVER && code !== 'SESSION_NOT_FOUND') throw error;
       over({ ...(error as RefusalBody), reason: (error as RefusalBody).reason ?? 'not_found' });
     }
   }
 
   const reports = createReports((question, amounts) => ask<{ usage: Usage }>(question, USAGE_PATH, amounts));
+  // Half of the idle limit: activity must be known before its time is up.
+  const pulse = startPulse(
+    () => Math.min(intervalSec, limits.maxIdleSec / 2) * 1000,
+    beat,
+    (error) => emit('error', error as SwitchboardError),
+  );
   const connection = keepConnected(
     baseUrl,
     options.WebSocket ?? globalThis.WebSocket,
@@ -111,15 +150,8 @@ export function holdSession(created: Created, baseUrl: string, options: ConnectO
         transport = next;
         emit('transport', { transport });
       },
-      // The reason came before the close, or the next heartbeat tells it.
-      final: () => pulse.now(),
+      doubt: () => pulse.now(),
     },
-  );
-  // Half of the idle limit: activity must be known before its time is up.
-  const pulse = startPulse(
-    () => Math.min(intervalSec, limits.maxIdleSec / 2) * 1000,
-    beat,
-    (error) => emit('error', error as SwitchboardError),
   );
   const stopWatching = watchPage(
     () => {
@@ -127,6 +159,7 @@ export function holdSession(created: Created, baseUrl: string, options: ConnectO
       pulse.wake();
     },
     () => {
+      hangUp(closedHere);
       connection.link()?.send({ type: 'end' });
       for (const [id, amounts] of reports.waiting)
         void post(USAGE_PATH, { ...proof, ...amounts }, id, true).catch(() => 0);
@@ -152,26 +185,49 @@ export function holdSession(created: Created, baseUrl: string, options: ConnectO
     },
     active: activity.active,
     async reportUsage(report) {
-      const usage = await reports.send(report);
-      activity.counted(true);
-      emit('usage', { usage });
-      return usage;
+      try {
+        const usage = await reports.send(report);
+        activity.counted(true);
+        emit('usage', { usage });
+        return usage;
+      } catch (error) {
+        const { code, userMessage } = error as SwitchboardError;
+        if (code === 'DAILY_QUOTA_EXCEEDED') over({ reason: 'quota_exceeded', code: OVER, userMessage });
+        throw error;
+      }
     },
     async connectAudio(audioOptions = {}) {
-      const call = await callProvider(session, audioOptions, options.fetch ?? fetch);
-      calls.add(call.stop);
-      if (state === 'ended') call.stop();
-      return call;
+      call.abort(failure('CALL_LOST', 'another call took its place'));
+      call = new AbortController();
+      if (farewell !== undefined) call.abort(farewell);
+      try {
+        return await callProvider(
+          {
+            session,
+            async open() {
+              const stream = unused?.active ? unused : openMicrophone(options.audio || true);
+              unused = undefined;
+              return stream;
+            },
+            send: options.fetch ?? fetch,
+            hangUp: call,
+            tell: (event) => emit('media', event),
+          },
+          audioOptions,
+        );
+      } catch (error) {
+        dropMicrophone();
+        throw error;
+      }
     },
     async end() {
-      for (const hangUp of calls) hangUp();
+      hangUp(closedHere);
       if (state !== 'ended')
         await persist(
           () => post(END_PATH, proof, undefined, true),
           (error, failures) => !isTransient(error) || failures >= END_TRIES,
         ).catch(() => 0);
-      const code = 'SESSION_DURATION_EXCEEDED';
-      over({ reason: 'closed_by_client', code, userMessage: 'This conversation was closed.' });
+      over(closedHere);
     },
   };
   return session;

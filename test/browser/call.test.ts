@@ -1,0 +1,199 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { grantEverything, launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { serveHostPage, type HostPage } from '../support/host-page.ts';
+import { ProviderPeer } from '../support/provider-peer.ts';
+import { World } from '../support/world.ts';
+import { back, soon } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const widgetKey = 'w_host_site_33333333333333333333333333333333';
+
+describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let host: HostPage;
+  let world: World;
+  let visit: Visit;
+  let provider: ProviderPeer;
+
+  beforeAll(async () => {
+    [browser, host] = await Promise.all([launchBrowser(grantEverything), serveHostPage(() => world.server.origin)]);
+    const key = { id: 'host', key: widgetKey, origin: host.origin };
+    world = await World.start({ HEARTBEAT_INTERVAL_SEC: '1' }, { tenants: [{ id: 'host', widgetKeys: [key] }] });
+  });
+
+  beforeEach(async () => {
+    visit = await Visit.begin(browser, [host.origin, world.server.origin, 'https://api.openai.com'], {
+      permissions: ['microphone'],
+    });
+    provider = await ProviderPeer.open(browser, host.origin);
+    await provider.serve(visit.page);
+    await visit.page.goto(`${host.origin}/`);
+    // Every microphone that the page was ever given.
+    await inPage(`{
+      globalThis.microphones = [];
+      globalThis.heard = [];
+      const { mediaDevices } = navigator;
+      const open = mediaDevices.getUserMedia.bind(mediaDevices);
+      mediaDevices.getUserMedia = async (wanted) => {
+        const stream = await open(wanted);
+        microphones.push(...stream.getTracks());
+        return stream;
+      };
+    }`);
+  });
+
+  afterEach(async () => {
+    await visit.end();
+    await provider.close();
+    expect(visit.strangers).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await host?.close();
+    await world?.close();
+  });
+
+  const inPage = (expression: string): Promise<unknown> => visit.page.evaluate<unknown>(expression);
+
+  /** `session` and `heard` (the states of the media, with codes) are globals of the page afterwards. */
+  async function connect(): Promise<void> {
+    await inPage(`(async () => {
+      globalThis.session = await Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}', audio: true });
+      session.on('media', ({ state, error }) => heard.push([state, error?.code].filter(Boolean).join(' ')));
+      session.on('ended', ({ reason }) => heard.push('ended ' + reason));
+    })()`);
+  }
+
+  async function call(): Promise<void> {
+    await connect();
+    await inPage('session.connectAudio().then((call) => { globalThis.call = call; })');
+    await hears(['connecting', 'connected']);
+  }
+
+  async function hears(states: readonly string[], patience: typeof soon = soon): Promise<void> {
+    await vi.waitFor(async () => expect(await inPage('heard')).toEqual(states), patience);
+  }
+
+  const microphones = (): Promise<unknown> => inPage('microphones.map(({ readyState }) => readyState)');
+
+  test('tells its page that it is connected, with the microphone open', async () => {
+    await call();
+    expect(await microphones()).toEqual(['live']);
+  });
+
+  test('that the provider ends is lost, and gives the microphone back, while the session goes on', async () => {
+    await call();
+    await provider.hangUp();
+    await hears(['connecting', 'connected', 'lost CALL_LOST']);
+    expect(await microphones()).toEqual(['ended']);
+    expect(await inPage('call.peer.connectionState')).toBe('closed');
+    expect(await inPage('session.state')).toBe('engaged');
+  });
+
+  test('whose other side falls silent is waited for, then lost, and gives the microphone back', async () => {
+    await call();
+    await provider.crash();
+    await hears(['connecting', 'connected', 'reconnecting', 'lost CALL_LOST'], back);
+    expect(await microphones()).toEqual(['ended']);
+  });
+
+  test('is lost when the visitor takes the permission for the microphone back', async () => {
+    await call();
+    await visit.page.context().clearPermissions();
+    await hears(['connecting', 'connected', 'lost MICROPHONE_LOST']);
+    expect(await inPage('call.peer.connectionState')).toBe('closed');
+  });
+
+  test('can be followed by another of the same session', async () => {
+    await call();
+    await provider.hangUp();
+    await hears(['connecting', 'connected', 'lost CALL_LOST']);
+    await inPage('heard.splice(0); session.connectAudio().then((call) => { globalThis.call = call; })');
+    await hears(['connecting', 'connected']);
+    expect(await microphones()).toEqual(['ended', 'live']);
+  });
+
+  test('replaces the one before it', async () => {
+    await call();
+    await inPage(
+      'heard.length = 0; globalThis.former = call; session.connectAudio().then((call) => { globalThis.call = call; })',
+    );
+    await hears(['connecting', 'connected']);
+    expect(await inPage('former.peer.connectionState')).toBe('closed');
+    expect(await microphones()).toEqual(['ended', 'live']);
+  });
+
+  test.each([
+    ['the page ends the session', () => inPage('session.end()')],
+    ['the page hangs up', () => inPage('call.stop()')],
+    [
+      'somebody else ends the session',
+      () =>
+        inPage(`fetch('${world.server.origin}/api/realtime/end', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ sm_session_id: session.id }),
+        })`),
+    ],
+    ['a listener throws', () => inPage("session.on('ended', () => null()); session.end()")],
+  ])('gives the microphone back when %s', async (_way, leave) => {
+    await call();
+    await leave();
+    await vi.waitFor(async () => expect(await microphones()).toEqual(['ended']), soon);
+    expect(await inPage('call.peer.connectionState')).toBe('closed');
+    visit.complaints.length = 0;
+  });
+
+  test('gives the microphone back when the visitor leaves the page', async () => {
+    await call();
+    await inPage("addEventListener('pagehide', () => sessionStorage.setItem('left', microphones[0].readyState))");
+    await visit.page.goto(`${host.origin}/elsewhere`);
+    expect(await inPage("sessionStorage.getItem('left')")).toBe('ended');
+  });
+
+  test.each([
+    ['is refused', { status: 401, body: 'no' }, 'PROVIDER_REFUSED'],
+    ['is answered with nonsense', { status: 201, body: 'no SDP' }, 'PROVIDER_REFUSED'],
+  ])('gives the microphone back when it %s', async (_how, refusal, code) => {
+    provider.refusal = refusal;
+    await connect();
+    expect(await inPage('session.connectAudio().catch(({ code }) => code)')).toBe(code);
+    await hears(['connecting', `lost ${code}`]);
+    expect(await microphones()).toEqual(['ended']);
+  });
+
+  test('gives the microphone back when the browser makes no peers', async () => {
+    await connect();
+    await inPage("globalThis.RTCPeerConnection = class { constructor() { throw new Error('by policy'); } }");
+    expect(await inPage('session.connectAudio().catch(({ code }) => code)')).toBe('PROVIDER_REFUSED');
+    expect(await microphones()).toEqual(['ended']);
+  });
+
+  test('is not made for a session that ends meanwhile', async () => {
+    await connect();
+    const late = inPage('Promise.all([session.connectAudio().catch(({ code }) => code), session.end()])');
+    expect(await late).toEqual(['SESSION_DURATION_EXCEEDED', undefined]);
+    expect(await microphones()).toEqual(['ended']);
+    expect(await inPage('session.connectAudio().catch(({ code }) => code)')).toBe('SESSION_DURATION_EXCEEDED');
+    await hears(['ended closed_by_client']);
+  });
+
+  test('is given up when the session ends while the provider is asked', async () => {
+    provider.refusal = 'silence';
+    await connect();
+    await inPage('void session.connectAudio().catch(({ code }) => heard.push(code))');
+    await hears(['connecting']);
+    await inPage('session.end()');
+    await hears(['connecting', 'SESSION_DURATION_EXCEEDED', 'ended closed_by_client']);
+    expect(await microphones()).toEqual(['ended']);
+  });
+
+  test('gives the microphone back when there is no session to call for', async () => {
+    const connecting = `Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: 'w_unknown', audio: true })`;
+    expect(await inPage(`${connecting}.catch(({ code }) => code)`)).toBe('INVALID_WIDGET_KEY');
+    expect(await microphones()).toEqual(['ended']);
+  });
+});

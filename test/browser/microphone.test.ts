@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { fakeMicrophone, grantEverything, launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { serveHostPage, type HostPage } from '../support/host-page.ts';
+import { World } from '../support/world.ts';
+
+const skipped = reasonToSkipBrowser();
+const widgetKey = 'w_host_site_44444444444444444444444444444444';
+const create = 'POST /api/session';
+
+describe.skipIf(skipped !== undefined)(`A page that asks for the microphone first ${skipped ?? ''}`, () => {
+  const browsers: Browser[] = [];
+  let host: HostPage;
+  let world: World;
+  let visit: Visit;
+
+  beforeAll(async () => {
+    host = await serveHostPage(() => world.server.origin);
+    const key = { id: 'host', key: widgetKey, origin: host.origin };
+    world = await World.start({}, { tenants: [{ id: 'host', widgetKeys: [key] }] });
+  });
+
+  afterEach(async () => {
+    await visit.end();
+    await browsers.pop()?.close();
+  });
+
+  afterAll(async () => {
+    await host?.close();
+    await world?.close();
+  });
+
+  async function open(permissions: readonly string[], ...without: readonly string[]): Promise<void> {
+    const browser = await launchBrowser(grantEverything, ...without);
+    browsers.push(browser);
+    visit = await Visit.begin(browser, [host.origin, world.server.origin], { permissions: [...permissions] });
+    await visit.page.goto(`${host.origin}/`);
+  }
+
+  const connecting = (): string =>
+    `Switchboard.connect({ baseUrl: '${world.server.origin}', widgetKey: '${widgetKey}', audio: true })`;
+
+  const told = (expression: string): Promise<unknown> =>
+    visit.page.evaluate(`${expression}.then(() => 'connected', ({ code, userMessage }) => code + ': ' + userMessage)`);
+
+  test('hears that the visitor refused it, at the cost of no session', async () => {
+    await open([]);
+    const expected = 'MICROPHONE_BLOCKED: Please allow this page to use the microphone.';
+    expect(await told(connecting())).toBe(expected);
+    expect(visit.requests).not.toContain(create);
+  });
+
+  test('hears that there is none, at the cost of no session', async () => {
+    await open(['microphone'], fakeMicrophone);
+    expect(await told(connecting())).toMatch(/^MICROPHONE_MISSING: No microphone was found\./);
+    expect(visit.requests).not.toContain(create);
+  });
+
+  test('hears that the page is not secure, at the cost of no session', async () => {
+    await open([]);
+    const sdk = await readFile(new URL('../../dist/web/widget.js', import.meta.url), 'utf8');
+    const body = `<!doctype html><link rel="icon" href="data:,"><script>${sdk}</script>`;
+    await visit.page.route('http://plain.example/', (route) => route.fulfill({ contentType: 'text/html', body }));
+    await visit.page.goto('http://plain.example/');
+    expect(await told(connecting())).toMatch(/^MICROPHONE_INSECURE: .* not secure\.$/);
+    expect(visit.requests).not.toContain(create);
+  });
+
+  test('has a session once it is given', async () => {
+    await open(['microphone']);
+    expect(await told(connecting())).toBe('connected');
+    expect(visit.requests.filter((request) => request === create)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,8 @@
+/** What the service replies to a page that creates a session. */
+export const created = {
+  id: 'sess_1',
+  sm_session_id: 's:1:1',
+  client_secret: { value: 'ek_1', expires_at: 0 },
+  heartbeat: { intervalSec: 45 },
+  limits: { maxMinutes: 15, maxIdleSec: 300 },
+};

@@ -1,0 +1,82 @@
+import type { Browser, Page } from 'playwright-core';
+
+const callsUrl = 'https://api.openai.com/v1/realtime/calls';
+const cors = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
+
+/** Answers an offer with a tone, as JavaScript of the page that plays the provider. */
+const program = `globalThis.answer = async (sdp) => {
+  globalThis.provider = new RTCPeerConnection();
+  provider.ondatachannel = ({ channel }) => { globalThis.events = channel; };
+  const speaker = new AudioContext();
+  const tone = new OscillatorNode(speaker);
+  const voice = speaker.createMediaStreamDestination();
+  tone.connect(voice); tone.start();
+  for (const track of voice.stream.getTracks()) provider.addTrack(track, voice.stream);
+  await provider.setRemoteDescription({ type: 'offer', sdp });
+  await provider.setLocalDescription();
+  await new Promise((done) => {
+    provider.onicegatheringstatechange = () => provider.iceGatheringState === 'complete' && done();
+    if (provider.iceGatheringState === 'complete') done();
+  });
+  return provider.localDescription.sdp;
+}`;
+
+/** A provider of the OpenAI shape that takes calls for real: a peer in a browser page of its own. */
+export class ProviderPeer {
+  readonly #page: Page;
+  /** What calls came with. */
+  readonly calls: { readonly authorization: string | undefined; readonly type: string | undefined }[] = [];
+  /** Replies in the place of an answer; `silence` never replies. */
+  refusal: { readonly status: number; readonly body: string } | 'silence' | undefined;
+
+  private constructor(page: Page) {
+    this.#page = page;
+  }
+
+  /** @param origin of any page that may use the microphone: peers of such pages find each other without names */
+  static async open(browser: Browser, origin: string): Promise<ProviderPeer> {
+    const context = await browser.newContext({ permissions: ['microphone'] });
+    const page = await context.newPage();
+    await page.goto(origin);
+    await page.evaluate(program);
+    return new ProviderPeer(page);
+  }
+
+  /** From now on this peer takes the calls of the page. */
+  async serve(caller: Page): Promise<void> {
+    await caller.route(callsUrl, async (route) => {
+      const headers = await route.request().allHeaders();
+      this.calls.push({ authorization: headers['authorization'], type: headers['content-type'] });
+      if (this.refusal === 'silence') return undefined;
+      if (this.refusal !== undefined) return route.fulfill({ headers: cors, ...this.refusal });
+      const offer = JSON.stringify(route.request().postData());
+      const body = await this.#page.evaluate<string>(`answer(${offer})`);
+      return route.fulfill({ status: 201, contentType: 'application/sdp', headers: cors, body });
+    });
+  }
+
+  /** What the provider says on the channel. */
+  async say(event: object): Promise<void> {
+    await this.#page.evaluate(`events.send(${JSON.stringify(JSON.stringify(event))})`);
+  }
+
+  get isReady(): Promise<boolean> {
+    return this.#page.evaluate<boolean>("globalThis.events?.readyState === 'open'");
+  }
+
+  /** Ends the call as providers do. */
+  async hangUp(): Promise<void> {
+    await this.#page.evaluate('provider.close()');
+  }
+
+  /** Dies in the middle of the call, without a word. */
+  async crash(): Promise<void> {
+    const crashed = this.#page.waitForEvent('crash');
+    this.#page.goto('chrome://crash').catch(() => undefined);
+    await crashed;
+  }
+
+  async close(): Promise<void> {
+    await this.#page.context().close();
+  }
+}
