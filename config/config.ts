@@ -47,7 +47,12 @@ export interface Config {
   readonly requireOriginForWidgets: boolean;
   readonly requireAuthForSession: boolean;
   readonly quotaTimeZone: string;
-  readonly edge: { readonly perIpPerMinute: number; readonly perUserPerMinute: number; readonly burst: number };
+  readonly edge: {
+    readonly perIpPerMinute: number;
+    readonly perUserPerMinute: number;
+    readonly burst: number;
+    readonly maxSocketsPerIp: number;
+  };
   readonly callers: { readonly widget: CallerLimits; readonly console: CallerLimits };
   readonly voice: VoiceLimits;
   readonly heartbeatIntervalSec: number;
@@ -96,6 +101,7 @@ export function toConfig(settings: Settings): Config {
       perIpPerMinute: settings.RATE_IP_PER_MIN,
       perUserPerMinute: settings.RATE_USER_PER_MIN,
       burst: settings.RATE_BURST,
+      maxSocketsPerIp: settings.MAX_SOCKETS_PER_IP,
     },
     callers: {
       widget: {

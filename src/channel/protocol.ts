@@ -71,7 +71,13 @@ export const serverFrames = {
     userMessage: z.string(),
     maxMinutes: z.int(),
   }),
-  error: z.object({ type: z.literal('error'), code: z.string(), userMessage: z.string(), id: frameId.optional() }),
+  error: z.object({
+    type: z.literal('error'),
+    code: z.string(),
+    userMessage: z.string(),
+    retryAfter: z.int().optional().meta({ description: 'Seconds after which the same frame may succeed' }),
+    id: frameId.optional(),
+  }),
 };
 
 const serverFrame = z.discriminatedUnion('type', [
