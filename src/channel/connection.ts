@@ -5,30 +5,16 @@ import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { toMicroDollars } from '../quota/ceilings.ts';
 import { reportUsage } from '../quota/report-usage.ts';
 import { speaksFor } from '../voice/proof.ts';
-import type { Account, Accounts } from './accounts.ts';
+import type { Account } from './accounts.ts';
 import { attachedFrame, endedFrame, faultFrame, refusalFrame, toldState, windowRefusal } from './answers.ts';
+import type { Channel } from './channel.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
-import type { ChannelParts } from './parts.ts';
-import type { Place, Places } from './places.ts';
+import type { Place } from './places.ts';
 import type { ClientFrame, ServerFrame } from './protocol.ts';
 import { readFrame } from './read-frame.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
 import { payForViolation } from './violation.ts';
 import { untoldWarning, type Warning } from './warnings.ts';
-
-/** What the connections of a node share. */
-export interface Channel {
-  readonly parts: ChannelParts;
-  readonly addresses: Accounts;
-  readonly sessions: Accounts;
-  readonly places: Places;
-  /** The connection must attach within five seconds. */
-  expect(connection: Connection): void;
-  /** From now on it hears what happens to the session. */
-  add(sessionId: string, connection: Connection): void;
-  /** It hears nothing any more, and need not attach. */
-  remove(sessionId: string | undefined, connection: Connection): void;
-}
 
 type Frame<Type> = Extract<ClientFrame, { type: Type }>;
 
@@ -42,7 +28,7 @@ const MAX_BAD_FRAMES = 3;
 export class Connection implements SocketListener {
   readonly #socket: Socket;
   readonly #address: Account;
-  readonly #channel: Channel;
+  readonly #channel: Channel<Connection>;
   #sessionId: string | undefined;
   #place: Place | undefined;
   /** The session as this socket last saw it; undefined until it is attached. */
@@ -58,7 +44,7 @@ export class Connection implements SocketListener {
   #warned: Warning | undefined;
 
   /** @param address where it comes from; the connection is counted there, and leaves it when it closes */
-  constructor(socket: Socket, address: Account, channel: Channel) {
+  constructor(socket: Socket, address: Account, channel: Channel<Connection>) {
     this.#socket = socket;
     this.#address = address;
     this.#channel = channel;

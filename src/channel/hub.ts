@@ -4,7 +4,8 @@ import type { Leases } from '../stores/slots/contract.ts';
 import { Accounts } from './accounts.ts';
 import { toldState } from './answers.ts';
 import { CatchUp } from './catch-up.ts';
-import { Connection, type Channel } from './connection.ts';
+import type { Channel } from './channel.ts';
+import { Connection } from './connection.ts';
 import type { ChannelParts } from './parts.ts';
 import { MAX_SOCKETS, Places } from './places.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
@@ -29,7 +30,7 @@ export interface HubParts extends ChannelParts {
 const deaf: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
 /** The sockets of this node. Pushes reach a socket on whichever node it hangs, because every node hears the bus. */
-export class Hub implements Channel {
+export class Hub implements Channel<Connection> {
   readonly parts: ChannelParts;
   readonly addresses: Accounts;
   readonly sessions: Accounts;
