@@ -63,6 +63,7 @@ export interface Config {
     readonly perUserPerMinute: number;
     readonly perPagePerMinute: number;
     readonly burst: number;
+    readonly maxSocketsPerIp: number;
   };
   readonly callers: { readonly widget: CallerLimits; readonly console: CallerLimits };
   readonly retentionDays: RetentionDays;
@@ -117,6 +118,7 @@ export function toConfig(settings: Settings): Config {
       perUserPerMinute: settings.RATE_USER_PER_MIN,
       perPagePerMinute: settings.RATE_PAGE_PER_MIN,
       burst: settings.RATE_BURST,
+      maxSocketsPerIp: settings.MAX_SOCKETS_PER_IP,
     },
     callers: {
       widget: {

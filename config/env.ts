@@ -179,8 +179,12 @@ export const variables = {
     default: '600',
   }),
   RATE_BURST: variable(integer(1, 1e6, 20), {
-    meaning: 'frames one WebSocket may send at once; refilled at RATE_IP_PER_MIN a minute',
+    meaning: 'frames the WebSockets of one session may send at once; refilled at RATE_IP_PER_MIN a minute',
     default: '20',
+  }),
+  MAX_SOCKETS_PER_IP: variable(integer(1, 1e6, 100), {
+    meaning: 'open WebSockets per IP address, on each process; a session has four at most, over all of them',
+    default: '100',
   }),
   WIDGET_SESSION_PER_MIN: variable(integer(0, 1e6, 12), {
     meaning: 'sessions a minute per widget subject',

@@ -131,7 +131,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
         events.refused(refusal.code, 'transport', requestId, refusal.error);
         return plainReply(refusal, requestId);
       },
-      sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => hub.accept(socket) },
+      sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket, client) => hub.accept(socket, client) },
     });
     release.add(() => transport.close(0));
     metrics.observe('switchboard_connections_open', 'Open connections of this process', () => transport.connections);

@@ -57,7 +57,7 @@ export type Service = Awaited<ReturnType<typeof buildService>>;
  */
 export async function buildService(on: Foundations) {
   const { config, clock, database, stores, live, mailer, provider, bots, events, metrics, onError, publicUrl } = on;
-  const { bus, registry, slots, windows } = live;
+  const { bus, registry, slots, sockets, windows } = live;
   const installationKey = await stores.installation.secret('subjects');
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 
@@ -102,6 +102,8 @@ export async function buildService(on: Foundations) {
   const calendar = createCalendar(config.quotaTimeZone);
   const { heartbeatIntervalSec } = config;
 
+  const edge = createEdgeLimits(windows, config.edge);
+
   const features = {
     sessions,
     subjects,
@@ -118,10 +120,14 @@ export async function buildService(on: Foundations) {
     ...features,
     ledger: stores.ledger,
     bus,
+    sockets,
+    edge,
     clock,
     events,
+    onError,
     calendar,
     heartbeatIntervalSec,
+    maxSocketsPerAddress: config.edge.maxSocketsPerIp,
     frames: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
   });
   const handle = createPipeline({
@@ -156,7 +162,7 @@ export async function buildService(on: Foundations) {
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
     isServiceToken: createServiceTokens(config.serviceTokens),
-    edge: createEdgeLimits(windows, config.edge),
+    edge,
     origins,
     trustedProxies: config.trustedProxies,
     events,

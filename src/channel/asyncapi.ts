@@ -33,7 +33,7 @@ const closeCodes = `Close codes: ${Object.entries({
   [closeCode.noAttach]: 'no attach in time',
   [closeCode.sessionOver]: 'the session is over',
   [closeCode.unknownSession]: 'unknown session, or an e-mail address that is not its own',
-  [closeCode.tooManyFrames]: 'too many frames',
+  [closeCode.tooMany]: 'too many frames, or too many sockets of one session or address',
   [closeCode.overloaded]: 'the client does not read what it is sent',
   [closeCode.goingAway]: 'the node is going away: connect again',
 })

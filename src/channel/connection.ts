@@ -1,32 +1,19 @@
-import { classify, savedState, stateAfter } from '../../machines/voice-session/selectors.ts';
+import { stateAfter } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
-import { codes, Unavailable } from '../kernel/errors.ts';
+import { codes } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { speaksFor } from '../voice/proof.ts';
-import { endedRefusal, viewOf } from '../voice/view.ts';
-import type { FrameBudget } from './frame-budget.ts';
+import type { Account } from './accounts.ts';
+import { attachedFrame, endedFrame, faultFrame, toldState } from './answers.ts';
+import type { Channel } from './channel.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
-import type { ChannelParts } from './parts.ts';
+import type { Place } from './places.ts';
 import type { ClientFrame, ServerFrame } from './protocol.ts';
 import { readFrame } from './read-frame.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
 import { answerUsage } from './usage-answer.ts';
 import { payForViolation } from './violation.ts';
-import { warningAt } from './warnings.ts';
-
-/** What the connections of a node share. */
-export interface Channel {
-  readonly parts: ChannelParts;
-  readonly budget: FrameBudget;
-  /** The instant that budgets count from. */
-  readonly budgetEpochMs: number;
-  /** The connection must attach within five seconds. */
-  expect(connection: Connection): void;
-  /** From now on it hears what happens to the session. */
-  add(sessionId: string, connection: Connection): void;
-  /** It hears nothing any more, and need not attach. */
-  remove(sessionId: string | undefined, connection: Connection): void;
-}
+import { untoldWarning, type Warning } from './warnings.ts';
 
 type Frame<Type> = Extract<ClientFrame, { type: Type }>;
 
@@ -39,8 +26,11 @@ const MAX_BAD_FRAMES = 3;
  */
 export class Connection implements SocketListener {
   readonly #socket: Socket;
-  readonly #channel: Channel;
+  readonly #address: Account;
+  readonly #channel: Channel<Connection>;
   #sessionId: string | undefined;
+  #place: Place | undefined;
+  /** The session as this socket last saw it; undefined until it is attached. */
   #record: VoiceRecord | undefined;
   #state: VoiceState | undefined;
   /** An end that became known while the record, or the answer to a report, was on its way. */
@@ -50,12 +40,13 @@ export class Connection implements SocketListener {
   #isOver = false;
   /** Frames that came while one takes its time, in order; undefined stands for a bad one. */
   #waiting: (ClientFrame | undefined)[] | undefined;
-  #budgetFullAtMs = 0;
-  #warnedEndAtMs = 0;
-  #warnedSec = 0;
+  /** The last warning that was told. */
+  #warned: Warning | undefined;
 
-  constructor(socket: Socket, channel: Channel) {
+  /** @param address where it comes from; the connection is counted there, and leaves it when it closes */
+  constructor(socket: Socket, address: Account, channel: Channel<Connection>) {
     this.#socket = socket;
+    this.#address = address;
     this.#channel = channel;
     channel.expect(this);
   }
@@ -67,25 +58,26 @@ export class Connection implements SocketListener {
 
   message(text: string): void {
     const at = this.#channel.parts.clock.now();
-    if (this.#isOver || !this.#spend(at)) return;
-    this.#take(readFrame(text), at);
+    if (this.#spend(at)) this.#take(readFrame(text), at);
   }
 
   binary(): void {
     const at = this.#channel.parts.clock.now();
-    if (this.#isOver || !this.#spend(at)) return;
-    this.#take(undefined, at);
+    if (this.#spend(at)) this.#take(undefined, at);
   }
 
   ping(): void {
-    if (!this.#isOver) this.#spend(this.#channel.parts.clock.now());
+    this.#spend(this.#channel.parts.clock.now());
   }
 
   closed(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#waiting?.splice(0);
+    const { addresses, places } = this.#channel;
     this.#channel.remove(this.#sessionId, this);
+    addresses.leave(this.#address);
+    if (this.#place !== undefined) places.leave(this.#place);
   }
 
   /** Closes the socket once; later calls change nothing. */
@@ -110,7 +102,7 @@ export class Connection implements SocketListener {
   /** Warns the client when its session is about to end; to be asked about every second. */
   warn(at: number): void {
     const record = this.#record;
-    if (record === undefined || this.#state !== 'engaged' || this.#dueWarning(record, at) === undefined) return;
+    if (record === undefined || this.#untold(record, at) === undefined) return;
     // A heartbeat over HTTP or another socket may have moved the end: the warning is due only if the present record says so.
     // Where that cannot be read, the known record is the best guess.
     const present = this.#channel.parts.sessions.find(record.id);
@@ -129,11 +121,12 @@ export class Connection implements SocketListener {
   }
 
   #spend(at: number): boolean {
-    const { budget, budgetEpochMs } = this.#channel;
-    const fullAtMs = budget.spend(this.#budgetFullAtMs, at - budgetEpochMs);
-    if (fullAtMs === undefined) this.close(closeCode.tooManyFrames, 'too many frames');
-    else this.#budgetFullAtMs = fullAtMs;
-    return fullAtMs !== undefined;
+    if (this.#isOver) return false;
+    const { addresses, sessions } = this.#channel;
+    const isPaid =
+      addresses.spend(this.#address, at) && (this.#place === undefined || sessions.spend(this.#place.account, at));
+    if (!isPaid) this.close(closeCode.tooMany, 'too many frames');
+    return isPaid;
   }
 
   #take(frame: ClientFrame | undefined, at: number): void {
@@ -180,7 +173,7 @@ export class Connection implements SocketListener {
   }
 
   #attach({ sm_session_id, email }: Frame<'attach'>): Eventually<void> {
-    const { sessions, subjects } = this.#channel.parts;
+    const { sessions, subjects, clock } = this.#channel.parts;
     // It listens before it reads, so that no transition falls between the two.
     this.#sessionId = sm_session_id;
     this.#channel.add(sm_session_id, this);
@@ -188,27 +181,23 @@ export class Connection implements SocketListener {
       if (this.#isOver) return;
       if (record === undefined || !speaksFor(record, email, subjects))
         return this.close(closeCode.unknownSession, 'unknown session');
-      const endReason = record.endReason ?? this.#missedEnd;
-      if (endReason !== null) return this.#answerEnd(record, endReason);
-      this.#attached(record);
+      if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
+      const at = clock.now();
+      return andThen(this.#channel.places.take(record.id, at), (place) => this.#attached(record, place, at));
     });
   }
 
-  #attached(record: VoiceRecord): void {
-    const { sessions, clock, heartbeatIntervalSec } = this.#channel.parts;
-    const { maxMinutes, maxIdleSec } = sessions.limits;
-    const at = clock.now();
-    const state = classify(record, at, sessions.limits);
+  #attached(record: VoiceRecord, place: Place | undefined, at: number): Eventually<void> {
+    const { parts, places, sessions } = this.#channel;
+    if (place === undefined) return this.close(closeCode.tooMany, 'too many sockets of this session');
+    if (this.#isOver) return places.leave(place);
+    this.#place = place;
+    if (this.#missedEnd !== null) return this.#answerEnd(record, this.#missedEnd);
+    // Its address has paid for this frame already.
+    if (!sessions.spend(place.account, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
-    // An end that is due but has not happened yet has no reason to tell: the sweep makes it, and it is pushed.
-    this.#state ??= state === 'ended' ? savedState(record, sessions.limits) : state;
-    this.send({
-      type: 'attached',
-      session: viewOf(record, at),
-      state: this.#state,
-      heartbeat: { intervalSec: heartbeatIntervalSec },
-      limits: { maxMinutes, maxIdleSec },
-    });
+    this.#state ??= toldState(record, at, parts);
+    this.send(attachedFrame(record, this.#state, at, parts));
   }
 
   #heartbeat(session: VoiceRecord, { id, idleSec }: Frame<'heartbeat'>, at: number): Eventually<void> {
@@ -227,7 +216,7 @@ export class Connection implements SocketListener {
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
     this.#isReporting = true;
     try {
-      const { answer, endReason } = await answerUsage(record, frame, at, this.#channel.parts);
+      const { answer, endReason } = await answerUsage(record, frame, this.#address.name, at, this.#channel.parts);
       if (answer !== undefined) this.send(answer);
       if (endReason !== null) await this.#answerEnd(record, endReason);
     } finally {
@@ -248,24 +237,21 @@ export class Connection implements SocketListener {
   }
 
   #tellEnd(reason: EndReason): void {
-    const { maxMinutes } = this.#channel.parts.sessions.limits;
-    const { code, userMessage } = endedRefusal(reason, maxMinutes);
-    this.send({ type: 'ended', code, reason, userMessage, maxMinutes });
+    this.send(endedFrame(reason, this.#channel.parts));
     this.close(closeCode.sessionOver, reason);
   }
 
-  #dueWarning(record: VoiceRecord, at: number): ReturnType<typeof warningAt> {
-    const warning = warningAt(record, at, this.#channel.parts.sessions.limits);
-    const isTold = warning?.endAtMs === this.#warnedEndAtMs && this.#warnedSec <= warning.thresholdSec;
-    return isTold ? undefined : warning;
+  #untold(record: VoiceRecord, at: number): Warning | undefined {
+    return this.#state === 'engaged'
+      ? untoldWarning(record, at, this.#channel.parts.sessions.limits, this.#warned)
+      : undefined;
   }
 
   #warnOf(record: VoiceRecord, at: number): void {
     this.#record = record;
-    const warning = this.#dueWarning(record, at);
-    if (warning === undefined || this.#state !== 'engaged') return;
-    this.#warnedEndAtMs = warning.endAtMs;
-    this.#warnedSec = warning.thresholdSec;
+    const warning = this.#untold(record, at);
+    if (warning === undefined) return;
+    this.#warned = warning;
     this.send({ type: 'warning', reason: warning.reason, secondsLeft: warning.secondsLeft });
   }
 
@@ -278,8 +264,7 @@ export class Connection implements SocketListener {
   /** The socket stays: the client may try the frame again. */
   #fail(fault: unknown, frame: ClientFrame): void {
     this.#channel.parts.events.faulted(fault, undefined, 'channel');
-    const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-    this.send({ type: 'error', code, userMessage: codes[code].userMessage, id: 'id' in frame ? frame.id : undefined });
+    this.send(faultFrame(fault, frame));
     if (frame.type === 'attach') this.#detach();
   }
 

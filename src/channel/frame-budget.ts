@@ -1,6 +1,6 @@
 /**
- * How many frames one socket may send: a bucket of `burst` frames, refilled evenly with `perMinute` (contract section 1,
- * RATE_BURST). A socket's bucket is one number, the time at which it is full again, so that 10,000 sockets cost little.
+ * How many frames the sockets of one account may send: a bucket of `burst` frames, refilled evenly with `perMinute` (RATE_BURST,
+ * RATE_IP_PER_MIN). A bucket is one number, the time at which it is full again, so that 10,000 sockets cost little.
  */
 export class FrameBudget {
   readonly #frameMs: number;
@@ -18,10 +18,13 @@ export class FrameBudget {
    * @returns the bucket afterwards, or undefined when there was no frame left
    */
   spend(fullAtMs: number, atMs: number): number | undefined {
-    // Nobody can owe more than a whole bucket: then the clock was turned back, for which no client pays.
-    const isCredible = fullAtMs - atMs <= this.#burstMs + this.#frameMs;
-    const next = (isCredible ? Math.max(fullAtMs, atMs) : atMs) + this.#frameMs;
+    const next = (this.isFull(fullAtMs, atMs) ? atMs : fullAtMs) + this.#frameMs;
     // A thousandth of a frame for what rounding adds up to.
     return next - atMs > this.#burstMs + this.#frameMs / 1000 ? undefined : next;
+  }
+
+  /** Whether nothing of a bucket is spent. Nobody can owe more than a whole one: then the clock was turned back, for which no client pays. */
+  isFull(fullAtMs: number, atMs: number): boolean {
+    return fullAtMs <= atMs || fullAtMs - atMs > this.#burstMs + this.#frameMs;
   }
 }

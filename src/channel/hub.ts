@@ -1,36 +1,68 @@
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { Bus, BusMessage } from '../stores/bus/contract.ts';
-import { Connection, type Channel } from './connection.ts';
-import { FrameBudget } from './frame-budget.ts';
+import type { Leases } from '../stores/slots/contract.ts';
+import { Accounts } from './accounts.ts';
+import { toldState } from './answers.ts';
+import { CatchUp } from './catch-up.ts';
+import type { Channel } from './channel.ts';
+import { Connection } from './connection.ts';
 import type { ChannelParts } from './parts.ts';
+import { MAX_SOCKETS, Places } from './places.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
 
 const ATTACH_MS = 5000;
+/** Sessions that are looked at together after a gap. */
+const PAGE = 1000;
 
 export interface HubParts extends ChannelParts {
   readonly bus: Bus;
-  /** Frames that a socket may send at once, and how many a minute it earns back. */
+  /** The sockets of each session, over all nodes. */
+  readonly sockets: Leases;
+  /** Sockets that an address may have at once on this node (MAX_SOCKETS_PER_IP). */
+  readonly maxSocketsPerAddress: number;
+  /** Frames that the sockets of a session may send at once, and how many a minute they earn back. */
   readonly frames: { readonly burst: number; readonly perMinute: number };
+  /** Hears of faults that no client can be told of. */
+  readonly onError: (error: unknown) => void;
 }
 
+/** What becomes of a socket that was refused. */
+const deaf: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
+
 /** The sockets of this node. Pushes reach a socket on whichever node it hangs, because every node hears the bus. */
-export class Hub implements Channel {
+export class Hub implements Channel<Connection> {
   readonly parts: ChannelParts;
-  readonly budget: FrameBudget;
-  readonly budgetEpochMs: number;
+  readonly addresses: Accounts;
+  readonly sessions: Accounts;
+  readonly places: Places;
   /** When those that have not attached came, in that order. */
   readonly #expected = new Map<Connection, number>();
   /** Nearly every session has one socket, for which a set would be a waste. */
   readonly #bySession = new Map<string, Connection | Set<Connection>>();
   readonly #stopListening: () => void;
+  readonly #catchUp: CatchUp;
+  /** Sessions that the bus told of since the present look began. */
+  #moved: Set<string> | undefined;
 
   constructor(parts: HubParts) {
     this.parts = parts;
-    this.budget = new FrameBudget(parts.frames.burst, parts.frames.perMinute);
-    this.budgetEpochMs = parts.clock.now();
+    const { frames, maxSocketsPerAddress, sockets, onError } = parts;
+    const at = parts.clock.now();
+    // An address may send what so many sessions may, were all of them open at as many pages as they can be.
+    const sessions = Math.ceil(maxSocketsPerAddress / MAX_SOCKETS);
+    this.sessions = new Accounts({ sockets: MAX_SOCKETS, ...frames }, at);
+    this.addresses = new Accounts(
+      { sockets: maxSocketsPerAddress, burst: frames.burst * sessions, perMinute: frames.perMinute * sessions },
+      at,
+    );
+    this.places = new Places(this.sessions, sockets, onError);
+    this.#catchUp = new CatchUp(parts.bus, at, () => this.#look(), onError);
     this.#stopListening = parts.bus.subscribe((message) => {
-      if (message.type === 'session.moved')
+      if (message.type === 'session.moved') {
+        this.#moved?.add(message.sessionId);
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
+      }
       if (message.type === 'quota.neared') this.#warnOfQuota(message);
     });
   }
@@ -40,9 +72,15 @@ export class Hub implements Channel {
     return this.#bySession.size;
   }
 
-  /** Takes a new socket. */
-  accept(socket: Socket): SocketListener {
-    return new Connection(socket, this);
+  /**
+   * Takes a new socket.
+   * @param address whose it is, as the edge windows name it: an IPv4 address or the /64 of an IPv6 one
+   */
+  accept(socket: Socket, address: string): SocketListener {
+    const account = this.addresses.enter(address);
+    if (account !== undefined) return new Connection(socket, account, this);
+    socket.close(closeCode.tooMany, 'too many sockets of this address');
+    return deaf;
   }
 
   expect(connection: Connection): void {
@@ -65,18 +103,26 @@ export class Hub implements Channel {
     if (present === connection || (present instanceof Set && present.size === 0)) this.#bySession.delete(sessionId);
   }
 
-  /** Closes those that have not attached in time and warns the clients whose sessions are about to end; call it about every second. */
+  /**
+   * Closes those that have not attached in time, warns the clients whose sessions are about to end, and keeps the places of sockets in
+   * their sessions; call it about every second.
+   */
   tick(): void {
     const at = this.parts.clock.now();
     for (const [connection, since] of this.#expected) {
       if (at - since >= ATTACH_MS) connection.close(closeCode.noAttach, 'no attach in time');
     }
     for (const connection of this.#all()) connection.warn(at);
+    this.places.renew(at);
+    this.sessions.tidy(at);
+    this.addresses.tidy(at);
+    this.#catchUp.tick(at);
   }
 
   /** The node goes away: every client is told to connect elsewhere (1012). */
   close(): void {
     this.#stopListening();
+    this.#catchUp.close();
     for (const connection of [...this.#expected.keys(), ...this.#all()])
       connection.close(closeCode.goingAway, 'the node is going away');
   }
@@ -93,6 +139,31 @@ export class Hub implements Channel {
     const present = this.#bySession.get(sessionId);
     if (present === undefined) return [];
     return present instanceof Set ? [...present] : [present];
+  }
+
+  /** Tells what became of the sessions of all sockets here; false when a store was away. */
+  async #look(): Promise<boolean> {
+    const moved = (this.#moved = new Set<string>());
+    const ids = [...this.#bySession.keys()];
+    let isWhole = true;
+    try {
+      for (let from = 0; from < ids.length; from += PAGE) {
+        const found = await this.parts.sessions.lookUp(ids.slice(from, from + PAGE));
+        for (const record of found.records) this.#tell(record, moved);
+        isWhole &&= found.isWhole;
+      }
+    } finally {
+      this.#moved = undefined;
+    }
+    return isWhole;
+  }
+
+  /** What the bus said meanwhile may be newer than what was found; an end is an end. */
+  #tell(record: VoiceRecord, moved: ReadonlySet<string>): void {
+    const { id, endReason } = record;
+    if (endReason === null && moved.has(id)) return;
+    const state = endReason === null ? toldState(record, this.parts.clock.now(), this.parts) : 'ended';
+    for (const connection of this.#of(id)) connection.push(state, endReason);
   }
 
   /** Each session's clients are warned at the shares of its own key's ceiling. */

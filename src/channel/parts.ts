@@ -1,5 +1,6 @@
 import type { AuthSessions } from '../auth/auth-sessions.ts';
 import type { Subjects } from '../auth/subjects.ts';
+import type { EdgeLimits } from '../limits/edge.ts';
 import type { UsageParts } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';
 
@@ -7,6 +8,7 @@ import type { Events } from '../telemetry/events.ts';
 export interface ChannelParts extends UsageParts {
   readonly subjects: Subjects;
   readonly logins: Pick<AuthSessions, 'destroy'>;
+  readonly edge: Pick<EdgeLimits, 'byAddress' | 'perAddress'>;
   readonly clock: { now(): number };
   readonly heartbeatIntervalSec: number;
   readonly events: Events;

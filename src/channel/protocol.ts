@@ -79,6 +79,7 @@ export const serverFrames = {
     type: z.literal('error'),
     code: z.string(),
     userMessage: z.string(),
+    retryAfter: z.int().optional().meta({ description: 'Seconds after which the same frame may succeed' }),
     id: frameId.optional(),
     counted: z
       .literal(true)

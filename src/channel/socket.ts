@@ -25,6 +25,6 @@ export const closeCode = {
   noAttach: 4401,
   sessionOver: 4403,
   unknownSession: 4404,
-  tooManyFrames: 4429,
+  tooMany: 4429,
   overloaded: 4503,
 } as const;

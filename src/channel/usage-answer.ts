@@ -3,6 +3,7 @@ import { Refusal } from '../kernel/errors.ts';
 import { toMicroDollars } from '../quota/dollars.ts';
 import { reportUsage } from '../quota/report-usage.ts';
 import { subjectOfSession } from '../quota/session-proof.ts';
+import { refusalFrame, windowRefusal } from './answers.ts';
 import type { ChannelParts } from './parts.ts';
 import type { ClientFrame, ServerFrame } from './protocol.ts';
 
@@ -13,13 +14,24 @@ export interface UsageAnswer {
   readonly endReason: EndReason | null;
 }
 
-/** Counts a usage frame of an attached session. @throws Unavailable when the database is away: then nothing is counted */
+/**
+ * Counts a usage frame of an attached session, in the window of its address as a request would be.
+ * @param address the name of the address in its window
+ * @throws Unavailable when the database is away: then nothing is counted
+ */
 export async function answerUsage(
   attached: VoiceRecord,
   { id, tokens, dollars }: Extract<ClientFrame, { type: 'usage' }>,
+  address: string,
   atMs: number,
   parts: ChannelParts,
 ): Promise<UsageAnswer> {
+  const count = await parts.edge.byAddress(address, atMs);
+  if (!count.allowed) {
+    const refusal = windowRefusal(count, atMs, parts);
+    parts.events.refused(refusal.code, 'usage frame', undefined, refusal.error);
+    return { answer: refusalFrame(refusal, id), endReason: null };
+  }
   // The socket may have missed the end.
   const record = (await parts.sessions.find(attached.id)) ?? attached;
   const { endReason } = record;
@@ -29,10 +41,11 @@ export async function answerUsage(
       ? who
       : await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey: id, atMs }, parts);
   if (!(result instanceof Refusal)) return { answer: { type: 'usage', id, usage: result }, endReason };
-  const { code, userMessage } = result;
+  const { code } = result;
   if (code === 'SESSION_DURATION_EXCEEDED') return { answer: undefined, endReason };
   parts.events.refused(code, 'usage frame', undefined, result.error);
-  const { counted, usage } = result.additions;
-  const answer: ServerFrame = { type: 'error', code, userMessage, id, counted, usage };
-  return { answer, endReason: code === 'DAILY_QUOTA_EXCEEDED' ? (endReason ?? 'quota_exceeded') : endReason };
+  return {
+    answer: refusalFrame(result, id),
+    endReason: code === 'DAILY_QUOTA_EXCEEDED' ? (endReason ?? 'quota_exceeded') : endReason,
+  };
 }

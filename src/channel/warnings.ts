@@ -15,8 +15,20 @@ export interface Warning {
   readonly endAtMs: number;
 }
 
+/** The warning that holds at a time, unless it, or a later one of the same end, is the last that was told. */
+export function untoldWarning(
+  record: VoiceRecord,
+  at: number,
+  limits: VoiceLimits,
+  told: Warning | undefined,
+): Warning | undefined {
+  const warning = warningAt(record, at, limits);
+  const isTold = warning?.endAtMs === told?.endAtMs && (told?.thresholdSec ?? 0) <= (warning?.thresholdSec ?? 0);
+  return isTold ? undefined : warning;
+}
+
 /** The warning that holds at a time, if any: of the end that comes first. */
-export function warningAt(record: VoiceRecord, at: number, limits: VoiceLimits): Warning | undefined {
+function warningAt(record: VoiceRecord, at: number, limits: VoiceLimits): Warning | undefined {
   const byDuration = endsByDuration(record, limits);
   const endAtMs = byDuration ? durationEndMs(record, limits) : idleAtMs(record, limits);
   const leftMs = endAtMs - at;

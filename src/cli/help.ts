@@ -82,7 +82,7 @@ export const variableGroups: Readonly<Record<string, readonly VariableName[]>> =
     'STALE_REAP_SEC',
     'HEARTBEAT_INTERVAL_SEC',
   ],
-  'Rate limits': ['RATE_IP_PER_MIN', 'RATE_USER_PER_MIN', 'RATE_PAGE_PER_MIN', 'RATE_BURST'],
+  'Rate limits': ['RATE_IP_PER_MIN', 'RATE_USER_PER_MIN', 'RATE_PAGE_PER_MIN', 'RATE_BURST', 'MAX_SOCKETS_PER_IP'],
   'Limits of widget callers (a key may have its own)': [
     'WIDGET_SESSION_PER_MIN',
     'WIDGET_MAX_TOKENS_DAILY',

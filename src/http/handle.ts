@@ -241,7 +241,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
 function answerReply(answer: Answer, headers: Header[]): HttpReply {
   if (answer.headers !== undefined) headers.push(...answer.headers);
   if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
-    return { status: answer.status, headers, body: answer.body };
+    return { status: answer.status, headers, body: answer.body, client: answer.client };
   headers.push(json);
   return { status: answer.status, headers, body: JSON.stringify(answer.body) };
 }

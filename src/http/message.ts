@@ -26,4 +26,6 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | Buffer;
+  /** With status 101: whose socket it becomes, as the edge windows name an address. */
+  readonly client?: string | undefined;
 }

@@ -28,6 +28,8 @@ export interface Answer {
   readonly body: object | string | Buffer;
   readonly headers?: readonly (readonly [string, string])[] | undefined;
   readonly cookie?: CookieChange | undefined;
+  /** See `HttpReply.client`. */
+  readonly client?: string;
 }
 
 /** A refusal together with a change of the cookie. */

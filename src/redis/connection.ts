@@ -15,6 +15,13 @@ export interface RedisOptions {
   readonly maxPending?: number;
 }
 
+/** Who listens on a channel. */
+export interface Ear {
+  /** Whether it hears. */
+  readonly isUp: boolean;
+  close(): Promise<void>;
+}
+
 /** What the engines ask of Redis. Every method is @throws Unavailable when Redis is away, hangs or is overloaded. */
 export interface Redis {
   /** See `Batch.run`. */
@@ -27,8 +34,11 @@ export interface Redis {
   readonly pending: number;
   /** Tells all who listen on a channel, on whatever server of a cluster. */
   publish(channel: string, text: string): Promise<void>;
-  /** Hears a channel over a connection of its own, also after that was lost and is up again. @returns the way to stop. */
-  listen(channel: string, hear: (text: string) => void): () => Promise<void>;
+  /**
+   * Hears a channel over a connection of its own, also after that was lost and is up again.
+   * @param onUp is told each time that it hears from now on
+   */
+  listen(channel: string, hear: (text: string) => void, onUp: () => void): Ear;
   /** The time of the store, in milliseconds since the Unix epoch: of one server, the same for every node. */
   timeMs(): Promise<number>;
   /** Asks every server whether it answers. */
@@ -62,13 +72,21 @@ export function openRedis({ urls, deadlineMs = DEADLINE_MS, maxPending = MAX_PEN
       await send(['PUBLISH', channel, text]);
     },
 
-    listen(channel, hear) {
-      const ear = new ServerLink(urls, (client) => client.subscribe(channel, hear));
+    listen(channel, hear, onUp) {
+      const ear = new ServerLink(urls, async (client) => {
+        await client.subscribe(channel, hear);
+        onUp();
+      });
       ears.add(ear);
       ear.open();
-      return async () => {
-        ears.delete(ear);
-        await ear.close();
+      return {
+        get isUp() {
+          return ear.isUp;
+        },
+        async close() {
+          ears.delete(ear);
+          await ear.close();
+        },
       };
     },
 

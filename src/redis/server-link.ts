@@ -39,6 +39,10 @@ export class ServerLink {
     return this.#down !== undefined;
   }
 
+  get isUp(): boolean {
+    return this.#client !== undefined;
+  }
+
   /** Connects without waiting for it. */
   open(): void {
     this.#running ??= this.#stop.signal.aborted ? Promise.resolve() : this.#keepOpen();

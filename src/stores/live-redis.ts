@@ -5,6 +5,7 @@ import { restoreWhatIsLost } from '../redis/restoration.ts';
 import { createRedisBus } from './bus/redis.ts';
 import type { LiveStores } from './live.ts';
 import { createRedisSlots, type Holder } from './slots/redis.ts';
+import { createRedisLeases } from './slots/redis-leases.ts';
 import type { DueAt } from './voice-registry/contract.ts';
 import { createRedisVoiceRegistry } from './voice-registry/redis.ts';
 import { createRedisWindows } from './windows/redis.ts';
@@ -43,6 +44,7 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     kind: 'redis',
     registry: createRedisVoiceRegistry({ redis, dueAt, keepMs }),
     slots: createRedisSlots({ redis, rebuild: slotHolders, keepMs }),
+    sockets: createRedisLeases(redis, 'sockets'),
     windows: createRedisWindows({ redis, onLocal: onEdgeLocal, onShared: onEdgeShared }),
     bus,
     clock,

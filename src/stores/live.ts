@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Bus } from './bus/contract.ts';
 import { createInProcessBus } from './bus/in-process.ts';
-import type { Slots } from './slots/contract.ts';
+import type { Leases, Slots } from './slots/contract.ts';
 import { createInProcessSlots } from './slots/in-process.ts';
 import type { DueAt, VoiceRegistry } from './voice-registry/contract.ts';
 import { createInProcessVoiceRegistry } from './voice-registry/in-process.ts';
@@ -16,6 +16,8 @@ export interface LiveStores {
   readonly kind: 'in-process' | 'redis';
   readonly registry: VoiceRegistry;
   readonly slots: Slots;
+  /** The sockets of each session, over all nodes. */
+  readonly sockets: Leases;
   readonly windows: Windows;
   readonly bus: Bus;
   /** The time that all nodes share. */
@@ -41,6 +43,7 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
     kind: 'in-process',
     registry: createInProcessVoiceRegistry(dueAt, slots),
     slots,
+    sockets: createInProcessSlots(),
     windows: createInProcessWindows(),
     bus: createInProcessBus(onError),
     clock,

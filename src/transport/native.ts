@@ -90,6 +90,8 @@ export interface NativeSocketBehavior {
 export interface NativeSocket {
   /** What `src/transport/socket.ts` keeps there. */
   owner?: unknown;
+  /** Of the data that `upgrade` was given. */
+  readonly client?: string;
   /** 1: written. 0: waits in memory. 2: dropped, more than maxBackpressure waits already. */
   send(message: string, isBinary: boolean, compress: boolean): number;
   getBufferedAmount(): number;

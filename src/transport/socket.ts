@@ -13,8 +13,8 @@ export interface SocketEndpoint {
   readonly subprotocol: string;
   /** A peer that has been silent for so long, pings included, is dead. Whole seconds from 8 to 60; default 60. */
   readonly idleTimeoutSec?: number;
-  /** Takes a new socket. */
-  readonly accept: (socket: Socket) => SocketListener;
+  /** Takes a new socket; `client` is what the answer 101 said. */
+  readonly accept: (socket: Socket, client: string) => SocketListener;
 }
 
 const MAX_FRAME_BYTES = 4096;
@@ -94,7 +94,7 @@ export function serveSockets(
       open.add(socket);
       guard(ws, () => {
         if (all.draining) socket.close(closeCode.goingAway, 'the node is going away');
-        else socket.listener = endpoint.accept(socket);
+        else socket.listener = endpoint.accept(socket, ws.client ?? '');
       });
     },
 
@@ -143,7 +143,7 @@ function upgradeExchange(
   return new Exchange(all, res, (reply) => {
     // No extensions: frames are small, and compressing them would cost more than it saves.
     res.writeStatus(switchingHead(reply));
-    res.upgrade({}, key, chosen, '', context);
+    res.upgrade({ client: reply.client }, key, chosen, '', context);
   });
 }
 

@@ -18,6 +18,7 @@ import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { CONFIRM_MS, forgottenAtMs } from './deadlines.ts';
 import { HistoryWriter } from './history-writer.ts';
+import { lookUp } from './look-up.ts';
 import { createVoiceRecords, slotUntilMs } from './records.ts';
 import { ifRegistryAway, putInto, RegistryDebts } from './registry-debts.ts';
 
@@ -195,6 +196,9 @@ export function createVoiceSessions(parts: VoiceParts) {
     find(id: string): Eventually<VoiceRecord | undefined> {
       return records.load(id);
     },
+
+    /** See `lookUp`. */
+    lookUp: (ids: readonly string[]) => lookUp(ids, { registry, history }),
 
     /** A heartbeat from a caller that `admits` accepts; undefined when the session is unknown or not the caller's. */
     heartbeat(

@@ -10,8 +10,9 @@ export class ChannelClient {
   readonly listener: SocketListener;
   #read = 0;
 
-  constructor(app: TestApp) {
-    this.listener = app.service.hub.accept(this.socket);
+  /** @param address where it comes from */
+  constructor(app: TestApp, address = '198.51.100.7') {
+    this.listener = app.service.hub.accept(this.socket, address);
   }
 
   /** Sends a frame, or a text as it is. */
@@ -41,8 +42,8 @@ export class ChannelClient {
 }
 
 /** A socket that is attached to a session. */
-export function attached(app: TestApp, sm_session_id: string, email?: string): ChannelClient {
-  const client = new ChannelClient(app);
+export function attached(app: TestApp, sm_session_id: string, email?: string, address?: string): ChannelClient {
+  const client = new ChannelClient(app, address);
   client.say({ type: 'attach', sm_session_id, email });
   expect(client.heard()).toMatchObject([{ type: 'attached' }]);
   return client;

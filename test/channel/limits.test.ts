@@ -105,13 +105,49 @@ describe('the budget of frames', () => {
     expect(client.closeCode).toBe(4429);
   });
 
-  it('is each socket own', async () => {
+  it('is one for all sockets of a session, and each session has its own', async () => {
+    const app = await build({ env });
+    const key = await app.key();
+    const id = await app.open(key);
+    const [one, other] = [attached(app, id), attached(app, id)];
+    const stranger = attached(app, await app.open(key));
+    for (let i = 0; i < 3; i += 1) one.say({ type: 'heartbeat' });
+    other.say({ type: 'heartbeat' });
+    stranger.say({ type: 'heartbeat' });
+    expect([one.closeCode, other.closeCode, stranger.closeCode]).toEqual([undefined, 4429, undefined]);
+  });
+
+  it('does not begin anew with another socket', async () => {
     const app = await build({ env });
     const id = await app.open(await app.key());
-    const [one, other] = [attached(app, id), attached(app, id)];
-    for (let i = 0; i < 5; i += 1) one.say({ type: 'heartbeat' });
-    other.say({ type: 'heartbeat' });
-    expect([one.closeCode, other.closeCode]).toEqual([4429, undefined]);
+    const one = attached(app, id);
+    for (let i = 0; i < 4; i += 1) one.say({ type: 'heartbeat' });
+    one.listener.closed();
+    app.service.hub.tick();
+    const again = new ChannelClient(app);
+    again.say({ type: 'attach', sm_session_id: id });
+    expect(again.heard()).toEqual([]);
+    expect(again.closeCode).toBe(4429);
+    app.clock.advance(2 * SECOND);
+    app.service.hub.tick();
+    const later = attached(app, id);
+    later.say({ type: 'heartbeat' });
+    expect(later.heard()).toHaveLength(1);
+    later.say({ type: 'heartbeat' });
+    expect(later.closeCode).toBe(4429);
+  });
+
+  it('is also one for all sockets of an address, of as many sessions as it may hold with four sockets each', async () => {
+    const app = await build({ env: { ...env, MAX_SOCKETS_PER_IP: '8' } });
+    const sockets = Array.from({ length: 4 }, () => new ChannelClient(app, '192.0.2.1'));
+    for (let frames = 0; frames < 10; frames += 1) sockets[frames % 4]?.listener.ping();
+    expect(sockets.map(({ closeCode }) => closeCode)).toEqual([undefined, undefined, undefined, undefined]);
+    sockets[0]?.listener.ping();
+    new ChannelClient(app, '192.0.2.2').listener.ping();
+    expect(sockets.map(({ closeCode }) => closeCode)).toEqual([4429, undefined, undefined, undefined]);
+    const again = new ChannelClient(app, '192.0.2.1');
+    again.listener.ping();
+    expect(again.closeCode).toBe(4429);
   });
 });
 

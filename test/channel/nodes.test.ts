@@ -1,116 +1,79 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
-import { Client } from '../support/client.ts';
-import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
-import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
-import { freePort } from '../support/services/server-process.ts';
-import { SocketClient } from '../support/socket-client.ts';
-import { Switchboard } from '../support/switchboard.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { reasonToSkipRedis } from '../support/services/redis.ts';
+import { expectEnds, TwoNodes } from './two-nodes.ts';
 
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
-const widgetKey = 'w_demo_local_00000000000000000000000000000000';
-/** Where the demo key works, whichever node is asked. */
-const origin = 'http://localhost:3000';
-const serviceToken = 'service-token-that-only-the-tests-know';
-
-interface Node {
-  readonly port: number;
-  readonly server: Switchboard;
-}
 
 describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${reason ?? ''}`, () => {
-  let directory: string;
-  let postgres: PostgresService;
-  let redis: RedisService;
-  const nodes: Node[] = [];
+  let both: TwoNodes;
+  let tests = 0;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'switchboard-nodes-'));
-    [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
-    // One after the other: the first makes the tables.
-    for (const name of ['one', 'two']) {
-      const port = await freePort();
-      const server = await Switchboard.start({
-        PORT: String(port),
-        DATA_DIR: join(directory, name),
-        DATABASE_URL: postgres.url,
-        REDIS_URL: redis.url,
-        PUBLIC_URL: origin,
-        SERVICE_TOKENS: serviceToken,
-        WIDGET_MAX_TOKENS_DAILY: '1000',
-      });
-      nodes.push({ port, server });
-    }
+    both = await TwoNodes.start({ WIDGET_MAX_TOKENS_DAILY: '1000', RATE_IP_PER_MIN: '20', RATE_BURST: '100' });
   });
 
-  afterAll(async () => {
-    for (const { server } of nodes) await server.end('SIGKILL');
-    await redis?.stop();
-    await postgres?.stop();
-    await rm(directory, { recursive: true, force: true });
+  beforeEach(() => {
+    // Each test has a window of its own.
+    tests += 1;
+    both.address = `192.0.2.${tests}`;
   });
 
-  const asking = ({ port }: Node, headers: Readonly<Record<string, string>>): Client =>
-    new Client(() => `http://127.0.0.1:${port}`, new Set(), headers);
-
-  async function open(email: string): Promise<string> {
-    const [node] = nodes;
-    if (node === undefined) throw new Error('they are started before');
-    const { status, body, text } = await asking(node, { Origin: origin }).post('/api/session', {
-      widgetKey,
-      agentId: 'guide',
-      email,
-    });
-    expect(status, text).toBe(200);
-    return String(body.sm_session_id);
-  }
-
-  async function attach(sm_session_id: string, email: string): Promise<SocketClient[]> {
-    const sockets: SocketClient[] = [];
-    for (const { port } of nodes) {
-      const socket = await SocketClient.open(`ws://127.0.0.1:${port}${SOCKET_PATH}`);
-      socket.say({ type: 'attach', sm_session_id, email });
-      expect(JSON.parse(await socket.hear())).toMatchObject({ type: 'attached', state: 'engaged' });
-      sockets.push(socket);
-    }
-    return sockets;
-  }
-
-  async function expectEnds(sockets: readonly SocketClient[], endReason: string): Promise<void> {
-    for (const socket of sockets) {
-      expect(await socket.closed).toEqual({ code: 4403, reason: endReason });
-      expect(JSON.parse(socket.messages.at(-1) ?? '')).toMatchObject({ type: 'ended', reason: endReason });
-    }
-  }
+  afterAll(() => both?.close());
 
   it('all hear of the end that one of them asks for', async () => {
     const email = 'ann@example.com';
-    const sockets = await attach(await open(email), email);
+    const sockets = await both.attach(await both.open(email), email);
     sockets[1]?.say({ type: 'end' });
     await expectEnds(sockets, 'closed_by_client');
   });
 
   it('all hear of the end by an operator, whichever node is asked', async () => {
-    for (const node of nodes) {
+    for (const node of both.nodes) {
       const email = `ben-${node.port}@example.com`;
-      const id = await open(email);
-      const sockets = await attach(id, email);
-      const operator = asking(node, { Authorization: `Bearer ${serviceToken}` });
-      await operator.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {});
+      const id = await both.open(email);
+      const sockets = await both.attach(id, email);
+      await both.endByOperator(node, id);
       await expectEnds(sockets, 'closed_by_operator');
     }
   });
 
   it('all are warned of the quota, and end with it', async () => {
     const email = 'cid@example.com';
-    const sockets = await attach(await open(email), email);
+    const sockets = await both.attach(await both.open(email), email);
     const [one, other] = sockets;
     one?.say({ type: 'usage', tokens: 900, dollars: 0, id: 'a' });
     expect(JSON.parse((await other?.hear()) ?? '')).toEqual({ type: 'warning', reason: 'quota' });
     other?.say({ type: 'usage', tokens: 101, dollars: 0, id: 'b' });
     await expectEnds(sockets, 'quota_exceeded');
+  });
+
+  it('are four at most, and one that leaves makes room on either node', async () => {
+    const email = 'dan@example.com';
+    const id = await both.open(email);
+    const four = [...(await both.attach(id, email)), ...(await both.attach(id, email))];
+    for (const node of both.nodes)
+      expect(await (await both.connect(node, id, email)).closed).toMatchObject({ code: 4429 });
+    four[0]?.socket.close();
+    await four[0]?.closed;
+    await expect
+      .poll(async () => {
+        const socket = await both.connect(both.nodes[1], id, email);
+        return JSON.parse(await socket.hear().catch(() => '{}')).type;
+      })
+      .toBe('attached');
+  });
+
+  it('report no more usage a minute than one address may over HTTP', async () => {
+    const email = 'eve@example.com';
+    const id = await both.open(email);
+    const sockets = [...(await both.attach(id, email)), ...(await both.attach(id, email))];
+    for (let n = 0; n < 40; n += 1) sockets[n % 4]?.say({ type: 'usage', tokens: 1, dollars: 0, id: `u${n}` });
+    const counted = (): number =>
+      sockets.flatMap(({ messages }) => messages).filter((text) => JSON.parse(text).type === 'usage').length;
+    await expect.poll(() => sockets.flatMap(({ messages }) => messages).length, { timeout: 20_000 }).toBe(44);
+    // Twenty a minute, of which five were spent on opening; the minute may turn meanwhile.
+    expect(counted()).toBeGreaterThan(0);
+    expect(counted()).toBeLessThanOrEqual(20 + 15);
   });
 });

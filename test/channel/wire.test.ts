@@ -37,7 +37,11 @@ async function start(options: Omit<TestAppOptions, 'database'> = {}): Promise<Se
       faults.push(error);
       return { status: 500, headers: [], body: '' };
     },
-    sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket) => app.service.hub.accept(socket) },
+    sockets: {
+      path: SOCKET_PATH,
+      subprotocol: SUBPROTOCOL,
+      accept: (socket, client) => app.service.hub.accept(socket, client),
+    },
   });
   transports.add(transport);
   const { port } = transport;
@@ -162,6 +166,27 @@ describe('the heartbeat channel on the wire', () => {
     app.clock.advance(5 * SECOND);
     app.service.hub.tick();
     expect(await silent.closed).toMatchObject({ code: 4401 });
+  });
+
+  it('counts sockets by the address that a trusted proxy tells, an IPv6 one by its /64', async () => {
+    const { url } = await start({ env: { MAX_SOCKETS_PER_IP: '1', TRUST_PROXY: '127.0.0.1' } });
+    const from = (address: string): Promise<SocketClient> =>
+      SocketClient.open(url, SUBPROTOCOL, { 'x-forwarded-for': `192.0.2.99, ${address}` });
+    const first = await from('2001:db8::1');
+    expect(await (await from('2001:db8:0:0:ffff::2')).closed).toMatchObject({ code: 4429 });
+    const others = [await from('2001:db8:0:1::1'), await from('192.0.2.1')];
+    first.say({ type: 'nonsense' });
+    await first.hear();
+    for (const other of others) expect(other.messages).toEqual([]);
+    first.socket.close();
+    await first.closed;
+    for (const other of others) {
+      other.say({ type: 'nonsense' });
+      await other.hear();
+    }
+    const next = await from('2001:db8::3');
+    next.say({ type: 'nonsense' });
+    await next.hear();
   });
 
   it('forgets a socket that breaks off, and the session lives on', async () => {

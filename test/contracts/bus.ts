@@ -4,7 +4,8 @@ import { randomId } from '../../src/kernel/ids.ts';
 import type { Bus, BusMessage } from '../../src/stores/bus/contract.ts';
 import { nodesOf, type Make } from './support.ts';
 
-export function busContract(name: string, make: Make<Bus>): void {
+/** @param cut breaks what nodes hear each other by, where there is something between them */
+export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<unknown>): void {
   describe(`the bus, ${name}`, () => {
     const bus = nodesOf(make);
 
@@ -69,6 +70,29 @@ export function busContract(name: string, make: Make<Bus>): void {
       const loginId = randomId();
       await publishUntil(heard(node, loginId), node, { type: 'login.changed', loginId });
       for (const stop of stops) stop();
+    });
+
+    test('a node hears the others', async () => {
+      const node = bus();
+      await expect.poll(() => node.isHearing).toBe(true);
+    });
+
+    test.skipIf(cut === undefined)('a node that was cut off is told of the gap when it hears again', async () => {
+      const [here, there] = [bus(), bus()];
+      for (const node of [here, there]) await expect.poll(() => node.isHearing).toBe(true);
+      const told: string[] = [];
+      const stopFirst = here.onGap(() => told.push('one that has stopped'));
+      const stop = here.onGap(() => told.push('here'));
+      stopFirst();
+      stopFirst();
+      await cut?.();
+      await expect.poll(() => told).toEqual(['here']);
+      // Whatever is said from then on is heard without being said again.
+      const loginId = randomId();
+      const hearing = heard(here, loginId);
+      there.publish({ type: 'login.changed', loginId });
+      await hearing;
+      stop();
     });
   });
 }

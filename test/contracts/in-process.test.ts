@@ -4,13 +4,13 @@ import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
 import { createInProcessVoiceRegistry } from '../../src/stores/voice-registry/in-process.ts';
 import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
 import { busContract } from './bus.ts';
-import { slotsContract } from './slots.ts';
+import { leasesContract } from './slots.ts';
 import { DAY_BEGIN, type Nodes } from './support.ts';
 import { voiceRegistryContract } from './voice-registry.ts';
 import { windowsContract } from './windows.ts';
 
 voiceRegistryContract('in process', (dueAt) => alone(createInProcessVoiceRegistry(dueAt)));
-slotsContract('in process', () => alone(createInProcessSlots()));
+leasesContract('concurrency slots, in process', () => alone(createInProcessSlots()));
 windowsContract('in process', () => alone(createInProcessWindows()));
 busContract('in process', () => alone(createInProcessBus(() => {})));
 

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
+import { createRedisLeases } from '../../src/stores/slots/redis-leases.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
+import { atEach } from '../redis/support.ts';
 import { busContract } from './bus.ts';
-import { slotsContract } from './slots.ts';
+import { leasesContract } from './slots.ts';
 import type { Nodes } from './support.ts';
 import { voiceRegistryContract } from './voice-registry.ts';
 import { windowsContract } from './windows.ts';
@@ -46,15 +48,19 @@ function redisContracts(name: string, start: () => Promise<RedisService>): void 
     }
 
     voiceRegistryContract(name, (dueAt) => two((redis) => createRedisVoiceRegistry({ redis, dueAt, keepMs: HOUR_MS })));
-    slotsContract(name, () =>
+    leasesContract(`concurrency slots, ${name}`, () =>
       two((redis) => createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) })),
     );
+    leasesContract(`sockets, ${name}`, () => two((redis) => createRedisLeases(redis, 'sockets')));
     windowsContract(name, () => two((redis) => createRedisWindows({ redis })));
-    busContract(name, () =>
-      two(
-        (redis) => createRedisBus({ redis, onError: () => undefined }),
-        (bus) => bus.close(),
-      ),
+    busContract(
+      name,
+      () =>
+        two(
+          (redis) => createRedisBus({ redis, onError: () => undefined }),
+          (bus) => bus.close(),
+        ),
+      () => atEach(service, ['CLIENT', 'KILL', 'TYPE', 'pubsub']),
     );
   });
 }

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Slots } from '../../src/stores/slots/contract.ts';
+import type { Leases } from '../../src/stores/slots/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
 const LEASE_MS = 60_000;
 
-/** Leases are given by the times of the arguments alone. */
-export function slotsContract(name: string, make: Make<Slots>): void {
-  describe(`concurrency slots, ${name}`, () => {
+/** What slots and other leases have in common. Times are those of the arguments alone. */
+export function leasesContract(name: string, make: Make<Leases>): void {
+  describe(`leases, ${name}`, () => {
     const slots = nodesOf(make);
     const at = DAY_BEGIN;
     const take = (subject: string, holder: string, limit: number, now = at) =>
@@ -135,7 +135,7 @@ function histories(acts: readonly Step['act'][]): fc.Arbitrary<Step[]> {
 }
 
 /** What each step answered, and the count after it. */
-async function play(slots: Slots, limit: number, history: readonly Step[]) {
+async function play(slots: Leases, limit: number, history: readonly Step[]) {
   const subject = randomId();
   const answers: { admitted: boolean | undefined; count: number }[] = [];
   let now = DAY_BEGIN;
@@ -150,7 +150,7 @@ async function play(slots: Slots, limit: number, history: readonly Step[]) {
 }
 
 /** The slots of one subject, as plainly as they can be said. */
-function createModel(): Slots {
+function createModel(): Leases {
   let leases: readonly { readonly holder: string; readonly untilMs: number }[] = [];
   const isIn = (holder: string) => leases.some((lease) => lease.holder === holder);
   const put = (holder: string, untilMs: number) => {
@@ -165,10 +165,6 @@ function createModel(): Slots {
       return admitted;
     },
     renew: (_subject, holder, untilMs) => put(holder, untilMs),
-    confirm(_subject, holder, untilMs) {
-      put(holder, untilMs);
-      return true;
-    },
     free: (_subject, holder) => {
       leases = leases.filter((lease) => lease.holder !== holder);
     },

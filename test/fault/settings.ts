@@ -52,5 +52,6 @@ export const environment: Readonly<Record<string, string>> = {
   WIDGET_MAX_TOKENS_DAILY: '1000000000000',
   WIDGET_MAX_DOLLARS_DAILY: '1000000',
   RATE_IP_PER_MIN: '1000000000',
+  MAX_SOCKETS_PER_IP: '1000000',
   RATE_USER_PER_MIN: '1000000000',
 };

@@ -1,4 +1,5 @@
 import { Refusal } from '../../kernel/errors.ts';
+import { addressScope } from '../client-address.ts';
 import type { Origins } from '../cors.ts';
 import type { HttpRequest } from '../message.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
@@ -24,7 +25,7 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
     replies: { 101: { description: 'Switching to WebSocket' } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
     opensSocket: true,
-    handle({ request, origin }): Result {
+    handle({ request, origin, ip }): Result {
       const { headers } = request;
       if (!isUpgrade(request)) return badUpgrade('Open this address as a WebSocket (RFC 6455, version 13).');
       const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
@@ -32,7 +33,7 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
         return badUpgrade(`Offer the subprotocol ${SUBPROTOCOL}.`);
       if (origin !== undefined && !origins.isConsole(origin) && !origins.isWidget(origin))
         return new Refusal('ORIGIN_MISMATCH', 'No widget key and no console is bound to this origin.');
-      return { status: 101, body: '' };
+      return { status: 101, body: '', client: addressScope(ip) };
     },
   });
 }

@@ -65,6 +65,15 @@ function op.slot(key, i)
   return epoch, i + 6
 end
 
+-- limit, holder, lease end, now, keep: a slot of a set that need not be whole
+function op.lease(key, i)
+  local limit, holder, untilMs, now, keepMs = unpack(ARGV, i, i + 4)
+  dropLapsed(key, now)
+  if call('ZCARD', key) >= tonumber(limit) and not call('ZSCORE', key, holder) then return 0, i + 5 end
+  lease(key, untilMs, holder, keepMs)
+  return 1, i + 5
+end
+
 -- token, keep, number of holders, then holder and lease end of each: counts what the history knows, unless all was lost once more
 function op.adopt(key, i)
   local token, keepMs, holders = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])

@@ -8,6 +8,10 @@ export function createInProcessBus(onError: (error: unknown) => void = warn): Bu
   const listeners = new Set<{ readonly hear: (message: BusMessage) => unknown }>();
 
   return {
+    isHearing: true,
+    // Nobody else speaks.
+    onGap: () => () => undefined,
+
     publish(message) {
       for (const { hear } of listeners) deliver(hear, message, onError);
     },

@@ -1,10 +1,14 @@
 import { randomId } from '../../kernel/ids.ts';
+import { repeat } from '../../kernel/repeat.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Bus, BusMessage } from './contract.ts';
 import { createInProcessBus } from './in-process.ts';
 import { readMessage } from './message.ts';
 
 const CHANNEL = 'switchboard:bus';
+/** Says that its sender could not be heard for a while. */
+const GAP = 'gap';
+const TELL_GAP_MS = 1000;
 
 export interface RedisBusParts {
   readonly redis: Pick<Redis, 'publish' | 'listen'>;
@@ -25,22 +29,70 @@ export function createRedisBus({ redis, onError }: RedisBusParts): RedisBus {
   const local = createInProcessBus(onError);
   const me = randomId();
   const underWay = new Set<Promise<void>>();
-  const stop = redis.listen(CHANNEL, (text) => {
-    const message = text.startsWith(me) ? undefined : readMessage(text.slice(me.length));
+  const gapListeners = new Set<{ readonly hear: () => void }>();
+  /** Messages that did not get out, and of which nobody was told yet. */
+  let unheard = 0;
+
+  function hearGap(): void {
+    for (const { hear } of gapListeners) {
+      try {
+        hear();
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+
+  function hear(text: string): void {
+    if (text.startsWith(me)) return;
+    const said = text.slice(me.length);
+    if (said === GAP) return hearGap();
+    const message = readMessage(said);
     if (message !== undefined) local.publish(message);
-  });
+  }
+
+  async function tellGap(): Promise<void> {
+    if (unheard === 0) return;
+    const told = unheard;
+    await redis.publish(CHANNEL, me + GAP);
+    unheard -= told;
+  }
+
+  function failed(error: unknown): void {
+    unheard += 1;
+    onError(error);
+  }
+
+  const ear = redis.listen(CHANNEL, hear, hearGap);
+  // It fails as often as Redis is still away.
+  const stopTelling = repeat(TELL_GAP_MS, tellGap, () => undefined);
 
   return {
+    get isHearing() {
+      return ear.isUp;
+    },
+
     publish(message: BusMessage) {
       local.publish(message);
-      const sending = redis.publish(CHANNEL, me + JSON.stringify(message)).catch(onError);
+      const sending = redis.publish(CHANNEL, me + JSON.stringify(message)).catch(failed);
       underWay.add(sending);
       void sending.finally(() => underWay.delete(sending));
     },
+
     subscribe: (listener) => local.subscribe(listener),
+
+    onGap(hearOf) {
+      const listener = { hear: hearOf };
+      gapListeners.add(listener);
+      return () => {
+        gapListeners.delete(listener);
+      };
+    },
+
     async close() {
       await Promise.all(underWay);
-      await stop();
+      await stopTelling();
+      await ear.close();
     },
   };
 }

@@ -30,6 +30,7 @@ export async function startSwitchboard(environment = {}, dist = `${root}/dist`) 
       TENANTS_FILE: tenantsFile,
       RATE_IP_PER_MIN: '1000000000',
       RATE_BURST: '1000000',
+      MAX_SOCKETS_PER_IP: '1000000',
       WIDGET_SESSION_PER_MIN: '1000000',
       WIDGET_MAX_CONCURRENT_SESSIONS: '1000000',
       MAX_SESSION_MINUTES: '1000',

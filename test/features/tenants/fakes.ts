@@ -79,6 +79,7 @@ export class FakeTenants implements Tenants {
 /** A bus that also keeps what was published. */
 export class FakeBus implements Bus {
   readonly published: BusMessage[] = [];
+  readonly isHearing = true;
   readonly #listeners = new Set<(message: BusMessage) => void>();
 
   publish(message: BusMessage): void {
@@ -89,6 +90,10 @@ export class FakeBus implements Bus {
   subscribe(listener: (message: BusMessage) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  onGap(): () => void {
+    return () => undefined;
   }
 
   get listeners(): number {

@@ -1,0 +1,48 @@
+import { classify, savedState } from '../../machines/voice-session/selectors.ts';
+import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
+import { codes, type Refusal, Unavailable } from '../kernel/errors.ts';
+import { edgeRefusal, withLimit } from '../limits/edge.ts';
+import type { WindowCount } from '../stores/windows/contract.ts';
+import { endedRefusal, viewOf } from '../voice/view.ts';
+import type { ChannelParts } from './parts.ts';
+import type { ClientFrame, ServerFrame } from './protocol.ts';
+
+/** The state to tell of a session that has not ended: of an end that is due but has not happened there is no reason to tell yet. */
+export function toldState(record: VoiceRecord, at: number, { sessions }: Pick<ChannelParts, 'sessions'>): VoiceState {
+  const state = classify(record, at, sessions.limits);
+  return state === 'ended' ? savedState(record, sessions.limits) : state;
+}
+
+export function attachedFrame(record: VoiceRecord, state: VoiceState, at: number, parts: ChannelParts): ServerFrame {
+  const { maxMinutes, maxIdleSec } = parts.sessions.limits;
+  return {
+    type: 'attached',
+    session: viewOf(record, at),
+    state,
+    heartbeat: { intervalSec: parts.heartbeatIntervalSec },
+    limits: { maxMinutes, maxIdleSec },
+  };
+}
+
+export function endedFrame(reason: EndReason, { sessions }: Pick<ChannelParts, 'sessions'>): ServerFrame {
+  const { maxMinutes } = sessions.limits;
+  const { code, userMessage } = endedRefusal(reason, maxMinutes);
+  return { type: 'ended', code, reason, userMessage, maxMinutes };
+}
+
+/** The answer to a frame that failed; the client may send it again. */
+export function faultFrame(fault: unknown, frame: ClientFrame): ServerFrame {
+  const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
+  const id = 'id' in frame ? frame.id : undefined;
+  return { type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) };
+}
+
+export function refusalFrame({ code, userMessage, additions }: Refusal, id: string): ServerFrame {
+  const { retryAfter, counted, usage } = additions;
+  return { type: 'error', code, userMessage, id, retryAfter, counted, usage };
+}
+
+/** The refusal of a frame that the window of its address has no room for. */
+export function windowRefusal(count: WindowCount, at: number, { edge }: Pick<ChannelParts, 'edge'>): Refusal {
+  return edgeRefusal(withLimit(count, edge.perAddress), at);
+}

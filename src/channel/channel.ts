@@ -1,0 +1,17 @@
+import type { Accounts } from './accounts.ts';
+import type { ChannelParts } from './parts.ts';
+import type { Places } from './places.ts';
+
+/** What the connections of a node share. */
+export interface Channel<Connection> {
+  readonly parts: ChannelParts;
+  readonly addresses: Accounts;
+  readonly sessions: Accounts;
+  readonly places: Places;
+  /** The connection must attach within five seconds. */
+  expect(connection: Connection): void;
+  /** From now on it hears what happens to the session. */
+  add(sessionId: string, connection: Connection): void;
+  /** It hears nothing any more, and need not attach. */
+  remove(sessionId: string | undefined, connection: Connection): void;
+}

@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
+import { Client } from '../support/client.ts';
+import { startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { startRedis, type RedisService } from '../support/services/redis.ts';
+import { freePort } from '../support/services/server-process.ts';
+import { SocketClient } from '../support/socket-client.ts';
+import { Switchboard, type Environment } from '../support/switchboard.ts';
+
+const widgetKey = 'w_demo_local_00000000000000000000000000000000';
+/** Where the demo key works, whichever node is asked. */
+const origin = 'http://localhost:3000';
+const serviceToken = 'service-token-that-only-the-tests-know';
+
+export interface Node {
+  readonly port: number;
+  readonly server: Switchboard;
+}
+
+/** Two processes of the service on one PostgreSQL and one Redis. */
+export class TwoNodes {
+  readonly redis: RedisService;
+  readonly nodes: readonly [Node, Node];
+  /** What both were started with. */
+  readonly environment: Environment;
+  readonly #postgres: PostgresService;
+  readonly #directory: string;
+  /** Where clients come from. */
+  address = '192.0.2.1';
+
+  private constructor(
+    parts: Pick<TwoNodes, 'redis' | 'nodes' | 'environment'>,
+    postgres: PostgresService,
+    directory: string,
+  ) {
+    this.redis = parts.redis;
+    this.nodes = parts.nodes;
+    this.environment = parts.environment;
+    this.#postgres = postgres;
+    this.#directory = directory;
+  }
+
+  static async start(more: Environment = {}): Promise<TwoNodes> {
+    const directory = await mkdtemp(join(tmpdir(), 'switchboard-nodes-'));
+    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    const environment = {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      PUBLIC_URL: origin,
+      SERVICE_TOKENS: serviceToken,
+      TRUST_PROXY: '127.0.0.1',
+      ...more,
+    };
+    const start = async (name: string): Promise<Node> => {
+      const port = await freePort();
+      const server = await Switchboard.start({ PORT: String(port), DATA_DIR: join(directory, name), ...environment });
+      return { port, server };
+    };
+    // One after the other: the first makes the tables.
+    const nodes = [await start('one'), await start('two')] as const;
+    return new TwoNodes({ redis, nodes, environment }, postgres, directory);
+  }
+
+  async close(): Promise<void> {
+    for (const { server } of this.nodes) await server.end('SIGKILL');
+    await this.redis.stop();
+    await this.#postgres.stop();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  /** Opens a session at the first node, as soon as that has found again what it lost. */
+  open(email: string): Promise<string> {
+    const body = { widgetKey, agentId: 'guide', email };
+    const visitor = this.#asking(this.nodes[0], { Origin: origin });
+    const attempt = async (): Promise<string> => {
+      const reply = await visitor.post('/api/session', body);
+      expect(reply.status, reply.text).toBe(200);
+      return String(reply.body.sm_session_id);
+    };
+    return vi.waitFor(attempt, { timeout: 20_000, interval: 100 });
+  }
+
+  async endByOperator(node: Node, id: string): Promise<void> {
+    const operator = this.#asking(node, { Authorization: `Bearer ${serviceToken}` });
+    const reply = await operator.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {});
+    expect(reply.status, reply.text).toBe(200);
+  }
+
+  /** A socket that asks to attach. */
+  async connect({ port }: Node, sm_session_id: string, email: string): Promise<SocketClient> {
+    const from = { 'x-forwarded-for': this.address };
+    const socket = await SocketClient.open(`ws://127.0.0.1:${port}${SOCKET_PATH}`, 'switchboard.v1', from);
+    socket.say({ type: 'attach', sm_session_id, email });
+    return socket;
+  }
+
+  /** A socket at each node, attached. */
+  async attach(sm_session_id: string, email: string): Promise<SocketClient[]> {
+    const sockets: SocketClient[] = [];
+    for (const node of this.nodes) {
+      const socket = await this.connect(node, sm_session_id, email);
+      expect(JSON.parse(await socket.hear())).toMatchObject({ type: 'attached', state: 'engaged' });
+      sockets.push(socket);
+    }
+    return sockets;
+  }
+
+  #asking({ port }: Node, headers: Readonly<Record<string, string>>): Client {
+    const from = { 'x-forwarded-for': this.address };
+    return new Client(() => `http://127.0.0.1:${port}`, new Set(), { ...from, ...headers });
+  }
+}
+
+export async function expectEnds(sockets: readonly SocketClient[], endReason: string): Promise<void> {
+  for (const socket of sockets) {
+    expect(await socket.closed).toEqual({ code: 4403, reason: endReason });
+    expect(JSON.parse(socket.messages.at(-1) ?? '')).toMatchObject({ type: 'ended', reason: endReason });
+  }
+}
