@@ -90,7 +90,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, sessions, directory, logins } = await buildService({
+  const { handle, hub, sessions, directory, logins, codes } = await buildService({
     config,
     clock,
     database,
@@ -107,6 +107,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   });
   release.add(() => sessions.flush());
   release.add(() => logins.close());
+  release.add(() => codes.settled());
 
   const open = async (): Promise<Transport> => {
     const transport = await listen({

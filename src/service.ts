@@ -14,7 +14,7 @@ import { createPipeline } from './http/handle.ts';
 import { routesOf } from './http/routes/all.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createEdgeLimits } from './limits/edge.ts';
-import type { Mailer } from './mail/contract.ts';
+import { MailRefused, type Mailer } from './mail/contract.ts';
 import { Outbox } from './mail/outbox.ts';
 import { createCalendar } from './quota/calendar.ts';
 import { withOverrides, type LimitsOf } from './quota/ceilings.ts';
@@ -84,7 +84,8 @@ export async function buildService(on: Foundations) {
     limits: config.otp,
     admits,
     publicUrl,
-    onMailRefused: (error) => events.warned('the mail server refuses a recipient', { err: error.cause }),
+    onFault: (error) =>
+      error instanceof MailRefused ? events.mailRefused(error) : events.faulted(error, undefined, 'login mail'),
   });
   const limitsOf: LimitsOf = (caller, tenantId, keyId) =>
     caller === 'console'

@@ -10,6 +10,7 @@ export class Metrics {
   readonly verdicts: Counter<'provider' | 'verdict'>;
   readonly mints: Histogram<'provider' | 'outcome'>;
   readonly faults: Counter<'dependency'>;
+  readonly mailRefused: Counter;
   readonly edgeShared: Gauge;
   readonly #replies = new Map<string, number[]>();
 
@@ -51,6 +52,11 @@ export class Metrics {
       name: 'switchboard_dependency_faults_total',
       help: 'Times that a dependency was away when it was needed',
       labelNames: ['dependency'],
+      registers,
+    });
+    this.mailRefused = new Counter({
+      name: 'switchboard_mail_refused_total',
+      help: 'Login codes whose recipient the mail server refused',
       registers,
     });
     this.edgeShared = new Gauge({
