@@ -106,10 +106,12 @@ export const variables = {
     requiredInProduction: true,
     secret: true,
   }),
-  CONSOLE_EMAILS: variable(emails.default(['*']), {
-    meaning: 'who may log in: addresses or @domain, comma-separated; * is everybody',
-    default: '*',
+  CONSOLE_EMAILS: variable(emails.optional(), {
+    meaning:
+      'who may log in: addresses or @domain, comma-separated; * is everybody, in production only where every tenant names admins',
+    default: 'development: *',
     example: 'ops@example.com,@example.org',
+    requiredInProduction: true,
   }),
   OPERATOR_EMAILS: variable(emails.optional(), {
     meaning: 'who may use the operator console: addresses or @domain',

@@ -19,6 +19,7 @@ import { createEvents } from './telemetry/events.ts';
 import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { bindDemo, withoutDemo } from './tenants/demo.ts';
+import { requireAdmins, withoutAdmins } from './tenants/open-door.ts';
 import { TenantsFileWatch } from './tenants/watch.ts';
 import { listen, type Transport } from './transport/server.ts';
 import { selectProvider } from './upstream/select.ts';
@@ -143,13 +144,25 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     tenants: stores.tenants,
     bus: live.bus,
     clock,
-    adapt: (tenants) => (config.mode === 'production' ? withoutDemo(tenants) : bindDemo(tenants, ownUrl)),
+    adapt(tenants) {
+      const served = config.mode === 'production' ? withoutDemo(tenants) : bindDemo(tenants, ownUrl);
+      if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
+      return served;
+    },
     onMerged: () => undefined,
     onProblem: onError,
   });
   await watch.start();
   release.add(() => watch.stop());
   await directory.start();
+  const closed = config.needsAdmins ? withoutAdmins(directory.all()).map(({ id }) => id) : [];
+  if (closed.length > 0)
+    events.warned(
+      'tenants of the database that the tenants file does not name have no admins: they admit no console user',
+      {
+        tenants: closed,
+      },
+    );
   release.add(() => directory.stop());
   release.add(startBackground({ sessions, live, hub, stores, onError }));
   isReady = true;

@@ -67,6 +67,7 @@ export async function buildService(on: Foundations) {
     tenants:
       config.mode === 'production' ? { all: async () => withoutDemo(await stores.tenants.all()) } : stores.tenants,
     bus,
+    needsAdmins: config.needsAdmins,
     onError,
     async onRevoked(keys) {
       for (const { tenantId, id } of keys) await sessions.endKey(tenantId, id, 'key_revoked', clock.now());

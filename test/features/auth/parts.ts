@@ -79,7 +79,13 @@ export function loginCodes(
   });
   return {
     codes,
-    send: (email, atMs, from = HERE) => codes.send(email, from, atMs).finally(() => codes.settled()),
+    send: async (email, atMs, from = HERE) => {
+      try {
+        return await codes.send(email, from, atMs);
+      } finally {
+        await codes.settled();
+      }
+    },
     verify: (email, code, atMs, from = HERE) => codes.verify(loginOf(email, atMs), code, from, atMs),
   };
 }
