@@ -1,6 +1,8 @@
 import { BlockList } from 'node:net';
 import { z } from 'zod';
+
 import { findContradictions } from './contradictions.ts';
+import { defaultTenantsFile } from './default-tenants-file.ts';
 import {
   boolean,
   choice,
@@ -48,7 +50,7 @@ export const variables = {
     meaning: 'embedded storage and development secrets',
     default: './data',
   }),
-  TENANTS_FILE: variable(z.string().min(1).default('config/tenants.json'), {
+  TENANTS_FILE: variable(z.string().min(1).default(defaultTenantsFile), {
     meaning: 'tenants and widget keys, merged into the database at start and on change',
     default: 'config/tenants.json',
   }),
