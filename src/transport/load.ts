@@ -56,7 +56,7 @@ export function loadUws(platform: Platform = thisPlatform(), load: (name: UwsPac
       'Node 24 and 26 (Debian 13, Ubuntu 24.04); Alpine (musl) cannot run it.\n' +
       'On a machine that fits, run `npm ci` again, there and with the Node that will run it, without --omit=optional: the binary ' +
       'comes as an optional dependency that is chosen by platform and Node version.\n' +
-      `${failures.join('\n')}`,
+      failures.join('\n'),
   );
 }
 

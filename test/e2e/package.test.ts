@@ -91,6 +91,6 @@ describe('npm start', () => {
     process.kill(whom(child.pid as number), signal);
     await ended;
     await expect.poll(printed).toContain('"event":"service.stopped","isDrained":true');
-    await expect(client.get('/healthz')).rejects.toThrow();
+    await expect(client.get('/healthz')).rejects.toThrow('fetch failed');
   });
 });
