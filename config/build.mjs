@@ -11,7 +11,7 @@
  * replaced last: a build that broke in the middle is still stale.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,6 +79,7 @@ async function bundleService({ build }, startedAt) {
   const next = `${bundle}.${process.pid}`;
   await writeFile(next, output.find(({ fileName }) => fileName === 'main.js').code);
   await utimes(next, startedAt, startedAt);
+  await chmod(next, 0o755);
   await rename(next, bundle);
 }
 

@@ -45,6 +45,8 @@ export interface Config {
   readonly mail: { readonly smtpUrl: string | undefined; readonly from: string };
   readonly jwtSecrets: readonly string[] | undefined;
   readonly consoleEmails: readonly string[];
+  /** Everybody can log in, and this is production: only tenants that name their admins admit console users. */
+  readonly needsAdmins: boolean;
   readonly operatorEmails: readonly string[];
   readonly serviceTokens: readonly string[];
   /** Undefined: the origin of the public URL. */
@@ -80,6 +82,7 @@ export interface Config {
 /** Turns validated settings into the configuration that the composition root takes. */
 export function toConfig(settings: Settings): Config {
   const isProduction = settings.NODE_ENV === 'production';
+  const consoleEmails = settings.CONSOLE_EMAILS ?? ['*'];
   return {
     mode: settings.NODE_ENV,
     host: settings.HOST,
@@ -100,7 +103,8 @@ export function toConfig(settings: Settings): Config {
     },
     mail: { smtpUrl: settings.SMTP_URL, from: settings.MAIL_FROM },
     jwtSecrets: settings.JWT_SECRET,
-    consoleEmails: settings.CONSOLE_EMAILS,
+    consoleEmails,
+    needsAdmins: isProduction && consoleEmails.includes('*'),
     operatorEmails: settings.OPERATOR_EMAILS ?? (isProduction ? [] : ['*']),
     serviceTokens: settings.SERVICE_TOKENS,
     consoleOrigins: settings.CONSOLE_ORIGINS,

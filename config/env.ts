@@ -1,5 +1,6 @@
 import { BlockList } from 'node:net';
 import { z } from 'zod';
+import { defaultTenantsFile } from './default-tenants-file.ts';
 import {
   boolean,
   choice,
@@ -51,7 +52,7 @@ export const variables = {
     meaning: 'embedded storage and development secrets',
     default: './data',
   }),
-  TENANTS_FILE: variable(z.string().min(1).default('config/tenants.json'), {
+  TENANTS_FILE: variable(z.string().min(1).default(defaultTenantsFile), {
     meaning: 'tenants and widget keys, merged into the database at start and on change',
     default: 'config/tenants.json',
   }),
@@ -121,10 +122,12 @@ export const variables = {
     requiredInProduction: true,
     secret: true,
   }),
-  CONSOLE_EMAILS: variable(emails.default(['*']), {
-    meaning: 'who may log in: addresses or @domain, comma-separated; * is everybody',
-    default: '*',
+  CONSOLE_EMAILS: variable(emails.optional(), {
+    meaning:
+      'who may log in: addresses or @domain, comma-separated; * is everybody, in production only where every tenant names admins',
+    default: 'development: *',
     example: 'ops@example.com,@example.org',
+    requiredInProduction: true,
   }),
   OPERATOR_EMAILS: variable(emails.optional(), {
     meaning: 'who may use the operator console: addresses or @domain',

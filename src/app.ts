@@ -21,6 +21,7 @@ import { createEvents } from './telemetry/events.ts';
 import type { Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { placeDemo } from './tenants/demo.ts';
+import { requireAdmins, withoutAdmins } from './tenants/open-door.ts';
 import { TenantsFileWatch } from './tenants/watch.ts';
 import { connectionsWithin, openFilesLimit } from './transport/open-files.ts';
 import { listen, type Transport } from './transport/server.ts';
@@ -93,7 +94,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, sessions, directory, logins } = await buildService({
+  const { handle, hub, sessions, directory, logins, codes } = await buildService({
     config,
     clock,
     database,
@@ -110,6 +111,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   });
   release.add(() => sessions.flush());
   release.add(() => logins.close());
+  release.add(() => codes.settled());
 
   const open = async (): Promise<Transport> => {
     const transport = await listen({
@@ -148,13 +150,25 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     tenants: stores.tenants,
     bus: live.bus,
     clock,
-    adapt: (tenants) => placeDemo(tenants, { mode: config.mode, publicUrl: ownUrl, database: database.kind }),
+    adapt(tenants) {
+      const served = placeDemo(tenants, { mode: config.mode, publicUrl: ownUrl, database: database.kind });
+      if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
+      return served;
+    },
     onMerged: () => undefined,
     onProblem: onError,
   });
   await watch.start();
   release.add(() => watch.stop());
   await directory.start();
+  const closed = config.needsAdmins ? withoutAdmins(directory.all()).map(({ id }) => id) : [];
+  if (closed.length > 0)
+    events.warned(
+      'tenants of the database that the tenants file does not name have no admins: they admit no console user',
+      {
+        tenants: closed,
+      },
+    );
   release.add(() => directory.stop());
   const calendar = createCalendar(config.quotaTimeZone);
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };

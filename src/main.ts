@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
 import * as checkConfig from './cli/check-config.ts';
 import * as help from './cli/help.ts';

@@ -14,7 +14,7 @@ import { createPipeline } from './http/handle.ts';
 import { routesOf } from './http/routes/all.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createEdgeLimits } from './limits/edge.ts';
-import type { Mailer } from './mail/contract.ts';
+import { MailRefused, type Mailer } from './mail/contract.ts';
 import { Outbox } from './mail/outbox.ts';
 import { createCalendar } from './quota/calendar.ts';
 import { createCeilings } from './quota/key-ceilings.ts';
@@ -70,6 +70,7 @@ export async function buildService(on: Foundations) {
         ? { all: async () => withoutDemo(await stores.tenants.all(), publicUrl()) }
         : stores.tenants,
     bus,
+    needsAdmins: config.needsAdmins,
     onError,
     async onRevoked(keys) {
       for (const { tenantId, id } of keys) await sessions.endKey(tenantId, id, 'key_revoked', clock.now());
@@ -87,7 +88,8 @@ export async function buildService(on: Foundations) {
     limits: config.otp,
     admits,
     publicUrl,
-    onMailRefused: (error) => events.warned('the mail server refuses a recipient', { err: error.cause }),
+    onFault: (error) =>
+      error instanceof MailRefused ? events.mailRefused(error) : events.faulted(error, undefined, 'login mail'),
   });
   const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
   const totalsOf: TotalsOf = (tenantId, keyId) =>

@@ -1,5 +1,5 @@
 import { assign, emit, setup } from 'xstate';
-import { sameHash } from './selectors.ts';
+import { attemptsKeptForAsker, sameHash } from './selectors.ts';
 import type { ChallengeEvent, ChallengeFact, ChallengeRecord } from './types.ts';
 
 function closed(record: ChallengeRecord, outcome: ChallengeRecord['outcome']): ChallengeRecord {
@@ -20,6 +20,10 @@ export const otpChallengeMachine = setup({
   },
   guards: {
     hasExpired: ({ context, event }) => event.at >= context.expiresAtMs,
+    isKeptForAsker: ({ context, event }) =>
+      event.type === 'REDEEM' &&
+      event.asker !== context.asker &&
+      context.attempts >= context.maxAttempts - attemptsKeptForAsker(context),
     codeMatches: ({ context, event }) => event.type === 'REDEEM' && sameHash(event.codeHash, context.codeHash),
     isLastAttempt: ({ context }) => context.attempts + 1 >= context.maxAttempts,
   },
@@ -43,6 +47,8 @@ export const otpChallengeMachine = setup({
       on: {
         REDEEM: [
           { guard: 'hasExpired', target: 'expired', actions: 'expire' },
+          // Not evaluated: neither right nor wrong, and no attempt.
+          { guard: 'isKeptForAsker' },
           { guard: 'codeMatches', target: 'verified', actions: 'verify' },
           { guard: 'isLastAttempt', target: 'locked', actions: 'lock' },
           { actions: ['countAttempt', 'tellFailed'] },

@@ -6,6 +6,11 @@ export function classify(record: ChallengeRecord, at: number): ChallengeState {
   return at >= record.expiresAtMs ? 'expired' : 'pending';
 }
 
+/** How many of the attempts only the address that asked for the code may use: a stranger's guesses must not use up all of them. */
+export function attemptsKeptForAsker({ maxAttempts }: Pick<ChallengeRecord, 'maxAttempts'>): number {
+  return Math.floor(maxAttempts / 2);
+}
+
 /** Compares two hashes of equal length in a time that does not depend on where they differ. */
 export function sameHash(a: string, b: string): boolean {
   let difference = a.length ^ b.length;

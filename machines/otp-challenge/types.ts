@@ -5,6 +5,8 @@ export interface ChallengeRecord {
   readonly id: string;
   /** The hash of the address that the code was sent to. */
   readonly subject: string;
+  /** A keyed hash of the address of whoever asked for the code. */
+  readonly asker: string;
   /** A keyed hash of the code; the code itself is nowhere. */
   readonly codeHash: string;
   readonly issuedAtMs: number;
@@ -18,7 +20,8 @@ export interface ChallengeRecord {
 }
 
 export type ChallengeEvent =
-  | { readonly type: 'REDEEM'; readonly at: number; readonly codeHash: string }
+  /** `asker` is hashed from the address of whoever tries. */
+  | { readonly type: 'REDEEM'; readonly at: number; readonly codeHash: string; readonly asker: string }
   | { readonly type: 'SUPERSEDE'; readonly at: number }
   | { readonly type: 'CLOCK'; readonly at: number };
 

@@ -81,11 +81,16 @@ export class ChallengeChain {
 
   /**
    * Evaluates a code. Attempts are counted, and a code redeemed once, under any race. The right code inserts `login` in the same step.
-   * @returns the facts; empty when nothing was evaluated, because the challenge is over or unknown.
+   * @returns the facts; empty when nothing was evaluated, because the challenge is over, unknown, or kept for its asker.
    * @throws Unavailable
    */
-  async redeem(id: string, codeHash: string, login: AuthRecord, atMs: number): Promise<readonly ChallengeFact[]> {
-    const outcome = await this.#host.send(id, { type: 'REDEEM', at: atMs, codeHash, login });
+  async redeem(
+    id: string,
+    { codeHash, asker }: { readonly codeHash: string; readonly asker: string },
+    login: AuthRecord,
+    atMs: number,
+  ): Promise<readonly ChallengeFact[]> {
+    const outcome = await this.#host.send(id, { type: 'REDEEM', at: atMs, codeHash, asker, login });
     return outcome?.facts ?? [];
   }
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
-import { MailRefused, type Mailer } from '../mail/contract.ts';
+import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';
 import type { Counters } from '../stores/counters/contract.ts';
-import { ChallengeChain } from './challenge-chain.ts';
+import { ChallengeChain, type Draft } from './challenge-chain.ts';
 import { createCodeHash, drawCode } from './code.ts';
+import { SendBudget } from './send-budget.ts';
 import type { Subjects } from './subjects.ts';
 
 interface LoginCodeLimits {
@@ -31,29 +32,36 @@ export interface LoginCodesDeps {
   readonly publicUrl: () => string;
   /** Six digits; the default draws them by chance. */
   readonly newCode?: () => string;
-  /** Hears that the mail server knows no such mailbox, which the asker must not. */
-  readonly onMailRefused?: (error: MailRefused) => void;
+  /** Hears of a mail that did not go out although its asker was told that it would, and of other faults that nobody waits for. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 interface CodeSent {
   readonly expiresInSec: number;
 }
 
-/** One-time codes by mail (specification section 5.2, contract section 6). Addresses are parsed ones, codes six digits. */
+/**
+ * One-time codes by mail (specification section 5.2, contract section 6). Addresses are parsed ones, codes six digits; `from` is the
+ * network address of the caller, by its scope.
+ */
 export interface LoginCodes {
   /**
    * Mails a new code, which takes the place of the one before. An address that may not log in gets the same answer for the same
-   * work, and no mail. A send that is refused or fails is as if it had not been: the code before goes on to work.
+   * work, and no mail: the answer comes when the mail server is ready for a recipient, and does not wait for what it says to one.
+   * A send that is refused or fails is as if it had not been: the code before goes on to work, as it does when the mail is not
+   * taken afterwards.
    * @returns RATE_LIMIT_EXCEEDED beyond `perHour` sends, with the seconds to wait.
-   * @throws Unavailable when the mail could not be handed over or the database is away; the send is not counted then.
+   * @throws Unavailable when the mail server or the database is away; the send is not counted then.
    */
-  send(email: string, atMs: number): Promise<CodeSent | Refusal>;
+  send(email: string, from: string, atMs: number): Promise<CodeSent | Refusal>;
   /**
    * Redeems a code of the login's address, once, and inserts the login: a code is spent only on a login that is there.
    * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code.
    * @throws Unavailable when the database is away.
    */
-  verify(login: AuthRecord, code: string, atMs: number): Promise<true | Refusal>;
+  verify(login: AuthRecord, code: string, from: string, atMs: number): Promise<true | Refusal>;
+  /** Resolves when no mail is being handed over any more. */
+  settled(): Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -65,27 +73,28 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   const chain = new ChallengeChain(deps.challenges);
   const hashCode = createCodeHash(deps.installationKey);
   const guessesPerHour = limits.perHour * limits.maxAttempts;
+  const budget = new SendBudget(counters, limits.perHour);
+  const underWay = new Set<Promise<unknown>>();
 
-  async function send(email: string, atMs: number): Promise<CodeSent | Refusal> {
+  async function send(email: string, from: string, atMs: number): Promise<CodeSent | Refusal> {
     const subject = subjects.console(email);
-    const key = `otp-send:${subject}`;
-    const count = await counters.take(key, limits.perHour, HOUR_MS, atMs);
-    if (!count.allowed) return tooManySends(count.retryAtMs - atMs);
+    const asker = subjects.address(from);
+    const taken = await budget.take(subject, asker, atMs);
+    if (!taken.allowed) return tooManySends(taken.retryAtMs - atMs);
+    let mail: ReadyMail | undefined;
     try {
       const code = (deps.newCode ?? drawCode)();
-      const draft = await chain.draft(newChallenge(subject, atMs), (id) =>
+      mail = await mailer.prepare({ to: email, ...render(code, atMs) });
+      const challenge = newChallenge(subject, asker, taken.isFrequent, atMs);
+      const draft = await chain.draft(challenge, (id) =>
         // A code that nobody gets must not be guessed either: no code has this hash.
         deps.admits(email) ? hashCode(id, code) : randomBytes(32).toString('hex'),
       );
-      await handOver(email, code, atMs).catch(async (error: unknown) => {
-        await chain.withdraw(draft, atMs).catch(unlessUnavailable);
-        throw error;
-      });
-      // Only tidies up, since the draft holds already: a mail that is on its way is not a failed send.
-      await chain.confirm(draft, atMs).catch(unlessUnavailable);
+      finish(handOver(email, mail, draft, atMs));
       return { expiresInSec: limits.expiryMinutes * 60 };
     } catch (error) {
-      const given = counters.giveBack(key, count.windowStartMs).catch(unlessUnavailable);
+      mail?.drop();
+      const given = budget.giveBack(taken).catch(unlessUnavailable);
       // A database that has just been waited for in vain is not waited for again.
       if (error instanceof Unavailable && error.dependency === 'database') given.catch(() => {});
       else await given;
@@ -93,46 +102,62 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     }
   }
 
-  function newChallenge(subject: string, atMs: number) {
+  function newChallenge(subject: string, asker: string, isFrequent: boolean, atMs: number) {
     const expiresAtMs = atMs + limits.expiryMinutes * 60_000;
-    const { maxAttempts } = limits;
-    return { subject, issuedAtMs: atMs, expiresAtMs, attempts: 0, maxAttempts, outcome: null, version: 1 };
+    const maxAttempts = isFrequent ? Math.ceil(limits.maxAttempts / 2) : limits.maxAttempts;
+    return { subject, asker, issuedAtMs: atMs, expiresAtMs, attempts: 0, maxAttempts, outcome: null, version: 1 };
   }
 
-  async function handOver(email: string, code: string, atMs: number): Promise<void> {
-    const { expiryMinutes } = limits;
-    const rendered = loginCodeMail({
-      code,
-      expiresInMinutes: expiryMinutes,
-      publicUrl: deps.publicUrl(),
-      requestedAtMs: atMs,
-    });
-    if (!deps.admits(email)) return mailer.rehearse();
+  function render(code: string, requestedAtMs: number) {
+    const { expiryMinutes: expiresInMinutes } = limits;
+    return loginCodeMail({ code, expiresInMinutes, publicUrl: deps.publicUrl(), requestedAtMs });
+  }
+
+  /** Nobody waits for it: how long it takes and how it ends would tell who is known. */
+  async function handOver(email: string, mail: ReadyMail, draft: Draft, atMs: number): Promise<void> {
     try {
-      await mailer.send({ to: email, ...rendered });
+      if (deps.admits(email)) await mail.send();
+      else mail.drop();
     } catch (error) {
-      if (!(error instanceof MailRefused)) throw error;
-      deps.onMailRefused?.(error);
+      deps.onFault?.(error);
+      return chain.withdraw(draft, atMs);
     }
+    // Only tidies up, since the draft holds already.
+    await chain.confirm(draft, atMs);
   }
 
-  async function verify(login: AuthRecord, code: string, atMs: number): Promise<true | Refusal> {
+  function finish(work: Promise<void>): void {
+    const done: Promise<unknown> = work
+      .catch((error: unknown) => deps.onFault?.(error))
+      .then(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  async function verify(login: AuthRecord, code: string, from: string, atMs: number): Promise<true | Refusal> {
     const { email } = login;
     const subject = subjects.console(email);
     const live = await chain.live(subject, atMs);
     // Guesses are counted while there is something to guess: others could otherwise spend an address's guesses for it.
-    const budget = live === undefined ? UNLIMITED : guessesPerHour;
+    const limit = live === undefined ? UNLIMITED : guessesPerHour;
     const key = live === undefined ? `otp-idle:${subject}` : `otp-verify:${subject}`;
-    const { allowed } = await counters.take(key, budget, HOUR_MS, atMs);
+    const { allowed, windowStartMs } = await counters.take(key, limit, HOUR_MS, atMs);
     const id = live !== undefined && allowed && deps.admits(email) ? live.id : `none:${subject}`;
-    const facts = await chain.redeem(id, hashCode(id, code), login, atMs);
+    const guess = { codeHash: hashCode(id, code), asker: subjects.address(from) };
+    const facts = await chain.redeem(id, guess, login, atMs);
     if (facts.some(({ type }) => type === 'challenge.verified')) return true;
-    // What was evaluated was also written; the rest takes as long, so that time does not tell whether a code is under way.
-    if (facts.length === 0) await counters.take(`otp-idle:${subject}`, UNLIMITED, HOUR_MS, atMs);
+    // Only what was evaluated is charged. One question more in any case, so that time does not tell whether a code is under way.
+    if (facts.length === 0 && live !== undefined && allowed) await counters.giveBack(key, windowStartMs);
+    else if (facts.length === 0) await counters.take(`otp-idle:${subject}`, UNLIMITED, HOUR_MS, atMs);
     return new Refusal('INVALID_OTP', 'the code is wrong, used or expired: request a new one');
   }
 
-  return { send, verify };
+  return {
+    send,
+    verify,
+    async settled() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
 }
 
 function tooManySends(waitMs: number): Refusal {

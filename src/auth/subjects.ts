@@ -9,6 +9,8 @@ export interface Subjects {
   widgetUser(tenantId: string, email: string): string;
   /** All of a widget key's users that it does not name. */
   widgetKey(tenantId: string, keyId: string): string;
+  /** The network address that a caller comes from, by its scope (an IPv4 address or an IPv6 /64). */
+  address(scope: string): string;
   /** Compares two subjects in a time that does not tell where they differ. */
   equal(a: string, b: string): boolean;
 }
@@ -32,6 +34,7 @@ export function createSubjects(installationKey: Buffer): Subjects {
     console: (email) => subjectOf(`console:${email}`),
     widgetUser: (tenantId, email) => subjectOf(`widget:${plain(tenantId)}:${email}`),
     widgetKey: (tenantId, keyId) => subjectOf(`widget:${plain(tenantId)}:${plain(keyId)}`),
+    address: (scope) => subjectOf(`address:${scope}`),
     equal,
   };
 }

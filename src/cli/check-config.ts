@@ -1,8 +1,9 @@
 import { toConfig, type Config } from '../../config/config.ts';
-import { variables, type Settings, type VariableName } from '../../config/env.ts';
+import { variables, type VariableName } from '../../config/env.ts';
 import { ConfigError, readSettings } from '../../config/read-settings.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
+import { requireAdmins } from '../tenants/open-door.ts';
 import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
@@ -20,13 +21,19 @@ export async function run(_args: readonly string[], { out, err, env }: Terminal)
   if (tenants instanceof Error) err.write(`${tenants.message}\n`);
   if (settings instanceof Error || tenants instanceof Error) return exitCode.config;
   const config = toConfig(settings);
+  const served = config.mode === 'production' ? withoutDemo(tenants, config.publicUrl) : tenants;
+  const fault = config.needsAdmins ? attempt(() => requireAdmins(served, file)) : undefined;
+  if (fault instanceof Error) {
+    err.write(`${fault.message}\n`);
+    return exitCode.config;
+  }
   out.write(
-    `${[...listSettings(env), '', ...describeParts(config), ...describeTenants(config, tenants)].join('\n')}\n`,
+    `${[...listSettings(env), '', ...describeParts(config), ...describeTenants(config, tenants, served)].join('\n')}\n`,
   );
   return exitCode.ok;
 }
 
-function attempt(read: () => Settings): Settings | Error {
+function attempt<T>(read: () => T): T | Error {
   try {
     return read();
   } catch (error) {
@@ -81,8 +88,7 @@ function describeParts(config: Config): string[] {
   ];
 }
 
-function describeTenants({ mode, publicUrl, tenantsFile }: Config, tenants: readonly Tenant[]): string[] {
-  const served = mode === 'production' ? withoutDemo(tenants, publicUrl) : tenants;
+function describeTenants({ tenantsFile }: Config, tenants: readonly Tenant[], served: readonly Tenant[]): string[] {
   const keys = served.flatMap((tenant) => tenant.keys);
   const valid = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
   const counts = `${served.length} tenants, ${keys.length} widget keys (${keys.length - valid.length} revoked)`;

@@ -8,6 +8,7 @@ import { tellFault } from './tell-fault.ts';
 
 /** The contract allows ten seconds from the signal to the exit. */
 const SHUTDOWN_MS = 9000;
+const SAME_SIGNAL_MS = 1000;
 
 /** What a service that has started tells of itself. */
 export type Started = Pick<App, 'publicUrl' | 'parts'>;
@@ -17,9 +18,19 @@ export function logOf(config: Config): Log {
   return createLog(config.logLevel, process.stdout.isTTY && config.mode !== 'production');
 }
 
-/** Resolves with the first of the signals that comes; a second one then does what it does by default. */
+/**
+ * Resolves with the first of the signals that comes. Those of the next second are the same one told twice: a terminal tells everybody,
+ * and npm passes on what it is told. After that a signal does what it does by default.
+ */
 export function untilSignal(...signals: readonly NodeJS.Signals[]): Promise<unknown> {
-  return Promise.race(signals.map((signal) => new Promise((resolve) => process.once(signal, () => resolve(signal)))));
+  return new Promise((resolve) => {
+    const stopListening = (): void => signals.forEach((signal) => process.off(signal, hear));
+    const hear = (signal: NodeJS.Signals): void => {
+      resolve(signal);
+      setTimeout(stopListening, SAME_SIGNAL_MS).unref();
+    };
+    for (const signal of signals) process.on(signal, hear);
+  });
 }
 
 /**

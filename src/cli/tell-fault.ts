@@ -5,6 +5,7 @@ import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
+import { CannotLoad } from '../transport/load.ts';
 import { CannotListen } from '../transport/server.ts';
 import { exitCode, type Output } from './terminal.ts';
 
@@ -24,7 +25,7 @@ function codeOf(error: unknown): number | undefined {
   if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)
     return exitCode.unavailable;
   if (error instanceof Unavailable || isFileFault(error) || isServerError(error)) return exitCode.unavailable;
-  return error instanceof CannotListen ? exitCode.refused : undefined;
+  return error instanceof CannotListen || error instanceof CannotLoad ? exitCode.refused : undefined;
 }
 
 /** What the file system refused: DATA_DIR is the only place that is written to. */

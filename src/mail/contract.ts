@@ -18,28 +18,31 @@ export interface KeptMail extends Mail {
 export interface Mailer {
   readonly kind: 'smtp' | 'dev';
   /**
-   * Resolves once the mail is handed over to the mail server.
-   * @throws Unavailable('mail') when that was not possible within 4 s
-   * @throws MailRefused when the server will not take mail for this address, now or later
+   * Does all that can be done before a recipient is named: the mail is written, and a connection on which the server has just
+   * answered is held for it. The work is the same for every recipient, so that neither time nor outcome tells who is known.
+   * @throws Unavailable('mail') when the server is away, silent or refuses our login, within 4 s
    * @throws TypeError when `to` is not one plain address: the caller should have checked
    */
-  send(mail: Mail): Promise<void>;
-  /**
-   * Goes as far as `send` would without naming a recipient, and takes as long as recent sends took. It stands in for `send` for
-   * addresses that get no mail, so that neither time nor status tells who is known (contract section 6).
-   * @throws Unavailable('mail') when the server is away
-   */
-  rehearse(): Promise<void>;
+  prepare(mail: Mail): Promise<ReadyMail>;
   /** @throws Unavailable('mail') when the server is away */
   ping(): Promise<void>;
-  /** Mails under way are finished; later ones are refused. */
+  /** Mails that are ready or under way are finished; later ones are refused. */
   close(): void;
 }
 
-/**
- * The server answered, and said that it will never take mail for this address. To a caller that does not look closer it is mail
- * that is not available; a caller that must not tell which mailboxes exist can answer as if the mail had gone out.
- */
+/** A mail that is ready to leave. One of the two is called, once. */
+export interface ReadyMail {
+  /**
+   * Resolves once the mail server has taken the mail.
+   * @throws MailRefused when the server will not take mail for this address, now or later
+   * @throws Unavailable('mail') when it did not take it for another reason, or not within 4 s
+   */
+  send(): Promise<void>;
+  /** Nothing is sent. The connection is held for as long as a send takes, so that those who come next notice no difference. */
+  drop(): void;
+}
+
+/** The server answered, and said that it will never take mail for this address. */
 export class MailRefused extends Unavailable {
   constructor(cause: unknown) {
     super('mail', cause);

@@ -10,7 +10,8 @@ const staleMs = 1_000;
 
 /**
  * Keeps a few lines to the mail server open between mails. This is nodemailer's pool redone around one need that it cannot meet:
- * to go exactly as far as a send would and stop there, so that a rehearsal and a send share every step up to the envelope.
+ * to go exactly as far as a send would and stop there, so that mails that leave and mails that do not share every step up to the
+ * envelope.
  */
 export class SmtpLines {
   readonly #settings: SmtpSettings;
@@ -23,22 +24,24 @@ export class SmtpLines {
     this.#settings = settings;
   }
 
-  /** Runs `work` on a line that has just answered. @throws what the server, the network or `work` threw, or on abort */
-  async use(signal: AbortSignal, work: (line: Line) => Promise<void>): Promise<void> {
+  /**
+   * A line that has just answered; it must be given back. Waits while all are taken.
+   * @throws what the server or the network threw, or on abort
+   */
+  async take(signal: AbortSignal): Promise<Line> {
     await this.#takeTurn(signal);
     try {
-      const line = await this.#acquire(signal);
-      try {
-        await work(line);
-      } catch (error) {
-        // The next user's question (RSET) would repair a refused envelope; a new line is simpler and surely clean.
-        line.destroy();
-        throw error;
-      }
-      this.#keep(line);
-    } finally {
+      return await this.#acquire(signal);
+    } catch (error) {
       this.#passTurn();
+      throw error;
     }
+  }
+
+  /** Gives a line back, for the next to use unless it is broken. */
+  give(line: Line): void {
+    this.#keep(line);
+    this.#passTurn();
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import { systemClock } from '../kernel/clock.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { isPlainAddress } from './address.ts';
-import type { KeptMail, Mail, Mailer } from './contract.ts';
+import type { KeptMail, Mail, Mailer, ReadyMail } from './contract.ts';
 
 const kept = 50;
 
@@ -22,18 +22,16 @@ export class Outbox implements Mailer {
     return this.#mails.toReversed();
   }
 
-  send(mail: Mail): Promise<void> {
+  prepare(mail: Mail): Promise<ReadyMail> {
     // As strict as the real one, so that a mistake shows in development.
     if (!isPlainAddress(mail.to)) return Promise.reject(new TypeError('a mail goes to one plain address'));
-    const keptMail = { ...mail, sentAtMs: this.#clock.now() };
-    this.#mails.push(keptMail);
-    if (this.#mails.length > kept) this.#mails.shift();
-    this.#onMail(keptMail);
-    return Promise.resolve();
-  }
-
-  rehearse(): Promise<void> {
-    return Promise.resolve();
+    return Promise.resolve({
+      send: () => {
+        this.#keep({ ...mail, sentAtMs: this.#clock.now() });
+        return Promise.resolve();
+      },
+      drop: () => {},
+    });
   }
 
   ping(): Promise<void> {
@@ -41,4 +39,10 @@ export class Outbox implements Mailer {
   }
 
   close(): void {}
+
+  #keep(mail: KeptMail): void {
+    this.#mails.push(mail);
+    if (this.#mails.length > kept) this.#mails.shift();
+    this.#onMail(mail);
+  }
 }

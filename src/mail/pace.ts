@@ -1,6 +1,6 @@
 const remembered = 32;
 
-/** How long recent sends took, so that a rehearsal can take as long. */
+/** How long recent sends took, so that a mail that is not sent holds its connection for as long. */
 export class Pace {
   readonly #durationsMs: number[] = [];
   readonly #random: () => number;

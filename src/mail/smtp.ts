@@ -3,7 +3,8 @@ import { Unavailable } from '../kernel/errors.ts';
 import { isPlainAddress } from './address.ts';
 import type { Sender } from './address.ts';
 import { MailRefused } from './contract.ts';
-import type { Mail, Mailer } from './contract.ts';
+import type { Mail, Mailer, ReadyMail } from './contract.ts';
+import type { Line } from './line.ts';
 import { SmtpLines } from './lines.ts';
 import { composeMessage } from './message.ts';
 import { Pace } from './pace.ts';
@@ -12,7 +13,7 @@ import type { SmtpSettings } from './smtp-url.ts';
 export interface SmtpOptions {
   readonly server: SmtpSettings;
   readonly from: Sender;
-  /** Milliseconds for a whole send, waiting for a line included; default 4000. */
+  /** Milliseconds to get a mail ready, waiting for a line included, and as many to hand it over; default 4000. */
   readonly timeoutMs?: number;
 }
 
@@ -33,38 +34,48 @@ export class SmtpMailer implements Mailer {
     this.#lines = new SmtpLines(options.server);
   }
 
-  async send(mail: Mail): Promise<void> {
+  async prepare(mail: Mail): Promise<ReadyMail> {
     // Defence in depth: a line break in an address would be a header or a second recipient further down.
     if (!isPlainAddress(mail.to)) throw new TypeError('a mail goes to one plain address');
-    const startedAt = performance.now();
-    const envelope = { from: this.#from.address, to: mail.to };
-    await this.#bounded(async (signal) => {
+    return await this.#bounded(async (signal) => {
       const message = await composeMessage(this.#from, mail);
-      await this.#lines.use(signal, (line) => line.deliver(envelope, message, signal));
+      const line = await this.#lines.take(signal);
+      return { send: () => this.#deliver(line, mail.to, message), drop: () => void this.#hold(line) };
     });
-    this.#pace.record(performance.now() - startedAt);
-  }
-
-  async rehearse(): Promise<void> {
-    const startedAt = performance.now();
-    await this.ping();
-    const leftMs = this.#pace.draw() - (performance.now() - startedAt);
-    if (leftMs > 0) await delay(leftMs);
   }
 
   async ping(): Promise<void> {
-    await this.#bounded((signal) => this.#lines.use(signal, () => Promise.resolve()));
+    await this.#bounded(async (signal) => this.#lines.give(await this.#lines.take(signal)));
   }
 
   close(): void {
     this.#lines.close();
   }
 
-  async #bounded(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #deliver(line: Line, to: string, message: Buffer): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await this.#bounded((signal) => line.deliver({ from: this.#from.address, to }, message, signal));
+      this.#pace.record(performance.now() - startedAt);
+    } catch (error) {
+      // The next user's question (RSET) would repair a refused envelope; a new line is simpler and surely clean.
+      line.destroy();
+      throw error;
+    } finally {
+      this.#lines.give(line);
+    }
+  }
+
+  async #hold(line: Line): Promise<void> {
+    await delay(this.#pace.draw());
+    this.#lines.give(line);
+  }
+
+  async #bounded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(new Error('the mail took too long')), this.#timeoutMs);
     try {
-      await work(deadline.signal);
+      return await work(deadline.signal);
     } catch (error) {
       throw refusesRecipient(error) ? new MailRefused(error) : new Unavailable('mail', error);
     } finally {

@@ -121,6 +121,12 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       within('edge shared', (about) => log.info({ event: 'edge.shared', ...about }));
     },
 
+    /** The mail server will not take mail for one recipient, who was told that it is on its way. */
+    mailRefused(error: Unavailable): void {
+      metrics.mailRefused.inc();
+      within('mail refused', (about) => log.warn({ event: 'mail.refused', err: error.cause, ...about }));
+    },
+
     warned(message: string, about: Record<string, unknown> = {}): void {
       log.warn({ event: 'warning', ...about }, message);
     },

@@ -11,6 +11,7 @@ export class Metrics {
   readonly mints: Histogram<'provider' | 'outcome'>;
   readonly faults: Counter<'dependency'>;
   readonly connectionsRefused: Counter;
+  readonly mailRefused: Counter;
   readonly edgeShared: Gauge;
   readonly #replies = new Map<string, number[]>();
 
@@ -57,6 +58,11 @@ export class Metrics {
     this.connectionsRefused = new Counter({
       name: 'switchboard_connections_refused_total',
       help: 'Connections closed at once because this process held MAX_CONNECTIONS',
+      registers,
+    });
+    this.mailRefused = new Counter({
+      name: 'switchboard_mail_refused_total',
+      help: 'Login codes whose recipient the mail server refused',
       registers,
     });
     this.edgeShared = new Gauge({

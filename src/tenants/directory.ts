@@ -6,6 +6,8 @@ import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 export interface DirectoryDeps {
   readonly tenants: Pick<Tenants, 'all'>;
   readonly bus: Pick<Bus, 'subscribe'>;
+  /** Only tenants that name their admins admit console users (open-door.ts); by default those that name none admit all. */
+  readonly needsAdmins?: boolean;
   /**
    * Gets keys that are revoked and were not announced yet: at the first load all of them, since one may have been revoked while
    * this process was down. When it rejects, the keys are announced again with the next load, so it must be idempotent.
@@ -116,9 +118,10 @@ export class TenantDirectory {
     return this.#snapshot.origins.has(origin);
   }
 
-  /** The tenants that a console user may act for: those without a list of admins, and those that list the address. */
+  /** The tenants that a console user may act for: those that list the address, and unless `needsAdmins` those without a list. */
   tenantsAdmitting(email: string): Tenant[] {
-    return this.all().filter(({ admins }) => admins === null || matchesEmailList(email, admins));
+    const { needsAdmins = false } = this.#deps;
+    return this.all().filter(({ admins }) => (admins === null ? !needsAdmins : matchesEmailList(email, admins)));
   }
 
   /**

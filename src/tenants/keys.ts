@@ -104,7 +104,11 @@ function record(action: string, { tenantId, id }: WidgetKey, by: ChangedBy, deps
 function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: string; message: string }[] {
   const faults: { path: string; message: string }[] = [];
   const add = (path: string, message: string) => faults.push({ path, message });
-  if (tenant === undefined) add('tenantId', `there is no tenant "${request.tenantId}"; tenants come from TENANTS_FILE`);
+  if (tenant === undefined)
+    add(
+      'tenantId',
+      `there is no tenant "${request.tenantId}"; tenants come from TENANTS_FILE, once a server has started with it`,
+    );
   if (slug(request.site) === '') add('site', 'must hold a letter or a digit, such as www or staging');
   for (const { message } of originSchema.safeParse(request.origin).error?.issues ?? []) add('origin', message);
   if ((request.label ?? '').length > 200) add('label', 'must be at most 200 characters');

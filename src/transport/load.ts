@@ -14,6 +14,11 @@ export type UwsPackage = (typeof packages)[number];
 const currentNodes: ReadonlySet<number> = new Set([22, 24, 26]);
 const currentGlibc = 2.38;
 
+/** The native part does not load here; the message says why and what to do. */
+export class CannotLoad extends Error {
+  override readonly name = 'CannotLoad';
+}
+
 /**
  * The two packages in the order in which to try them (design/dependencies.md): the current version runs on Node 22, 24
  * and 26 with glibc 2.38 or later, the compatible one on Node 20 and 22 with glibc 2.27 or later.
@@ -31,25 +36,26 @@ function isAtLeast(version: string | undefined, wanted: number): boolean {
 /**
  * Loads uWebSockets.js: the version that fits this platform, else the other one.
  * @param load takes a package name and returns the package or throws
- * @throws Error that names the platform, what would run, and why each version did not load
+ * @throws CannotLoad that names the platform, what would run, and why each version did not load
  */
 export function loadUws(platform: Platform = thisPlatform(), load: (name: UwsPackage) => Uws = loadPackage): Uws {
   limitHeaderBytes(process.env);
+  const { nodeMajor, os, glibc } = platform;
   const failures: string[] = [];
   for (const name of preferredPackages(platform)) {
     try {
       return load(name);
     } catch (error) {
-      failures.push(`  ${name}: ${firstLine(error)}`);
+      failures.push(`  ${name}: ${causeOf(error, nodeMajor)}`);
     }
   }
-  const { nodeMajor, os, glibc } = platform;
   const library = os === 'linux' ? `, ${glibc === undefined ? 'no glibc (musl?)' : `glibc ${glibc}`}` : '';
-  throw new Error(
+  throw new CannotLoad(
     `The HTTP server's native part (uWebSockets.js) does not load on Node ${nodeMajor}, ${os} ${process.arch}${library}.\n` +
       'It runs on Node 20, 22, 24 or 26; on Linux it needs glibc 2.27 or later for Node 20 and 22, 2.38 or later for ' +
       'Node 24 and 26 (Debian 13, Ubuntu 24.04); Alpine (musl) cannot run it.\n' +
-      'On a machine that fits, run `npm ci` again there without --omit=optional: the binary comes as an optional dependency.\n' +
+      'On a machine that fits, run `npm ci` again, there and with the Node that will run it, without --omit=optional: the binary ' +
+      'comes as an optional dependency that is chosen by platform and Node version.\n' +
       failures.join('\n'),
   );
 }
@@ -61,9 +67,21 @@ function loadPackage(name: UwsPackage): Uws {
   return (name === 'uws-current' ? require('uws-current') : require('uws-compatible')) as Uws;
 }
 
-function firstLine(error: unknown): string {
-  const lines = String(error instanceof Error ? error.message : error).split('\n');
-  return lines.findLast((line) => line.trim() !== '') ?? 'unknown';
+/** What is behind the error of a package whose message begins with what it supports and ends with a stack of file names. */
+function causeOf(error: unknown, nodeMajor: number): string {
+  const lines = String(error instanceof Error ? error.message : error)
+    .split('\n')
+    .map((line) => line.trim());
+  const said = (pattern: RegExp) => lines.find((line) => pattern.test(line));
+  const missing = /Cannot find module '(@[\w./-]+)'/.exec(lines.join('\n'))?.[1];
+  if (missing !== undefined)
+    return `its binary ${missing} is not installed: was it installed with another Node than ${nodeMajor}, or without optional dependencies?`;
+  if (said(/Cannot find module '\.\//) !== undefined) return `it has no binary for Node ${nodeMajor} on this platform`;
+  const library = said(/GLIBC\w*_[\d.]+' not found|ld-linux|libc\.musl/);
+  if (library !== undefined) return `the C library does not fit: ${library}`;
+  const built = said(/NODE_MODULE_VERSION/);
+  if (built !== undefined) return `its binary was built for another Node: ${built}`;
+  return lines.findLast((line) => line !== '' && !line.startsWith('- ') && line !== 'Require stack:') ?? 'unknown';
 }
 
 function thisPlatform(): Platform {

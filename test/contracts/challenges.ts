@@ -12,6 +12,7 @@ function challenge(changes: Partial<ChallengeRecord> = {}): ChallengeRecord {
   return {
     id: randomId(),
     subject: randomId(),
+    asker: 'asker',
     codeHash: 'hash',
     issuedAtMs: DAY_BEGIN,
     expiresAtMs: DAY_BEGIN + 600_000,

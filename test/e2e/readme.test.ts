@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ReplyBody } from '../support/client.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
-import { Switchboard } from '../support/switchboard.ts';
+import { runToEnd, Switchboard } from '../support/switchboard.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const skipped = reasonToSkip(() => ['curl', 'bash'].map((name) => findBinary(name, name)));
@@ -58,6 +58,37 @@ describe.skipIf(skipped)('The first session of the README', () => {
       { byState: { engaged: 0, idle: 0, stale: 0, ended: 1 } },
       { sessions: [{ state: 'ended', endReason: 'closed_by_client' }] },
       { ok: true },
+    ]);
+  });
+});
+
+describe('The key commands of the README', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'switchboard-keys-'));
+  const chapter = 'Tenants and widget keys';
+  const settings = { DATA_DIR: join(directory, 'data'), TENANTS_FILE: join(directory, 'tenants.json') };
+
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  test('work in their order in an empty folder, after a start with the example of a tenants file', async () => {
+    const text = readme.split(`\n## ${chapter}\n`)[1] ?? '';
+    writeFileSync(settings.TENANTS_FILE, /^```json\n([^]*?)^```$/m.exec(text)?.[1] ?? '');
+    const commands = [...commandsOf(chapter).matchAll(/^npm start -- (.*)$/gm)].map(([, command = '']) =>
+      [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''),
+    );
+    expect(commands.map(([, command]) => command)).toEqual(['issue', 'list', 'revoke']);
+    const unknown = await runToEnd(commands[0] ?? [], settings);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('once a server has started with it')]);
+    await (await Switchboard.start(settings)).end('SIGTERM');
+    const printed: string[] = [];
+    for (const command of commands) {
+      const { code, stdout, stderr } = await runToEnd(command, settings);
+      expect([code, stderr], command.join(' ')).toEqual([0, '']);
+      printed.push(stdout);
+    }
+    expect(printed).toEqual([
+      expect.stringContaining('acme/shop'),
+      expect.stringMatching(/acme\/site[^]*acme\/shop|acme\/shop[^]*acme\/site/),
+      expect.stringMatching(/acme\/site[^]*revoked/),
     ]);
   });
 });

@@ -17,6 +17,7 @@ const wrong = 'b'.repeat(64);
 const issued: ChallengeRecord = {
   id: 'c1',
   subject: 's1',
+  asker: 'owner',
   codeHash: right,
   issuedAtMs: 1_000,
   expiresAtMs: 601_000,
@@ -47,7 +48,12 @@ function play(record: ChallengeRecord, events: readonly ChallengeEvent[]) {
   return { state: value as ChallengeState, record: context as ChallengeRecord, facts };
 }
 
-const redeem = (codeHash: string, at = 2_000): ChallengeEvent => ({ type: 'REDEEM', at, codeHash });
+const redeem = (codeHash: string, at = 2_000, asker = 'owner'): ChallengeEvent => ({
+  type: 'REDEEM',
+  at,
+  codeHash,
+  asker,
+});
 const supersede = (at = 2_000): ChallengeEvent => ({ type: 'SUPERSEDE', at });
 const clock = (at: number): ChallengeEvent => ({ type: 'CLOCK', at });
 const failures = (count: number) => Array.from({ length: count }, () => redeem(wrong));
@@ -88,6 +94,19 @@ describe('A code', () => {
     );
   });
 
+  test('keeps its last attempts for whoever asked for it', () => {
+    const guesses = Array.from({ length: 9 }, () => redeem(wrong, 2_000, 'stranger'));
+    const tried = play(issued, guesses);
+    expect([tried.state, tried.record.attempts]).toEqual(['pending', 3]);
+    expect(play(tried.record, [redeem(right, 2_000, 'stranger')]).record).toEqual(tried.record);
+    expect(play(tried.record, [redeem(wrong), redeem(right)]).state).toBe('verified');
+  });
+
+  test('that was asked for elsewhere works here, within the attempts that are not kept', () => {
+    expect(play(issued, [redeem(right, 2_000, 'stranger')]).state).toBe('verified');
+    expect(play({ ...issued, maxAttempts: 1 }, [redeem(right, 2_000, 'stranger')]).state).toBe('verified');
+  });
+
   test('that allows one attempt is locked by it', () => {
     expect(play({ ...issued, maxAttempts: 1 }, [redeem(wrong)]).state).toBe('locked');
   });
@@ -98,7 +117,12 @@ describe('For every sequence of events and times', () => {
   const event: fc.Arbitrary<ChallengeEvent> = fc.oneof(
     {
       weight: 6,
-      arbitrary: fc.record({ type: fc.constant('REDEEM'), at: times, codeHash: fc.constantFrom(right, wrong, wrong) }),
+      arbitrary: fc.record({
+        type: fc.constant('REDEEM'),
+        at: times,
+        codeHash: fc.constantFrom(right, wrong, wrong),
+        asker: fc.constantFrom('owner', 'owner', 'stranger'),
+      }),
     },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('SUPERSEDE'), at: times }) },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('CLOCK'), at: times }) },

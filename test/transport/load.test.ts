@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  CannotLoad,
   limitHeaderBytes,
   loadUws,
   type Platform,
@@ -47,6 +48,38 @@ describe('choosing uWebSockets.js', () => {
     expect(attempt).toThrow(/npm ci/);
     expect(attempt).toThrow(/uws-current: no binary in uws-current/);
     expect(attempt).toThrow(/uws-compatible: no binary in uws-compatible/);
+  });
+
+  it.each([
+    [
+      "Error: Cannot find module '@uwsjs/linux-x64-22'\nRequire stack:\n- /a/uws.js",
+      'its binary @uwsjs/linux-x64-22 is not installed: was it installed with another Node than 24',
+    ],
+    [
+      "Error: Cannot find module './uws_linux_x64_141.node'\nRequire stack:\n- /a/uws.js",
+      'it has no binary for Node 24',
+    ],
+    [
+      "Error: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /a/uws.node)",
+      "the C library does not fit: Error: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found",
+    ],
+    [
+      'Error: Error loading shared library ld-linux-x86-64.so.2: No such file or directory',
+      'the C library does not fit',
+    ],
+    [
+      'Error: The module was compiled against a different Node.js version using\nNODE_MODULE_VERSION 115. This version',
+      'built for another Node: NODE_MODULE_VERSION 115',
+    ],
+    ['Error: EACCES: permission denied\nRequire stack:\n- /a/uws.js', 'Error: EACCES: permission denied'],
+  ])('names the cause, not the stack: %j', (told, cause) => {
+    const load = (): Uws => {
+      throw new Error(`This version supports only Node.js versions 18 and 20.\n\n${told}`);
+    };
+    const attempt = () => loadUws(linux(24, '2.36'), load);
+    expect(attempt).toThrow(CannotLoad);
+    expect(attempt).toThrow(cause);
+    expect(attempt).not.toThrow(/\/a\/uws\.js/);
   });
 
   it('loads on the machine that runs this test', () => {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { AuthSessions } from '../../auth/auth-sessions.ts';
 import type { LoginCodes } from '../../auth/login-codes.ts';
 import { Refusal } from '../../kernel/errors.ts';
 import type { Events } from '../../telemetry/events.ts';
+import { addressScope } from '../client-address.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import { authSession, email, ok, sample } from '../schemas.ts';
 
@@ -46,8 +48,8 @@ function sendRoute({ codes }: LoginParts): Route {
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     usesCookie: () => false,
-    async handle({ body, request }): Promise<Result> {
-      const sent = await codes.send(body.email, request.atMs);
+    async handle({ body, request, ip }): Promise<Result> {
+      const sent = await codes.send(body.email, addressScope(ip), request.atMs);
       if (sent instanceof Refusal) return sent;
       return { status: 200, body: { ok: true, message: sentMessage, expiresIn: sent.expiresInSec } };
     },
@@ -81,9 +83,10 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
     },
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     setsCookie: true,
-    async handle({ body, request, login }): Promise<Result> {
+    async handle({ body, request, login, ip }): Promise<Result> {
       const { atMs } = request;
-      const opened = await logins.open(body.email, atMs, (record) => codes.verify(record, body.code, atMs));
+      const redeem = (record: AuthRecord) => codes.verify(record, body.code, addressScope(ip), atMs);
+      const opened = await logins.open(body.email, atMs, redeem);
       if (opened instanceof Refusal) return opened;
       // The code is spent by now: whoever proved the address is logged in, whatever becomes of the login before.
       if (login !== undefined)

@@ -23,13 +23,13 @@ export function createPostgresChallenges(database: Database): Challenges {
       });
     },
 
-    async insert({ id, subject, codeHash, issuedAtMs, expiresAtMs, attempts, maxAttempts, outcome, version }) {
+    async insert({ id, subject, asker, codeHash, issuedAtMs, expiresAtMs, attempts, maxAttempts, outcome, version }) {
       await database.run(
         (sql) => sql`
           insert into otp_challenge
-            (id, subject, code_hash, issued_at_ms, expires_at_ms, attempts, max_attempts, outcome, version)
-          values (${id}, ${subject}, ${codeHash}, ${issuedAtMs}, ${expiresAtMs}, ${attempts}, ${maxAttempts}, ${outcome},
-            ${version})`,
+            (id, subject, asker, code_hash, issued_at_ms, expires_at_ms, attempts, max_attempts, outcome, version)
+          values (${id}, ${subject}, ${asker}, ${codeHash}, ${issuedAtMs}, ${expiresAtMs}, ${attempts}, ${maxAttempts},
+            ${outcome}, ${version})`,
       );
     },
 
@@ -57,6 +57,6 @@ async function saveChallenge(
 
 function columns(sql: AnySql) {
   return sql`
-    id, subject, code_hash as "codeHash", issued_at_ms as "issuedAtMs", expires_at_ms as "expiresAtMs",
+    id, subject, asker, code_hash as "codeHash", issued_at_ms as "issuedAtMs", expires_at_ms as "expiresAtMs",
     attempts, max_attempts as "maxAttempts", outcome, version`;
 }

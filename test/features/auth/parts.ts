@@ -51,9 +51,15 @@ export function authSessions(
 
 export const installationKey = randomBytes(32);
 
-/** Login codes that open a login like any other. */
-export interface TestLoginCodes extends Omit<LoginCodes, 'verify'> {
-  verify(email: string, code: string, atMs: number): Promise<true | Refusal>;
+/** A network address, from which everybody comes who does not say otherwise. */
+export const HERE = '192.0.2.1';
+
+/** Login codes that open a login like any other, and answer a send when its mail has come to its end. */
+export interface TestLoginCodes {
+  send(email: string, atMs: number, from?: string): ReturnType<LoginCodes['send']>;
+  verify(email: string, code: string, atMs: number, from?: string): Promise<true | Refusal>;
+  /** The real ones. */
+  readonly codes: LoginCodes;
 }
 
 /** The login codes of one node. */
@@ -71,7 +77,17 @@ export function loginCodes(
     publicUrl: () => 'http://localhost:3000',
     ...options,
   });
-  return { ...codes, verify: (email, code, atMs) => codes.verify(loginOf(email, atMs), code, atMs) };
+  return {
+    codes,
+    send: async (email, atMs, from = HERE) => {
+      try {
+        return await codes.send(email, from, atMs);
+      } finally {
+        await codes.settled();
+      }
+    },
+    verify: (email, code, atMs, from = HERE) => codes.verify(loginOf(email, atMs), code, from, atMs),
+  };
 }
 
 /** A login that begins now and ends in an hour. */

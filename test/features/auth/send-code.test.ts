@@ -8,7 +8,17 @@ import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { TestSmtp, type SmtpMode } from '../../support/smtp.ts';
-import { HOUR, installationKey, loginCodes, MINUTE, SECOND, somebody, START, type TestLoginCodes } from './parts.ts';
+import {
+  HERE,
+  HOUR,
+  installationKey,
+  loginCodes,
+  MINUTE,
+  SECOND,
+  somebody,
+  START,
+  type TestLoginCodes,
+} from './parts.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
 let database: TestDatabase;
@@ -79,10 +89,13 @@ describe('A code that is sent', () => {
     let verified: unknown;
     const eager: Mailer = {
       kind: 'dev',
-      send: async ({ text }) => {
-        verified = await codes.verify(email, codeIn(text), START);
-      },
-      rehearse: () => Promise.resolve(),
+      prepare: ({ text }) =>
+        Promise.resolve({
+          send: async () => {
+            verified = await codes.verify(email, codeIn(text), START);
+          },
+          drop: () => {},
+        }),
       ping: () => Promise.resolve(),
       close: () => {},
     };
@@ -206,8 +219,8 @@ describe('An address that may not log in', () => {
   });
 });
 
-describe('A mail that cannot be handed over', () => {
-  test.each(['drop', 'freeze data', 'deny relay'] as const)(
+describe('A mail server that is away', () => {
+  test.each(['drop', 'freeze greeting'] as const)(
     '(%s) is told, is not counted, and the code before goes on to work',
     async (mode) => {
       const email = somebody();
@@ -251,13 +264,60 @@ describe('A mail that cannot be handed over', () => {
     expect(await codes.verify(email, first, START)).toEqual(refused);
     expect(await codes.verify(email, second, START)).toBe(true);
   });
+});
 
-  test('because there is no such mailbox is answered as if it had gone out, and the operator hears of it', async () => {
-    smtp.mode = 'reject recipient';
+describe('A mail that the server does not take', () => {
+  const modes = ['reject recipient', 'deny relay', 'freeze data'] as const;
+
+  test.each(modes)('(%s) is answered like that of somebody who gets none', async (mode) => {
+    const known = somebody();
+    const strict = loginCodes(database, { mailer, admits: (email) => email === known });
+    smtp.mode = mode;
+    for (const email of [known, somebody()]) {
+      for (let n = 0; n < 3; n += 1) expect(await strict.send(email, START)).toEqual({ expiresInSec: 600 });
+      expect(await strict.send(email, START)).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+    }
+  });
+
+  test.each(modes)('(%s) leaves the code before in force, and the operator hears of it', async (mode) => {
+    const email = somebody();
     const heard: unknown[] = [];
-    const discreet = loginCodes(database, { mailer, onMailRefused: (error) => heard.push(error.name) });
-    expect(await discreet.send(somebody(), START)).toEqual({ expiresInSec: 600 });
-    expect(heard).toEqual(['MailRefused']);
+    const discreet = loginCodes(database, { mailer, newCode: nextCode, onFault: (error) => heard.push(error) });
+    const code = await sendAndRead(email, START, discreet);
+    smtp.mode = mode;
+    expect(await discreet.send(email, START)).toEqual({ expiresInSec: 600 });
+    const name = mode === 'reject recipient' ? 'MailRefused' : 'Unavailable';
+    expect(heard).toEqual([expect.objectContaining({ name, dependency: 'mail' })]);
+    expect(await discreet.verify(email, code, START)).toBe(true);
+  });
+
+  test('is not waited for: the answer comes while the server has not heard of the recipient', async () => {
+    const known = somebody();
+    const steps: string[] = [];
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow: Mailer = {
+      kind: 'smtp',
+      prepare: () => {
+        steps.push('prepare');
+        return Promise.resolve({ send: () => gate, drop: () => {} });
+      },
+      ping: () => Promise.resolve(),
+      close: () => {},
+    };
+    const { codes: real } = loginCodes(database, { mailer: slow, admits: (email) => email === known });
+    const traces: unknown[] = [];
+    for (const email of [known, somebody()]) {
+      steps.length = 0;
+      const before = database.asked;
+      expect(await real.send(email, HERE, START)).toEqual({ expiresInSec: 600 });
+      traces.push([...steps, database.asked - before]);
+    }
+    expect(traces[0]).toEqual(traces[1]);
+    release();
+    await real.settled();
   });
 });
 

@@ -134,6 +134,81 @@ describe('Attempts', () => {
   });
 });
 
+describe('A stranger who knows an address', () => {
+  const stranger = '198.51.100.7';
+  /** The beginning of a day. */
+  const MIDNIGHT = START + 2 * HOUR;
+
+  test('does not spend its guesses of the hour with more guesses at once than are evaluated', async () => {
+    const codes = node();
+    const email = somebody();
+    for (let n = 0; n < 3; n += 1) {
+      await codes.send(email, START);
+      const guesses = Array.from({ length: 20 }, () => codes.verify(email, wrong, START));
+      expect((await Promise.all(guesses)).every((answer) => answer instanceof Refusal)).toBe(true);
+      expect(await record(email)).toMatchObject({ attempts: 5, outcome: 'locked' });
+    }
+  });
+
+  test('cannot lock a code that its owner asked for', async () => {
+    const codes = node();
+    const email = somebody();
+    await codes.send(email, START);
+    for (let n = 0; n < 20; n += 1) expect(await codes.verify(email, wrong, START, stranger)).toBeInstanceOf(Refusal);
+    expect(await codes.verify(email, right, START, stranger)).toBeInstanceOf(Refusal);
+    await guess(codes, email, 1);
+    expect(await codes.verify(email, right, START)).toBe(true);
+  });
+
+  test('is refused as before whether guesses are evaluated or kept for the asker, for the same questions', async () => {
+    const codes = node();
+    const email = somebody();
+    await codes.send(email, START);
+    const answers = [];
+    for (let n = 0; n < 5; n += 1) {
+      const before = database.asked;
+      answers.push([await codes.verify(email, wrong, START, stranger), database.asked - before]);
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  });
+
+  test('who asks for all its codes, hour after hour, leaves it one an hour before long, with guesses that count', async () => {
+    const codes = node();
+    const email = somebody();
+    const ask = (atMs: number, from?: string) => codes.send(email, atMs, from);
+    for (let hour = 0; hour < 2; hour += 1) {
+      for (let n = 0; n < 3; n += 1) expect(await ask(MIDNIGHT + hour * HOUR, stranger)).not.toBeInstanceOf(Refusal);
+      expect(await ask(MIDNIGHT + hour * HOUR)).toBeInstanceOf(Refusal);
+    }
+    for (let hour = 2; hour < 6; hour += 1) {
+      const atMs = MIDNIGHT + hour * HOUR;
+      // All that the stranger still gets.
+      for (let n = 0; n < 2; n += 1) {
+        expect(await ask(atMs, stranger)).not.toBeInstanceOf(Refusal);
+        for (let m = 0; m < 9; m += 1) await codes.verify(email, wrong, atMs, stranger);
+      }
+      expect(await ask(atMs, stranger)).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+      expect(await ask(atMs)).not.toBeInstanceOf(Refusal);
+      for (let m = 0; m < 9; m += 1) await codes.verify(email, wrong, atMs, stranger);
+      await guess(codes, email, 1, atMs);
+      expect(await codes.verify(email, right, atMs)).toBe(true);
+    }
+  });
+
+  test('learns nothing of who may log in from what is left to ask for', async () => {
+    const known = somebody();
+    const codes = node({ admits: (email) => email === known });
+    const traces: unknown[] = [];
+    for (const email of [known, somebody()]) {
+      const trace: unknown[] = [];
+      for (let hour = 0; hour < 4; hour += 1)
+        for (let n = 0; n < 4; n += 1) trace.push(await codes.send(email, MIDNIGHT + hour * HOUR, stranger));
+      traces.push(trace);
+    }
+    expect(traces[0]).toEqual(traces[1]);
+  });
+});
+
 describe('Under a race of 64 verifications on two nodes', () => {
   /** Lets go of 64 at once; `codeOf` says what the n-th tries. */
   async function race(email: string, codeOf: (n: number) => string): Promise<(true | Refusal)[]> {

@@ -15,6 +15,17 @@ async function tenantsFile(content: string): Promise<string> {
   return file;
 }
 
+const production = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://voice.example.com',
+  DATABASE_URL: 'postgres://user:hunter2,hunter2@db.example.com/switchboard?password=hunter2',
+  REDIS_URL: 'redis://:hunter2@one.example.com:6379,redis://:hunter2@two.example.com:6379',
+  SMTP_URL: 'smtps://hunter2:hunter2@smtp.example.com',
+  OPENAI_API_KEY: 'sk-hunter2',
+  JWT_SECRET: 'https://hunter2.example/hunter2hunter2hunter2',
+  CONSOLE_EMAILS: '@example.com',
+};
+
 describe('check-config', () => {
   test('prints the settings in effect and what they mean, with exit code 0', async () => {
     const terminal = fakeTerminal({ PORT: '8123' });
@@ -45,13 +56,7 @@ describe('check-config', () => {
 
   test('never prints a secret, wherever it stands', async () => {
     const terminal = fakeTerminal({
-      NODE_ENV: 'production',
-      PUBLIC_URL: 'https://voice.example.com',
-      DATABASE_URL: 'postgres://user:hunter2,hunter2@db.example.com/switchboard?password=hunter2',
-      REDIS_URL: 'redis://:hunter2@one.example.com:6379,redis://:hunter2@two.example.com:6379',
-      SMTP_URL: 'smtps://hunter2:hunter2@smtp.example.com',
-      OPENAI_API_KEY: 'sk-hunter2',
-      JWT_SECRET: 'https://hunter2.example/hunter2hunter2hunter2',
+      ...production,
       SERVICE_TOKENS: 'hunter2hunter2hunter2',
       UPSTREAM_BASE_URL: 'https://hunter2@proxy.example.com/v1',
       BOT_PROVIDER: 'http',
@@ -73,6 +78,23 @@ describe('check-config', () => {
     expect(terminal.printed()).toBe('');
     for (const text of ['PORT: must be', 'LOG_LEVEL: must be', `${file} (TENANTS_FILE)`, 'tenants[0].id: is missing'])
       expect(terminal.complained()).toContain(text);
+  });
+
+  test('in production tells whom everybody who can log in could use, and takes it where each tenant names its admins', async () => {
+    const key = { key: 'w_acme_site', origin: 'https://acme.example' };
+    const open = { id: 'acme', widgetKeys: [key] };
+    const other = { id: 'other', admins: ['@other.example'] };
+    const everybody = { ...production, CONSOLE_EMAILS: '*' };
+    const TENANTS_FILE = await tenantsFile(JSON.stringify({ tenants: [open, other] }));
+    const refused = fakeTerminal({ ...everybody, TENANTS_FILE });
+    expect([await run([], refused), refused.printed()]).toEqual([78, '']);
+    expect(refused.complained()).toMatch(/tenant acme: has no admins, and CONSOLE_EMAILS=\* lets everybody log in/);
+    expect(refused.complained()).not.toContain('tenant other');
+    const listed = fakeTerminal({ ...production, TENANTS_FILE });
+    expect(await run([], listed)).toBe(0);
+    await tenantsFile(JSON.stringify({ tenants: [{ ...open, admins: ['@acme.example'] }, other] }));
+    const decided = fakeTerminal({ ...everybody, TENANTS_FILE });
+    expect([await run([], decided), decided.complained()]).toEqual([0, '']);
   });
 
   test('tells a tenants file that does not exist', async () => {

@@ -25,6 +25,7 @@ const production = {
   SMTP_URL: 'smtps://user:hunter2@smtp.example.com',
   OPENAI_API_KEY: 'sk-hunter2',
   JWT_SECRET: secret,
+  CONSOLE_EMAILS: '@example.com',
 };
 
 describe('The settings', () => {
@@ -59,6 +60,15 @@ describe('The settings', () => {
 
   test('count an empty value as unset, and take white space off', () => {
     expect(readSettings({ PORT: '', DATABASE_URL: '  ', HOST: ' ::1 ' })).toMatchObject({ PORT: 3000, HOST: '::1' });
+  });
+
+  test('in production say who may log in', () => {
+    expect(problemsOf({ ...production, CONSOLE_EMAILS: '' })).toEqual({
+      CONSOLE_EMAILS: 'is missing and production needs it',
+    });
+    expect(toConfig(readSettings(production)).needsAdmins).toBe(false);
+    expect(toConfig(readSettings({ ...production, CONSOLE_EMAILS: 'a@b.example,*' })).needsAdmins).toBe(true);
+    expect(toConfig(readSettings({}))).toMatchObject({ consoleEmails: ['*'], needsAdmins: false });
   });
 
   test('in production have nobody as operator and a bot detector', () => {
@@ -180,6 +190,7 @@ describe('Production', () => {
     const env = { NODE_ENV: 'production', PORT: 'x', JWT_SECRET: 'short', UPSTREAM_PROVIDER: 'local' };
     const problems = problemsOf(env);
     expect(Object.keys(problems).sort()).toEqual([
+      'CONSOLE_EMAILS',
       'DATABASE_URL',
       'JWT_SECRET',
       'PORT',

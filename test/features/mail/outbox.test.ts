@@ -7,25 +7,27 @@ const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Plain words', htm
 test('The development mailbox keeps a mail and tells of it at once', async () => {
   const heard: KeptMail[] = [];
   const outbox = new Outbox({ onMail: (kept) => heard.push(kept), clock: { now: () => 7 } });
-  await outbox.send(mail);
+  await (await outbox.prepare(mail)).send();
   expect(heard).toEqual([{ ...mail, sentAtMs: 7 }]);
   expect(outbox.list()).toEqual(heard);
 });
 
 test('The development mailbox keeps the last 50 mails, newest first', async () => {
   const outbox = new Outbox();
-  for (let n = 1; n <= 53; n += 1) await outbox.send({ ...mail, subject: `${n}` });
+  for (let n = 1; n <= 53; n += 1) await (await outbox.prepare({ ...mail, subject: `${n}` })).send();
   const subjects = outbox.list().map(({ subject }) => subject);
   expect(subjects).toHaveLength(50);
   expect([subjects[0], subjects.at(-1)]).toEqual(['53', '4']);
 });
 
 test('The development mailbox is as strict about addresses as the real mailer', async () => {
-  await expect(new Outbox().send({ ...mail, to: 'a@example.com\r\nBcc: b@evil.example' })).rejects.toThrow(TypeError);
+  await expect(new Outbox().prepare({ ...mail, to: 'a@example.com\r\nBcc: b@evil.example' })).rejects.toThrow(
+    TypeError,
+  );
 });
 
-test('A rehearsal leaves the development mailbox empty', async () => {
+test('A mail that is dropped leaves the development mailbox empty', async () => {
   const outbox = new Outbox();
-  await outbox.rehearse();
+  (await outbox.prepare(mail)).drop();
   expect(outbox.list()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { parseSender } from '../../../src/mail/address.ts';
-import { MailRefused } from '../../../src/mail/contract.ts';
+import { MailRefused, type Mail } from '../../../src/mail/contract.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
 import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
 import { TestSmtp } from '../../support/smtp.ts';
@@ -21,11 +21,17 @@ async function server(options: SmtpOptions = {}): Promise<TestSmtp> {
   return smtp;
 }
 
-function mailer(url: string, timeoutMs = 4_000): SmtpMailer {
+function mailer(url: string, timeoutMs = 4_000) {
   const from = parseSender('Switchboard <no-reply@example.org>');
   const made = new SmtpMailer({ server: parseSmtpUrl(url), from, timeoutMs });
   cleanups.push(() => made.close());
-  return made;
+  return {
+    prepare: () => made.prepare(mail),
+    send: async (sent: Mail) => (await made.prepare(sent)).send(),
+    drop: async () => (await made.prepare(mail)).drop(),
+    ping: () => made.ping(),
+    close: () => made.close(),
+  };
 }
 
 async function elapsedMs(work: Promise<unknown>): Promise<number> {
@@ -82,7 +88,6 @@ describe('A mail that is sent', () => {
     const sender = mailer(smtp.url);
     await sender.send(mail);
     await sender.send(mail);
-    await sender.rehearse();
     expect(smtp.mails).toHaveLength(2);
     expect(smtp.connections).toBe(1);
   });
@@ -159,12 +164,11 @@ describe('A mail server that is not well', () => {
     expect(error).not.toBeInstanceOf(MailRefused);
   });
 
-  test('and listens nowhere is unavailable at once, for send, rehearsal and ping', async () => {
+  test('and listens nowhere is unavailable at once, for a mail and a ping', async () => {
     const smtp = await server();
     const sender = mailer(smtp.url);
     await smtp.close();
     await expect(sender.send(mail)).rejects.toMatchObject({ dependency: 'mail' });
-    await expect(sender.rehearse()).rejects.toThrow(Unavailable);
     await expect(sender.ping()).rejects.toThrow(Unavailable);
   });
 
@@ -175,7 +179,7 @@ describe('A mail server that is not well', () => {
       const sender = mailer(smtp.url, 400);
       smtp.mode = mode;
       await expect(sender.send(mail)).rejects.toThrow(Unavailable);
-      expect(await elapsedMs(sender.rehearse())).toBeLessThan(400 * BUSY);
+      expect(await elapsedMs(sender.drop())).toBeLessThan(400 * BUSY);
       await expect(sender.ping()).rejects.toThrow(Unavailable);
       smtp.mode = 'ok';
       await sender.send(mail);
@@ -200,7 +204,7 @@ describe('A mail server that is not well', () => {
     smtp.mode = 'freeze greeting';
     const from = parseSender('no-reply@example.org');
     const sender = new SmtpMailer({ server: parseSmtpUrl(smtp.url), from });
-    const tookMs = await elapsedMs(sender.send(mail));
+    const tookMs = await elapsedMs(sender.prepare(mail));
     expect(tookMs).toBeGreaterThan(3_500);
     expect(tookMs).toBeLessThan(4000 * BUSY);
   });
@@ -225,22 +229,44 @@ describe('A mail server that is not well', () => {
   });
 });
 
-describe('A rehearsal', () => {
-  test('delivers nothing', async () => {
+describe('A mail that is ready', () => {
+  test('and is not sent delivers nothing', async () => {
     const smtp = await server();
-    await mailer(smtp.url).rehearse();
+    await mailer(smtp.url).drop();
     expect(smtp.connections).toBe(1);
     expect(smtp.mails).toEqual([]);
   });
 
-  test('takes as long as a send took', async () => {
+  test('is ready before the server has heard of any recipient', async () => {
     const smtp = await server();
-    smtp.scanMs = 300;
+    smtp.mode = 'reject recipient';
+    const ready = await mailer(smtp.url).prepare();
+    await expect(ready.send()).rejects.toThrow(MailRefused);
+  });
+
+  test('is not ready while the server is away', async () => {
+    const smtp = await server();
+    smtp.mode = 'drop';
+    await expect(mailer(smtp.url).prepare()).rejects.toMatchObject({ dependency: 'mail' });
+  });
+
+  test('holds its connection for as long as a send, also when it is not sent', async () => {
+    const smtp = await server();
+    smtp.scanMs = 1_000;
     const sender = mailer(smtp.url);
-    const sendMs = await elapsedMs(sender.send(mail));
-    const rehearsalMs = await elapsedMs(sender.rehearse());
-    expect(rehearsalMs).toBeGreaterThan(sendMs - 25);
-    expect(rehearsalMs).toBeLessThan(sendMs + 500);
+    await sender.send(mail);
+    await sender.drop();
+    await sender.drop();
+    expect(smtp.connections).toBe(2);
+  });
+
+  test('goes out on its connection although the mailer was closed meanwhile', async () => {
+    const smtp = await server();
+    const sender = mailer(smtp.url);
+    const ready = await sender.prepare();
+    sender.close();
+    await ready.send();
+    expect(smtp.mails).toHaveLength(1);
   });
 });
 

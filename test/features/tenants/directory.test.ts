@@ -48,6 +48,14 @@ describe('The tenant directory', () => {
     expect(admitting('any@mail.acme.org')).toEqual(['open']);
   });
 
+  test('admits nobody where no admins are listed, when everybody can log in to production', async () => {
+    const listed = aTenant('listed', { admins: ['ops@acme.example'] });
+    const { directory } = build(new FakeTenants(aTenant('open'), listed), { needsAdmins: true });
+    await directory.reload();
+    expect(directory.tenantsAdmitting('ops@acme.example')).toEqual([listed]);
+    expect(directory.tenantsAdmitting('any@acme.example')).toEqual([]);
+  });
+
   test('shares one load among calls, but never one that had begun before the call', async () => {
     const tenants = new FakeTenants();
     const { directory } = build(tenants);

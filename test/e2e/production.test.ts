@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { freePort } from '../support/services/server-process.ts';
+import { runToEnd, type Environment } from '../support/switchboard.ts';
+import { World } from '../support/world.ts';
+
+const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
+const acme = { id: 'acme', widgetKeys: [{ key: 'w_acme_site', origin: 'https://acme.example' }] };
+const other = { id: 'other', widgetKeys: [{ key: 'w_other_site', origin: 'https://other.example' }] };
+const create = { model: 'gpt-realtime', voice: 'marin' };
+
+let postgres: PostgresService;
+let redis: RedisService;
+let world: World;
+
+describe.skipIf(reason !== undefined)(
+  `Production where everybody can log in${reason === undefined ? '' : ` (${reason})`}`,
+  () => {
+    beforeAll(async () => {
+      [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+      world = await World.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url });
+    });
+
+    afterAll(async () => {
+      await world?.close();
+      await postgres?.stop();
+      await redis?.stop();
+    });
+
+    async function environment(): Promise<Environment> {
+      const PORT = String(await freePort());
+      const PUBLIC_URL = `http://localhost:${PORT}`;
+      const opened = { NODE_ENV: 'production', CONSOLE_EMAILS: '*', BOT_PROVIDER: 'none' };
+      return { ...world.environment, ...opened, PORT, PUBLIC_URL };
+    }
+
+    test('does not start with a tenant that names no admins, and says what to do', async () => {
+      await world.server.end();
+      await world.writeTenants({ tenants: [acme, { ...other, admins: [] }] });
+      const { code, stdout, stderr } = await runToEnd([], await environment());
+      expect([code, stdout]).toEqual([78, '']);
+      expect(stderr).toMatch(/tenant acme: has no admins, and CONSOLE_EMAILS=\* .*CONSOLE_EMAILS who may log in/);
+      expect(stderr).not.toContain('tenant other');
+    });
+
+    test('admits to a tenant only those that it names, and to one that is only in the database nobody', async () => {
+      // The tenant without admins is in the database already.
+      await world.writeTenants({ tenants: [acme] });
+      await world.startServer();
+      await world.server.end();
+      await world.writeTenants({ tenants: [{ ...other, admins: ['ada@other.example'] }] });
+      await world.startServer(await environment());
+      expect(world.printed()).toMatch(/"tenants":\["acme"\]/);
+      const [ada, eve] = [await world.login('ada@other.example'), await world.login('eve@evil.example')];
+      const forbidden = { status: 403, body: { code: 'FORBIDDEN' } };
+      for (const tenantId of ['acme', 'other'])
+        expect(await eve.post('/api/session', { ...create, tenantId })).toMatchObject(forbidden);
+      expect(await ada.post('/api/session', { ...create, tenantId: 'acme' })).toMatchObject(forbidden);
+      expect((await ada.post('/api/session', { ...create, tenantId: 'other' })).status).toBe(200);
+    });
+  },
+);
