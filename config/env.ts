@@ -8,6 +8,7 @@ import {
   dollars,
   emails,
   integer,
+  keyPrefix,
   list,
   mailServer,
   origin,
@@ -65,6 +66,10 @@ export const variables = {
     example: 'redis://redis.example.com:6379',
     requiredInProduction: true,
     secret: true,
+  }),
+  REDIS_PREFIX: variable(keyPrefix.default('switchboard'), {
+    meaning: 'what all keys and channels in Redis begin with, so that several products can share one',
+    default: 'switchboard',
   }),
   UPSTREAM_PROVIDER: variable(choice(['openai', 'local']).optional(), {
     meaning: 'the upstream model provider',

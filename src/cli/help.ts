@@ -29,7 +29,7 @@ const commands: readonly CommandHelp[] = [
 /** Every variable is in exactly one group; a test holds this table to the variables. */
 export const variableGroups: Readonly<Record<string, readonly VariableName[]>> = {
   'The service': ['NODE_ENV', 'HOST', 'PORT', 'WORKERS', 'PUBLIC_URL', 'TRUST_PROXY', 'LOG_LEVEL', 'DEBUG_METRICS'],
-  'Storage and tenants': ['DATABASE_URL', 'REDIS_URL', 'DATA_DIR', 'TENANTS_FILE'],
+  'Storage and tenants': ['DATABASE_URL', 'REDIS_URL', 'REDIS_PREFIX', 'DATA_DIR', 'TENANTS_FILE'],
   'Upstream model provider': [
     'UPSTREAM_PROVIDER',
     'OPENAI_API_KEY',

@@ -4,7 +4,7 @@ import type { Bus, BusMessage } from './contract.ts';
 import { createInProcessBus } from './in-process.ts';
 import { readMessage } from './message.ts';
 
-const CHANNEL = 'switchboard:bus';
+const CHANNEL = 'bus';
 
 export interface RedisBusParts {
   readonly redis: Pick<Redis, 'publish' | 'listen'>;
