@@ -14,7 +14,7 @@ const CLOSE_GRACE_MS = 2_000;
  * How long a caller waits for a server that has just let a deadline pass, until it answers something again: the steps of one request
  * wait for a deadline once, not each of them. The work itself goes on, so that a slow server is found to be back.
  */
-const SILENT_MS = 100;
+const SILENT_MS = 250;
 
 export interface PoolOptions {
   readonly kind: Database['kind'];

@@ -45,7 +45,7 @@ export interface Redis {
  * After one call that is not answered a request meets a link that is known to be down. What is left of its 1.5 s is PostgreSQL's
  * (see `openExternal`).
  */
-const DEADLINE_MS = 400;
+const DEADLINE_MS = 450;
 const PREFIX = 'switchboard';
 const MAX_PENDING = 20_000;
 

@@ -102,7 +102,8 @@ export function createVoiceSessions(parts: VoiceParts) {
   }
 
   /**
-   * Sees that the history has the ends and that their slots are free, whatever became of the nodes that made them, and drops what ended a while ago: not before, so that nothing brings it back to life.
+   * Sees that the history has the ends and that their slots are free, whatever became of the nodes that made them, and drops what ended
+   * a while ago: not before, so that nothing brings it back to life.
    * While the database is away they wait with the others that are to be written, and hold up no deadline.
    */
   async function confirmEnds(records: readonly VoiceRecord[], at: number): Promise<void> {

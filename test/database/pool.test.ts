@@ -3,9 +3,9 @@ import type { Sql } from '../../src/database/database.ts';
 import { Pool } from '../../src/database/pool.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 
-const DEADLINE_MS = 900;
+const DEADLINE_MS = 800;
 /** What a caller may wait for once it is known that the server is silent. */
-const KNOWN_MS = 100;
+const KNOWN_MS = 250;
 
 describe('A server that answers nothing', () => {
   beforeEach(() => void vi.useFakeTimers());

@@ -265,6 +265,21 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect(created.status).toBe(200);
   }
 
+  test('a node on which nothing happened knows that others may have ended a session meanwhile', async () => {
+    const id = await nodes[0].open(key);
+    const { live, sessions, service: parts } = nodes[1];
+    await beat(nodes[1], id);
+    const faults: unknown[] = [];
+    const onError = (error: unknown): void => void faults.push(error);
+    const stop = startBackground({ sessions, live, hub: parts.hub, stores: parts.stores, onError });
+    await atEach(service, ['CONFIG', 'SET', 'maxmemory', '1']);
+    expect((await end(nodes[0], id)).status).toBe(200);
+    await expect.poll(() => faults).not.toEqual([]);
+    await stop();
+    await atEach(service, ['CONFIG', 'SET', 'maxmemory', '0']);
+    expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
+  });
+
   test('log and metrics tell that each counts edge limits for itself, and that they are shared again', async () => {
     const shared = async (): Promise<string> =>
       /^switchboard_edge_windows_shared \d/m.exec(await metrics.registry.metrics())?.[0] ?? '';
