@@ -35,6 +35,7 @@ export interface Config {
   readonly tenantsFile: string;
   readonly databaseUrl: string | undefined;
   readonly redisUrls: readonly string[] | undefined;
+  readonly redisPrefix: string;
   readonly upstream: {
     readonly provider: 'openai' | 'local';
     readonly apiKey: string | undefined;
@@ -94,6 +95,7 @@ export function toConfig(settings: Settings): Config {
     tenantsFile: settings.TENANTS_FILE,
     databaseUrl: settings.DATABASE_URL,
     redisUrls: settings.REDIS_URL,
+    redisPrefix: settings.REDIS_PREFIX,
     upstream: {
       provider: settings.UPSTREAM_PROVIDER ?? (settings.OPENAI_API_KEY === undefined ? 'local' : 'openai'),
       apiKey: settings.OPENAI_API_KEY,

@@ -8,6 +8,7 @@ import {
   dollars,
   emails,
   integer,
+  keyPrefix,
   list,
   mailServer,
   origin,
@@ -69,6 +70,10 @@ export const variables = {
     example: 'redis://redis.example.com:6379',
     requiredInProduction: true,
     secret: true,
+  }),
+  REDIS_PREFIX: variable(keyPrefix.default('switchboard'), {
+    meaning: 'what all keys and channels in Redis begin with, so that several products can share one',
+    default: 'switchboard',
   }),
   SESSION_RETENTION_DAYS: variable(integer(0, 36_500, 0), {
     meaning: 'days for which sessions are kept after their end; 0 is for ever',

@@ -87,6 +87,11 @@ export function url(schemes: readonly string[]): z.ZodType<string, string> {
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), wanted);
 }
 
+/** The first part of keys in Redis. Braces would take the place of those that keep keys together in a cluster. */
+export const keyPrefix: z.ZodType<string, string> = z
+  .string()
+  .regex(/^[\w.:-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, colons, dashes or underscores');
+
 /** A mail server's address: user and password percent-encoded, and `tls` as the only option. */
 export const mailServer: z.ZodType<string, string> = url(['smtp', 'smtps']).pipe(
   z

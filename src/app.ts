@@ -144,7 +144,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const early = config.port === 0 ? await open() : undefined;
   ownUrl ||= `http://localhost:${early?.port ?? config.port}`;
 
-  await live.restoreWhatIsLost((isLost) => sessions.restore(clock.now(), isLost)).catch(onError);
+  await live.restoreWhatIsLost((isLost) => sessions.restore(isLost)).catch(onError);
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,

@@ -51,8 +51,9 @@ function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<v
   };
 
   async function sweep(): Promise<void> {
+    await live.probe();
     await sessions.payDebts();
-    await live.restoreWhatIsLost((isLost) => sessions.restore(live.clock.now(), isLost));
+    await live.restoreWhatIsLost((isLost) => sessions.restore(isLost));
     if (missedSince !== undefined) await sessions.buryEndedSince(missedSince).then(nothingMissed, unlessDatabaseAway);
     // After an outage other nodes may still have to tell of heartbeats that they served meanwhile.
     if (performance.now() - awayAt < SETTLE_MS) return;
@@ -64,6 +65,7 @@ function createSweep(sessions: VoiceSessions, live: LiveStores): () => Promise<v
       await sweep();
     } catch (fault) {
       if (!(fault instanceof Unavailable) || fault.dependency !== 'registry') throw fault;
+      sessions.doubtRegistry();
       awayAt = performance.now();
       missedSince ??= live.clock.now() - UNNOTICED_MS;
       throw fault;

@@ -5,8 +5,7 @@ import { openRedisStores } from './stores/live-redis.ts';
 import { createInProcessStores, type LiveStores } from './stores/live.ts';
 import type { VoiceHistory } from './stores/voice-history/contract.ts';
 import type { Events } from './telemetry/events.ts';
-import { dueAt, longestMs } from './voice/deadlines.ts';
-import { slotUntilMs } from './voice/records.ts';
+import { dueAt, longestMs, slotUntilMs } from './voice/deadlines.ts';
 
 export interface LiveParts {
   readonly history: VoiceHistory;
@@ -18,11 +17,12 @@ export interface LiveParts {
 }
 
 /** The live stores of the configuration: at REDIS_URL, else in this process. */
-export async function openLiveStores({ redisUrls, voice }: Config, parts: LiveParts): Promise<LiveStores> {
+export async function openLiveStores({ redisUrls, redisPrefix, voice }: Config, parts: LiveParts): Promise<LiveStores> {
   const { history, localClock, databaseTimeMs, onError, events } = parts;
   if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
   return openRedisStores({
     urls: redisUrls,
+    prefix: redisPrefix,
     dueAt: dueAt(voice),
     keepMs: longestMs(voice),
     localClock,

@@ -43,6 +43,7 @@ export const variableGroups: Readonly<Record<string, readonly VariableName[]>> =
   'Storage and tenants': [
     'DATABASE_URL',
     'REDIS_URL',
+    'REDIS_PREFIX',
     'DATA_DIR',
     'TENANTS_FILE',
     'SESSION_RETENTION_DAYS',

@@ -17,13 +17,16 @@ export interface ExternalOptions {
 
 const MAX_BACKOFF_SEC = 0.5;
 
+/** With a call to Redis that is not answered either (see `openRedis`) a request is still answered within 1.5 s. */
+const DEADLINE_MS = 800;
+
 /**
  * PostgreSQL at a URL. Connects with the first query, so that a node starts (and says so) while its database is away.
  *
  * @throws TypeError when the URL cannot be parsed.
  */
 export function openExternal(options: ExternalOptions): Database {
-  const { url, maxConnections = 10, deadlineMs = 1_000, prepare } = options;
+  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, prepare } = options;
   const connect = (): Sql =>
     teachArrays(
       postgres(url, {

@@ -10,6 +10,11 @@ import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
 
 /** How long running work may go on when the process ends, in milliseconds. */
 const CLOSE_GRACE_MS = 2_000;
+/**
+ * How long a caller waits for a server that has just let a deadline pass, until it answers something again: the steps of one request
+ * wait for a deadline once, not each of them. The work itself goes on, so that a slow server is found to be back.
+ */
+const SILENT_MS = 250;
 
 export interface PoolOptions {
   readonly kind: Database['kind'];
@@ -36,9 +41,17 @@ class Generation {
   answers = 0;
   /** Called when no work is left, after the set has been replaced. */
   onIdle: (() => void) | undefined;
+  readonly #afterSilence: boolean;
 
-  constructor(sql: Sql) {
+  /** @param afterSilence whether it takes the place of a set that was not answered */
+  constructor(sql: Sql, afterSilence = false) {
     this.sql = sql;
+    this.#afterSilence = afterSilence;
+  }
+
+  /** Whether the server was silent the last time, and has not been heard since. */
+  get isSilent(): boolean {
+    return this.#afterSilence && this.answers === 0;
   }
 
   /** Resolves when no work is left, at the latest after `graceMs`. */
@@ -115,16 +128,20 @@ export class Pool implements Database {
     generation.active += 1;
 
     return new Promise<T>((resolve, reject) => {
+      const refuse = (ms: number): void => reject(new Unavailable('database', new Error(`no answer within ${ms} ms`)));
+      const impatience = generation.isSilent ? setTimeout(refuse, SILENT_MS, SILENT_MS) : undefined;
       const timer = setTimeout(() => {
         overdue = true;
         generation.overdue += 1;
-        if (generation.answers === answersBefore || generation.overdue * 2 > this.#options.size) {
-          this.#replace(generation);
+        const isSilent = generation.answers === answersBefore;
+        if (isSilent || generation.overdue * 2 > this.#options.size) {
+          this.#replace(generation, isSilent);
         }
-        reject(new Unavailable('database', new Error(`no answer within ${attempt.deadlineMs} ms`)));
+        refuse(attempt.deadlineMs);
       }, attempt.deadlineMs);
 
       const settled = (): void => {
+        clearTimeout(impatience);
         clearTimeout(timer);
         generation.overdue -= overdue ? 1 : 0;
         generation.active -= 1;
@@ -152,16 +169,16 @@ export class Pool implements Database {
     if (!isConnectionFault(error)) {
       generation.answers += 1;
     } else if (attempt.begun || isConnectionLost(error) || isConnectTimeout(error) || isReadOnly(error)) {
-      this.#replace(generation);
+      this.#replace(generation, isConnectTimeout(error));
     }
   }
 
-  #replace(generation: Generation): void {
+  #replace(generation: Generation, afterSilence: boolean): void {
     if (generation !== this.#current || this.#closed) {
       return;
     }
     this.#retire(generation, this.#options.graceMs);
-    this.#current = new Generation(this.#options.connect());
+    this.#current = new Generation(this.#options.connect(), afterSilence);
   }
 
   #retire(generation: Generation, graceMs: number): void {

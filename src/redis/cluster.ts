@@ -1,4 +1,5 @@
 import { ErrorReply } from '@redis/client';
+import type { Unavailable } from '../kernel/errors.ts';
 import { unavailable, saysError } from './faults.ts';
 import type { Route } from './route.ts';
 import { ServerLink } from './server-link.ts';
@@ -69,7 +70,7 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number)
     const owner = owners[tag];
     if (owner === undefined || owner === '') {
       doubt();
-      throw unavailable('nobody serves this part of the cluster');
+      throw nobodyServes();
     }
     return linkTo(owner);
   }
@@ -98,11 +99,13 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number)
       }
     },
 
-    async sendToAll(args, deadlineAt) {
+    async tagOfEach() {
       if (owners.length === 0) await refresh();
-      return Promise.all(
-        [...new Set(owners)].filter((owner) => owner !== '').map((owner) => linkTo(owner).send(args, deadlineAt)),
-      );
+      if (owners.includes('')) {
+        doubt();
+        throw nobodyServes();
+      }
+      return [...new Set(owners)].map((owner) => owners.indexOf(owner));
     },
 
     async close() {
@@ -110,6 +113,10 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number)
       await Promise.all([...links.values()].map((link) => link.close()));
     },
   };
+}
+
+function nobodyServes(): Unavailable {
+  return unavailable('nobody serves this part of the cluster');
 }
 
 /** The master of each tag, empty where nobody serves it. CLUSTER SLOTS answers [first slot, last slot, [host, port, …], …replicas] for each range. */

@@ -1,14 +1,17 @@
 import { Batch } from './batch.ts';
 import { createClusterRoute } from './cluster.ts';
-import { faultOf } from './faults.ts';
+import { expectNoRefusal, faultOf } from './faults.ts';
 import type { Guard } from './guard.ts';
 import type { Route } from './route.ts';
 import { ServerLink } from './server-link.ts';
 import { createSingleRoute } from './single.ts';
+import { tagged } from './tags.ts';
 
 export interface RedisOptions {
   /** REDIS_URL: one server (or a primary behind one name), or several servers of one Redis Cluster. */
   readonly urls: readonly string[];
+  /** What all keys and channels begin with, so that several products can share a Redis; without braces. */
+  readonly prefix?: string;
   /** How long a call may take, in milliseconds. */
   readonly deadlineMs?: number;
   /** Operations that are waited for at once. */
@@ -41,27 +44,35 @@ export interface Redis {
   listen(channel: string, hear: (text: string) => void, onUp: () => void): Ear;
   /** The time of the store, in milliseconds since the Unix epoch: of one server, the same for every node. */
   timeMs(): Promise<number>;
-  /** Asks every server whether it answers. */
-  ping(): Promise<void>;
+  /** Tries on every server all that the operations do, writes included. */
+  probe(): Promise<void>;
+  /** Sees that all channels that are listened to are open, and may be published to. */
+  probeChannels(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A request waits for two calls at most before it meets a link that is known to be down: it is answered within 1.5 s. */
-const DEADLINE_MS = 700;
+/**
+ * After one call that is not answered a request meets a link that is known to be down. What is left of its 1.5 s is PostgreSQL's
+ * (see `openExternal`).
+ */
+const DEADLINE_MS = 450;
+const PREFIX = 'switchboard';
 const MAX_PENDING = 20_000;
 
 /** Commands that belong to no tag go where this one's do. */
 const ANY_TAG = 0;
 
 /** Opens Redis lazily: the first use connects, and so does the first after every loss. */
-export function openRedis({ urls, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING }: RedisOptions): Redis {
+export function openRedis(options: RedisOptions): Redis {
+  const { urls, prefix = PREFIX, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING } = options;
   const route: Route = urls.length === 1 ? createSingleRoute(urls[0] ?? '') : createClusterRoute(urls, deadlineMs);
   const batch = new Batch(route, { deadlineMs, maxPending });
-  const ears = new Set<ServerLink>();
+  const before = `${prefix}:`;
+  const ears = new Map<ServerLink, string>();
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));
 
   return {
-    run: (tag, name, key, args, decides) => batch.run(tag, name, key, args, decides),
+    run: (tag, name, key, args, decides) => batch.run(tag, name, before + key, args, decides),
     under: (guard, work) => batch.under(guard, work),
     bind: (work) => batch.bind(work),
     get pending() {
@@ -69,15 +80,15 @@ export function openRedis({ urls, deadlineMs = DEADLINE_MS, maxPending = MAX_PEN
     },
 
     async publish(channel, text) {
-      await send(['PUBLISH', channel, text]);
+      await send(['PUBLISH', before + channel, text]);
     },
 
     listen(channel, hear, onUp) {
       const ear = new ServerLink(urls, async (client) => {
-        await client.subscribe(channel, hear);
+        await client.subscribe(before + channel, hear);
         onUp();
       });
-      ears.add(ear);
+      ears.set(ear, channel);
       ear.open();
       return {
         get isUp() {
@@ -95,12 +106,22 @@ export function openRedis({ urls, deadlineMs = DEADLINE_MS, maxPending = MAX_PEN
       return Number(seconds) * 1000 + Number(microseconds) / 1000;
     },
 
-    async ping() {
-      await attempt(() => route.sendToAll(['PING'], performance.now() + deadlineMs));
+    async probe() {
+      const tags = await attempt(() => route.tagOfEach());
+      const answers = await Promise.all(tags.map((tag) => batch.run(tag, 'probe', before + tagged(tag, 'probe'), [])));
+      for (const answer of answers) expectNoRefusal(answer);
+    },
+
+    async probeChannels() {
+      for (const [ear, channel] of ears) {
+        if (ear.down !== undefined) throw ear.down;
+        // Nobody takes an empty text for a message.
+        await send(['PUBLISH', before + channel, '']);
+      }
     },
 
     async close() {
-      await Promise.all([route.close(), ...[...ears].map((ear) => ear.close())]);
+      await Promise.all([route.close(), ...[...ears.keys()].map((ear) => ear.close())]);
     },
   };
 }

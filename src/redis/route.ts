@@ -8,7 +8,7 @@ export interface Route {
    * @throws Unavailable, or ErrorReply when the server refuses this very command
    */
   send(tag: number, args: readonly string[], deadlineAt: number): Promise<unknown>;
-  /** Sends a command to every server that serves tags. */
-  sendToAll(args: readonly string[], deadlineAt: number): Promise<readonly unknown[]>;
+  /** One tag of each server. @throws Unavailable when some tag has none */
+  tagOfEach(): Promise<readonly number[]>;
   close(): Promise<void>;
 }

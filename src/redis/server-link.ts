@@ -35,8 +35,9 @@ export class ServerLink {
     this.#onReady = onReady;
   }
 
-  get isDown(): boolean {
-    return this.#down !== undefined;
+  /** Why it is down; undefined while it is up or comes up. */
+  get down(): Unavailable | undefined {
+    return this.#down;
   }
 
   get isUp(): boolean {
@@ -133,7 +134,8 @@ export class ServerLink {
 
   /** Whatever kept the connection from coming up or going on, no caller can help it. */
   #refuse(error: unknown): void {
-    this.#down = error instanceof Unavailable ? error : new Unavailable('registry', error);
+    const fault = faultOf(error);
+    this.#down = fault instanceof Unavailable ? fault : new Unavailable('registry', fault);
     for (const go of this.#waiting.splice(0)) go(undefined);
   }
 

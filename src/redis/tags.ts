@@ -9,7 +9,7 @@ const names: readonly string[] = Array.from({ length: TAGS }, (_, tag) => tag.to
 /** All tags. */
 export const allTags: readonly number[] = Array.from({ length: TAGS }, (_, tag) => tag);
 
-/** A key under a tag, for example `{3f}due`. */
+/** The name of a key under a tag, for example `{3f}due`; the connection puts its prefix before it. */
 export function tagged(tag: number, name: string): string {
   return `{${names[tag]}}${name}`;
 }

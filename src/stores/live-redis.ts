@@ -13,6 +13,8 @@ import { createRedisWindows } from './windows/redis.ts';
 export interface RedisStoresOptions {
   /** REDIS_URL. */
   readonly urls: readonly string[];
+  /** REDIS_PREFIX. */
+  readonly prefix: string;
   readonly dueAt: DueAt;
   /** Longer than any deadline or lease is away, in milliseconds. */
   readonly keepMs: number;
@@ -31,8 +33,8 @@ export interface RedisStoresOptions {
 
 /** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
-  const { urls, dueAt, keepMs, slotHolders, localClock, databaseTimeMs, onError, onEdgeLocal, onEdgeShared } = options;
-  const redis = openRedis({ urls });
+  const { dueAt, keepMs, slotHolders, localClock, databaseTimeMs, onError, onEdgeLocal, onEdgeShared } = options;
+  const redis = openRedis({ urls: options.urls, prefix: options.prefix });
   const clock = createSharedClock({
     readStoreTimeMs: () => redis.timeMs(),
     readOtherTimeMs: databaseTimeMs,
@@ -49,7 +51,10 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     bus,
     clock,
     restoreWhatIsLost: (restore) => restoreWhatIsLost(redis, restore),
-    ping: () => redis.ping(),
+    probe: () => redis.probe(),
+    async ping() {
+      await Promise.all([redis.probe(), redis.probeChannels()]);
+    },
     async close() {
       await clock.stop();
       await bus.close();

@@ -27,7 +27,9 @@ export interface LiveStores {
    * @throws Unavailable, and what `restore` throws; then the next call tries again
    */
   restoreWhatIsLost(restore: Restore): Promise<unknown>;
-  /** @throws Unavailable when they do not answer */
+  /** @throws Unavailable when they do not answer, or take no writes */
+  probe(): Promise<void>;
+  /** As `probe`, and the bus as well: what readiness tells. @throws Unavailable */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,6 +54,7 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
       await restore(() => true);
       isEmpty = false;
     },
+    probe: () => Promise.resolve(),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

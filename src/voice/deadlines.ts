@@ -1,4 +1,4 @@
-import { nextDeadline } from '../../machines/voice-session/selectors.ts';
+import { idleAtMs, nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 
 /**
@@ -8,6 +8,14 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 export const CONFIRM_MS = 2000;
 /** Ended sessions stay in the registry for this long, so that their last heartbeats need no database. */
 const KEEP_ENDED_MS = 120_000;
+
+/** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
+const SLOT_GRACE_MS = 5000;
+
+/** Until when an engaged session's slot is leased. */
+export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number {
+  return idleAtMs(record, limits) + SLOT_GRACE_MS;
+}
 
 /** When the sweep must look at a record: at its next deadline, or soon after its end. */
 export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {

@@ -9,7 +9,7 @@ export interface HistoryListener {
   /** A session has ended: once over all nodes. */
   ended(record: VoiceRecord): void;
   /** A session that was written as live had ended before. */
-  over(record: VoiceRecord): Promise<void>;
+  over(record: VoiceRecord): void;
 }
 
 /** One statement carries at most this many records. */
@@ -67,7 +67,7 @@ export class HistoryWriter {
   async #flushSome(records: readonly VoiceRecord[]): Promise<void> {
     await this.save(records);
     const live = records.filter(({ endedAtMs }) => endedAtMs === null).map(({ id }) => id);
-    for (const record of await this.#history.endedAmong(live)) await this.#hears.over(record);
+    for (const record of await this.#history.endedAmong(live)) this.#hears.over(record);
   }
 
   /** Writes a noted record now, or lets it wait on when the database is away (architecture section 5: buffered history). */

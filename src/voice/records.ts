@@ -1,26 +1,27 @@
-import { classify, idleAtMs } from '../../machines/voice-session/selectors.ts';
+import { classify } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
+import { laterOf, restored, type CatchUp } from './catch-up.ts';
+import { slotUntilMs } from './deadlines.ts';
 import type { HistoryWriter } from './history-writer.ts';
-import { ifRegistryAway, putInto, restored, type RegistryDebts } from './registry-debts.ts';
+import { ifRegistryAway, type RegistryDebts } from './registry-debts.ts';
 
 export interface VoiceRecordsParts {
   readonly registry: VoiceRegistry;
   readonly history: VoiceHistory;
   readonly writer: HistoryWriter;
   readonly debts: RegistryDebts;
+  readonly catchUp: CatchUp;
   readonly limits: VoiceLimits;
 }
 
-/** A record that was loaded without the registry. */
-interface Detached {
-  readonly version: number;
-  /** The registry had just refused to save it. */
-  readonly isUnsaved: boolean;
+export interface VoiceRecords extends RecordStore<VoiceRecord> {
+  /** To be told when the registry was found to be away, or to take no writes: for a while it is not believed. */
+  doubtRegistry(): void;
 }
 
 const idShape = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
@@ -34,20 +35,12 @@ const MAX_DETACHED = 10_000;
  */
 const DOUBT_MS = 2000;
 
-/** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
-const SLOT_GRACE_MS = 5000;
-
-/** Until when an engaged session's slot is leased. */
-export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number {
-  return idleAtMs(record, limits) + SLOT_GRACE_MS;
-}
-
 /**
  * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped, and for
- * everything while the registry is away (architecture section 5). Every save is noted for the history.
+ * everything while the registry is away or takes no writes (architecture section 5). Every save is noted for the history.
  */
-export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceRecord> {
-  const { registry, history, writer, debts, limits } = parts;
+export function createVoiceRecords(parts: VoiceRecordsParts): VoiceRecords {
+  const { registry, history, writer, debts, catchUp, limits } = parts;
 
   async function restore(id: string): Promise<VoiceRecord | undefined> {
     const record = await history.find(id);
@@ -56,11 +49,11 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     return registry.load(id);
   }
 
-  /** Versions that were loaded without the registry: only on them may be built while it is away. */
-  const detached = new Map<string, Detached>();
+  /** The versions of records that were loaded without the registry: what is built on them is saved without it as well. */
+  const detached = new Map<string, number>();
 
-  /** Records that the registry refused to save. It may be one that can be read and not written, so it is left out of the next try. */
-  const unsaved = new Set<string>();
+  /** Records that the registry did not save. It may be one that can be read and not written, so it is left out of the next try. */
+  const refused = new Set<string>();
 
   let doubtUntil = 0;
 
@@ -68,28 +61,32 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     return doubtUntil > 0 && performance.now() < doubtUntil;
   }
 
+  function doubtRegistry(): void {
+    doubtUntil = performance.now() + DOUBT_MS;
+  }
+
   /** The record as the registry tells it, unless the history or this node knows that it has ended, or knows it at a later time. */
   async function newest(record: VoiceRecord): Promise<VoiceRecord | undefined> {
     if (record.endedAtMs !== null) return record;
     const kept = await newestWithoutRegistry(record.id).catch(noneWhenAway);
-    if (kept === undefined || (kept.endedAtMs === null && kept.settledAtMs <= record.settledAtMs)) return record;
-    if (kept.endedAtMs !== null) return kept;
-    await putInto(registry, kept);
+    const later = kept === undefined ? record : laterOf(record, kept);
+    if (later === record || later.endedAtMs !== null) return later;
+    await catchUp(later);
     return registry.load(record.id);
   }
 
   function loadFromRegistry(id: string): Eventually<VoiceRecord | undefined> {
     return andThen(registry.load(id), (record) => {
+      if (detached.size > 0) detached.delete(id);
       if (record === undefined) return restore(id);
       return isInDoubt() || debts.of(id) !== undefined ? newest(record) : record;
     });
   }
 
   async function loadWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
-    const isUnsaved = unsaved.delete(id);
     const record = await newestWithoutRegistry(id);
     if (detached.size >= MAX_DETACHED) detached.clear();
-    if (record !== undefined) detached.set(id, { version: record.version, isUnsaved });
+    if (record !== undefined) detached.set(id, record.version);
     return record;
   }
 
@@ -97,19 +94,11 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     const owed = debts.of(id);
     const kept = await (owed === undefined ? history.find(id) : history.find(id).catch(() => undefined));
     // Another node may have ended it, or heard of it later.
-    if (owed === undefined || kept === undefined) return owed ?? kept;
-    return kept.endedAtMs !== null || kept.settledAtMs > owed.settledAtMs ? kept : owed;
+    return owed === undefined || kept === undefined ? (owed ?? kept) : laterOf(owed, kept);
   }
 
-  /**
-   * The history has it before the caller is answered, because nobody else does; the registry is told when it is back.
-   * A change of what this process only remembered of the registry is refused: others may know better, and the history tells.
-   */
-  async function saveWithoutRegistry(record: VoiceRecord, expectedVersion: number): Promise<boolean> {
-    if (detached.get(record.id)?.version !== expectedVersion) {
-      unsaved.add(record.id);
-      return false;
-    }
+  /** The history has it before the caller is answered, because nobody else does; the registry is told when it is back. */
+  async function saveWithoutRegistry(record: VoiceRecord): Promise<boolean> {
     detached.delete(record.id);
     debts.add(record);
     writer.note(record);
@@ -117,17 +106,23 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
     return true;
   }
 
-  function rescued<T>(value: Eventually<T>, otherwise: () => Promise<T>): Eventually<T> {
+  function rescued<T>(value: Eventually<T>, otherwise: () => Eventually<T>): Eventually<T> {
     if (!(value instanceof Promise)) return value;
     const withoutRegistry = ifRegistryAway(() => {
-      doubtUntil = performance.now() + DOUBT_MS;
+      doubtRegistry();
       return otherwise();
     });
     return value.catch(withoutRegistry);
   }
 
   return {
-    recall: (id) => (debts.size > 0 || isInDoubt() ? undefined : registry.recall(id)),
+    doubtRegistry,
+
+    recall(id) {
+      if (debts.size > 0 || isInDoubt()) return undefined;
+      if (detached.size > 0) detached.clear();
+      return registry.recall(id);
+    },
 
     ...(registry.bind === undefined ? {} : { bind: registry.bind.bind(registry) }),
 
@@ -135,21 +130,23 @@ export function createVoiceRecords(parts: VoiceRecordsParts): RecordStore<VoiceR
       if (!idShape.test(id)) return undefined;
       const owed = debts.of(id);
       if (owed !== undefined && owed.endedAtMs !== null) return owed;
-      if (unsaved.has(id)) return loadWithoutRegistry(id);
+      if (refused.delete(id)) return loadWithoutRegistry(id);
       return rescued(loadFromRegistry(id), () => loadWithoutRegistry(id));
     },
 
     save(record, expectedVersion) {
-      const found = detached.get(record.id);
-      if (found?.isUnsaved === true && found.version === expectedVersion)
-        return saveWithoutRegistry(record, expectedVersion);
+      if (detached.get(record.id) === expectedVersion) return saveWithoutRegistry(record);
       const isEngaged = record.endedAtMs === null && classify(record, record.settledAtMs, limits) === 'engaged';
       const saving = registry.save(record, expectedVersion, isEngaged ? slotUntilMs(record, limits) : undefined);
       const noted = andThen(saving, (saved) => {
         if (saved) writer.note(record);
         return saved;
       });
-      return rescued(noted, () => saveWithoutRegistry(record, expectedVersion));
+      // A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells.
+      return rescued(noted, () => {
+        refused.add(record.id);
+        return false;
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { classify, savedState, stateAfter, touch } from '../../machines/voice-session/selectors.ts';
+import { savedState, stateAfter, touch } from '../../machines/voice-session/selectors.ts';
 import type {
   EndReason,
   RequestedEnd,
@@ -16,11 +16,13 @@ import type { Slots } from '../stores/slots/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import { CONFIRM_MS, forgottenAtMs } from './deadlines.ts';
+import { createCatchUp } from './catch-up.ts';
+import { CONFIRM_MS, forgottenAtMs, slotUntilMs } from './deadlines.ts';
 import { HistoryWriter } from './history-writer.ts';
+import { idsOfEither } from './ids-of-either.ts';
 import { lookUp } from './look-up.ts';
-import { createVoiceRecords, slotUntilMs } from './records.ts';
-import { ifRegistryAway, putInto, RegistryDebts } from './registry-debts.ts';
+import { createVoiceRecords } from './records.ts';
+import { ifRegistryAway, RegistryDebts } from './registry-debts.ts';
 
 /** Records that are looked at together after a loss. */
 const PAGE = 1000;
@@ -44,9 +46,10 @@ export type VoiceSessions = ReturnType<typeof createVoiceSessions>;
 
 export function createVoiceSessions(parts: VoiceParts) {
   const { registry, history, slots, bus, limits, events } = parts;
-  const writer = new HistoryWriter(history, limits, { ended: tellEnd, over: bury });
-  const debts = new RegistryDebts(registry, history);
-  const records = createVoiceRecords({ registry, history, writer, debts, limits });
+  const catchUp = createCatchUp({ registry, slots, limits, announceEnd });
+  const debts = new RegistryDebts(catchUp, history);
+  const writer = new HistoryWriter(history, limits, { ended: tellEnd, over: (record) => debts.add(record) });
+  const records = createVoiceRecords({ registry, history, writer, debts, catchUp, limits });
 
   const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
     machine: createVoiceSessionMachine(limits),
@@ -61,7 +64,6 @@ export function createVoiceSessions(parts: VoiceParts) {
     for (const fact of facts) if (fact.type !== 'session.ended') events.sessionMoved(record, fact);
     // What is known to be away is not waited for: the record is noted, and the next flush writes it.
     const writing = writer.isAway ? undefined : writer.saveOrWait(record);
-    // A slot that cannot be freed now lapses by itself.
     await Promise.all([writing, freeSlot(record)]);
     for (const fact of facts) announce(record.id, fact);
   }
@@ -71,28 +73,26 @@ export function createVoiceSessions(parts: VoiceParts) {
     bus.publish({ type: 'session.moved', sessionId, state: stateAfter(fact), endReason });
   }
 
+  function announceEnd({ id, endReason }: VoiceRecord): void {
+    if (endReason !== null) announce(id, { type: 'session.ended', reason: endReason });
+  }
+
   /** Told by the history, because it ends a session once, on however many nodes the events arrive. */
   function tellEnd(record: VoiceRecord): void {
     if (record.endReason !== null) events.sessionMoved(record, { type: 'session.ended', reason: record.endReason });
   }
 
-  /** Ends a session in the registry too, which was away when it ended. */
-  async function bury(record: VoiceRecord): Promise<void> {
-    if (!(await putInto(registry, record))) return;
-    await freeSlot(record);
-    if (record.endReason !== null) announce(record.id, { type: 'session.ended', reason: record.endReason });
-  }
-
-  async function buryIfHeld(record: VoiceRecord): Promise<void> {
+  async function oweIfHeld(record: VoiceRecord): Promise<void> {
     const held = await registry.load(record.id);
-    if (held?.endedAtMs === null) await bury(record);
+    if (held?.endedAtMs === null) debts.add(record);
   }
 
-  async function freeSlot({ subject, id }: VoiceRecord): Promise<void> {
+  /** Frees the slot of a record that was saved, now or when the live stores are back. */
+  async function freeSlot(record: VoiceRecord): Promise<void> {
     try {
-      await slots.free(subject, id);
+      await slots.free(record.subject, record.id);
     } catch (fault) {
-      ifRegistryAway(() => undefined)(fault);
+      ifRegistryAway(() => debts.add(record))(fault);
     }
   }
 
@@ -104,7 +104,8 @@ export function createVoiceSessions(parts: VoiceParts) {
   }
 
   /**
-   * Sees that the history has the ends, and drops what ended a while ago: not before, so that nothing brings it back to life.
+   * Sees that the history has the ends and that their slots are free, whatever became of the nodes that made them, and drops what ended
+   * a while ago: not before, so that nothing brings it back to life.
    * While the database is away they wait with the others that are to be written, and hold up no deadline.
    */
   async function confirmEnds(records: readonly VoiceRecord[], at: number): Promise<void> {
@@ -114,26 +115,13 @@ export function createVoiceSessions(parts: VoiceParts) {
     const nextLookMs = (record: VoiceRecord): number => (isWritten ? forgottenAtMs(record) : at + CONFIRM_MS);
     // All at once, so that they share script calls.
     await Promise.all(
-      ended.map(async (record) =>
-        at >= nextLookMs(record) ? registry.remove(record.id) : registry.postpone(record.id, nextLookMs(record)),
-      ),
+      ended.map(async (record) => {
+        await slots.free(record.subject, record.id);
+        await (at >= nextLookMs(record)
+          ? registry.remove(record.id)
+          : registry.postpone(record.id, nextLookMs(record)));
+      }),
     );
-  }
-
-  /**
-   * Ids that either store names: the registry may have lost some, the history does not have those yet that are just being opened.
-   * @throws Unavailable when both are away
-   */
-  async function idsIn(
-    ofRegistry: Eventually<string[]>,
-    ofHistory: Promise<VoiceRecord[]>,
-  ): Promise<readonly string[]> {
-    const kept = ofHistory.then((records) => records.map(({ id }) => id));
-    const answers = await Promise.allSettled([Promise.resolve(ofRegistry), kept]);
-    const found = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-    for (const one of answers)
-      if (one.status === 'rejected' && (found.length === 0 || !(one.reason instanceof Unavailable))) throw one.reason;
-    return [...new Set(found.flat())];
   }
 
   /** One that fails holds up no other; the first failure is thrown in the end. Some at a time, so that others are served meanwhile. */
@@ -157,11 +145,9 @@ export function createVoiceSessions(parts: VoiceParts) {
   /** Keys whose sessions are being ended. */
   const endingKeys = new Map<string, Promise<void>>();
 
-  async function restoreOne(record: VoiceRecord, at: number): Promise<void> {
+  async function restoreOne(record: VoiceRecord): Promise<void> {
     // What came back from a snapshot may be older.
-    await putInto(registry, record);
-    if (classify(record, at, limits) !== 'engaged') return;
-    await slots.renew(record.subject, record.id, slotUntilMs(record, limits));
+    if (!(await catchUp(record))) debts.add(record);
   }
 
   return {
@@ -232,7 +218,7 @@ export function createVoiceSessions(parts: VoiceParts) {
       at: number,
       isMeant: (record: VoiceRecord) => boolean,
     ): Promise<void> {
-      await endAll(await idsIn(registry.ofSubject(subject), history.activeOf(subject)), reason, at, isMeant);
+      await endAll(await idsOfEither(registry.ofSubject(subject), history.activeOf(subject)), reason, at, isMeant);
     },
 
     /**
@@ -241,7 +227,7 @@ export function createVoiceSessions(parts: VoiceParts) {
      */
     endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number): Promise<void> {
       const name = `${reason} ${tenantId} ${keyId}`;
-      const ids = () => idsIn(registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId));
+      const ids = () => idsOfEither(registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId));
       const end = async () => endAll(await ids(), reason, at);
       const ending = endingKeys.get(name) ?? end().finally(() => endingKeys.delete(name));
       endingKeys.set(name, ending);
@@ -271,22 +257,26 @@ export function createVoiceSessions(parts: VoiceParts) {
      * Puts the sessions that the history knows as live back into a registry that lost them, slots included.
      * @param isLost names the subjects whose sessions were lost
      */
-    async restore(at: number, isLost: (subject: string) => boolean = () => true): Promise<void> {
+    async restore(isLost: (subject: string) => boolean = () => true): Promise<void> {
       let page = await history.active('', PAGE);
       while (page.length > 0) {
-        await Promise.all(page.filter(({ subject }) => isLost(subject)).map((record) => restoreOne(record, at)));
+        await Promise.all(page.filter(({ subject }) => isLost(subject)).map(restoreOne));
         page = await history.active(page.at(-1)?.id ?? '', PAGE);
       }
     },
 
-    /** Tells the registry what changed while it was away. @throws Unavailable when it still is */
+    /** To be told when the live stores were found to be away, or to take no writes. */
+    doubtRegistry: () => records.doubtRegistry(),
+
+    /** Tells the live stores what happened without them. @throws Unavailable when they are still away */
     payDebts: () => debts.pay(),
 
-    /** Ends in the registry what ended since then without it: the node that owes it the end may be gone. @throws Unavailable */
+    /** Ends in the live stores what ended since then without them: the node that owes them the end may be gone. @throws Unavailable */
     async buryEndedSince(sinceMs: number): Promise<void> {
       const ended = await history.endedSince(sinceMs, BURIED);
       for (let from = 0; from < ended.length; from += PAGE)
-        await Promise.all(ended.slice(from, from + PAGE).map(buryIfHeld));
+        await Promise.all(ended.slice(from, from + PAGE).map(oweIfHeld));
+      await debts.pay();
     },
 
     /** Writes what waits for the history. @throws Unavailable */

@@ -172,7 +172,7 @@ function calls(): void {
   beforeEach(async () => {
     service = await startRedis();
     node = open(service.urls);
-    await node.redis.ping();
+    await node.redis.probe();
   });
 
   afterEach(async () => {

@@ -57,7 +57,7 @@ function calls({ registry, slots, redis }: Node): (() => Promise<unknown>)[] {
     () => registry.claimDue(0, 10, 1000),
     () => slots.take(randomId(), 'a', 1, DAY_BEGIN + 1000, DAY_BEGIN),
     () => slots.count(randomId(), DAY_BEGIN),
-    () => redis.ping(),
+    () => redis.probe(),
     () => redis.timeMs(),
   ];
 }
@@ -123,7 +123,7 @@ function faults(start: () => Promise<RedisService>): void {
 
   beforeEach(async () => {
     node = openNode(service.urls);
-    await recoveryOf(() => node.redis.ping());
+    await recoveryOf(() => node.redis.probe());
     await service.flush();
   });
 
@@ -197,7 +197,7 @@ function faults(start: () => Promise<RedisService>): void {
         expect(performance.now() - begin).toBeLessThan(ANSWER_MS);
       }
       service.thaw();
-      await recoveryOf(() => node.redis.ping());
+      await recoveryOf(() => node.redis.probe());
       await take();
       expect(node.told).toEqual(Array.from({ length: outage }, () => ['local', 'shared']).flat());
     }
@@ -273,9 +273,9 @@ function faults(start: () => Promise<RedisService>): void {
     const stranger = randomId();
     const bad = ['', 'x', `${stranger}{`, `${stranger}null`, `${stranger}{"type":"toString"}`];
     for (const text of [...bad, `${stranger}{"type":"login.changed","loginId":1}`])
-      await node.redis.publish('switchboard:bus', text);
+      await node.redis.publish('bus', text);
     while (heard.length === 0) {
-      await node.redis.publish('switchboard:bus', `${stranger}{"type":"tenants.changed"}`);
+      await node.redis.publish('bus', `${stranger}{"type":"tenants.changed"}`);
       await pause(20);
     }
     expect(heard[0]).toEqual({ type: 'tenants.changed' });
@@ -325,7 +325,7 @@ function badWay(): void {
 
   test('what waits is bounded: more is refused at once', async () => {
     const narrow = openNode(service.urls, 1000);
-    await recoveryOf(() => narrow.redis.ping());
+    await recoveryOf(() => narrow.redis.probe());
     service.freeze();
     const asked = Array.from({ length: 5000 }, () => outcomeOf(() => narrow.registry.load(`s:${randomId()}:a`)));
     expect(narrow.redis.pending).toBe(1000);

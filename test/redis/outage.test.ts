@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readSettings } from '../../config/read-settings.ts';
 import { toConfig } from '../../config/config.ts';
 import { startBackground } from '../../src/background.ts';
 import { timeMs } from '../../src/database/time.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
 import { openLiveStores } from '../../src/live.ts';
 import type { LiveStores } from '../../src/stores/live.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
@@ -29,6 +30,7 @@ const refusals: readonly (readonly [what: string, begin: readonly string[], end:
     ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
     ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
   ],
+  ['lets its user not write', ['ACL', 'SETUSER', 'default', '-hset'], ['ACL', 'SETUSER', 'default', '+hset']],
 ];
 
 describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skipped ?? ''}`, () => {
@@ -76,12 +78,15 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     });
     stores.push(live);
     const app = await build({ live, clock });
-    await live.restoreWhatIsLost((isLost) => app.sessions.restore(clock.now(), isLost)).catch(() => undefined);
+    await live.restoreWhatIsLost((isLost) => app.sessions.restore(isLost)).catch(() => undefined);
     return app;
   }
 
   const beat = (app: TestApp, id: string): Promise<Reply> => app.post('/api/realtime/heartbeat', { sm_session_id: id });
   const end = (app: TestApp, id: string): Promise<Reply> => app.post('/api/realtime/end', { sm_session_id: id });
+
+  const use = (app: TestApp, id: string): Promise<Reply> =>
+    app.post('/api/auth/usage', { sm_session_id: id, tokens: 1, dollars: 0 });
 
   async function isBack(): Promise<void> {
     for (const live of stores) await recoveryOf(() => live.ping());
@@ -126,7 +131,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await service.restart();
     await isBack();
     const { live, sessions } = nodes[1];
-    await live.restoreWhatIsLost((isLost) => sessions.restore(clock.now(), isLost));
+    await live.restoreWhatIsLost((isLost) => sessions.restore(isLost));
     await sessions.sweep(clock.now(), 500, 5000);
     expect(await beat(nodes[1], talking)).toMatchObject({ status: 200 });
   });
@@ -182,6 +187,99 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await stop();
   });
 
+  test('a session that ended while Redis was away holds no place when it is back, and every node is told', async () => {
+    const id = await nodes[0].open(key);
+    for (const app of nodes) await beat(app, id);
+    service.freeze();
+    for (const app of nodes) await beat(app, id);
+    expect((await end(nodes[0], id)).status).toBe(200);
+    service.thaw();
+    await isBack();
+    await expectFreed(id, () => nodes[0].sessions.payDebts());
+  });
+
+  test('its place is freed by the others when the node that ended it is gone', async () => {
+    const id = await nodes[0].open(key);
+    service.freeze();
+    for (const app of nodes) await beat(app, id);
+    const since = clock.now();
+    expect((await end(nodes[0], id)).status).toBe(200);
+    service.thaw();
+    await isBack();
+    await expectFreed(id, () => nodes[1].sessions.buryEndedSince(since));
+  });
+
+  test('a place that could not be freed after the end was saved is freed when Redis is back', async () => {
+    const id = await nodes[0].open(key);
+    const freeing = vi.spyOn(nodes[0].live.slots, 'free').mockRejectedValueOnce(new Unavailable('registry'));
+    expect((await end(nodes[0], id)).status).toBe(200);
+    expect(freeing).toHaveBeenCalledOnce();
+    await expectFreed(id, () => nodes[0].sessions.payDebts());
+  });
+
+  test('a place whose session ended on a node that died before it freed it is freed by the sweep', async () => {
+    const id = await nodes[0].open(key);
+    const record = await nodes[1].live.registry.load(id);
+    if (record === undefined) throw new Error('it was opened');
+    const over = { endedAtMs: clock.now(), endReason: 'closed_by_client' } as const;
+    await nodes[0].live.registry.save({ ...record, ...over, version: record.version + 1 }, record.version);
+    clock.advance(3 * SECOND);
+    await nodes[1].sweep();
+    expect((await nodes[1].create(key)).status).toBe(200);
+  });
+
+  test('a session that talked through a long outage keeps its place', async () => {
+    const id = await nodes[0].open(key);
+    service.freeze();
+    for (let beats = 0; beats < 8; beats += 1) {
+      clock.advance(45 * SECOND);
+      expect((await beat(nodes[0], id)).status).toBe(200);
+    }
+    service.thaw();
+    await isBack();
+    await recoveryOf(() => nodes[0].sessions.payDebts());
+    expect((await nodes[1].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
+    expect((await beat(nodes[1], id)).status).toBe(200);
+  });
+
+  /** Once `heal` has run, the session is over everywhere, its place is free, and sockets on other nodes hear of it. */
+  async function expectFreed(id: string, heal: () => Promise<unknown>): Promise<void> {
+    const [one, other] = nodes;
+    const heard: unknown[] = [];
+    const stop = other.live.bus.subscribe((message) => {
+      if (message.type === 'login.changed') heard.push(message.loginId);
+      if (message.type === 'session.moved' && message.sessionId === id) heard.push(message.endReason);
+    });
+    await expect
+      .poll(() => {
+        one.live.bus.publish({ type: 'login.changed', loginId: 'the bus is back' });
+        return heard;
+      })
+      .not.toEqual([]);
+    await recoveryOf(heal);
+    await expect.poll(() => heard).toContain('closed_by_client');
+    stop();
+    expect((await other.live.registry.load(id))?.endReason).toBe('closed_by_client');
+    const created = await nodes[1].create(key);
+    expect(created.body['code']).toBeUndefined();
+    expect(created.status).toBe(200);
+  }
+
+  test('a node on which nothing happened knows that others may have ended a session meanwhile', async () => {
+    const id = await nodes[0].open(key);
+    const { live, sessions, service: parts } = nodes[1];
+    await beat(nodes[1], id);
+    const faults: unknown[] = [];
+    const onError = (error: unknown): void => void faults.push(error);
+    const stop = startBackground({ sessions, live, hub: parts.hub, purge: async () => undefined, onError });
+    await atEach(service, ['CONFIG', 'SET', 'maxmemory', '1']);
+    expect((await end(nodes[0], id)).status).toBe(200);
+    await expect.poll(() => faults).not.toEqual([]);
+    await stop();
+    await atEach(service, ['CONFIG', 'SET', 'maxmemory', '0']);
+    expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
+  });
+
   test('log and metrics tell that each counts edge limits for itself, and that they are shared again', async () => {
     const shared = async (): Promise<string> =>
       /^switchboard_edge_windows_shared \d/m.exec(await metrics.registry.metrics())?.[0] ?? '';
@@ -206,7 +304,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const id = await nodes[0].open(key);
     await service.flush();
     await revoke();
-    await nodes[1].live.restoreWhatIsLost((isLost) => nodes[1].sessions.restore(clock.now(), isLost));
+    await nodes[1].live.restoreWhatIsLost((isLost) => nodes[1].sessions.restore(isLost));
     expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'key_revoked' } });
   });
 
@@ -248,13 +346,16 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       const [going, ended] = [await nodes[0].open(key), await nodes[0].open(await nodes[0].key())];
       for (const app of nodes) await beat(app, going);
       await atEach(service, begin);
-      for (const app of nodes) {
+      for (const app of [...nodes, ...nodes]) {
         clock.advance(45 * SECOND);
-        expect(await beat(app, going)).toMatchObject({ status: 200, body: { session: { idleSec: 0 } } });
+        for (let beats = 0; beats < 2; beats += 1)
+          expect(await beat(app, going)).toMatchObject({ status: 200, body: { session: { idleSec: 0 } } });
+        expect(await use(app, going)).toMatchObject({ status: 200 });
         expect((await app.create(await app.key())).status).toBe(503);
+        expect((await app.get('/readyz')).body['dependencies']).toMatchObject({ registry: { ok: false } });
       }
-      expect((await end(nodes[0], ended)).status).toBe(200);
-      expect((await beat(nodes[1], ended)).status).toBe(403);
+      for (const app of nodes) expect((await end(app, ended)).status).toBe(200);
+      for (const app of nodes) expect((await beat(app, ended)).status).toBe(403);
 
       await atEach(service, undo);
       const begun = performance.now();
@@ -264,6 +365,16 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       expect((await nodes[1].live.registry.load(ended))?.endReason).toBe('closed_by_client');
       expect((await nodes[0].live.registry.load(going))?.lastSeenAtMs).toBe(clock.now());
       expect((await nodes[0].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
+      expect((await nodes[0].get('/readyz')).body['dependencies']).toMatchObject({ registry: { ok: true } });
+    });
+
+    test('free the place of a session that ended meanwhile, and tell every node of the end', async () => {
+      const id = await nodes[0].open(key);
+      for (const app of nodes) await beat(app, id);
+      await atEach(service, begin);
+      expect((await end(nodes[0], id)).status).toBe(200);
+      await atEach(service, undo);
+      await expectFreed(id, () => nodes[0].sessions.payDebts());
     });
   });
 });

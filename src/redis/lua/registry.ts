@@ -9,19 +9,19 @@
  */
 export const registryLua = `
 local function subjectSet(key)
-  return sub(key, 1, 4) .. 'subject:' .. (match(key, '^{..}s:(.*):') or sub(key, 5))
+  return base(key) .. 'subject:' .. (match(key, '}s:(.*):') or nameOf(key))
 end
 
 local function slotsOf(key)
-  return sub(key, 1, 4) .. 'slots:' .. (match(key, '^{..}s:(.*):') or sub(key, 5))
+  return base(key) .. 'slots:' .. (match(key, '}s:(.*):') or nameOf(key))
 end
 
 local function keySet(key, name)
-  return sub(key, 1, 4) .. 'key:' .. name
+  return base(key) .. 'key:' .. name
 end
 
 local function unindex(key)
-  local id, name = sub(key, 5), call('HGET', key, 'k')
+  local id, name = nameOf(key), call('HGET', key, 'k')
   call('SREM', subjectSet(key), id)
   if name and name ~= '' then call('SREM', keySet(key, name), id) end
 end
@@ -35,7 +35,7 @@ local function put(key, change, isEarlier)
   call('HSET', key, 'd', value)
   if present[2] then call('HDEL', key, 'c') end
   if present[2] or isEarlier then
-    call('ZADD', sub(key, 1, 4) .. 'due', 'LT', match(value, '^%d+ (%S+)'), sub(key, 5))
+    call('ZADD', base(key) .. 'due', 'LT', match(value, '^%d+ (%S+)'), nameOf(key))
   end
   return true
 end
@@ -73,10 +73,10 @@ end
 function op.insert(key, i)
   local fixed, value, due, name, live, keepMs = unpack(ARGV, i, i + 5)
   if call('EXISTS', key) == 1 then return 0, i + 6 end
-  local id = sub(key, 5)
+  local id = nameOf(key)
   call('HSET', key, 's', fixed, 'd', value, 'k', name)
   call('PEXPIRE', key, keepMs)
-  call('ZADD', sub(key, 1, 4) .. 'due', due, id)
+  call('ZADD', base(key) .. 'due', due, id)
   if live == '1' then
     call('SADD', subjectSet(key), id)
     call('PEXPIRE', subjectSet(key), keepMs)
@@ -95,7 +95,7 @@ end
 function op.remove(key, i)
   unindex(key)
   call('DEL', key)
-  call('ZREM', sub(key, 1, 4) .. 'due', sub(key, 5))
+  call('ZREM', base(key) .. 'due', nameOf(key))
   return 1, i
 end
 
@@ -122,7 +122,7 @@ function op.claim(key, i)
     local ids = call('ZRANGEBYSCORE', key, '-inf', at, 'LIMIT', 0, 100)
     for _, id in ipairs(ids) do
       if #claimed == most then return claimed, i + 4 end
-      local record = sub(key, 1, 4) .. id
+      local record = base(key) .. id
       local present = call('HMGET', record, 'd', 'k')
       local due = present[1] and match(present[1], '^%d+ (%S+)')
       if present[1] then keepLive(record, id, present[2], keepMs) end
@@ -142,7 +142,7 @@ end
 
 -- due
 function op.postpone(key, i)
-  call('ZADD', sub(key, 1, 4) .. 'due', 'XX', ARGV[i], sub(key, 5))
+  call('ZADD', base(key) .. 'due', 'XX', ARGV[i], nameOf(key))
   call('HDEL', key, 'c')
   return 1, i + 1
 end
@@ -151,7 +151,7 @@ end
 function op.members(key, i)
   local ids = call('SMEMBERS', key)
   for _, id in ipairs(ids) do
-    if call('EXISTS', sub(key, 1, 4) .. id) == 0 then call('SREM', key, id) end
+    if call('EXISTS', base(key) .. id) == 0 then call('SREM', key, id) end
   end
   return ids, i
 end

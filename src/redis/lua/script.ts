@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { probeLua } from './probe.ts';
 import { registryLua } from './registry.ts';
 import { restorationLua } from './restoration.ts';
 import { slotsLua } from './slots.ts';
@@ -20,10 +21,20 @@ local arity = { ${Object.entries(guardable)
   .map(([name, count]) => `${name} = ${count}`)
   .join(', ')} }
 local op = {}
+
+-- A key is "<prefix>:{tag}name": what stands before the name, and the name.
+local function base(key)
+  return sub(key, 1, find(key, '}', 1, true))
+end
+
+local function nameOf(key)
+  return sub(key, find(key, '}', 1, true) + 1)
+end
+
 -- The run of the server, which its connections tell. What is marked with another one comes from a snapshot, a log or a primary that
 -- this server copied, and may be older than what nodes were told.
 local run = ARGV[#ARGV] .. ':'
-${windowsLua}${slotsLua}${registryLua}${restorationLua}
+${windowsLua}${slotsLua}${registryLua}${restorationLua}${probeLua}
 local results, refused, at = {}, {}, 1
 for n = 1, #KEYS do
   local name = ARGV[at]

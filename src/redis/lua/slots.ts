@@ -17,7 +17,7 @@ end
 
 -- The end of the lease that a holder's record tells; 0 when it tells none.
 local function recordLease(key, holder)
-  local moving = call('HGET', sub(key, 1, 4) .. holder, 'd')
+  local moving = call('HGET', base(key) .. holder, 'd')
   return moving and match(moving, '^%d+ %S+ (%d+)') or '0'
 end
 
@@ -41,7 +41,7 @@ local function newEpoch(token)
 end
 
 local function isWhole(key)
-  return call('GET', sub(key, 1, 4) .. 'whole') == run
+  return call('GET', base(key) .. 'whole') == run
 end
 
 -- limit, holder, lease end, now, keep, token: the epoch when admitted, else 0

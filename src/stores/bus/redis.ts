@@ -5,7 +5,7 @@ import type { Bus, BusMessage } from './contract.ts';
 import { createInProcessBus } from './in-process.ts';
 import { readMessage } from './message.ts';
 
-const CHANNEL = 'switchboard:bus';
+const CHANNEL = 'bus';
 /** Says that its sender could not be heard for a while. */
 const GAP = 'gap';
 const TELL_GAP_MS = 1000;

@@ -123,6 +123,7 @@ describe('A wrong value is told with its variable:', () => {
     ],
     ['DATABASE_URL', 'mysql://db', 'must be an address that starts with postgres:// or postgresql://'],
     ['REDIS_URL', 'redis://a,http://b', 'must be an address that starts with redis:// or rediss://'],
+    ['REDIS_PREFIX', 'a{b}', 'must be 1 to 64 letters, digits, dots, colons, dashes or underscores, not "a{b}"'],
     ['SMTP_URL', 'smtp.example.com', 'must be an address that starts with smtp:// or smtps://'],
     [
       'MAIL_FROM',

@@ -34,10 +34,7 @@ class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
 /** Lets everything run that only waits for what is there already. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function writerOn(
-  history: SlowHistory,
-  over: (record: VoiceRecord) => Promise<void> = () => Promise.resolve(),
-): HistoryWriter {
+function writerOn(history: SlowHistory, over: (record: VoiceRecord) => void = () => undefined): HistoryWriter {
   return new HistoryWriter(history as unknown as VoiceHistory, defaults, { ended: () => undefined, over });
 }
 
@@ -65,7 +62,7 @@ describe('The history writer', () => {
   test('tells of a session that was written as live and had ended before', async () => {
     const history = new SlowHistory();
     const told: string[] = [];
-    const writer = writerOn(history, ({ id }) => Promise.resolve(void told.push(id)));
+    const writer = writerOn(history, ({ id }) => void told.push(id));
     history.over = [play(record(1), defaults, [end(5, 'closed_by_client')]).record];
     writer.note(record(1));
     writer.note(record(2));

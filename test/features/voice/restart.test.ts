@@ -16,7 +16,7 @@ const anybody = (): boolean => true;
 async function restart(options: { env?: Record<string, string> } = {}): Promise<void> {
   await app.close();
   app = await build({ clock: app.clock, ...options });
-  await app.sessions.restore(app.clock.now());
+  await app.sessions.restore();
 }
 
 const limits = { concurrentSessions: 1, sessionsPerMinute: 100 };

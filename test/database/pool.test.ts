@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Sql } from '../../src/database/database.ts';
+import { Pool } from '../../src/database/pool.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
+
+const DEADLINE_MS = 800;
+/** What a caller may wait for once it is known that the server is silent. */
+const KNOWN_MS = 250;
+
+describe('A server that answers nothing', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  let isSilent = true;
+  /** What the server owes an answer. */
+  let queue: (() => void)[] = [];
+  beforeEach(() => {
+    isSilent = true;
+    queue = [];
+  });
+
+  function open(): Pool {
+    const connect = (): Sql => ({ end: () => Promise.resolve() }) as unknown as Sql;
+    return new Pool({ kind: 'postgres', connect, size: 10, deadlineMs: DEADLINE_MS, graceMs: 0 });
+  }
+
+  const ask = (pool: Pool): Promise<string> =>
+    pool.run(() => new Promise((resolve) => (isSilent ? queue.push(() => resolve('late')) : resolve('answered'))));
+
+  /** How long a question took on the clock that is turned by hand, and what became of it. */
+  async function outcomeOf(asking: Promise<string>): Promise<{ ms: number; answer: unknown }> {
+    const since = performance.now();
+    const told: unknown[] = [];
+    void asking.then(
+      (text) => told.push(text),
+      (fault: unknown) => told.push(fault),
+    );
+    while (told.length === 0) await vi.advanceTimersByTimeAsync(10);
+    return { ms: performance.now() - since, answer: told[0] };
+  }
+
+  test('keeps a request waiting once, however many steps it has', async () => {
+    const pool = open();
+    expect(await outcomeOf(ask(pool))).toMatchObject({ ms: DEADLINE_MS, answer: expect.any(Unavailable) as unknown });
+    for (let step = 0; step < 3; step += 1)
+      expect(await outcomeOf(ask(pool))).toMatchObject({ ms: KNOWN_MS, answer: expect.any(Unavailable) as unknown });
+  });
+
+  test('is waited for as ever from its first answer on, also one that came too late for who asked', async () => {
+    const pool = open();
+    await outcomeOf(ask(pool));
+    await outcomeOf(ask(pool));
+    queue.at(-1)?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect((await outcomeOf(ask(pool))).ms).toBe(DEADLINE_MS);
+    isSilent = false;
+    expect((await outcomeOf(ask(pool))).answer).toBe('answered');
+  });
+});

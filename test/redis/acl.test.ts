@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { openRedis, type Redis } from '../../src/redis/connection.ts';
+import { script } from '../../src/redis/lua/script.ts';
+import { restoreWhatIsLost } from '../../src/redis/restoration.ts';
+import { createRedisBus } from '../../src/stores/bus/redis.ts';
+import { createRedisSlots } from '../../src/stores/slots/redis.ts';
+import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import { createRedisWindows } from '../../src/stores/windows/redis.ts';
+import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { atEach, outcomeOf, recoveryOf } from './support.ts';
+
+const skipped = reasonToSkipRedis();
+const HOUR_MS = 3_600_000;
+
+const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+/** What the manual tells operators to give to the user. */
+const rules = /^ACL SETUSER switchboard (.*)$/m.exec(manual)?.[1]?.split(' ') ?? [];
+const allowed = rules.filter((rule) => rule.startsWith('+')).map((rule) => rule.slice(1));
+/** What the operations call, each in a way of its own place in the script. */
+const called = [...script.text.matchAll(/\bcall\('([A-Z]+)'/g)].map(([, name]) => name?.toLowerCase() ?? '');
+const tried = [...script.text.matchAll(/\{ '([A-Z]+)', '/g)].map(([, name]) => name?.toLowerCase() ?? '');
+/** Without them less is known of the server, and everything works. */
+const dispensable = ['info', 'ping'];
+
+describe('The commands that the manual lists', () => {
+  test('are those that the script calls, and readiness tries each of them', () => {
+    const inScript = [...new Set(called)].sort();
+    expect(inScript.length).toBeGreaterThan(15);
+    expect([...new Set(tried)].sort()).toEqual(inScript);
+    expect(allowed.slice(allowed.indexOf('time') + 1)).toEqual(inScript);
+  });
+});
+
+describe.skipIf(skipped !== undefined)(
+  `A Redis user with what the manual lists and nothing else ${skipped ?? ''}`,
+  () => {
+    let service: RedisService;
+    const opened: Redis[] = [];
+
+    beforeAll(async () => {
+      service = await startRedis();
+    });
+    afterEach(async () => {
+      for (const redis of opened.splice(0)) await redis.close();
+    });
+    afterAll(() => service.stop());
+
+    /** A connection of a user of the manual, changed by these rules. */
+    async function open(changes: readonly string[] = [], prefix = 'switchboard'): Promise<Redis> {
+      await atEach(service, ['ACL', 'SETUSER', 'switchboard', 'reset', ...rules, ...changes]);
+      const url = new URL(service.url);
+      [url.username, url.password] = ['switchboard', 'PASSWORD'];
+      const redis = openRedis({ urls: [url.href], prefix, deadlineMs: 10_000 });
+      opened.push(redis);
+      return redis;
+    }
+
+    /** All that a node does. @throws Unavailable */
+    async function doEverything(redis: Redis): Promise<void> {
+      const registry = createRedisVoiceRegistry({ redis, dueAt: () => 0, keepMs: HOUR_MS });
+      const slots = createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) });
+      const windows = createRedisWindows({ redis });
+      const record = voiceRecord();
+      await redis.timeMs();
+      await slots.take(record.subject, record.id, 1, DAY_BEGIN + 1000, DAY_BEGIN);
+      await restoreWhatIsLost(redis, () => Promise.resolve());
+      await slots.count(record.subject, DAY_BEGIN + 2000);
+      await slots.take(record.subject, 'another', 1, DAY_BEGIN + 3000, DAY_BEGIN + 2000);
+      await registry.insert(record);
+      await registry.save({ ...record, version: 2 }, 1, DAY_BEGIN);
+      await registry.claimDue(1, 10, 1000);
+      await registry.postpone(record.id, 0);
+      await Promise.all([registry.ofSubject(record.subject), registry.ofKey(record.tenantId, 'key'), registry.size()]);
+      await registry.save({ ...record, version: 3, endedAtMs: DAY_BEGIN, endReason: 'closed_by_client' }, 2);
+      await registry.load(record.id);
+      await registry.remove(record.id);
+      await slots.free(record.subject, record.id);
+      await windows.take('192.0.2.1', 10, DAY_BEGIN);
+      await redis.probe();
+    }
+
+    test('can do all that a node does', async () => {
+      const faults: unknown[] = [];
+      const redis = await open();
+      const [bus, other] = [0, 1].map(() => createRedisBus({ redis, onError: (error) => faults.push(error) }));
+      await doEverything(redis);
+      const heard: string[] = [];
+      other?.subscribe(({ type }) => heard.push(type));
+      await expect
+        .poll(() => {
+          bus?.publish({ type: 'tenants.changed' });
+          return heard;
+        })
+        .toContain('tenants.changed');
+      await recoveryOf(() => redis.probeChannels());
+      for (const one of [bus, other]) await one?.close();
+      expect(faults).toEqual([]);
+    });
+
+    test.each(allowed.filter((command) => !dispensable.includes(command)))(
+      'without %s is refused as if Redis were away, in words that name it',
+      async (command) => {
+        await atEach(service, ['SCRIPT', 'FLUSH']);
+        const redis = await open([`-${command}`]);
+        const ear = redis.listen(
+          'bus',
+          () => undefined,
+          () => undefined,
+        );
+        const faults = await Promise.all(
+          [() => redis.timeMs(), () => redis.probe(), () => doEverything(redis)].map(outcomeOf),
+        );
+        await expect
+          .poll(async () => {
+            faults.push(await outcomeOf(() => redis.probeChannels()));
+            return faults.map(({ fault }) => String((fault as Unavailable | undefined)?.cause).toLowerCase());
+          })
+          .toContainEqual(expect.stringMatching(new RegExp(`docs/operations.md.*\\b${command}\\b`)));
+        expect(faults.filter(({ fault }) => fault !== undefined && !(fault instanceof Unavailable))).toEqual([]);
+        await ear.close();
+      },
+    );
+
+    test.each(dispensable)('works without %s', async (command) => {
+      await doEverything(await open([`-${command}`]));
+    });
+
+    test('may touch no key of another prefix, which is told as well', async () => {
+      const { fault } = await outcomeOf(async () => doEverything(await open([], 'elsewhere')));
+      expect(fault).toBeInstanceOf(Unavailable);
+      expect(String((fault as Unavailable).cause)).toContain('docs/operations.md');
+    });
+
+    test('leaves nothing outside of its prefix', async () => {
+      await atEach(service, ['FLUSHALL']);
+      const redis = await open();
+      await createRedisVoiceRegistry({ redis, dueAt: () => 0, keepMs: HOUR_MS }).insert(voiceRecord());
+      await doEverything(redis);
+      const [keys] = (await atEach(service, ['KEYS', '*'])) as string[][];
+      expect(keys?.length).toBeGreaterThan(0);
+      expect(keys?.filter((key) => !/^switchboard:\{[0-9a-f]{2}\}/.test(key))).toEqual([]);
+    });
+
+    test('two products with a prefix each know nothing of each other', async () => {
+      const record = voiceRecord();
+      const registries = await Promise.all(
+        ['one', 'two'].map(async (prefix) => {
+          const redis = openRedis({ urls: service.urls, prefix, deadlineMs: 10_000 });
+          opened.push(redis);
+          return createRedisVoiceRegistry({ redis, dueAt: () => 0, keepMs: HOUR_MS });
+        }),
+      );
+      await registries[0]?.insert(record);
+      expect(await registries[0]?.load(record.id)).toEqual(record);
+      expect(await registries[1]?.load(record.id)).toBeUndefined();
+    });
+  },
+);
