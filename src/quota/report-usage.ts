@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal, type RefusalAdditions } from '../kernel/errors.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
+import { endMessages } from '../voice/view.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf, type UsageView } from './ceilings.ts';
@@ -64,7 +65,10 @@ export async function reportUsage(
   if (answer.kind === 'counted') warnOfCeilings(who, totals, { tokens, microDollars }, parts);
   const limits = parts.limitsOf(who.caller, tenantId ?? '', keyId);
   const view = usageView(totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
-  return isKeyOver || exceeds(totals, limits) ? quotaRefusal({ counted: true, usage: view }) : view;
+  if (!isKeyOver && !exceeds(totals, limits)) return view;
+  // The session that reports it has just ended.
+  const words = sessionId === null ? {} : { userMessage: endMessages.quota_exceeded };
+  return quotaRefusal({ counted: true, usage: view, ...words });
 }
 
 /** Whether all subjects of the key together are over its own ceiling. */
@@ -93,7 +97,7 @@ function warnOfCeilings(who: UsageSubject, after: UsageTotals, entry: UsageTotal
 }
 
 /** @param report what a refused report was counted to; a refused create has none */
-export function quotaRefusal(report: { readonly counted?: true; readonly usage?: UsageView } = {}): Refusal {
+export function quotaRefusal(report: Pick<RefusalAdditions, 'counted' | 'usage' | 'userMessage'> = {}): Refusal {
   return new Refusal(
     'DAILY_QUOTA_EXCEEDED',
     report.counted === true

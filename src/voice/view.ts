@@ -27,7 +27,8 @@ export function viewText({ active, startedAt, lastSeenAt, durationSec, idleSec }
   return `{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}}`;
 }
 
-const endMessages: Readonly<Record<EndReason, string>> = {
+/** What an end user reads of an end. */
+export const endMessages: Readonly<Record<EndReason, string>> = {
   duration_exceeded: 'This conversation has reached its maximum length. Please start a new one.',
   idle_exceeded: 'This conversation was quiet for too long and has ended. Please start a new one.',
   quota_exceeded: "Today's limit is reached, so this conversation has ended. Please come back tomorrow.",

@@ -77,7 +77,10 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
       await expect.poll(() => node.isHearing).toBe(true);
     });
 
-    test.skipIf(cut === undefined)('a node that was cut off is told of the gap when it hears again', async () => {
+    // A bus within one process cannot be cut.
+    if (cut === undefined) return;
+
+    test('a node that was cut off is told of the gap when it hears again', async () => {
       const [here, there] = [bus(), bus()];
       for (const node of [here, there]) await expect.poll(() => node.isHearing).toBe(true);
       const told: string[] = [];
@@ -85,7 +88,7 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
       const stop = here.onGap(() => told.push('here'));
       stopFirst();
       stopFirst();
-      await cut?.();
+      await cut();
       await expect.poll(() => told).toEqual(['here']);
       // Whatever is said from then on is heard without being said again.
       const loginId = randomId();

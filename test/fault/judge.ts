@@ -39,10 +39,6 @@ const timed = {
   news: 'revocations are known on every node within a second',
 } as const;
 
-export function isTimed(rule: string): boolean {
-  return Object.values<string>(timed).includes(rule);
-}
-
 /** Checks the history against every rule. @param observed what was seen to be broken while it went on */
 export function judge(history: History, observed: Findings, setting: Setting): Report {
   const stories = tellStories(history.journal, history.faults, (email) => email.startsWith('spender'));

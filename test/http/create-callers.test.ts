@@ -72,6 +72,7 @@ describe('The demo key', () => {
     UPSTREAM_PROVIDER: 'openai',
     OPENAI_API_KEY: 'not-used',
     JWT_SECRET: 'a-secret-that-only-the-tests-know-0123456789',
+    CONSOLE_EMAILS: 'ops@example.com',
     BOT_PROVIDER: 'none',
   };
 

@@ -272,6 +272,9 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const faults: unknown[] = [];
     const onError = (error: unknown): void => void faults.push(error);
     const stop = startBackground({ sessions, live, hub: parts.hub, purge: async () => undefined, onError });
+    // Its first sweep looks for ends of the time before it started.
+    const sweeping = vi.spyOn(live, 'restoreWhatIsLost');
+    await expect.poll(() => sweeping.mock.calls.length, { timeout: 5000 }).toBeGreaterThan(1);
     await atEach(service, ['CONFIG', 'SET', 'maxmemory', '1']);
     expect((await end(nodes[0], id)).status).toBe(200);
     await expect.poll(() => faults).not.toEqual([]);

@@ -111,13 +111,18 @@ function wrongAnswer(entry: Entry, { faults, stalls }: History): string[] {
   if (ordinary[call].includes(outcome)) return [];
   const away = (dependency: Dependency): boolean => isAway(faults, dependency, entry);
   const isProviderFault = call === 'create' && (outcome === 502 || outcome === 504) && away('provider');
+  // A node that stood still meanwhile has let the provider's time pass.
+  const stoodStill =
+    isNodeAway(faults, entry, NODE_NOISE_MS) || stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;
+  const isLateMint = call === 'create' && outcome === 504 && stoodStill;
   // A node that has just started or thawed has its connections still to make.
   const isRecovering = outcome === 503 && isNodeAway(faults, entry, RECOVERY_MS);
   const isStarved = outcome === 503 && stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;
   const isPolicy = outcome === 503 && code === 'SERVICE_UNAVAILABLE' && refusedWithout[call].some(away);
   // What Redis has lost only PostgreSQL knows.
   const isLost = outcome === 503 && away('postgres') && faults.some((fault) => hasLost(fault, entry));
-  return isProviderFault || isRecovering || isStarved || isPolicy || isLost ? [] : [`wrong answer: ${describe(entry)}`];
+  const isExcused = isProviderFault || isLateMint || isRecovering || isStarved || isPolicy || isLost;
+  return isExcused ? [] : [`wrong answer: ${describe(entry)}`];
 }
 
 function hasLost({ kind, from }: Fault, { call, doneAt }: Entry): boolean {
