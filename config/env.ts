@@ -50,7 +50,7 @@ export const variables = {
     requiredInProduction: true,
   }),
   DATA_DIR: variable(z.string().min(1).default('./data'), {
-    meaning: 'embedded storage and development secrets',
+    meaning: 'embedded storage',
     default: './data',
   }),
   TENANTS_FILE: variable(z.string().min(1).default(defaultTenantsFile), {
@@ -122,7 +122,7 @@ export const variables = {
   }),
   JWT_SECRET: variable(secrets(32).pipe(z.array(z.string()).min(1, 'must hold a secret')).optional(), {
     meaning: 'signs logins; comma-separated for rotation: the first signs, all verify',
-    default: 'development: a random one kept in DATA_DIR',
+    default: 'development: a random one kept in the database',
     example: 'the output of: openssl rand -base64 48',
     requiredInProduction: true,
     secret: true,
