@@ -10,7 +10,7 @@
  * It also runs in Node 22 and, with a `WebSocket` of your choice, in Node 20.
  */
 
-/** Specification section 3. `idle`: nobody spoke for too long, the next heartbeat ends it. `ended` is final. */
+/** `idle`: nobody spoke for too long, the next heartbeat ends it. `ended` is final. */
 export type SessionState = 'engaged' | 'idle' | 'stale' | 'ended';
 
 export interface Tool {
@@ -51,7 +51,7 @@ export interface ConnectOptions {
 /** How the microphone is opened: as for `getUserMedia`. */
 export type AudioConstraints = true | MediaTrackConstraints;
 
-/** The session as the server sees it (specification section 2.4). */
+/** The session as the server sees it. */
 export interface SessionView {
   readonly active: boolean;
   /** ISO 8601, UTC. */
@@ -61,7 +61,7 @@ export interface SessionView {
   readonly idleSec: number;
 }
 
-/** The day's totals of the user and their ceilings (specification section 2.6). */
+/** The day's totals of the user and their ceilings. */
 export interface Usage {
   readonly tokens: number;
   readonly dollars: number;
