@@ -18,11 +18,14 @@ export class ConfigError extends Error {
   }
 }
 
+const names = Object.keys(variables) as VariableName[];
+
 /**
  * Reads every variable; an empty one counts as unset.
+ * @param needed of what production requires; a command that only asks the database needs no more than that
  * @throws ConfigError with all problems, each with the variable's name, what it is for and an example.
  */
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+export function readSettings(env: NodeJS.ProcessEnv, needed: readonly VariableName[] = names): Settings {
   const problems: Problem[] = [];
   const settings: Record<string, unknown> = {};
   for (const [name, { schema }] of Object.entries(variables) as [VariableName, Variable<unknown>][]) {
@@ -33,7 +36,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   }
   const read = settings as Settings;
   const known = new Set(problems.map(({ name }) => name));
-  problems.push(...[...findMissing(read), ...findContradictions(read)].filter(({ name }) => !known.has(name)));
+  problems.push(...[...findMissing(read, needed), ...findContradictions(read)].filter(({ name }) => !known.has(name)));
   if (problems.length > 0) throw new ConfigError(problems);
   return read;
 }
@@ -46,10 +49,9 @@ function explain(name: VariableName, text: string | undefined, error: z.ZodError
   return isPrivate || isNamed ? messages : `${messages}, not "${text}"`;
 }
 
-function findMissing(settings: Settings): Problem[] {
+function findMissing(settings: Settings, needed: readonly VariableName[]): Problem[] {
   if (settings.NODE_ENV !== 'production') return [];
-  const names = Object.keys(variables) as VariableName[];
-  return names
+  return needed
     .filter((name) => variables[name].requiredInProduction && settings[name] === undefined)
     .filter((name) => name !== 'OPENAI_API_KEY' || settings.UPSTREAM_PROVIDER !== 'local')
     .map((name) => ({ name, message: 'is missing and production needs it' }));

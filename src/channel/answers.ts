@@ -37,9 +37,9 @@ export function faultFrame(fault: unknown, frame: ClientFrame): ServerFrame {
   return { type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) };
 }
 
-export function refusalFrame({ code, userMessage, additions }: Refusal, id: string): ServerFrame {
+export function refusalFrame({ code, error, userMessage, additions }: Refusal, id: string): ServerFrame {
   const { retryAfter, counted, usage } = additions;
-  return { type: 'error', code, userMessage, id, retryAfter, counted, usage };
+  return { type: 'error', code, error, userMessage, id, retryAfter, counted, usage };
 }
 
 /** The refusal of a frame that the window of its address has no room for. */

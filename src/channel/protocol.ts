@@ -78,6 +78,7 @@ export const serverFrames = {
   error: z.object({
     type: z.literal('error'),
     code: z.string(),
+    error: z.string().optional().meta({ description: 'For a developer' }),
     userMessage: z.string(),
     retryAfter: z.int().optional().meta({ description: 'Seconds after which the same frame may succeed' }),
     id: frameId.optional(),

@@ -56,7 +56,7 @@ export async function run(args: readonly string[], terminal: KeysTerminal): Prom
   const { out, err, env, openStores } = terminal;
   try {
     const command = readCommand(args);
-    const stores = await openStores(toConfig(readSettings(env)));
+    const stores = await openStores(toConfig(readSettings(env, ['DATABASE_URL'])));
     try {
       const result = await command.work({ ...stores, clock: systemClock });
       if (result instanceof Refusal) {

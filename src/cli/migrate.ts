@@ -9,7 +9,7 @@ import { exitCode, type Terminal } from './terminal.ts';
  * @throws ConfigError, MigrationError, DirectoryInUse, Unavailable
  */
 export async function run(_args: readonly string[], { out, env }: Terminal): Promise<number> {
-  const database = await openDatabase(toConfig(readSettings(env)));
+  const database = await openDatabase(toConfig(readSettings(env, ['DATABASE_URL'])));
   try {
     const applied = await migrate(database);
     out.write(applied.length === 0 ? 'The database is up to date.\n' : `Applied ${applied.join(', ')}.\n`);

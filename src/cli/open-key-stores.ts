@@ -19,16 +19,20 @@ export async function openKeyStores(config: Config): Promise<KeyStores> {
   try {
     await migrate(database);
     const { tenants, audit } = createDurableStores(database);
-    return { tenants, audit, bus: openBus(config.redisUrls, release, ignore), close: () => release.all() };
+    return { tenants, audit, bus: openBus(config, release, ignore), close: () => release.all() };
   } catch (error) {
     await release.all();
     throw error;
   }
 }
 
-function openBus(urls: Config['redisUrls'], release: Release, onError: () => void): KeyStores['bus'] {
+function openBus(
+  { redisUrls: urls, redisPrefix: prefix }: Config,
+  release: Release,
+  onError: () => void,
+): KeyStores['bus'] {
   if (urls === undefined) return { publish: () => undefined };
-  const redis = openRedis({ urls });
+  const redis = openRedis({ urls, prefix });
   release.add(() => redis.close());
   const bus = createRedisBus({ redis, onError });
   release.add(() => bus.close());

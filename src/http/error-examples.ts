@@ -3,8 +3,8 @@ import { edgeRefusal } from '../limits/edge.ts';
 
 /** One refusal of each code, as a caller may meet it: the examples of the interface description. */
 export const errorExamples: Readonly<Record<Code, Refusal>> = {
-  INVALID_REQUEST: new Refusal('INVALID_REQUEST', 'sm_session_id: Invalid input: expected string, received undefined', {
-    details: [{ path: 'sm_session_id', message: 'Invalid input: expected string, received undefined' }],
+  INVALID_REQUEST: new Refusal('INVALID_REQUEST', 'sm_session_id: is missing', {
+    details: [{ path: 'sm_session_id', message: 'is missing' }],
   }),
   AUTH_REQUIRED: new Refusal('AUTH_REQUIRED', 'Log in to the console, or send a service token.'),
   INVALID_OTP: new Refusal('INVALID_OTP', 'The code is wrong, used, or has expired; ask for a new one.'),

@@ -8,6 +8,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { addressScope, clientAddress } from './client-address.ts';
 import { corsHeaders, corsScopeOf, mayUseCookie, preflightHeaders, type Origins } from './cors.ts';
 import { errorBody, refusalOfFault } from './error-reply.ts';
+import { inWords } from './issue-words.ts';
 import { parseJsonObject } from './json.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
 import type { Login } from '../auth/known-logins.ts';
@@ -258,7 +259,7 @@ function readBody(route: Route, request: HttpRequest): unknown {
     return new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json in UTF-8.');
   const parsed = parseJsonObject(request.body);
   if (parsed instanceof Refusal) return parsed;
-  const checked = route.body?.safeParse(parsed);
+  const checked = route.body?.safeParse(parsed, inWords);
   if (checked?.success === true) return checked.data;
   const details = (checked?.error.issues ?? []).slice(0, 20).map((issue) => ({
     path: issue.path.join('.'),

@@ -84,6 +84,17 @@ describe('A start', () => {
     },
   );
 
+  test('of a command that asks only the database needs no other setting of production', async () => {
+    const DATABASE_URL = `postgres://switchboard@127.0.0.1:${await freePort()}/switchboard`;
+    for (const command of [['migrate'], ['keys', 'list']]) {
+      const { stderr } = await runToEnd(command, { ...nowhere, NODE_ENV: 'production', DATABASE_URL });
+      expect(stderr).toMatch(/ECONNREFUSED|database is not available/);
+      const without = await runToEnd(command, { ...nowhere, NODE_ENV: 'production' });
+      expect(without).toMatchObject({ code: 78, stderr: expect.stringContaining('DATABASE_URL') });
+      expect(without.stderr).not.toContain('JWT_SECRET');
+    }
+  });
+
   test('with a data directory that cannot be made says so', async () => {
     const { code, stderr } = await runToEnd([], { DATA_DIR: join(process.execPath, 'data'), PORT: '0' });
     expect(code).toBe(69);

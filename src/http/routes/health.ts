@@ -46,7 +46,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
       operationId: 'getReadiness',
       summary: 'Whether the dependencies answer',
       description:
-        'Use it to decide where a load balancer sends new requests: 503 while a dependency is away or the process drains.',
+        '503 while a dependency is away or the process drains. A load balancer that sends requests by it must have somewhere to send them when all nodes say 503, because they still serve what goes on without that dependency (docs/operations.md).',
       tag,
       access: 'public',
       window: 'none',

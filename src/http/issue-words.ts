@@ -1,0 +1,35 @@
+import type { z } from 'zod';
+
+const articles: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+};
+
+const units: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };
+
+/** To be parsed with: says in words what is wrong with a field, where its schema has no words of its own. */
+export const inWords = { error: wordsOf } satisfies z.core.ParseContext<z.core.$ZodIssue>;
+
+function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${articles[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return bound('at least', issue.minimum, issue.origin);
+    case 'too_big':
+      return bound('at most', issue.maximum, issue.origin);
+    default:
+      return undefined;
+  }
+}
+
+function bound(how: string, limit: number | bigint, origin: string): string {
+  const unit = units[origin];
+  return unit === undefined ? `must be ${how} ${limit}` : `must have ${how} ${limit}${unit}`;
+}

@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { inWords } from '../../src/http/issue-words.ts';
+
+const schema = z.object({
+  name: z.string().min(2).max(3).optional(),
+  count: z.int().min(0).max(9).optional(),
+  kind: z.enum(['widget', 'console']).optional(),
+  ok: z.literal(true).optional(),
+  list: z.array(z.string()).max(1).optional(),
+  own: z.string('says it by itself').optional(),
+});
+
+describe('What is wrong with a field', () => {
+  test.each([
+    [z.object({ name: z.string() }), {}, 'is missing'],
+    [schema, { name: 5 }, 'must be a string'],
+    [schema, { name: 'a' }, 'must have at least 2 characters'],
+    [schema, { name: 'abcd' }, 'must have at most 3 characters'],
+    [schema, { count: '1' }, 'must be a number'],
+    [schema, { count: 0.5 }, 'must be a whole number'],
+    [schema, { count: -1 }, 'must be at least 0'],
+    [schema, { count: 10 }, 'must be at most 9'],
+    [schema, { kind: 'robot' }, 'must be one of widget, console'],
+    [schema, { ok: false }, 'must be true'],
+    [schema, { list: ['a', 'b'] }, 'must have at most 1 entries'],
+    [schema, { list: 'a' }, 'must be an array'],
+    [schema, { own: 5 }, 'says it by itself'],
+  ])('is said in words: %#', (shape, value, words) => {
+    expect(shape.safeParse(value, inWords).error?.issues.map(({ message }) => message)).toEqual([words]);
+  });
+});
