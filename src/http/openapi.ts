@@ -168,7 +168,10 @@ function withRefusals(
   known: ZodOpenApiResponseObject | undefined,
 ): ZodOpenApiResponseObject {
   const examples = Object.fromEntries(
-    here.map((code) => [code, { summary: codes[code].userMessage, value: errorBodyOf(errorExamples[code]) }]),
+    here.map((code) => {
+      const example = route.refusalExamples?.[code] ?? errorExamples[code];
+      return [code, { summary: example.userMessage, value: errorBodyOf(example) }];
+    }),
   );
   const good = route.replies[status];
   if (known === undefined || good === undefined)

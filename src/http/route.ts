@@ -96,6 +96,8 @@ export interface Route<B = unknown> {
     >
   >;
   readonly refusals: readonly Code[];
+  /** Refusals that say more here than elsewhere, for the documentation. */
+  readonly refusalExamples?: Readonly<Partial<Record<Code, Refusal>>>;
   /**
    * What may prove the caller beside the body, each by itself, for the documentation; `none` where the body or nothing does. By default a
    * login or a service token where operators have access, else nothing.

@@ -4,10 +4,12 @@ import { grantEverything, launchBrowser, reasonToSkipBrowser, Visit } from '../s
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
 import { ProviderPeer } from '../support/provider-peer.ts';
 import { World } from '../support/world.ts';
-import { back, soon } from './demo-page.ts';
+import { soon } from './demo-page.ts';
 
 const skipped = reasonToSkipBrowser();
 const widgetKey = 'w_host_site_33333333333333333333333333333333';
+/** What the SDK waits for a connection that is away. */
+const AWAY_MS = 10_000;
 
 describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''}`, () => {
   let browser: Browser;
@@ -19,7 +21,8 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   beforeAll(async () => {
     [browser, host] = await Promise.all([launchBrowser(grantEverything), serveHostPage(() => world.server.origin)]);
     const key = { id: 'host', key: widgetKey, origin: host.origin };
-    world = await World.start({ HEARTBEAT_INTERVAL_SEC: '1' }, { tenants: [{ id: 'host', widgetKeys: [key] }] });
+    const environment = { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' };
+    world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key] }] });
   });
 
   beforeEach(async () => {
@@ -73,8 +76,8 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     await hears(['connecting', 'connected']);
   }
 
-  async function hears(states: readonly string[], patience: typeof soon = soon): Promise<void> {
-    await vi.waitFor(async () => expect(await inPage('heard')).toEqual(states), patience);
+  async function hears(states: readonly string[]): Promise<void> {
+    await vi.waitFor(async () => expect(await inPage('heard')).toEqual(states), soon);
   }
 
   const microphones = (): Promise<unknown> => inPage('microphones.map(({ readyState }) => readyState)');
@@ -94,9 +97,12 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   });
 
   test('whose other side falls silent is waited for, then lost, and gives the microphone back', async () => {
+    await visit.page.clock.install();
     await call();
     await provider.crash();
-    await hears(['connecting', 'connected', 'reconnecting', 'lost CALL_LOST'], back);
+    await hears(['connecting', 'connected', 'reconnecting']);
+    await visit.page.clock.fastForward(AWAY_MS);
+    await hears(['connecting', 'connected', 'reconnecting', 'lost CALL_LOST']);
     expect(await microphones()).toEqual(['ended']);
   });
 

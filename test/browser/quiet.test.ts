@@ -10,7 +10,8 @@ const IDLE_SEC = 8;
 /** The silence, half of it until the next heartbeat, and time for a busy machine. */
 const ENDED_MS = IDLE_SEC * 1500 + soon.timeout;
 
-describe.skipIf(skipped !== undefined)(`A conversation in which nobody speaks ${skipped ?? ''}`, () => {
+// They wait for silence, and need not wait for each other.
+describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobody speaks ${skipped ?? ''}`, () => {
   let browser: Browser;
   let server: DemoServer;
 

@@ -168,6 +168,18 @@ describe('The API description', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
+  test('shows that a report over the ceiling was counted, and a create over it was not', () => {
+    const exampleOf = (path: string): unknown =>
+      document.paths[path]?.['post']?.responses['429']?.content?.['application/json']?.examples?.[
+        'DAILY_QUOTA_EXCEEDED'
+      ];
+    expect(exampleOf('/api/auth/usage')).toMatchObject({
+      value: { counted: true, usage: { tokens: expect.any(Number) } },
+    });
+    expect(exampleOf('/api/session')).toHaveProperty('value.code', 'DAILY_QUOTA_EXCEEDED');
+    expect(exampleOf('/api/session')).not.toHaveProperty('value.counted');
+  });
+
   test('is what the service answers, errors included, and every reply in it but a defect’s can be had', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       await get(path);

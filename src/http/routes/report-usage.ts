@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
 import { exceeds } from '../../quota/ceilings.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
-import { reportUsage, type UsageParts } from '../../quota/report-usage.ts';
+import { quotaRefusal, reportUsage, type UsageParts } from '../../quota/report-usage.ts';
 import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
 import { badKey, isKey } from '../idempotency.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
@@ -74,6 +74,9 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
+    refusalExamples: {
+      DAILY_QUOTA_EXCEEDED: quotaRefusal({ counted: true, usage: { ...sample.usage, tokens: 300_001 } }),
+    },
     credentials: ['none', 'cookie', 'service'],
     usesCookie: ({ sm_session_id }) => sm_session_id === undefined,
     handle: (call) => report(call, parts),

@@ -13,6 +13,7 @@ dress();
 const mends = [
   ['#servers', 'aria-label', 'Server'],
   ['textarea.body-param__text', 'aria-label', 'Request body'],
+  ['.examples-select-element', 'aria-label', 'Example'],
   ['.close-modal', 'aria-label', 'Close'],
   ['.modal-ux', 'role', 'dialog'],
   ['.modal-ux', 'aria-label', 'Credentials'],
