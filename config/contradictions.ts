@@ -9,6 +9,8 @@ interface Related {
   readonly REDIS_URL: readonly string[] | undefined;
   readonly UPSTREAM_PROVIDER: string | undefined;
   readonly OPENAI_API_KEY: string | undefined;
+  readonly CONSOLE_EMAILS: readonly string[] | undefined;
+  readonly OPERATOR_EMAILS: readonly string[] | undefined;
   readonly BOT_PROVIDER: string | undefined;
   readonly BOT_VERDICT_URL: string | undefined;
   readonly STALE_GRACE_SEC: number;
@@ -36,6 +38,15 @@ export function findContradictions(settings: Related): Contradiction[] {
       if (settings[name] === undefined) add(name, 'is missing and more than one of WORKERS need it');
   if (settings.STALE_GRACE_SEC < settings.MAX_SESSION_IDLE_SEC)
     add('STALE_GRACE_SEC', 'must not be less than MAX_SESSION_IDLE_SEC');
+  if (
+    isProduction &&
+    settings.CONSOLE_EMAILS?.includes('*') === true &&
+    settings.OPERATOR_EMAILS?.includes('*') === true
+  )
+    add(
+      'OPERATOR_EMAILS',
+      'must not be * in production while CONSOLE_EMAILS=* lets everybody log in: list the operators',
+    );
   if (isProduction && settings.PUBLIC_URL !== undefined && !isSafeOrigin(settings.PUBLIC_URL))
     add('PUBLIC_URL', 'must start with https:// in production (http:// is only for localhost)');
   return problems;

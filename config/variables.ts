@@ -152,10 +152,13 @@ export const timeZone: z.ZodType<string, string> = z.string().refine((name) => {
   }
 }, 'must be a time zone such as UTC or Europe/Berlin');
 
-/** Addresses, `@domain` for all addresses of a domain, or `*` for everybody; comma-separated, in lower case. */
+/**
+ * Addresses, `@domain` for all addresses of a domain, or `*` for everybody; comma-separated, in lower case. No other wildcard: it
+ * would match nobody.
+ */
 export const emails: z.ZodType<string[], string> = list.transform((entries, context) => {
   for (const entry of entries)
-    if (entry !== '*' && !/^[^\s@]*@[^\s@]+$/.test(entry))
+    if (entry !== '*' && !/^[^\s@*]*@[^\s@*]+$/.test(entry))
       context.addIssue({ code: 'custom', message: `"${entry}" is not an address, a @domain or *` });
   return entries.map((entry) => entry.toLowerCase());
 });

@@ -16,7 +16,6 @@ import { countPage } from './page-window.ts';
 import { keepPrivate, noStore, type Header } from './reply-head.ts';
 import {
   accessOfPath,
-  isApiPath,
   windowOfPath,
   type Access,
   type AddressWindow,
@@ -202,7 +201,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const change = result instanceof Refusal ? undefined : result.cookie;
     const headers: Header[] = [['X-Request-Id', x.request.requestId], noSniff];
-    if (isApiPath(x.request.path)) headers.push(noStore);
+    if (x.access !== 'public') headers.push(noStore);
     headers.push(...corsHeaders(parts.origins, x.origin, x.cors));
     if (x.limit !== undefined)
       headers.push(

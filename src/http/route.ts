@@ -143,6 +143,6 @@ export function accessOfPath(path: string): Access {
   return isApiPath(path) ? 'proof' : 'public';
 }
 
-export function isApiPath(path: string): boolean {
+function isApiPath(path: string): boolean {
   return path.startsWith('/api/');
 }

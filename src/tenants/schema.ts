@@ -110,7 +110,7 @@ const adminSchema = z
   .string(wanted('an e-mail address or a @domain'))
   .trim()
   .toLowerCase()
-  .regex(/^[^\s@,;<>"]*@[^\s@,;<>"]+$/, 'must be an e-mail address or a @domain');
+  .regex(/^[^\s@,;<>"*]*@[^\s@,;<>"*]+$/, 'must be an e-mail address or a @domain');
 
 const keySchema = z.strictObject(
   {

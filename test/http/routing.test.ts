@@ -96,15 +96,15 @@ describe('A path', () => {
 });
 
 describe('Every reply', () => {
-  test('carries its request id and forbids sniffing, and under /api it is not stored', async () => {
+  test('carries its request id and forbids sniffing, and where not everybody gets the same it is not stored', async () => {
     const app = await build();
-    const paths = ['/api/auth/session', '/api/nothing', '/healthz', '/nothing'];
+    const paths = ['/api/auth/session', '/api/nothing', '/metrics', '/healthz', '/nothing'];
     for (const path of paths) {
       const { headers } = await app.get(path);
       expect(headers['x-request-id']).toMatch(/^req_/);
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
-      expect(headers['cache-control']).toBe(path.startsWith('/api/') ? 'no-store' : undefined);
+      expect(headers['cache-control']).toBe(/^\/(api|metrics)/.test(path) ? 'no-store' : undefined);
     }
   });
 

@@ -71,6 +71,17 @@ describe('The settings', () => {
     expect(toConfig(readSettings({}))).toMatchObject({ consoleEmails: ['*'], needsAdmins: false });
   });
 
+  test('in production make no operator of everybody who receives mail', () => {
+    const problem = {
+      OPERATOR_EMAILS: 'must not be * in production while CONSOLE_EMAILS=* lets everybody log in: list the operators',
+    };
+    expect(problemsOf({ ...production, CONSOLE_EMAILS: '*', OPERATOR_EMAILS: 'a@b.example,*' })).toEqual(problem);
+    expect(readSettings({ ...production, CONSOLE_EMAILS: '@b.example', OPERATOR_EMAILS: '*' }).OPERATOR_EMAILS).toEqual(
+      ['*'],
+    );
+    expect(readSettings({ CONSOLE_EMAILS: '*', OPERATOR_EMAILS: '*' }).OPERATOR_EMAILS).toEqual(['*']);
+  });
+
   test('in production have nobody as operator and a bot detector', () => {
     expect(toConfig(readSettings(production))).toMatchObject({
       operatorEmails: [],
@@ -149,6 +160,9 @@ describe('A wrong value is told with its variable:', () => {
     ['JWT_SECRET', 'the output of: openssl rand -base64 48', 'is the example: run the command and use what it prints'],
     ['SERVICE_TOKENS', 'short', 'each must have 16 or more characters'],
     ['CONSOLE_EMAILS', 'ops@a.example,ops', '"ops" is not an address, a @domain or *'],
+    ['CONSOLE_EMAILS', '*@a.example', '"*@a.example" is not an address, a @domain or *'],
+    ['OPERATOR_EMAILS', '@*', '"@*" is not an address, a @domain or *'],
+    ['OPERATOR_EMAILS', '@*.a.example', '"@*.a.example" is not an address, a @domain or *'],
     [
       'CONSOLE_ORIGINS',
       'https://*.example.com',

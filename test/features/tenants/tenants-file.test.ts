@@ -201,6 +201,11 @@ describe('A tenants file', () => {
       'tenants[0].admins[0]: must be an e-mail address or a @domain',
     ],
     [
+      'an administrator with a wildcard, which would match nobody',
+      { tenants: [{ id: 'acme', admins: ['*@acme.example'] }] },
+      'tenants[0].admins[0]: must be an e-mail address or a @domain',
+    ],
+    [
       'a character that PostgreSQL can not store',
       withTool({ hint: ['\u0000'] }),
       'tenants[0].agents[0].tools[0].hint[0]: holds a character that can not be stored',
