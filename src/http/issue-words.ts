@@ -15,18 +15,12 @@ const units: Readonly<Record<string, string>> = { string: ' characters', array: 
 export const inWords = { error: wordsOf } satisfies z.core.ParseContext<z.core.$ZodIssue>;
 
 function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'is missing' : `must be ${articles[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return bound('at least', issue.minimum, issue.origin);
-    case 'too_big':
-      return bound('at most', issue.maximum, issue.origin);
-    default:
-      return undefined;
-  }
+  if (issue.code === 'invalid_type')
+    return issue.input === undefined ? 'is missing' : `must be ${articles[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'too_small') return bound('at least', issue.minimum, issue.origin);
+  return issue.code === 'too_big' ? bound('at most', issue.maximum, issue.origin) : undefined;
 }
 
 function bound(how: string, limit: number | bigint, origin: string): string {
