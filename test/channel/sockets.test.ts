@@ -97,6 +97,7 @@ describe('usage frames', () => {
     expect(answers[3]).toEqual({
       type: 'error',
       code: 'RATE_LIMIT_EXCEEDED',
+      error: 'More than 5 requests in a minute; wait 60 s.',
       userMessage: expect.stringMatching(/wait/),
       retryAfter: 60,
       id: 'u3',
