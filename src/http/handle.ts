@@ -8,7 +8,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { addressScope, clientAddress } from './client-address.ts';
 import { corsHeaders, corsScopeOf, mayUseCookie, preflightHeaders, type Origins } from './cors.ts';
 import { errorBody, refusalOfFault } from './error-reply.ts';
-import { inWords } from './issue-words.ts';
+import { parseInWords } from './issue-words.ts';
 import { parseJsonObject } from './json.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
 import type { Login } from '../auth/known-logins.ts';
@@ -171,7 +171,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     if (request.method === 'OPTIONS') return preflight(x);
     if (route === undefined)
       return new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not possible here; use ${methods}.`);
-    const body = route.body === undefined ? undefined : readBody(route, request);
+    const body = readBody(route, request);
     if (body instanceof Refusal) return body;
     // A browser keeps a Lax cookie back from a foreign page's form, but would take the cookie of the answer.
     if (request.method === 'POST' && (x.login !== undefined || route.setsCookie === true)) {
@@ -247,7 +247,8 @@ function answerReply(answer: Answer, headers: Header[]): HttpReply {
 }
 
 function readBody(route: Route, request: HttpRequest): unknown {
-  if (route.bodyIsOptional === true && request.body.length === 0) return route.body?.parse({});
+  if (route.body === undefined) return undefined;
+  if (route.bodyIsOptional === true && request.body.length === 0) return route.body.parse({});
   if (request.body === 'too_large') return new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.');
   if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? ''))
     return new Refusal(
@@ -258,9 +259,9 @@ function readBody(route: Route, request: HttpRequest): unknown {
     return new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json in UTF-8.');
   const parsed = parseJsonObject(request.body);
   if (parsed instanceof Refusal) return parsed;
-  const checked = route.body?.safeParse(parsed, inWords);
-  if (checked?.success === true) return checked.data;
-  const details = (checked?.error.issues ?? []).slice(0, 20).map((issue) => ({
+  const checked = parseInWords(route.body, parsed);
+  if (checked.success) return checked.data;
+  const details = checked.error.issues.slice(0, 20).map((issue) => ({
     path: issue.path.join('.'),
     message: issue.message,
   }));

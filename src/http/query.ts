@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { clip } from '../kernel/clip.ts';
 import { Refusal } from '../kernel/errors.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { inWords } from './issue-words.ts';
+import { parseInWords } from './issue-words.ts';
 
 const MAX_NAME_LENGTH = 200;
 
@@ -26,7 +26,7 @@ export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.ou
   }
   const unstorable = findUnstorable(values);
   if (unstorable.length > 0) return invalidQuery(unstorable);
-  const read = schema.safeParse(values, inWords);
+  const read = parseInWords(schema, values);
   if (read.success) return read.data;
   return invalidQuery(read.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
 }
