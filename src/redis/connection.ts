@@ -11,7 +11,7 @@ export interface RedisOptions {
   /** REDIS_URL: one server (or a primary behind one name), or several servers of one Redis Cluster. */
   readonly urls: readonly string[];
   /** What all keys and channels begin with, so that several products can share a Redis; without braces. */
-  readonly prefix?: string;
+  readonly prefix: string;
   /** How long a call may take, in milliseconds. */
   readonly deadlineMs?: number;
   /** Operations that are waited for at once. */
@@ -56,7 +56,6 @@ export interface Redis {
  * (see `openExternal`).
  */
 const DEADLINE_MS = 450;
-const PREFIX = 'switchboard';
 const MAX_PENDING = 20_000;
 
 /** Commands that belong to no tag go where this one's do. */
@@ -64,7 +63,7 @@ const ANY_TAG = 0;
 
 /** Opens Redis lazily: the first use connects, and so does the first after every loss. */
 export function openRedis(options: RedisOptions): Redis {
-  const { urls, prefix = PREFIX, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING } = options;
+  const { urls, prefix, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING } = options;
   const route: Route = urls.length === 1 ? createSingleRoute(urls[0] ?? '') : createClusterRoute(urls, deadlineMs);
   const batch = new Batch(route, { deadlineMs, maxPending });
   const before = `${prefix}:`;

@@ -35,7 +35,7 @@ function redisContracts(name: string, start: () => Promise<RedisService>): void 
     async function two<T>(make: (redis: Redis) => T, end: (engine: T) => unknown = () => undefined): Promise<Nodes<T>> {
       await service.flush();
       // A busy test machine is slow, not away.
-      const open = () => openRedis({ urls: service.urls, deadlineMs: 10_000 });
+      const open = () => openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
       const connections = [open(), open()] as const;
       const nodes = [make(connections[0]), make(connections[1])] as const;
       return {

@@ -34,7 +34,7 @@ export class Operator {
   ) {
     const { logins, tenants, audit } = createDurableStores(database);
     this.#database = database;
-    this.#redis = redisUrl === undefined ? undefined : openRedis({ urls: [redisUrl] });
+    this.#redis = redisUrl === undefined ? undefined : openRedis({ urls: [redisUrl], prefix: 'switchboard' });
     const bus = this.#redis === undefined ? undefined : createRedisBus({ redis: this.#redis, onError: ignore });
     this.#bus = bus;
     const heard = bus ?? createInProcessBus(ignore);

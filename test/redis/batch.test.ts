@@ -22,7 +22,7 @@ describe.skipIf(skipped !== undefined)(`what travels together ${skipped ?? ''}`,
 });
 
 function open(urls: readonly string[]) {
-  const redis = openRedis({ urls, deadlineMs: 10_000 });
+  const redis = openRedis({ urls, prefix: 'switchboard', deadlineMs: 10_000 });
   const registry = createRedisVoiceRegistry({ redis, dueAt: (record) => record.lastActivityAtMs, keepMs: HOUR_MS });
   const slots = createRedisSlots({ redis, keepMs: HOUR_MS, rebuild: () => Promise.resolve([]) });
   return { redis, registry, slots, windows: createRedisWindows({ redis }) };

@@ -12,7 +12,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
   const faults: unknown[] = [];
 
   function node(change: (redis: Redis) => Pick<Redis, 'publish' | 'listen'> = (redis) => redis): RedisBus {
-    const redis = openRedis({ urls: service.urls, deadlineMs: 10_000 });
+    const redis = openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
     const bus = createRedisBus({ redis: change(redis), onError: (error) => faults.push(error) });
     opened.push(redis);
     buses.push(bus);

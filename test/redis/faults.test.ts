@@ -30,7 +30,7 @@ interface Node {
 }
 
 function openNode(urls: readonly string[], maxPending = 20_000): Node {
-  const redis = openRedis({ urls, maxPending });
+  const redis = openRedis({ urls, prefix: 'switchboard', maxPending });
   const told: string[] = [];
   const bus = createRedisBus({ redis, onError: () => undefined });
   return {

@@ -27,7 +27,7 @@ function restoration(start: () => Promise<RedisService>): void {
 
   beforeAll(async () => {
     service = await start();
-    redis = openRedis({ urls: service.urls, deadlineMs: 10_000 });
+    redis = openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
   });
 
   beforeEach(() => service.flush());
@@ -82,7 +82,7 @@ function restoration(start: () => Promise<RedisService>): void {
 function partOfACluster(): void {
   test('one server of a cluster that lost all is restored, the others are not touched', async () => {
     const service = await startRedisCluster();
-    const redis = openRedis({ urls: service.urls, deadlineMs: 10_000 });
+    const redis = openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
     await restoreWhatIsLost(redis, nothing);
     await atEach({ ...service, urls: service.urls.slice(0, 1) }, ['FLUSHALL']);
     const subjects = Array.from({ length: TAGS }, (_, tag) => tag.toString(16).padStart(2, '0').repeat(16));

@@ -54,7 +54,9 @@ function severalNodes(start: () => Promise<RedisService>): void {
   beforeAll(async () => {
     service = await start();
     operators = await operatorsOf(service);
-    connections = Array.from({ length: NODES }, () => openRedis({ urls: service.urls, deadlineMs: 10_000 }));
+    connections = Array.from({ length: NODES }, () =>
+      openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 }),
+    );
   });
 
   beforeEach(async () => {
