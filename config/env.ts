@@ -264,9 +264,3 @@ export const variables = {
 type Variables = typeof variables;
 export type VariableName = keyof Variables;
 export type Settings = { readonly [N in VariableName]: Variables[N] extends Variable<infer T> ? T : never };
-
-/** One thing that is wrong with the environment. */
-export interface Problem {
-  readonly name: VariableName;
-  readonly message: string;
-}

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { findContradictions } from './contradictions.ts';
-import { variables, type Problem, type Settings, type VariableName } from './env.ts';
+import { variables, type Settings, type VariableName } from './env.ts';
 import type { Variable } from './variables.ts';
+
+/** One thing that is wrong with the environment. */
+interface Problem {
+  readonly name: VariableName;
+  readonly message: string;
+}
 
 /** All that is wrong with the environment, told at once. */
 export class ConfigError extends Error {

@@ -14,7 +14,6 @@ import { Release } from './kernel/release.ts';
 import type { KeptMail } from './mail/contract.ts';
 import { selectMailer } from './mail/select.ts';
 import { buildService } from './service.ts';
-import { createCalendar } from './quota/calendar.ts';
 import { deleteWhatIsOver } from './retention.ts';
 import { createDurableStores } from './stores/durable.ts';
 import { createEvents } from './telemetry/events.ts';
@@ -94,7 +93,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, sessions, directory, logins, codes } = await buildService({
+  const { handle, hub, sessions, directory, logins, codes, calendar } = await buildService({
     config,
     clock,
     database,
@@ -170,7 +169,6 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       },
     );
   release.add(() => directory.stop());
-  const calendar = createCalendar(config.quotaTimeZone);
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = (at: number): Promise<void> => deleteWhatIsOver(at, retention);
   release.add(startBackground({ sessions, live, hub, purge, onError }));

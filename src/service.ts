@@ -92,8 +92,7 @@ export async function buildService(on: Foundations) {
       error instanceof MailRefused ? events.mailRefused(error) : events.faulted(error, undefined, 'login mail'),
   });
   const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
-  const totalsOf: TotalsOf = (tenantId, keyId) =>
-    directory.tenant(tenantId)?.keys.find(({ id }) => id === keyId)?.totals ?? {};
+  const totalsOf: TotalsOf = (tenantId, keyId) => directory.keyNamed(tenantId, keyId)?.totals ?? {};
   let consoleOrigins: ReadonlySet<string> | undefined;
   const origins: Origins = {
     isConsole: (origin) =>
@@ -175,5 +174,5 @@ export async function buildService(on: Foundations) {
   metrics.observe('switchboard_sockets_attached', 'Sockets that are attached to a session', () => hub.attached);
   metrics.observe('switchboard_history_waiting', 'Records that wait for the database', () => sessions.waiting());
 
-  return { ...features, handle, hub, stores };
+  return { ...features, calendar, handle, hub, stores };
 }

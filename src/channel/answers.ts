@@ -33,8 +33,7 @@ export function endedFrame(reason: EndReason, { sessions }: Pick<ChannelParts, '
 /** The answer to a frame that failed; the client may send it again. */
 export function faultFrame(fault: unknown, frame: ClientFrame): ServerFrame {
   const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-  const id = 'id' in frame ? frame.id : undefined;
-  return { type: 'error', code, userMessage: codes[code].userMessage, ...(id === undefined ? {} : { id }) };
+  return { type: 'error', code, userMessage: codes[code].userMessage, id: 'id' in frame ? frame.id : undefined };
 }
 
 export function refusalFrame({ code, error, userMessage, additions }: Refusal, id: string): ServerFrame {

@@ -28,6 +28,8 @@ const LATE_MS = 2000;
 interface Snapshot {
   readonly tenants: ReadonlyMap<string, Tenant>;
   readonly keys: ReadonlyMap<string, { readonly key: WidgetKey; readonly tenant: Tenant }>;
+  /** Each tenant's keys by their ids: a tenant may have thousands, and every usage report asks for one. */
+  readonly names: ReadonlyMap<string, ReadonlyMap<string, WidgetKey>>;
   readonly origins: ReadonlySet<string>;
 }
 
@@ -97,10 +99,15 @@ export class TenantDirectory {
     return this.#snapshot.keys.get(key);
   }
 
+  /** The key of a tenant by its own id, revoked or not. */
+  keyNamed(tenantId: string, keyId: string): WidgetKey | undefined {
+    return this.#snapshot.names.get(tenantId)?.get(keyId);
+  }
+
   /** Whether a key is revoked; looked at first in the database where this process may have missed that. */
   isRevoked(tenantId: string, keyId: string): Eventually<boolean> {
     return andThen(this.awake(), () => {
-      const key = this.tenant(tenantId)?.keys.find(({ id }) => id === keyId);
+      const key = this.keyNamed(tenantId, keyId);
       return key !== undefined && key.revokedAtMs !== null;
     });
   }
@@ -180,6 +187,7 @@ function index(tenants: readonly Tenant[]): Snapshot {
   return {
     tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
     keys: new Map(keys.map((entry) => [entry.key.key, entry])),
+    names: new Map(tenants.map((tenant) => [tenant.id, new Map(tenant.keys.map((key) => [key.id, key]))])),
     origins: new Set(keys.filter(({ key }) => key.revokedAtMs === null).map(({ key }) => key.origin)),
   };
 }
