@@ -12,7 +12,7 @@ interface Ring {
 }
 
 const inner = ['machines', 'kernel'];
-const rules = [...inner, 'settings', 'host', 'contracts', 'telemetry'];
+const rules = [...inner, 'settings', 'host', 'contracts', 'telemetry', 'protocol'];
 
 /** The rings of the architecture, from the inside out: imports point to rings that stand above. */
 const rings: Readonly<Record<string, Ring>> = {
@@ -42,8 +42,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: rules,
     packages: ['zod', 'jsonwebtoken', 'node:'],
   },
-  /** The frames of a socket, which browsers and the server share. */
-  protocol: { files: /^src\/channel\/protocol\.ts$/, rings: ['kernel', 'features'], packages: ['zod'] },
+  /** The shapes of what goes over the wire, which browsers and the server share. */
+  protocol: { files: /^src\/protocol\//, rings: ['machines', 'kernel'], packages: ['zod'] },
   /** How callers reach features: values in, values out, no socket. */
   edges: {
     files: /^src\/(?:channel|http)\//,
@@ -57,7 +57,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   web: { files: /^src\/web\//, rings: ['protocol'], packages: ['preact', '@preact/signals'] },
   app: {
-    files: /^src\/[\w-]+(?<!main)\.ts$/,
+    files: /^src\/app\//,
     rings: [...rules, 'drivers', 'engines', 'features', 'edges', 'transport'],
     packages: ['node:'],
   },
@@ -135,7 +135,7 @@ describe('The rings', () => {
     const shared = sources.filter(
       ({ path, files }) => ringOf(path) === 'web' && files.some((file) => ringOf(file) === 'protocol'),
     );
-    const values = /^(?:import|export) (?!type )[^;]*channel\/protocol/m;
+    const values = /^(?:import|export) (?!type )[^;]*\/protocol\//m;
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.filter(({ text }) => values.test(text)).map(({ path }) => path)).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { edgeRefusal, withLimit } from '../limits/edge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import { endedRefusal, viewOf } from '../voice/view.ts';
 import type { ChannelParts } from './parts.ts';
-import type { ClientFrame, ServerFrame } from './protocol.ts';
+import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
 /** The state to tell of a session that has not ended: of an end that is due but has not happened there is no reason to tell yet. */
 export function toldState(record: VoiceRecord, at: number, { sessions }: Pick<ChannelParts, 'sessions'>): VoiceState {

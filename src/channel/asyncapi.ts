@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clientFrames, serverFrames } from './protocol.ts';
+import { clientFrames, serverFrames } from '../protocol/frames.ts';
 import { closeCode } from './socket.ts';
 
 export interface ChannelAddress {

@@ -8,7 +8,7 @@ import { attachedFrame, endedFrame, faultFrame, toldState } from './answers.ts';
 import type { Channel } from './channel.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { Place } from './places.ts';
-import type { ClientFrame, ServerFrame } from './protocol.ts';
+import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 import { readFrame } from './read-frame.ts';
 import { closeCode, type Socket, type SocketListener } from './socket.ts';
 import { answerUsage } from './usage-answer.ts';

@@ -1,5 +1,5 @@
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { clientFrame, type ClientFrame } from './protocol.ts';
+import { clientFrame, type ClientFrame } from '../protocol/frames.ts';
 
 /** Reads one text message; undefined for anything that is not a frame. */
 export function readFrame(text: string): ClientFrame | undefined {

@@ -5,7 +5,7 @@ import { reportUsage } from '../quota/report-usage.ts';
 import { subjectOfSession } from '../quota/session-proof.ts';
 import { refusalFrame, windowRefusal } from './answers.ts';
 import type { ChannelParts } from './parts.ts';
-import type { ClientFrame, ServerFrame } from './protocol.ts';
+import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
 export interface UsageAnswer {
   /** Undefined where the end is all there is to say. */

@@ -4,7 +4,7 @@ import { openDatabase } from '../database/open.ts';
 import { Release } from '../kernel/release.ts';
 import { openRedis } from '../redis/connection.ts';
 import { createRedisBus } from '../stores/bus/redis.ts';
-import { createDurableStores } from '../stores/durable.ts';
+import { createPostgresStores } from '../stores/postgres.ts';
 import type { KeyStores } from './keys.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function openKeyStores(config: Config): Promise<KeyStores> {
   release.add(() => database.close());
   try {
     await migrate(database);
-    const { tenants, audit } = createDurableStores(database);
+    const { tenants, audit } = createPostgresStores(database);
     return { tenants, audit, bus: openBus(config, release, ignore), close: () => release.all() };
   } catch (error) {
     await release.all();

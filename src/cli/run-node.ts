@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
-import { startApp, type App } from '../app.ts';
+import { startApp, type App } from '../app/app.ts';
 import { installDriverGuard } from '../database/driver-guard.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { exitCode, type Terminal } from './terminal.ts';

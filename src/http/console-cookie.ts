@@ -1,6 +1,6 @@
 import type { AuthSessions } from '../auth/auth-sessions.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../auth/cookie.ts';
-import type { CookieKeeper } from './handle.ts';
+import type { CookieKeeper } from './pipeline.ts';
 
 /** The console cookie of the pipeline, over the logins. @param isSecure whether the public URL is https */
 export function createConsoleCookie(logins: AuthSessions, isSecure: () => boolean): CookieKeeper {

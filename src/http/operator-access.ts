@@ -1,4 +1,4 @@
-import { matchesEmailList } from '../auth/email.ts';
+import { matchesEmailList } from '../protocol/email.ts';
 import { Refusal } from '../kernel/errors.ts';
 import type { Call } from './route.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emailSchema, optionalEmailSchema } from '../auth/email.ts';
+import { emailSchema, optionalEmailSchema } from '../protocol/email.ts';
 
 const text = (max: number): z.ZodString => z.string().min(1).max(max);
 /** Values that the examples of the interface description share. */

@@ -1,4 +1,4 @@
-import { matchesEmailList } from '../auth/email.ts';
+import { matchesEmailList } from '../protocol/email.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientFrames, serverFrames } from '../../src/channel/protocol.ts';
+import { clientFrames, serverFrames } from '../../src/protocol/frames.ts';
 import { useApps } from '../support/use-apps.ts';
 import { complaint, described } from './fake-socket.ts';
 

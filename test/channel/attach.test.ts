@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { dueAt } from '../../src/voice/deadlines.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { createInProcessStores, type LiveStores } from '../../src/stores/live.ts';
+import { createInProcessStores } from '../../src/stores/in-process.ts';
+import type { LiveStores } from '../../src/stores/contract.ts';
 import { somebody } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { attached, ChannelClient } from './client.ts';

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import type { ServerFrame } from '../../src/channel/protocol.ts';
+import type { ServerFrame } from '../../src/protocol/frames.ts';
 import type { SocketListener } from '../../src/channel/socket.ts';
 import type { TestApp } from '../support/app.ts';
 import { FakeSocket } from './fake-socket.ts';

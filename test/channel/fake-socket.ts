@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { describeChannel } from '../../src/channel/asyncapi.ts';
-import type { ServerFrame } from '../../src/channel/protocol.ts';
+import type { ServerFrame } from '../../src/protocol/frames.ts';
 import type { Socket } from '../../src/channel/socket.ts';
 
 interface Described {

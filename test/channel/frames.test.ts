@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heartbeatAnswer } from '../../src/channel/heartbeat-answer.ts';
-import { clientFrame } from '../../src/channel/protocol.ts';
+import { clientFrame } from '../../src/protocol/frames.ts';
 import { readFrame } from '../../src/channel/read-frame.ts';
 import { viewOf } from '../../src/voice/view.ts';
 import { voiceRecord } from '../contracts/support.ts';

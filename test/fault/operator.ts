@@ -8,7 +8,7 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import { openRedis } from '../../src/redis/connection.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
 import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
-import { createDurableStores } from '../../src/stores/durable.ts';
+import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { revokeKey } from '../../src/tenants/keys.ts';
 import type { About, Call, Journal, Outcome } from '../support/journal.ts';
 import { environment, tenantId } from './settings.ts';
@@ -32,7 +32,7 @@ export class Operator {
     redisUrl: string | undefined,
     journal: Journal,
   ) {
-    const { logins, tenants, audit } = createDurableStores(database);
+    const { logins, tenants, audit } = createPostgresStores(database);
     this.#database = database;
     this.#redis = redisUrl === undefined ? undefined : openRedis({ urls: [redisUrl], prefix: 'switchboard' });
     const bus = this.#redis === undefined ? undefined : createRedisBus({ redis: this.#redis, onError: ignore });

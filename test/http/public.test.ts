@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createPipeline } from '../../src/http/handle.ts';
+import { createPipeline } from '../../src/http/pipeline.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
 import { defineRoute, type Answer } from '../../src/http/route.ts';
 import { createEdgeLimits } from '../../src/limits/edge.ts';

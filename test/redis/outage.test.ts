@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readSettings } from '../../config/read-settings.ts';
 import { toConfig } from '../../config/config.ts';
-import { startBackground } from '../../src/background.ts';
+import { startBackground } from '../../src/app/background.ts';
 import { timeMs } from '../../src/database/time.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { openLiveStores } from '../../src/live.ts';
-import type { LiveStores } from '../../src/stores/live.ts';
+import { openLiveStores } from '../../src/app/stores.ts';
+import type { LiveStores } from '../../src/stores/contract.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { createDurableStores } from '../../src/stores/durable.ts';
+import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
@@ -67,7 +67,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       write: (line) => void told.push((JSON.parse(line) as { event: string }).event),
     });
     const config = toConfig(readSettings({ NODE_ENV: 'test', REDIS_URL: redisUrl }));
-    const { history } = createDurableStores(database());
+    const { history } = createPostgresStores(database());
     const events = createEvents(log, metrics);
     const live = await openLiveStores(config, {
       history,

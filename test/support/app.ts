@@ -5,9 +5,10 @@ import type { BotDetector } from '../../src/bots/contract.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import { Outbox } from '../../src/mail/outbox.ts';
-import { buildService, type Service } from '../../src/service.ts';
-import { createDurableStores } from '../../src/stores/durable.ts';
-import { createInProcessStores, type LiveStores } from '../../src/stores/live.ts';
+import { buildService, type Service } from '../../src/app/compose.ts';
+import { createPostgresStores } from '../../src/stores/postgres.ts';
+import { createInProcessStores } from '../../src/stores/in-process.ts';
+import type { LiveStores } from '../../src/stores/contract.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -112,7 +113,7 @@ export class TestApp {
       config,
       clock,
       database,
-      stores: createDurableStores(database),
+      stores: createPostgresStores(database),
       live,
       provider,
       metrics,

@@ -1,4 +1,4 @@
-import type { ClientFrame, ServerFrame } from '../../channel/protocol.ts';
+import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
 import { openLink, type Link } from './link.ts';
 import { backoffMs } from './patience.ts';
 

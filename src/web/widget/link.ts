@@ -1,4 +1,4 @@
-import type { ClientFrame, ServerFrame } from '../../channel/protocol.ts';
+import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
 import { failure, SwitchboardError } from './error.ts';
 
 /** A socket that does not answer for so long is dead: sleep and network changes leave such sockets behind. */

@@ -1,4 +1,4 @@
-import type { ServerFrame } from '../../channel/protocol.ts';
+import type { ServerFrame } from '../../protocol/frames.ts';
 import { watchActivity } from './activity.ts';
 import type {
   ConnectOptions,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matchesEmailList, parseEmail } from '../../../src/auth/email.ts';
+import { matchesEmailList, parseEmail } from '../../../src/protocol/email.ts';
 import { isPlainAddress } from '../../../src/mail/address.ts';
 
 describe('An address', () => {

@@ -3,7 +3,7 @@ import { createSharedClock } from '../kernel/shared-clock.ts';
 import { openRedis } from '../redis/connection.ts';
 import { restoreWhatIsLost } from '../redis/restoration.ts';
 import { createRedisBus } from './bus/redis.ts';
-import type { LiveStores } from './live.ts';
+import type { LiveStores } from './contract.ts';
 import { createRedisSlots, type Holder } from './slots/redis.ts';
 import { createRedisLeases } from './slots/redis-leases.ts';
 import type { DueAt } from './voice-registry/contract.ts';

@@ -1,11 +1,12 @@
-import type { Config } from '../config/config.ts';
-import { classify } from '../machines/voice-session/selectors.ts';
-import type { Clock } from './kernel/clock.ts';
-import { openRedisStores } from './stores/live-redis.ts';
-import { createInProcessStores, type LiveStores } from './stores/live.ts';
-import type { VoiceHistory } from './stores/voice-history/contract.ts';
-import type { Events } from './telemetry/events.ts';
-import { dueAt, longestMs, slotUntilMs } from './voice/deadlines.ts';
+import type { Config } from '../../config/config.ts';
+import { classify } from '../../machines/voice-session/selectors.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { openRedisStores } from '../stores/redis.ts';
+import { createInProcessStores } from '../stores/in-process.ts';
+import type { LiveStores } from '../stores/contract.ts';
+import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import { dueAt, longestMs, slotUntilMs } from '../voice/deadlines.ts';
 
 export interface LiveParts {
   readonly history: VoiceHistory;

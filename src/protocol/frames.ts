@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { optionalEmailSchema } from '../auth/email.ts';
+import { optionalEmailSchema } from './email.ts';
 
 const idleSec = z.int().min(0).optional();
 /** Named by the client, repeated in the answer. */

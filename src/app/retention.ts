@@ -1,6 +1,6 @@
-import type { RetentionDays } from '../config/config.ts';
-import type { QuotaDay } from './quota/calendar.ts';
-import { CHUNK, type Retention } from './stores/retention/contract.ts';
+import type { RetentionDays } from '../../config/config.ts';
+import type { QuotaDay } from '../quota/calendar.ts';
+import { CHUNK, type Retention } from '../stores/retention/contract.ts';
 
 const DAY_MS = 86_400_000;
 

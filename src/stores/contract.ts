@@ -1,12 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Bus } from './bus/contract.ts';
-import { createInProcessBus } from './bus/in-process.ts';
 import type { Leases, Slots } from './slots/contract.ts';
-import { createInProcessSlots } from './slots/in-process.ts';
-import type { DueAt, VoiceRegistry } from './voice-registry/contract.ts';
-import { createInProcessVoiceRegistry } from './voice-registry/in-process.ts';
+import type { VoiceRegistry } from './voice-registry/contract.ts';
 import type { Windows } from './windows/contract.ts';
-import { createInProcessWindows } from './windows/in-process.ts';
 
 /** Registers every live session of the subjects that `isLost` names, from the history: records and slots. */
 export type Restore = (isLost: (subject: string) => boolean) => Promise<unknown>;
@@ -32,30 +28,4 @@ export interface LiveStores {
   /** As `probe`, and the bus as well: what readiness tells. @throws Unavailable */
   ping(): Promise<void>;
   close(): Promise<void>;
-}
-
-/**
- * The live stores of a single process.
- * @param onError hears of faults that no caller can be told of
- */
-export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (error: unknown) => void): LiveStores {
-  const slots = createInProcessSlots();
-  let isEmpty = true;
-  return {
-    kind: 'in-process',
-    registry: createInProcessVoiceRegistry(dueAt, slots),
-    slots,
-    sockets: createInProcessSlots(),
-    windows: createInProcessWindows(),
-    bus: createInProcessBus(onError),
-    clock,
-    async restoreWhatIsLost(restore) {
-      if (!isEmpty) return;
-      await restore(() => true);
-      isEmpty = false;
-    },
-    probe: () => Promise.resolve(),
-    ping: () => Promise.resolve(),
-    close: () => Promise.resolve(),
-  };
 }

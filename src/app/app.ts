@@ -1,31 +1,31 @@
-import type { Config } from '../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { startBackground } from './background.ts';
-import { selectDetector } from './bots/select.ts';
-import { migrate } from './database/migrate.ts';
-import { openDatabase } from './database/open.ts';
-import { timeMs } from './database/time.ts';
-import { faultReply, framingRefusal, plainReply } from './http/error-reply.ts';
-import type { HttpReply } from './http/message.ts';
-import { SOCKET_PATH, SUBPROTOCOL } from './http/routes/socket.ts';
-import { systemClock, type Clock } from './kernel/clock.ts';
-import { Unavailable } from './kernel/errors.ts';
-import type { Eventually } from './kernel/eventually.ts';
-import { Release } from './kernel/release.ts';
-import type { KeptMail } from './mail/contract.ts';
-import { selectMailer } from './mail/select.ts';
-import { buildService } from './service.ts';
+import { selectDetector } from '../bots/select.ts';
+import { migrate } from '../database/migrate.ts';
+import { openDatabase } from '../database/open.ts';
+import { timeMs } from '../database/time.ts';
+import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
+import type { HttpReply } from '../http/message.ts';
+import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { Release } from '../kernel/release.ts';
+import type { KeptMail } from '../mail/contract.ts';
+import { selectMailer } from '../mail/select.ts';
+import { buildService } from './compose.ts';
 import { deleteWhatIsOver } from './retention.ts';
-import { createDurableStores } from './stores/durable.ts';
-import { createEvents } from './telemetry/events.ts';
-import type { Log } from './telemetry/log.ts';
-import { Metrics } from './telemetry/metrics.ts';
-import { placeDemo } from './tenants/demo.ts';
-import { requireAdmins, withoutAdmins } from './tenants/open-door.ts';
-import { TenantsFileWatch } from './tenants/watch.ts';
-import { connectionsWithin, openFilesLimit } from './transport/open-files.ts';
-import { listen, type Transport } from './transport/server.ts';
-import { selectProvider } from './upstream/select.ts';
-import { openLiveStores } from './live.ts';
+import { createPostgresStores } from '../stores/postgres.ts';
+import { createEvents } from '../telemetry/events.ts';
+import type { Log } from '../telemetry/log.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { placeDemo } from '../tenants/demo.ts';
+import { requireAdmins, withoutAdmins } from '../tenants/open-door.ts';
+import { TenantsFileWatch } from '../tenants/watch.ts';
+import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
+import { listen, type Transport } from '../transport/server.ts';
+import { selectProvider } from '../upstream/select.ts';
+import { openLiveStores } from './stores.ts';
 
 const DRAIN_MS = 5000;
 /** On top of a mint; mail is given up after four seconds. */
@@ -75,7 +75,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const database = await openDatabase(config);
   release.add(() => database.close());
   await migrate(database);
-  const stores = createDurableStores(database);
+  const stores = createPostgresStores(database);
   const live = await openLiveStores(config, {
     history: stores.history,
     localClock: overrides.clock ?? systemClock,

@@ -1,8 +1,8 @@
-import type { Hub } from './channel/hub.ts';
-import { Unavailable } from './kernel/errors.ts';
-import { repeat } from './kernel/repeat.ts';
-import type { LiveStores } from './stores/live.ts';
-import type { VoiceSessions } from './voice/voice-sessions.ts';
+import type { Hub } from '../channel/hub.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { repeat } from '../kernel/repeat.ts';
+import type { LiveStores } from '../stores/contract.ts';
+import type { VoiceSessions } from '../voice/voice-sessions.ts';
 
 const SWEEP_MS = 500;
 const SWEEP_BATCH = 500;

@@ -12,9 +12,9 @@ import { createPostgresTenants } from './tenants/postgres.ts';
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
 
 /** The stores that keep what must never be lost, on one database. */
-export type DurableStores = ReturnType<typeof createDurableStores>;
+export type DurableStores = ReturnType<typeof createPostgresStores>;
 
-export function createDurableStores(database: Database) {
+export function createPostgresStores(database: Database) {
   return {
     audit: createPostgresAudit(database),
     challenges: createPostgresChallenges(database),

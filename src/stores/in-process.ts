@@ -1,0 +1,33 @@
+import type { Clock } from '../kernel/clock.ts';
+import { createInProcessBus } from './bus/in-process.ts';
+import type { LiveStores } from './contract.ts';
+import { createInProcessSlots } from './slots/in-process.ts';
+import type { DueAt } from './voice-registry/contract.ts';
+import { createInProcessVoiceRegistry } from './voice-registry/in-process.ts';
+import { createInProcessWindows } from './windows/in-process.ts';
+
+/**
+ * The live stores of a single process.
+ * @param onError hears of faults that no caller can be told of
+ */
+export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (error: unknown) => void): LiveStores {
+  const slots = createInProcessSlots();
+  let isEmpty = true;
+  return {
+    kind: 'in-process',
+    registry: createInProcessVoiceRegistry(dueAt, slots),
+    slots,
+    sockets: createInProcessSlots(),
+    windows: createInProcessWindows(),
+    bus: createInProcessBus(onError),
+    clock,
+    async restoreWhatIsLost(restore) {
+      if (!isEmpty) return;
+      await restore(() => true);
+      isEmpty = false;
+    },
+    probe: () => Promise.resolve(),
+    ping: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
