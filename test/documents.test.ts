@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { apiDocument } from '../src/http/routes/all.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const documents = ['README.md', ...listFiles(['docs'], /\.md$/)];
@@ -110,6 +111,60 @@ describe('Documents', () => {
       const chapters = numbers.filter((one) => !one.includes('.')).map(Number);
       expect(chapters, path).toEqual(chapters.map((_, index) => index + 1));
     }
+  });
+});
+
+describe('The contract', () => {
+  interface Operation {
+    readonly responses: Readonly<
+      Record<string, { readonly content?: { readonly 'application/json'?: { readonly examples?: object } } }>
+    >;
+  }
+  const contract = textOf('docs/contract.md');
+  const { paths } = apiDocument('https://voice.example.com') as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+  );
+
+  test('has every request of the interface description, and no other', () => {
+    const [, table = ''] = contract.split('### 2.8 All requests\n\n');
+    const listed = [...(table.split('\n\n')[0] ?? '').matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+  });
+
+  test('has every code that the interface description shows, with its status', () => {
+    const shown = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses).flatMap(([status, { content }]) =>
+        [...JSON.stringify(content?.['application/json']?.examples ?? {}).matchAll(/"code":"([A-Z_]+)"/g)].map(
+          ([, code]) => `| ${code} | ${status} |`,
+        ),
+      ),
+    );
+    expect(shown.length).toBeGreaterThan(50);
+    expect([...new Set(shown)].filter((row) => !contract.includes(`\n${row}`))).toEqual([]);
+  });
+
+  test('tells the defaults of the table of variables', () => {
+    const defaults = new Map(
+      [...textOf('docs/operations.md').matchAll(/^\| `(\w+)`(?: \*)? \| (.*?) \|/gm)].map(([, name, text]) => [
+        name,
+        text,
+      ]),
+    );
+    const [, limits = ''] = contract.split('\n## 10. Limits\n');
+    const rows = limits
+      .split('\n## ')[0]
+      ?.split('\n')
+      .filter((line) => line.startsWith('|') && line.includes('`'));
+    const told = rows?.flatMap((row) => {
+      const names = [...row.matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => name);
+      const values = row.split('|').slice(2, 2 + names.length);
+      return names.map((name, index) => [name, /\d+/.exec(values[index] ?? '')?.[0] ?? '0']);
+    });
+    expect(told?.length).toBeGreaterThan(15);
+    expect(told).toEqual(told?.map(([name]) => [name, defaults.get(name)]));
   });
 });
 
