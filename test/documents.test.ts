@@ -104,6 +104,24 @@ describe('Documents', () => {
     expect(documents.filter((path) => !found.has(path))).toEqual([]);
   });
 
+  test.fails('name files of the source that are there', () => {
+    const isThere = (path: string): boolean => ['', '.ts'].some((end) => existsSync(join(root, path + end)));
+    const named = documents.flatMap((path) => [
+      ...[...prose(path).matchAll(/`((?:src|machines|config|test|\.ci|\.githooks)\/[\w./-]*)`/g)].map(
+        ([, file = '']) => file,
+      ),
+    ]);
+    const [, walks = ''] = textOf('docs/architecture.md').split('\n## 8. Walks\n');
+    const walked = [...walks.matchAll(/^```text$[^]*?^```$/gm)].flatMap(
+      ([block]) => block.match(/[\w-]+(?:\/[\w-]+)+/g) ?? [],
+    );
+    expect(walked.length).toBeGreaterThan(20);
+    expect([
+      ...named.filter((path) => !isThere(path)),
+      ...walked.filter((path) => !isThere(path) && !isThere(`src/${path}`)),
+    ]).toEqual([]);
+  });
+
   test('have no two sections of one number, and none left out', () => {
     for (const path of ['docs/contract.md', 'docs/architecture.md']) {
       const numbers = headings(path).flatMap((heading) => /^(\d+(?:\.\d+)*)\.? /.exec(heading)?.[1] ?? []);
