@@ -106,11 +106,11 @@ describe('Documents', () => {
 
   test.fails('name files of the source that are there', () => {
     const isThere = (path: string): boolean => ['', '.ts'].some((end) => existsSync(join(root, path + end)));
-    const named = documents.flatMap((path) => [
-      ...[...prose(path).matchAll(/`((?:src|machines|config|test|\.ci|\.githooks)\/[\w./-]*)`/g)].map(
+    const named = documents.flatMap((path) =>
+      [...prose(path).matchAll(/`((?:src|machines|config|test|\.ci|\.githooks)\/[\w./-]*)`/g)].map(
         ([, file = '']) => file,
       ),
-    ]);
+    );
     const [, walks = ''] = textOf('docs/architecture.md').split('\n## 8. Walks\n');
     const walked = [...walks.matchAll(/^```text$[^]*?^```$/gm)].flatMap(
       ([block]) => block.match(/[\w-]+(?:\/[\w-]+)+/g) ?? [],
@@ -148,7 +148,7 @@ describe('The contract', () => {
 
   test('has every request of the interface description, and no other', () => {
     const [, table = ''] = contract.split('### 2.8 All requests\n\n');
-    const listed = [...(table.split('\n\n')[0] ?? '').matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, name]) => name);
+    const listed = [...(table.split('\n\n')[0] ?? '').matchAll(/`((?:GET|POST) [^`]+)`/g)].map(([, name = '']) => name);
     expect(listed.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
   });
 
