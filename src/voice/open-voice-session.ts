@@ -159,7 +159,7 @@ async function settle(
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     refusal = spent;
   } catch (fault) {
-    await parts.sessions.end(id, 'upstream_ended', startedAtMs);
+    await parts.sessions.end(id, 'create_failed', startedAtMs);
     throw fault;
   }
   if (refusal !== undefined) await parts.sessions.end(id, 'quota_exceeded', startedAtMs);
