@@ -1,5 +1,6 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { randomId } from '../kernel/ids.ts';
 import { quotaRefusal } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';

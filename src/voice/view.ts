@@ -1,18 +1,11 @@
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Refusal } from '../kernel/errors.ts';
 import { isoInstant } from '../kernel/instant.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import type { SessionView } from '../protocol/session.ts';
 
-/** The live session record as clients see it (specification section 2.4). */
-export interface SessionView {
-  readonly active: boolean;
-  readonly startedAt: string;
-  readonly lastSeenAt: string;
-  readonly durationSec: number;
-  readonly idleSec: number;
-}
-
+/** A record as its client sees it at a time. */
 export function viewOf(record: VoiceRecord, at: number): SessionView {
   return {
     active: record.endedAtMs === null,

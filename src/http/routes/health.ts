@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { Refusal } from '../../kernel/errors.ts';
+import { Refusal } from '../../protocol/refusal.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 

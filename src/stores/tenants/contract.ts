@@ -1,10 +1,4 @@
-/** A tool as a tenant or a caller gives it; fields beyond these pass through to the provider. */
-export interface Tool {
-  readonly kind: string;
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly [field: string]: unknown;
-}
+import type { Tool } from '../../protocol/agent.ts';
 
 export interface Agent {
   readonly id: string;

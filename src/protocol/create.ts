@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { agentSettings } from './agent.ts';
+import { email } from './email.ts';
+import { heartbeatInterval } from './heartbeat.ts';
+import { sessionLimits } from './session.ts';
+import { text } from './values.ts';
+
+const { model, voice, tools, instructions } = agentSettings.shape;
+
+/** The body of POST /api/session (specification section 2.2, and the optional `email` of contract section 4). */
+export const createRequest = z.object({
+  model,
+  voice,
+  tenantId: text(128).optional(),
+  agentId: text(128).optional(),
+  widgetKey: text(256).optional(),
+  tools,
+  instructions,
+  email: email.optional(),
+});
+
+export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
+
+export const clientSecret = z.object({
+  value: z.string(),
+  expires_at: z.int().meta({ description: 'Unix timestamp in seconds' }),
+});
+
+/** Its reply (specification section 2.3, contract section 5). */
+export const createReply = z.object({
+  id: z.string().meta({ description: 'Upstream session identifier; prefix sess_' }),
+  sm_session_id: z.string(),
+  client_secret: clientSecret,
+  heartbeat: heartbeatInterval.extend({ url: z.string(), socketUrl: z.string() }),
+  limits: sessionLimits,
+});
+
+export type CreateReply = z.infer<typeof createReply>;
