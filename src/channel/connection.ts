@@ -13,7 +13,7 @@ import type { Place } from './places.ts';
 import { readFrame } from './read-frame.ts';
 import type { Socket, SocketListener } from './socket.ts';
 import { answerUsage } from './usage-answer.ts';
-import { payForViolation } from './violation.ts';
+import { endLoginOnViolation } from './violation.ts';
 import { untoldWarning, type Warning } from './warnings.ts';
 
 type Frame<Type> = Extract<ClientFrame, { type: Type }>;
@@ -234,7 +234,7 @@ export class Connection implements SocketListener {
 
   #answerEnd(record: VoiceRecord, reason: EndReason): Eventually<void> {
     this.#tellEnd(reason);
-    return payForViolation(record, reason, this.#channel.parts);
+    return endLoginOnViolation(record, reason, this.#channel.parts);
   }
 
   #tellEnd(reason: EndReason): void {

@@ -27,3 +27,5 @@ export const agentSettings = z.object({
     .optional(),
   tools: z.array(tool).max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`).optional(),
 });
+
+export type AgentSettings = Readonly<z.infer<typeof agentSettings>>;

@@ -16,15 +16,18 @@ export const createRequest = z.object({
   widgetKey: text(256).optional(),
   tools,
   instructions,
-  email: email.optional(),
+  email: email.optional().meta({ description: 'Names the user, who then has limits of their own' }),
 });
 
 export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
 
+/** What opens a call with the provider for a short time. */
 export const clientSecret = z.object({
   value: z.string(),
   expires_at: z.int().meta({ description: 'Unix timestamp in seconds' }),
 });
+
+export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 
 /** Its reply (specification section 2.3, contract section 5). */
 export const createReply = z.object({

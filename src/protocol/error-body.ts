@@ -27,3 +27,10 @@ export type ErrorBody = Omit<z.infer<typeof errorBody>, 'details'> & {
 
 /** Fields that some codes add; `userMessage` takes the place of the code's own. `retryAfter` is also sent as the header Retry-After. */
 export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code'>>>;
+
+/** The part of it that every client understands. */
+export const refusalBody = errorBody
+  .pick({ code: true, error: true, userMessage: true, retryAfter: true, reason: true })
+  .partial({ error: true });
+
+export type RefusalBody = Readonly<z.infer<typeof refusalBody>>;

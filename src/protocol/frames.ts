@@ -34,6 +34,14 @@ export type ClientFrame = z.infer<typeof clientFrame>;
 
 const { error, code, userMessage, retryAfter, counted } = errorBody.shape;
 
+/** What is about to end a session. */
+export const warning = z.object({
+  reason: z.enum(['duration', 'idle', 'quota']),
+  secondsLeft: z.int().optional(),
+});
+
+export type Warning = Readonly<z.infer<typeof warning>>;
+
 /** Frames that the server sends. */
 export const serverFrames = {
   attached: z.object({
@@ -51,11 +59,7 @@ export const serverFrames = {
   }),
   usage: z.object({ type: z.literal('usage'), id: z.string(), usage }),
   state: z.object({ type: z.literal('state'), state: sessionState }),
-  warning: z.object({
-    type: z.literal('warning'),
-    reason: z.enum(['duration', 'idle', 'quota']),
-    secondsLeft: z.int().optional(),
-  }),
+  warning: z.object({ type: z.literal('warning'), ...warning.shape }),
   ended: z.object({ type: z.literal('ended'), code, reason: endReason, userMessage, maxMinutes: z.int() }),
   error: z.object({
     type: z.literal('error'),

@@ -12,9 +12,13 @@ export const sessionState = z.enum({
   ended: 'ended',
 } satisfies { readonly [S in VoiceState]: S });
 
+export type SessionState = z.infer<typeof sessionState>;
+
 export const caller = z.enum({ widget: 'widget', console: 'console' } satisfies {
   readonly [C in VoiceRecord['caller']]: C;
 });
+
+export type { EndReason };
 
 const endReasons = Object.keys(END_REASONS) as EndReason[];
 
@@ -45,6 +49,8 @@ export type SessionView = Readonly<z.infer<typeof sessionView>>;
 
 /** What ends a session by itself. */
 export const sessionLimits = z.object({ maxMinutes: z.int(), maxIdleSec: z.int() });
+
+export type SessionLimits = Readonly<z.infer<typeof sessionLimits>>;
 
 /** What proves that a caller speaks for a session: its id, and the address of its user where there is one. */
 export const sessionProof = z.object({

@@ -1,11 +1,7 @@
-import type { Tool } from '../../protocol/agent.ts';
+import type { AgentSettings } from '../../protocol/agent.ts';
 
-export interface Agent {
+export interface Agent extends AgentSettings {
   readonly id: string;
-  readonly model?: string | undefined;
-  readonly voice?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly tools?: readonly Tool[] | undefined;
 }
 
 /** What a widget key overrides of the WIDGET_* limits. */
