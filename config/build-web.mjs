@@ -37,9 +37,15 @@ function bundle({ build }, input, output, plugins = []) {
   });
 }
 
-/** The published types are files without imports: the module's, and the same with the global that the plain script defines. */
-async function publishTypes() {
-  const types = await readFile(join(web, 'widget/api.ts'), 'utf8');
+/**
+ * The published types are files without imports: the module's, and the same with the global that the plain script defines. What
+ * api.ts takes from the protocol is written out.
+ */
+async function publishTypes({ runnerImport }) {
+  const { module } = await runnerImport(join(root, 'src/protocol/published-types.ts'), { root, configFile: false });
+  const types = (await readFile(join(web, 'widget/api.ts'), 'utf8'))
+    .replaceAll(/^import type [^;]*;\n\n?/gm, '')
+    .replace(/^export type \{[^}]*\};\n/m, () => module.publishedTypes());
   const names = [...types.matchAll(/^export (?:declare )?(?:class|function|interface|type) (\w+)/gm)].map(
     ([, name]) => name,
   );
@@ -62,7 +68,7 @@ export async function buildWithVite(startedAt) {
     [servedSdk],
   );
   await cp(join(web, 'demo/index.html'), join(out, 'demo/index.html'));
-  await publishTypes();
+  await publishTypes(vite);
   await writeFile(stamp, '');
   await utimes(stamp, startedAt, startedAt);
 }

@@ -111,7 +111,9 @@ async function buildWeb(startedAt) {
     await cp(join(swagger, name), join(dist, 'web/docs', name));
   }
   const changedAt = Math.max(
-    ...['src/web', 'config/build-web.mjs', 'package-lock.json'].map((name) => newest(join(root, name))),
+    ...['src/web', 'src/protocol', 'machines', 'config/build-web.mjs', 'package-lock.json'].map((name) =>
+      newest(join(root, name)),
+    ),
   );
   if (changedAt > newest(webStamp)) {
     await buildWithVite(startedAt);

@@ -23,7 +23,7 @@ const rings: Readonly<Record<string, Ring>> = {
   /** What engines promise, and rules and texts that every engine shares. */
   contracts: {
     files: /contract\.ts$|^src\/(?:bots\/policy|mail\/templates\/[\w-]+|stores\/grouped|upstream\/defaults)\.ts$/,
-    rings: [...inner, 'host'],
+    rings: [...inner, 'host', 'protocol'],
     packages: [],
   },
   drivers: {
@@ -47,12 +47,12 @@ const rings: Readonly<Record<string, Ring>> = {
   /** How callers reach features: values in, values out, no socket. */
   edges: {
     files: /^src\/(?:channel|http)\//,
-    rings: [...rules, 'features', 'protocol'],
+    rings: [...rules, 'features'],
     packages: ['zod', 'zod-openapi', 'node:'],
   },
   transport: {
     files: /^src\/transport\//,
-    rings: ['kernel', 'edges'],
+    rings: ['kernel', 'protocol', 'edges'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
   web: { files: /^src\/web\//, rings: ['protocol'], packages: ['preact', '@preact/signals'] },

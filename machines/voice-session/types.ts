@@ -1,14 +1,8 @@
-export type VoiceState = 'engaged' | 'idle' | 'stale' | 'ended';
+import type { EndReason, RequestedEnd } from './end-reasons.ts';
 
-export type EndReason =
-  | 'duration_exceeded'
-  | 'idle_exceeded'
-  | 'quota_exceeded'
-  | 'closed_by_client'
-  | 'closed_by_operator'
-  | 'key_revoked'
-  | 'upstream_ended'
-  | 'abandoned';
+export type { EndReason, RequestedEnd } from './end-reasons.ts';
+
+export type VoiceState = 'engaged' | 'idle' | 'stale' | 'ended';
 
 /** The truth of one voice session: what every store keeps (architecture section 3). Times are milliseconds since the Unix epoch. */
 export interface VoiceRecord {
@@ -47,9 +41,6 @@ export interface VoiceLimits {
   readonly staleGraceSec: number;
   readonly staleReapSec: number;
 }
-
-/** Reasons that come from outside the machine; the others are the clock's. */
-export type RequestedEnd = Exclude<EndReason, 'duration_exceeded' | 'idle_exceeded' | 'abandoned'>;
 
 /** Every event carries its time: machines have no clock of their own. */
 export type VoiceEvent =

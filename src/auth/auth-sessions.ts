@@ -2,7 +2,8 @@ import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts
 import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, DestroyReason } from '../../machines/auth-session/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';

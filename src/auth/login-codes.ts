@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';

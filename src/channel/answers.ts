@@ -1,6 +1,8 @@
 import { classify, savedState } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
-import { codes, type Refusal, Unavailable } from '../kernel/errors.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { Refusal } from '../protocol/refusal.ts';
+import { ERROR_CODES } from '../protocol/error-codes.ts';
 import { edgeRefusal, withLimit } from '../limits/edge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import { endedRefusal, viewOf } from '../voice/view.ts';
@@ -33,7 +35,7 @@ export function endedFrame(reason: EndReason, { sessions }: Pick<ChannelParts, '
 /** The answer to a frame that failed; the client may send it again. */
 export function faultFrame(fault: unknown, frame: ClientFrame): ServerFrame {
   const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-  return { type: 'error', code, userMessage: codes[code].userMessage, id: 'id' in frame ? frame.id : undefined };
+  return { type: 'error', code, userMessage: ERROR_CODES[code].userMessage, id: 'id' in frame ? frame.id : undefined };
 }
 
 export function refusalFrame({ code, error, userMessage, additions }: Refusal, id: string): ServerFrame {

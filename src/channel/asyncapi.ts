@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { clientFrames, serverFrames } from '../protocol/frames.ts';
-import { closeCode } from './socket.ts';
+import { closeCode, closeMeanings } from '../protocol/close-codes.ts';
 
 export interface ChannelAddress {
   /** The service's own address, http or https. */
@@ -28,17 +28,9 @@ const pushes = {
   error: 'A frame that was not understood, or a fault; the third bad frame closes the socket',
 } as const satisfies Partial<Record<ServerFrameName, string>>;
 
-const closeCodes = `Close codes: ${Object.entries({
-  [closeCode.badFrames]: 'three bad frames',
-  [closeCode.noAttach]: 'no attach in time',
-  [closeCode.sessionOver]: 'the session is over',
-  [closeCode.unknownSession]: 'unknown session, or an e-mail address that is not its own',
-  [closeCode.tooMany]: 'too many frames, or too many sockets of one session or address',
-  [closeCode.overloaded]: 'the client does not read what it is sent',
-  [closeCode.goingAway]: 'the node is going away: connect again',
-})
-  .map(([code, meaning]) => `${code} ${meaning}`)
-  .join('; ')}.`;
+const closeCodes = (Object.keys(closeCode) as (keyof typeof closeCode)[])
+  .map((name) => `${closeCode[name]} ${closeMeanings[name]}`)
+  .join('; ');
 
 /** The AsyncAPI 3.0 document of the heartbeat channel: the schemas that read the frames are the ones that describe them. */
 export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress, version: string): object {
@@ -62,7 +54,7 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
       heartbeat: {
         address: path,
         title: 'Heartbeat channel',
-        description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB. One socket serves one session; unknown fields are ignored on both sides. ${closeCodes}`,
+        description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB. One socket serves one session; unknown fields are ignored on both sides. Close codes: ${closeCodes}.`,
         messages: Object.fromEntries(
           Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
         ),

@@ -1,6 +1,8 @@
 import { stateAfter } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
-import { codes } from '../kernel/errors.ts';
+import { closeCode } from '../protocol/close-codes.ts';
+import { ERROR_CODES } from '../protocol/error-codes.ts';
+import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { speaksFor } from '../voice/proof.ts';
 import type { Account } from './accounts.ts';
@@ -8,11 +10,10 @@ import { attachedFrame, endedFrame, faultFrame, toldState } from './answers.ts';
 import type { Channel } from './channel.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { Place } from './places.ts';
-import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 import { readFrame } from './read-frame.ts';
-import { closeCode, type Socket, type SocketListener } from './socket.ts';
+import type { Socket, SocketListener } from './socket.ts';
 import { answerUsage } from './usage-answer.ts';
-import { payForViolation } from './violation.ts';
+import { endLoginOnViolation } from './violation.ts';
 import { untoldWarning, type Warning } from './warnings.ts';
 
 type Frame<Type> = Extract<ClientFrame, { type: Type }>;
@@ -233,7 +234,7 @@ export class Connection implements SocketListener {
 
   #answerEnd(record: VoiceRecord, reason: EndReason): Eventually<void> {
     this.#tellEnd(reason);
-    return payForViolation(record, reason, this.#channel.parts);
+    return endLoginOnViolation(record, reason, this.#channel.parts);
   }
 
   #tellEnd(reason: EndReason): void {
@@ -257,7 +258,7 @@ export class Connection implements SocketListener {
 
   #refuseFrame(): void {
     this.#badFrames += 1;
-    this.send({ type: 'error', code: 'INVALID_REQUEST', userMessage: codes.INVALID_REQUEST.userMessage });
+    this.send({ type: 'error', code: 'INVALID_REQUEST', userMessage: ERROR_CODES.INVALID_REQUEST.userMessage });
     if (this.#badFrames >= MAX_BAD_FRAMES) this.close(closeCode.badFrames, 'bad frames');
   }
 

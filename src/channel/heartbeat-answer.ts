@@ -1,12 +1,11 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { viewOf } from '../voice/view.ts';
+import { viewOf, viewText } from '../voice/view.ts';
 
 /**
  * The answer to a heartbeat of an engaged session as text, which is what JSON.stringify makes of the frame, at a third of
  * its cost: nothing but the id can hold a character that needs escaping.
  */
 export function heartbeatAnswer(record: VoiceRecord, at: number, id: string | number | undefined): string {
-  const { active, startedAt, lastSeenAt, durationSec, idleSec } = viewOf(record, at);
   const idText = id === undefined ? '' : `"id":${typeof id === 'string' ? JSON.stringify(id) : id},`;
-  return `{"type":"heartbeat",${idText}"session":{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}},"state":"engaged"}`;
+  return `{"type":"heartbeat",${idText}"session":${viewText(viewOf(record, at))},"state":"engaged"}`;
 }

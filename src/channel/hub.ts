@@ -1,15 +1,16 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { closeCode } from '../protocol/close-codes.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { Bus, BusMessage } from '../stores/bus/contract.ts';
 import type { Leases } from '../stores/slots/contract.ts';
 import { Accounts } from './accounts.ts';
 import { toldState } from './answers.ts';
-import { CatchUp } from './catch-up.ts';
 import type { Channel } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { ChannelParts } from './parts.ts';
 import { MAX_SOCKETS, Places } from './places.ts';
-import { closeCode, type Socket, type SocketListener } from './socket.ts';
+import { Resync } from './resync.ts';
+import type { Socket, SocketListener } from './socket.ts';
 
 const ATTACH_MS = 5000;
 /** Sessions that are looked at together after a gap. */
@@ -27,8 +28,8 @@ export interface HubParts extends ChannelParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** What becomes of a socket that was refused. */
-const deaf: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
+/** The listener of a socket that was refused. */
+const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
 /** The sockets of this node. Pushes reach a socket on whichever node it hangs, because every node hears the bus. */
 export class Hub implements Channel<Connection> {
@@ -41,7 +42,7 @@ export class Hub implements Channel<Connection> {
   /** Nearly every session has one socket, for which a set would be a waste. */
   readonly #bySession = new Map<string, Connection | Set<Connection>>();
   readonly #stopListening: () => void;
-  readonly #catchUp: CatchUp;
+  readonly #resync: Resync;
   /** Sessions that the bus told of since the present look began. */
   #moved: Set<string> | undefined;
 
@@ -57,7 +58,7 @@ export class Hub implements Channel<Connection> {
       at,
     );
     this.places = new Places(this.sessions, sockets, onError);
-    this.#catchUp = new CatchUp(parts.bus, at, () => this.#look(), onError);
+    this.#resync = new Resync(parts.bus, at, () => this.#look(), onError);
     this.#stopListening = parts.bus.subscribe((message) => {
       if (message.type === 'session.moved') {
         this.#moved?.add(message.sessionId);
@@ -80,7 +81,7 @@ export class Hub implements Channel<Connection> {
     const account = this.addresses.enter(address);
     if (account !== undefined) return new Connection(socket, account, this);
     socket.close(closeCode.tooMany, 'too many sockets of this address');
-    return deaf;
+    return ignoring;
   }
 
   expect(connection: Connection): void {
@@ -116,13 +117,13 @@ export class Hub implements Channel<Connection> {
     this.places.renew(at);
     this.sessions.tidy(at);
     this.addresses.tidy(at);
-    this.#catchUp.tick(at);
+    this.#resync.tick(at);
   }
 
   /** The node goes away: every client is told to connect elsewhere (1012). */
   close(): void {
     this.#stopListening();
-    this.#catchUp.close();
+    this.#resync.close();
     for (const connection of [...this.#expected.keys(), ...this.#all()])
       connection.close(closeCode.goingAway, 'the node is going away');
   }

@@ -17,14 +17,3 @@ export interface SocketListener {
   /** The connection is gone, whoever ended it. */
   closed(): void;
 }
-
-/** Close codes (contract section 7). */
-export const closeCode = {
-  goingAway: 1012,
-  badFrames: 4400,
-  noAttach: 4401,
-  sessionOver: 4403,
-  unknownSession: 4404,
-  tooMany: 4429,
-  overloaded: 4503,
-} as const;

@@ -1,5 +1,5 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { toMicroDollars } from '../quota/dollars.ts';
 import { reportUsage } from '../quota/report-usage.ts';
 import { subjectOfSession } from '../quota/session-proof.ts';

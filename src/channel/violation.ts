@@ -7,7 +7,7 @@ import type { ChannelParts } from './parts.ts';
  * Destroys the login that opened a console session when its client is answered with a violation, as over HTTP (contract section 5).
  * A push is no answer. @throws Unavailable (rejects) when the database is away: then the login goes on
  */
-export function payForViolation(
+export function endLoginOnViolation(
   { loginId }: VoiceRecord,
   reason: EndReason,
   { logins, clock }: Pick<ChannelParts, 'logins' | 'clock'>,

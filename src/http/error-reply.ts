@@ -1,21 +1,23 @@
 import type { HttpReply } from './message.ts';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { ErrorBody } from '../protocol/error-body.ts';
+import { Refusal } from '../protocol/refusal.ts';
 
 const RETRY_WHEN_AWAY_SEC = 2;
 
-/** The body of every error (specification section 7). */
-export function errorBody(refusal: Refusal): object {
+/** The body that tells of a refusal; JSON leaves out what it does not have. */
+export function errorBody(refusal: Refusal): ErrorBody {
   const { retryAfter, reason, maxMinutes, counted, usage, details } = refusal.additions;
   return {
     error: refusal.error,
     code: refusal.code,
     userMessage: refusal.userMessage,
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(maxMinutes === undefined ? {} : { maxMinutes }),
-    ...(counted === undefined ? {} : { counted }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(details === undefined ? {} : { details }),
+    retryAfter,
+    reason,
+    maxMinutes,
+    counted,
+    usage,
+    details,
   };
 }
 

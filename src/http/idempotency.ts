@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { MAX_KEY, MIN_CREATE_KEY } from '../protocol/idempotency.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import type { Claim, Found, Replays } from '../stores/replays/contract.ts';
 import type { HttpRequest } from './message.ts';
 import type { Answer } from './route.ts';
@@ -9,9 +11,6 @@ const KEEP_MS = 10 * 60_000;
 /** When a repeat first looks whether the first is done; then it waits twice as long each time, and at most a second. */
 const FIRST_LOOK_MS = 50;
 const MAX_LOOK_MS = 1000;
-/** Long enough for a key that was drawn at random. */
-const MIN_CREATE_KEY = 16;
-const MAX_KEY = 255;
 /** On top of a mint: what the stores take at most. Should this process die, its claim lapses then. */
 const CLAIM_GRACE_MS = 10_000;
 /** On top of a mint: a repeat is told to come again before its own reply is overdue. */

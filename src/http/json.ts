@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { clip } from '../kernel/clip.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 
 const MAX_DEPTH = 32;

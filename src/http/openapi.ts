@@ -8,11 +8,17 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { codes, type Code } from '../kernel/errors.ts';
+import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
+import { createReply, createRequest } from '../protocol/create.ts';
+import { errorBody } from '../protocol/error-body.ts';
+import { authSession } from '../protocol/login.ts';
+import { operatorSession } from '../protocol/operator.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { sessionView } from '../protocol/session.ts';
+import { usage } from '../protocol/usage.ts';
 import { errorBody as errorBodyOf } from './error-reply.ts';
-import { errorExamples } from './error-examples.ts';
 import type { Route } from './route.ts';
-import { errorBody } from './schemas.ts';
+import { sample } from './samples.ts';
 
 const tags = [
   { name: 'Voice sessions', description: 'Opening, keeping alive and ending one conversation.' },
@@ -27,7 +33,7 @@ const replyHeaders = {
   'X-Request-Id': {
     description: 'Under this id the log tells why.',
     schema: { type: 'string' },
-    example: 'req_AMumvXlM6',
+    example: sample.requestId,
   },
   'X-RateLimit-Limit': {
     description: 'Requests a minute in the tighter window.',
@@ -50,6 +56,17 @@ const replyHeaders = {
 type ReplyHeader = keyof typeof replyHeaders;
 
 const rateHeaders: readonly ReplyHeader[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+
+/** Shapes that have a name of their own, so that generated clients have one too. */
+const schemas = {
+  CreateSessionRequest: createRequest,
+  CreateSessionReply: createReply,
+  Error: errorBody,
+  UsageTotals: usage,
+  LiveSession: sessionView,
+  AuthSession: authSession,
+  OperatorSession: operatorSession,
+};
 
 /** What any request with a body may be refused for. */
 const bodyCodes: readonly Code[] = ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
@@ -84,6 +101,7 @@ export function describeRoutes(routes: readonly Route[], version: string, server
           service: { type: 'http', scheme: 'bearer', description: 'One of SERVICE_TOKENS, for trusted back ends.' },
         },
         headers: replyHeaders,
+        schemas,
       },
     },
     open,
@@ -154,7 +172,7 @@ function refusalsOf(route: Route): Set<Code> {
 function byStatus(refusals: ReadonlySet<Code>): Map<number, Code[]> {
   const groups = new Map<number, Code[]>();
   for (const code of refusals) {
-    const { status } = codes[code];
+    const { status } = ERROR_CODES[code];
     groups.set(status, [...(groups.get(status) ?? []), code]);
   }
   return groups;
@@ -169,7 +187,7 @@ function withRefusals(
 ): ZodOpenApiResponseObject {
   const examples = Object.fromEntries(
     here.map((code) => {
-      const example = route.refusalExamples?.[code] ?? errorExamples[code];
+      const example = route.refusalExamples?.[code] ?? exampleOf(code);
       return [code, { summary: example.userMessage, value: errorBodyOf(example) }];
     }),
   );
@@ -190,6 +208,11 @@ function withRefusals(
       },
     },
   };
+}
+
+function exampleOf(code: Code): Refusal {
+  const { error, ...additions } = ERROR_CODES[code].example;
+  return new Refusal(code, error, additions);
 }
 
 function headersOf(route: Route, status: number): Record<string, { $ref: string }> {

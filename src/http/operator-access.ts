@@ -1,5 +1,5 @@
 import { matchesEmailList } from '../protocol/email.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import type { Call } from './route.ts';
 
 export interface OperatorRule {

@@ -1,5 +1,5 @@
 import type { BlockList } from 'node:net';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { edgeRefusal, tighter, withLimit, type EdgeCount, type EdgeLimits } from '../limits/edge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
@@ -8,7 +8,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { addressScope, clientAddress } from './client-address.ts';
 import { corsHeaders, corsScopeOf, mayUseCookie, preflightHeaders, type Origins } from './cors.ts';
 import { errorBody, refusalOfFault } from './error-reply.ts';
-import { parseInWords } from './issue-words.ts';
+import { parseInWords } from '../protocol/issue-words.ts';
 import { parseJsonObject } from './json.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
 import type { Login } from '../auth/known-logins.ts';

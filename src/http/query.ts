@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { clip } from '../kernel/clip.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { parseInWords } from './issue-words.ts';
+import { parseInWords } from '../protocol/issue-words.ts';
 
 const MAX_NAME_LENGTH = 200;
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Login } from '../auth/known-logins.ts';
-import type { Code, Refusal } from '../kernel/errors.ts';
+import type { Refusal } from '../protocol/refusal.ts';
+import type { Code } from '../protocol/error-codes.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { HttpRequest } from './message.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Header } from './reply-head.ts';
 import type { Answer, Call, Result } from './route.ts';

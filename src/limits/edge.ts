@@ -1,4 +1,4 @@
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Counted, WindowCount, Windows } from '../stores/windows/contract.ts';
 

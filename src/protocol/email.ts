@@ -9,33 +9,37 @@ const localPart = /^(?![^@]{65})[^.@]+(?:\.[^.@]+)*@/;
  * non-ASCII character. Domains with other letters are written in their ASCII form (xn--…): look-alike letters would otherwise
  * make two people of one address. The patterns run before the lower-casing, which turns some letters (the Kelvin sign) into ASCII.
  */
-export const emailSchema = z
+export const email = z
   .string()
   .trim()
   .max(MAX_LENGTH, `must have at most ${MAX_LENGTH} characters`)
   .regex(z.regexes.html5Email, 'must be one plain e-mail address such as name@example.com')
   .regex(localPart, 'must have at most 64 characters before the @, and single dots between them')
-  .toLowerCase();
+  .toLowerCase()
+  .meta({ description: 'One plain e-mail address', examples: ['ada@example.com'] });
 
 /** An address, or none: `""` and null are what forms and serializers send for a user without one. */
-export const optionalEmailSchema = z
-  .union([emailSchema, z.literal(''), z.null()], { error: 'must be one plain e-mail address such as name@example.com' })
+export const optionalEmail = z
+  .union([email, z.literal(''), z.null()], { error: 'must be one plain e-mail address such as name@example.com' })
   .transform((address) => (address === null || address === '' ? undefined : address))
-  .optional();
+  .optional()
+  .meta({
+    description: 'Needed when the session was created for an e-mail address; "" and null are as if left out',
+  });
 
 /** The address in the form that the rest of the service uses, or undefined when the text is not one plain address. */
 export function parseEmail(text: string): string | undefined {
-  return emailSchema.safeParse(text).data;
+  return email.safeParse(text).data;
 }
 
 /**
  * Whether a parsed address is on a list such as CONSOLE_EMAILS: `*` is everybody, `@example.com` everybody of exactly that
  * domain, anything else one address. Case does not matter; an empty list admits nobody.
  */
-export function matchesEmailList(email: string, list: readonly string[]): boolean {
-  const domain = email.slice(email.lastIndexOf('@'));
+export function matchesEmailList(address: string, list: readonly string[]): boolean {
+  const domain = address.slice(address.lastIndexOf('@'));
   return list.some((entry) => {
     const wanted = entry.trim().toLowerCase();
-    return wanted === '*' || wanted === email || wanted === domain;
+    return wanted === '*' || wanted === address || wanted === domain;
   });
 }

@@ -2,6 +2,7 @@ import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { KeyLimits, KeyTotals } from '../stores/tenants/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
+import type { Usage } from '../protocol/usage.ts';
 import type { QuotaDay } from './calendar.ts';
 
 /** A widget key's limits: what it overrides of the widget defaults (contract section 3). */
@@ -57,16 +58,8 @@ export function nearsCeiling(after: UsageTotals, entry: UsageTotals, limits: Cal
   );
 }
 
-/** Usage totals as clients see them (specification section 2.6). */
-export interface UsageView {
-  readonly tokens: number;
-  readonly dollars: number;
-  readonly dailyTokenLimit: number;
-  readonly dailyDollarLimit: number;
-  readonly resetAt: string;
-}
-
-export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaDay): UsageView {
+/** Totals as clients see them. */
+export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaDay): Usage {
   return {
     tokens: totals.tokens,
     dollars: totals.microDollars / 1_000_000,

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { Refusal, type RefusalAdditions } from '../kernel/errors.ts';
+import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
+import type { ErrorAdditions } from '../protocol/error-body.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import type { Usage } from '../protocol/usage.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
-import { endMessages } from '../voice/view.ts';
 import type { VoiceSessions } from '../voice/voice-sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
-import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf, type UsageView } from './ceilings.ts';
+import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf } from './ceilings.ts';
 import type { CallerCeilings } from './key-ceilings.ts';
 import type { SessionProofParts, UsageSubject } from './session-proof.ts';
 
@@ -31,11 +33,7 @@ export interface UsageParts extends SessionProofParts, CallerCeilings {
  * @returns a Refusal USAGE_IMPLAUSIBLE or IDEMPOTENCY_MISMATCH when nothing was counted
  * @throws Unavailable when the database is away: then nothing is counted.
  */
-export async function reportUsage(
-  who: UsageSubject,
-  report: UsageReport,
-  parts: UsageParts,
-): Promise<UsageView | Refusal> {
+export async function reportUsage(who: UsageSubject, report: UsageReport, parts: UsageParts): Promise<Usage | Refusal> {
   const { subject, tenantId, keyId, sessionId, sessionAtMost } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
   const today = parts.calendar(atMs);
@@ -67,7 +65,7 @@ export async function reportUsage(
   const view = usageView(totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
   if (!isKeyOver && !exceeds(totals, limits)) return view;
   // The session that reports it has just ended.
-  const words = sessionId === null ? {} : { userMessage: endMessages.quota_exceeded };
+  const words = sessionId === null ? {} : { userMessage: END_REASONS.quota_exceeded.userMessage };
   return quotaRefusal({ counted: true, usage: view, ...words });
 }
 
@@ -97,7 +95,7 @@ function warnOfCeilings(who: UsageSubject, after: UsageTotals, entry: UsageTotal
 }
 
 /** @param report what a refused report was counted to; a refused create has none */
-export function quotaRefusal(report: Pick<RefusalAdditions, 'counted' | 'usage' | 'userMessage'> = {}): Refusal {
+export function quotaRefusal(report: Pick<ErrorAdditions, 'counted' | 'usage' | 'userMessage'> = {}): Refusal {
   return new Refusal(
     'DAILY_QUOTA_EXCEEDED',
     report.counted === true

@@ -1,16 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Refusal } from '../kernel/errors.ts';
-import type { Agent, Tenant, Tool, WidgetKey } from '../stores/tenants/contract.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import type { Tool } from '../protocol/agent.ts';
+import type { CreateRequest } from '../protocol/create.ts';
+import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import { defaultModel, defaultVoice } from '../upstream/defaults.ts';
 
-/** What a caller may say about the session (specification section 2.2); all of it optional. */
-export interface SessionWish {
-  readonly agentId?: string | undefined;
-  readonly model?: string | undefined;
-  readonly voice?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly tools?: readonly Tool[] | undefined;
-}
+/** What a caller may say about the session; all of it optional. */
+export type SessionWish = Pick<CreateRequest, 'agentId' | 'model' | 'voice' | 'instructions' | 'tools'>;
 
 /** What the session will be. */
 export interface SessionConfig {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import type { Audit } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-
-/** Contract section 5: what instructions and tools may hold, in the tenants file and in a request alike. */
-const maxInstructionBytes = 32 * 1024;
-const maxTools = 128;
-const toolName = /^[A-Za-z0-9_-]{1,64}$/;
+import { agentSettings } from '../protocol/agent.ts';
 
 interface Asked {
   readonly input?: unknown;
@@ -30,31 +26,10 @@ function whole(max: number): z.ZodNumber {
   return z.int(wanted(what)).min(0, `must be ${what}`).max(max, `must be ${what}`);
 }
 
-/** A tool; fields beyond these pass through to the provider. */
-const toolSchema = z.looseObject(
-  {
-    kind: text(1, 64),
-    name: z
-      .string(wanted('a tool name'))
-      .regex(toolName, 'must be a tool name: 1 to 64 letters, digits, hyphens and underscores'),
-    description: text(0, 8192).optional(),
-  },
-  wanted('an object with kind, name and description'),
-);
-
-const toolsSchema = z.array(toolSchema, wanted('a list of tools')).max(maxTools, `must be at most ${maxTools} tools`);
-
-const instructionsSchema = z
-  .string(wanted('a text'))
-  .refine((value) => Buffer.byteLength(value) <= maxInstructionBytes, 'must be at most 32 KiB (as UTF-8)');
-
 const agentSchema = z.strictObject(
   {
     id: identifier(128),
-    model: text(1, 128).optional(),
-    voice: text(1, 128).optional(),
-    instructions: instructionsSchema.optional(),
-    tools: toolsSchema.optional(),
+    ...agentSettings.shape,
   },
   wanted('an object with at least an id'),
 );

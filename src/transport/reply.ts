@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpReply } from '../http/message.ts';
-import { type Code, codes } from '../kernel/errors.ts';
+import { type Code, ERROR_CODES } from '../protocol/error-codes.ts';
 import type { NativeResponse } from './native.ts';
 
 /** A reply that must not be sent as it is; a defect of the handler, never the caller's fault. */
@@ -17,7 +17,7 @@ export const lastResort: HttpReply = {
 
 /** The error body of contract section 2 for the few replies that the transport makes without a handler. */
 export function errorBody(code: Code, error: string): string {
-  return JSON.stringify({ error, code, userMessage: codes[code].userMessage });
+  return JSON.stringify({ error, code, userMessage: ERROR_CODES[code].userMessage });
 }
 
 // Header names come from our code, so there are few; each is checked once.

@@ -1,5 +1,5 @@
 import type { Socket, SocketListener } from '../channel/socket.ts';
-import { closeCode } from '../channel/socket.ts';
+import { closeCode } from '../protocol/close-codes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import type { NativeApp, NativeRequest, NativeSocket, NativeUpgradeResponse, UpgradeContext } from './native.ts';

@@ -1,18 +1,10 @@
-/** A tool as tenants and callers describe it: any kind, with further fields of its own. */
-export interface ToolDefinition {
-  readonly kind: string;
-  readonly name: string;
-  readonly description?: string | undefined;
-  /** JSON Schema of the arguments. */
-  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  readonly [further: string]: unknown;
-}
+import type { Tool } from '../protocol/agent.ts';
 
 export interface MintRequest {
   readonly model: string;
   readonly voice: string;
   readonly instructions?: string | undefined;
-  readonly tools: readonly ToolDefinition[];
+  readonly tools: readonly Tool[];
   /** Tells the provider which calls come from one end user, without telling who. */
   readonly subjectHash: string;
   /** Aborts when nobody waits for the secret any more. */
@@ -28,22 +20,10 @@ export interface Minted {
   readonly expiresAtSec: number;
 }
 
-export interface Capabilities {
-  /** We can end a call that is going on. */
-  readonly canHangUp: boolean;
-  /** The client can not change what was configured at the mint. */
-  readonly canLockConfig: boolean;
-  /** The provider ends the call after a time that we set. */
-  readonly canCapDuration: boolean;
-  /** We see the tokens used without being told by the client. */
-  readonly observesUsage: boolean;
-}
-
 export interface UpstreamProvider {
   readonly name: string;
   /** True: the secrets open nothing real. */
   readonly simulated: boolean;
-  readonly capabilities: Capabilities;
   /**
    * Mints one client secret. Never retried here: a mint whose reply was lost may have happened.
    * @throws UpstreamFault

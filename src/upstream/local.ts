@@ -15,7 +15,6 @@ export interface LocalOptions {
 export class LocalProvider implements UpstreamProvider {
   readonly name = 'local';
   readonly simulated = true;
-  readonly capabilities = { canHangUp: false, canLockConfig: false, canCapDuration: false, observesUsage: false };
   readonly #ttlSec: number;
   readonly #clock: Clock;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UpstreamFault } from './contract.ts';
-import type { Minted, MintRequest, ToolDefinition, UpstreamFaultKind, UpstreamProvider } from './contract.ts';
+import type { Minted, MintRequest, UpstreamFaultKind, UpstreamProvider } from './contract.ts';
 import { postJson, PostFailure } from '../kernel/post-json.ts';
 import type { JsonReply, PostFailureKind } from '../kernel/post-json.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
@@ -41,7 +41,6 @@ export class OpenAiProvider implements UpstreamProvider {
   readonly name = 'openai';
   readonly simulated = false;
   /** A secret is a bearer token for a call whose id only the browser learns; nothing holds that call from here. */
-  readonly capabilities = { canHangUp: false, canLockConfig: false, canCapDuration: false, observesUsage: false };
   readonly #options: OpenAiOptions;
   readonly #url: URL;
 
@@ -106,7 +105,7 @@ function describeSession({ model, voice, instructions, tools }: MintRequest): ob
 }
 
 /** Only what the model needs: a tool's further fields (addresses, headers) are for whoever runs it, and may be secret. */
-function asFunctionTool({ name, description, parameters }: ToolDefinition): object {
+function asFunctionTool({ name, description, parameters }: MintRequest['tools'][number]): object {
   return { type: 'function', name, description, parameters: parameters ?? { type: 'object' } };
 }
 

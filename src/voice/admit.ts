@@ -3,26 +3,15 @@ import type { BotDetector, Evidence } from '../bots/contract.ts';
 import { isBlocked } from '../bots/policy.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import type { Login } from '../auth/known-logins.ts';
-import { Refusal } from '../kernel/errors.ts';
+import type { CreateRequest } from '../protocol/create.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { withOverrides } from '../quota/ceilings.ts';
-import type { Tenant, Tool, WidgetKey } from '../stores/tenants/contract.ts';
+import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
 import type { AdmittedCaller } from './allowances.ts';
 import { invalidWidgetKey } from './proof.ts';
-
-/** The create request (specification section 2.2 and the contract's optional `email`). */
-export interface CreateRequest {
-  readonly model?: string | undefined;
-  readonly voice?: string | undefined;
-  readonly tenantId?: string | undefined;
-  readonly agentId?: string | undefined;
-  readonly widgetKey?: string | undefined;
-  readonly tools?: readonly Tool[] | undefined;
-  readonly instructions?: string | undefined;
-  readonly email?: string | undefined;
-}
 
 export interface AdmissionParts {
   readonly directory: TenantDirectory;

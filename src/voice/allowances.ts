@@ -1,6 +1,6 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { totalCeilings, isSpent } from '../quota/ceilings.ts';
 import { quotaRefusal } from '../quota/report-usage.ts';

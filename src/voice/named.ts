@@ -1,10 +1,8 @@
-import { Refusal } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { sessionName } from '../protocol/session.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import { sessionNotFound } from './proof.ts';
-
-/** What names a voice session: its whole id, or its ref. */
-export const sessionName = /^s:[0-9a-f]{32}:(?:[A-Za-z0-9_-]{7}|[A-Za-z0-9_-]{22})$/;
 
 /**
  * The whole id of the session that an operator names by its id or its ref. Sessions are in the history before they are known to

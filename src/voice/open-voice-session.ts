@@ -1,5 +1,6 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { randomId } from '../kernel/ids.ts';
 import { quotaRefusal } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -159,7 +160,7 @@ async function settle(
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     refusal = spent;
   } catch (fault) {
-    await parts.sessions.end(id, 'upstream_ended', startedAtMs);
+    await parts.sessions.end(id, 'create_failed', startedAtMs);
     throw fault;
   }
   if (refusal !== undefined) await parts.sessions.end(id, 'quota_exceeded', startedAtMs);

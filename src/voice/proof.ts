@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Subjects } from '../auth/subjects.ts';
-import { Refusal } from '../kernel/errors.ts';
+import { Refusal } from '../protocol/refusal.ts';
 
 /**
  * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (contract section 5), and

@@ -170,7 +170,7 @@ export function createVoiceSessions(parts: VoiceParts) {
         if (present !== undefined && present.endedAtMs !== null) return await endAgain(present);
         if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
       } catch (fault) {
-        const undone = await host.send(record.id, { type: 'END', at: record.startedAtMs, reason: 'upstream_ended' });
+        const undone = await host.send(record.id, { type: 'END', at: record.startedAtMs, reason: 'create_failed' });
         if (undone?.facts.length === 0) await endAgain(undone.record);
         throw fault;
       }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { parseJsonObject } from '../../src/http/json.ts';
-import { Refusal } from '../../src/kernel/errors.ts';
+import { Refusal } from '../../src/protocol/refusal.ts';
 import { somebody } from '../support/app.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { createActor, type AnyStateMachine } from 'xstate';
+import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type {
@@ -79,13 +80,12 @@ export const anyLimits: fc.Arbitrary<VoiceLimits> = fc
   })
   .map(({ graceBeyondIdleSec, ...limits }) => ({ ...limits, staleGraceSec: limits.maxIdleSec + graceBeyondIdleSec }));
 
-const reason = fc.constantFrom<RequestedEnd>(
-  'quota_exceeded',
-  'closed_by_client',
-  'closed_by_operator',
-  'key_revoked',
-  'upstream_ended',
+/** Every reason that an END event may give. */
+export const requestedEnds: readonly RequestedEnd[] = Object.entries(END_REASONS).flatMap(([reason, { causedBy }]) =>
+  causedBy === 'request' ? [reason as RequestedEnd] : [],
 );
+
+const reason = fc.constantFrom(...requestedEnds);
 
 /** How far the time moves from one event to the next: mostly on, sometimes by whole seconds, sometimes a little back. */
 const step = fc.oneof(

@@ -4,7 +4,6 @@ import type { Minted, MintRequest, UpstreamProvider } from '../../src/upstream/c
 export class FakeProvider implements UpstreamProvider {
   readonly name = 'fake';
   readonly simulated = true;
-  readonly capabilities = { canHangUp: false, canLockConfig: false, canCapDuration: false, observesUsage: false };
   /** Every mint that was asked for, in order. */
   readonly requests: MintRequest[] = [];
   /** What the next mints do. */

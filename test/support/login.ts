@@ -1,5 +1,5 @@
 import type { AuthSessions, OpenedAuthSession } from '../../src/auth/auth-sessions.ts';
-import { Refusal } from '../../src/kernel/errors.ts';
+import { Refusal } from '../../src/protocol/refusal.ts';
 import type { Logins } from '../../src/stores/logins/contract.ts';
 
 /** Logs an address in without a code. */

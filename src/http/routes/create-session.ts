@@ -1,13 +1,14 @@
-import type { z } from 'zod';
-import { Refusal } from '../../kernel/errors.ts';
-import { admit, judge, type Admission, type AdmissionParts, type CreateRequest } from '../../voice/admit.ts';
+import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
+import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { admit, judge, type Admission, type AdmissionParts } from '../../voice/admit.ts';
 import type { AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenedSession, type OpenParts } from '../../voice/open-voice-session.ts';
 import { invalidWidgetKey } from '../../voice/proof.ts';
 import { addressScope } from '../client-address.ts';
 import { once, type ReplayParts } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
-import { createIdempotencyHeader, createReply, createRequest, sample } from '../schemas.ts';
+import { sample } from '../samples.ts';
 
 export interface CreateSessionParts extends AdmissionParts, OpenParts, ReplayParts {
   /** The service's own address, without a trailing slash. */
@@ -54,7 +55,7 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
   });
 }
 
-const exampleReply: z.infer<typeof createReply> = {
+const exampleReply: CreateReply = {
   id: 'sess_C9CwUVUzUzYIssh3ELY1d',
   sm_session_id: sample.sm_session_id,
   client_secret: { value: 'ek_68af296e8e408191a1120ab6383263c2', expires_at: 1_893_499_260 },
@@ -66,7 +67,7 @@ const exampleReply: z.infer<typeof createReply> = {
   limits: { maxMinutes: 15, maxIdleSec: 300 },
 };
 
-async function create(call: Call<z.infer<typeof createRequest>>, parts: CreateSessionParts): Promise<Result> {
+async function create(call: Call<CreateRequest>, parts: CreateSessionParts): Promise<Result> {
   await parts.directory.awake();
   const admission = admit(call.body, call.login, call.origin, parts);
   if (admission instanceof Refusal) return admission;
@@ -107,7 +108,7 @@ async function endIfRevoked(
   return invalidWidgetKey();
 }
 
-function replyOf({ record, minted }: OpenedSession, parts: CreateSessionParts): z.infer<typeof createReply> {
+function replyOf({ record, minted }: OpenedSession, parts: CreateSessionParts): CreateReply {
   const base = parts.publicUrl();
   const { maxMinutes, maxIdleSec } = parts.sessions.limits;
   return {

@@ -1,4 +1,5 @@
 import type { Eventually } from '../../kernel/eventually.ts';
+import type { DemoConfig } from '../../protocol/demo-config.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import { findDemoKey } from '../../tenants/demo.ts';
 import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../route.ts';
@@ -9,17 +10,6 @@ export interface DemoParts {
   readonly provider: { readonly name: string; readonly simulated: boolean };
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
-}
-
-/** What the demo page must know before it can start. */
-export interface DemoConfig {
-  /** Null where no demo key is left (production): then the page's address names one. */
-  readonly widgetKey: string | null;
-  readonly tenantId: string | null;
-  readonly agentId: string | null;
-  /** The only origin from which the key works. */
-  readonly keyOrigin: string | null;
-  readonly provider: { readonly name: string; readonly simulated: boolean };
 }
 
 /** Where a page calls a provider with its client secret: the only strangers that the demo page may talk to. */

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { andThen } from '../../kernel/eventually.ts';
+import { sessionProof, sessionReply } from '../../protocol/session.ts';
 import { viewOf } from '../../voice/view.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { optionalEmail, sample, sessionId, sessionReply } from '../schemas.ts';
+import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
@@ -17,7 +17,7 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
-    body: z.object({ sm_session_id: sessionId, email: optionalEmail }),
+    body: sessionProof,
     bodyExample: { sm_session_id: sample.sm_session_id },
     replies: {
       200: {

@@ -1,6 +1,7 @@
-import { z } from 'zod';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { Refusal } from '../../kernel/errors.ts';
+import { readiness, type DependencyHealth } from '../../protocol/health.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { done } from '../../protocol/values.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 
@@ -18,14 +19,12 @@ export interface HealthParts extends OperatorRule {
 
 const PROBE_MS = 1000;
 const tag = 'Operations';
-const dependency = z.object({ ok: z.boolean(), ms: z.number() });
 
 /** GET /healthz, /readyz and /metrics (contract section 2). */
 export function healthRoutes(parts: HealthParts): Route[] {
   // No window counts who asks: however many ask at once, each dependency is asked once.
   const ask = shared(() => askAll(parts.probes));
   const collect = shared(() => parts.metrics.registry.metrics());
-  const readiness = z.object({ ready: z.boolean(), dependencies: z.record(z.string(), dependency) });
   return [
     defineRoute({
       method: 'GET',
@@ -36,7 +35,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
       tag,
       access: 'public',
       window: 'none',
-      replies: { 200: { description: 'Up', schema: z.object({ ok: z.literal(true) }), example: { ok: true } } },
+      replies: { 200: { description: 'Up', schema: done, example: { ok: true } } },
       refusals: [],
       handle: () => ({ status: 200, body: { ok: true } }),
     }),
@@ -95,7 +94,7 @@ function shared<T>(work: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-type Answers = readonly (readonly [name: string, answer: z.infer<typeof dependency>])[];
+type Answers = readonly (readonly [name: string, answer: DependencyHealth])[];
 
 function askAll(probes: HealthParts['probes']): Promise<Answers> {
   return Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const));
@@ -107,7 +106,7 @@ async function ready({ isAccepting }: HealthParts, ask: () => Promise<Answers>):
   return { status: isReady ? 200 : 503, body: { ready: isReady, dependencies: Object.fromEntries(answers) } };
 }
 
-async function timed(probe: Probe): Promise<z.infer<typeof dependency>> {
+async function timed(probe: Probe): Promise<DependencyHealth> {
   const startedAt = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<boolean>((resolve) => {

@@ -1,13 +1,14 @@
-import { z } from 'zod';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Subjects } from '../../auth/subjects.ts';
-import type { Refusal } from '../../kernel/errors.ts';
+import { heartbeatRequest } from '../../protocol/heartbeat.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
+import { sessionReply } from '../../protocol/session.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { optionalEmail, sample, sessionId, sessionReply } from '../schemas.ts';
+import { sample } from '../samples.ts';
 
 export interface HeartbeatParts {
   readonly sessions: VoiceSessions;
@@ -16,12 +17,6 @@ export interface HeartbeatParts {
 }
 
 const json = [['Content-Type', 'application/json; charset=utf-8']] as const;
-
-const body = z.object({
-  sm_session_id: sessionId,
-  email: optionalEmail,
-  idleSec: z.int().min(0).optional().meta({ description: 'How long nobody has spoken, as the client knows it' }),
-});
 
 /** POST /api/realtime/heartbeat (specification section 4.2). */
 export function heartbeatRoute(parts: HeartbeatParts): Route {
@@ -35,7 +30,7 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
-    body,
+    body: heartbeatRequest,
     bodyExample: { sm_session_id: sample.sm_session_id, idleSec: 0 },
     replies: {
       200: {

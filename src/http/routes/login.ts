@@ -1,12 +1,21 @@
-import { z } from 'zod';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { AuthSessions } from '../../auth/auth-sessions.ts';
 import type { LoginCodes } from '../../auth/login-codes.ts';
-import { Refusal } from '../../kernel/errors.ts';
+import {
+  loginReply,
+  noLoginReply,
+  sendCodeReply,
+  sendCodeRequest,
+  verifyCodeReply,
+  verifyCodeRequest,
+  type AuthSession,
+} from '../../protocol/login.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { done } from '../../protocol/values.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { addressScope } from '../client-address.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
-import { authSession, email, ok, sample } from '../schemas.ts';
+import { sample } from '../samples.ts';
 
 export interface LoginParts {
   readonly codes: LoginCodes;
@@ -17,7 +26,7 @@ export interface LoginParts {
 const tag = 'Console login';
 const sentMessage = 'If this address may log in, a code is on its way. It works once.';
 
-const exampleLogin: z.infer<typeof authSession> = {
+const exampleLogin: AuthSession = {
   email: sample.email,
   sessionId: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
   expiresAt: '2030-01-02T12:00:00.000Z',
@@ -37,12 +46,12 @@ function sendRoute({ codes }: LoginParts): Route {
     description: 'The answer is the same for every well-formed address, known or not.',
     tag,
     access: 'proof',
-    body: z.object({ email }),
+    body: sendCodeRequest,
     bodyExample: { email: sample.email },
     replies: {
       200: {
         description: 'If the address may log in, a code is on its way',
-        schema: z.object({ ok, message: z.string(), expiresIn: z.int().meta({ description: 'Seconds' }) }),
+        schema: sendCodeReply,
         example: { ok: true, message: sentMessage, expiresIn: 600 },
       },
     },
@@ -66,18 +75,12 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
       'A code works once, and allows five tries by default. Wrong, expired, used and never sent are the same 401. It ends the login that the same browser had before.',
     tag,
     access: 'proof',
-    body: z.object({
-      email,
-      code: z
-        .string()
-        .regex(/^[0-9]{6}$/, 'must be six digits')
-        .meta({ description: 'The code of the newest mail' }),
-    }),
+    body: verifyCodeRequest,
     bodyExample: { email: sample.email, code: '042137' },
     replies: {
       200: {
         description: 'Logged in; sets the cookie tenant_session',
-        schema: z.object({ ok, session: authSession }),
+        schema: verifyCodeReply,
         example: { ok: true, session: exampleLogin },
       },
     },
@@ -113,12 +116,12 @@ function sessionRoute(): Route {
     replies: {
       200: {
         description: 'The login',
-        schema: authSession.extend({ ok }),
+        schema: loginReply,
         example: { ok: true, ...exampleLogin },
       },
       401: {
         description: 'No login',
-        schema: z.object({ ok: z.literal(false), error: z.string() }),
+        schema: noLoginReply,
         example: { ok: false, error: 'No active session' },
       },
     },
@@ -141,7 +144,7 @@ function logoutRoute({ logins }: LoginParts): Route {
     description: 'Also without a login: the cookie is cleared in any case.',
     tag,
     access: 'console',
-    replies: { 200: { description: 'Logged out', schema: z.object({ ok }), example: { ok: true } } },
+    replies: { 200: { description: 'Logged out', schema: done, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     credentials: ['none', 'cookie'],
     setsCookie: true,

@@ -1,47 +1,10 @@
-import { z } from 'zod';
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import { refOf } from '../../kernel/ids.ts';
+import type { OperatorSession } from '../../protocol/operator.ts';
 import { viewOf } from '../../voice/view.ts';
-import { liveSession, sample } from '../schemas.ts';
+import { sample } from '../samples.ts';
 
-export const state = z.enum(['engaged', 'idle', 'stale', 'ended']);
-
-/** A session as lists show it to operators. */
-export const listed = z
-  .object({
-    id: z.string(),
-    ref: z
-      .string()
-      .meta({ description: 'The first 42 characters of the id, as the log has them: names it, and proves nothing' }),
-    state,
-    caller: z.enum(['widget', 'console']),
-    emailHash: z.string(),
-    tenantId: z.string(),
-    agentId: z.string().nullable(),
-    keyId: z.string().nullable(),
-    provider: z.string(),
-    upstreamId: z.string(),
-    endedAt: z.iso.datetime().nullable(),
-    endReason: z.string().nullable(),
-    session: liveSession,
-  })
-  .meta({ id: 'OperatorSession' });
-
-/** A session by itself: what a list shows, and more. */
-export const detailed = listed.extend({
-  nextDeadline: z.iso.datetime().nullable(),
-  endedBy: z
-    .object({
-      actor: z.string().meta({ description: "An operator's e-mail address, or `service`" }),
-      reason: z.string().nullable(),
-      at: z.iso.datetime(),
-      requestId: z.string().nullable(),
-    })
-    .nullable()
-    .meta({ description: 'Who ended it, where an operator did' }),
-});
-
-export const exampleSession: z.infer<typeof listed> = {
+export const exampleSession: OperatorSession = {
   id: sample.sm_session_id,
   ref: refOf(sample.sm_session_id),
   state: 'engaged',
@@ -58,7 +21,7 @@ export const exampleSession: z.infer<typeof listed> = {
 };
 
 /** How operators see a record that is in a state. */
-export function describe(record: VoiceRecord, state: VoiceState, at: number): z.infer<typeof listed> {
+export function describe(record: VoiceRecord, state: VoiceState, at: number): OperatorSession {
   const {
     id,
     caller,

@@ -1,19 +1,28 @@
 import { z } from 'zod';
 import { classify, nextDeadline } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { Refusal } from '../../kernel/errors.ts';
+import {
+  operatorEndRequest,
+  operatorSessionDetail,
+  operatorSessionPage,
+  overview,
+  sessionFilters,
+  type EndedBy,
+} from '../../protocol/operator.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { sessionReply } from '../../protocol/session.ts';
 import { refOf } from '../../kernel/ids.ts';
 import type { Audit } from '../../stores/audit/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { idOfNamed, sessionName } from '../../voice/named.ts';
+import { idOfNamed } from '../../voice/named.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/voice-sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { invalidQuery, readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { liveSession, ok, sample } from '../schemas.ts';
-import { describe, detailed, exampleSession, listed, state } from './operator-session.ts';
+import { sample } from '../samples.ts';
+import { describe, exampleSession } from './operator-session.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
 
 export interface OperatorParts extends OperatorRule {
@@ -26,27 +35,12 @@ export interface OperatorParts extends OperatorRule {
 const DAY_MS = 86_400_000;
 const tag = 'Operators';
 const always = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
-const count = z.int().min(0);
 const named = 'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
 /** The action of the audit. */
 const END = 'session.end';
 
 const params = z.object({
   id: z.string().meta({ description: 'sm_session_id or ref, percent-encoded', examples: [sample.sm_session_id] }),
-});
-
-const filters = z.object({
-  state: state.optional(),
-  tenantId: z.string().min(1).max(128).optional(),
-  agentId: z.string().min(1).max(128).optional(),
-  caller: z.enum(['widget', 'console']).optional(),
-  q: z
-    .string()
-    .regex(sessionName, 'must be the id of a session, or its ref')
-    .optional()
-    .meta({ description: 'The id of a session, or its ref' }),
-  cursor: z.string().max(512).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
 const noParameters = z.object({});
@@ -68,11 +62,7 @@ function overviewRoute(parts: OperatorParts): Route {
     replies: {
       200: {
         description: 'Live sessions, and those that ended within a day',
-        schema: z.object({
-          byState: z.object({ engaged: count, idle: count, stale: count, ended: count }),
-          byCaller: z.object({ widget: count, console: count }),
-          byTenant: z.record(z.string(), count),
-        }),
+        schema: overview,
         example: {
           byState: { engaged: 12, idle: 2, stale: 0, ended: 340 },
           byCaller: { widget: 13, console: 1 },
@@ -98,17 +88,17 @@ function listRoute(parts: OperatorParts): Route {
     description: 'A page at a time: pass nextCursor of one page as cursor for the next, until it is null.',
     tag,
     access: 'operator',
-    query: filters,
+    query: sessionFilters,
     replies: {
       200: {
         description: 'A page of sessions',
-        schema: z.object({ sessions: z.array(listed), nextCursor: z.string().nullable() }),
+        schema: operatorSessionPage,
         example: { sessions: [exampleSession], nextCursor: null },
       },
     },
     refusals: ['INVALID_REQUEST', ...always],
     handle: (call) =>
-      asOperator(call, parts, filters, async (_, { cursor, limit, q: idPrefix, ...filter }) => {
+      asOperator(call, parts, sessionFilters, async (_, { cursor, limit, q: idPrefix, ...filter }) => {
         const page = await parts.history.list({ ...filter, idPrefix }, cursor, limit);
         if (page === undefined)
           return invalidQuery([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
@@ -131,7 +121,7 @@ function oneRoute(parts: OperatorParts): Route {
     replies: {
       200: {
         description: 'The session',
-        schema: detailed,
+        schema: operatorSessionDetail,
         example: { ...exampleSession, nextDeadline: '2030-01-01T12:15:00.000Z', endedBy: null },
       },
     },
@@ -162,14 +152,14 @@ function endRoute(parts: OperatorParts): Route {
     description: `Idempotent. Who ended it, when and why is kept. ${named}`,
     tag,
     access: 'operator',
-    body: z.object({ reason: z.string().max(500).optional() }),
+    body: operatorEndRequest,
     bodyIsOptional: true,
     params,
     bodyExample: { reason: 'the visitor asked us to' },
     replies: {
       200: {
         description: 'The session is over',
-        schema: z.object({ ok, session: liveSession }),
+        schema: sessionReply,
         example: { ok: true, session: { ...sample.session, active: false } },
       },
     },
@@ -217,7 +207,7 @@ async function findNamed(call: Call, { sessions, history }: OperatorParts): Prom
 }
 
 /** The act that ended the session: later ones found it ended. */
-async function endedBy(record: VoiceRecord, audit: Audit): Promise<z.infer<typeof detailed>['endedBy']> {
+async function endedBy(record: VoiceRecord, audit: Audit): Promise<EndedBy> {
   if (record.endReason !== 'closed_by_operator' || record.endedAtMs === null) return null;
   const entry = await audit.latest(END, refOf(record.id), record.endedAtMs);
   if (entry === undefined) return null;

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../config/variables.ts';
 import { escapeHtml } from '../../kernel/html.ts';
-import { Refusal } from '../../kernel/errors.ts';
+import { Refusal } from '../../protocol/refusal.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { KeptMail } from '../../mail/contract.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';

@@ -1,37 +1,17 @@
-import { z } from 'zod';
-import { Refusal } from '../../kernel/errors.ts';
+import { idempotencyHeader } from '../../protocol/idempotency.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
 import { exceeds } from '../../quota/ceilings.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
 import { quotaRefusal, reportUsage, type UsageParts } from '../../quota/report-usage.ts';
 import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
 import { badKey, isKey } from '../idempotency.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
-import { idempotencyHeader, ok, optionalEmail, sample, sessionId, usageTotals } from '../schemas.ts';
+import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedReply, type HeartbeatParts } from './heartbeat.ts';
 
 export interface ReportUsageParts extends UsageParts, HeartbeatParts {}
-
-const body = z.object({
-  email: optionalEmail.meta({
-    description:
-      'Whose usage it is. Needed without sm_session_id; with it, needed of a client when the session was created for an address',
-  }),
-  tokens: z.int().min(0).max(1e9),
-  dollars: z
-    .number()
-    .min(0)
-    .max(1e5)
-    .transform(toMicroDollars)
-    .meta({ description: 'Counted exactly to six decimals; more are rounded half up at the sixth' }),
-  sm_session_id: sessionId
-    .optional()
-    .meta({ description: 'Proves the subject; the report is then activity of the session' }),
-  tenantId: z.string().min(1).max(128).optional().meta({
-    description:
-      'With a service token and no sm_session_id: the e-mail is that of a widget user of this tenant. Without it, of a console user',
-  }),
-});
 
 const description = [
   'Proof is one of: `sm_session_id` of one of the user’s sessions, during the session and for five minutes after its end, unless its key is revoked; the console cookie of that e-mail; a service token.',
@@ -51,13 +31,13 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
     tag: 'Usage',
     access: 'console',
     cors: 'widgets',
-    body,
+    body: usageRequest,
     headers: idempotencyHeader,
     bodyExample: { sm_session_id: sample.sm_session_id, tokens: 1200, dollars: 0.02 },
     replies: {
       200: {
         description: "The day's totals",
-        schema: z.object({ ok, usage: usageTotals }),
+        schema: usageReply,
         example: { ok: true, usage: sample.usage },
       },
     },
@@ -83,7 +63,7 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
   });
 }
 
-async function report(call: Call<z.infer<typeof body>>, parts: ReportUsageParts): Promise<Result> {
+async function report(call: Call<UsageRequest>, parts: ReportUsageParts): Promise<Result> {
   const { request, isService } = call;
   const { email, sm_session_id } = call.body;
   const idempotencyKey = request.headers['idempotency-key'];
@@ -97,17 +77,13 @@ async function report(call: Call<z.infer<typeof body>>, parts: ReportUsageParts)
     : count(who, call, parts);
 }
 
-async function count(
-  who: UsageSubject | Refusal,
-  call: Call<z.infer<typeof body>>,
-  parts: ReportUsageParts,
-): Promise<Result> {
+async function count(who: UsageSubject | Refusal, call: Call<UsageRequest>, parts: ReportUsageParts): Promise<Result> {
   if (who instanceof Refusal) return who;
   const { request, login } = call;
-  const { tokens, dollars: microDollars } = call.body;
+  const { tokens, dollars } = call.body;
   const { atMs } = request;
   const idempotencyKey = request.headers['idempotency-key'];
-  const result = await reportUsage(who, { tokens, microDollars, idempotencyKey, atMs }, parts);
+  const result = await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, atMs }, parts);
   if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, usage: result } };
   const isOwnLogin =
     login !== undefined && who.caller === 'console' && parts.subjects.console(login.email) === who.subject;
@@ -123,7 +99,7 @@ async function isOverToday(who: UsageSubject, atMs: number, parts: ReportUsagePa
 }
 
 /** Who a report is for that names no session. */
-function subjectOf(call: Call<z.infer<typeof body>>, parts: ReportUsageParts): UsageSubject | Refusal {
+function subjectOf(call: Call<UsageRequest>, parts: ReportUsageParts): UsageSubject | Refusal {
   const { isService, login } = call;
   const { email, tenantId } = call.body;
   if (email === undefined && (isService || login !== undefined)) return emailNeeded();

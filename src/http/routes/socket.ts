@@ -1,4 +1,4 @@
-import { Refusal } from '../../kernel/errors.ts';
+import { Refusal } from '../../protocol/refusal.ts';
 import { addressScope } from '../client-address.ts';
 import type { Origins } from '../cors.ts';
 import type { HttpRequest } from '../message.ts';

@@ -1,17 +1,7 @@
-/** A tool as a tenant or a caller gives it; fields beyond these pass through to the provider. */
-export interface Tool {
-  readonly kind: string;
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly [field: string]: unknown;
-}
+import type { AgentSettings } from '../../protocol/agent.ts';
 
-export interface Agent {
+export interface Agent extends AgentSettings {
   readonly id: string;
-  readonly model?: string | undefined;
-  readonly voice?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly tools?: readonly Tool[] | undefined;
 }
 
 /** What a widget key overrides of the WIDGET_* limits. */

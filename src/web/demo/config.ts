@@ -1,13 +1,6 @@
-/** What /demo/config.json says, and what the page's own address puts in its place. */
-export interface DemoConfig {
-  readonly widgetKey: string | null;
-  readonly tenantId: string | null;
-  readonly agentId: string | null;
-  readonly keyOrigin: string | null;
-  readonly provider: { readonly name: string; readonly simulated: boolean };
-}
+import type { DemoConfig } from '../../protocol/demo-config.ts';
 
-/** Reads both: `/demo?widgetKey=w_…&tenantId=…&agentId=…` shows a key of one's own. @throws Error when the server does not answer */
+/** Reads /demo/config.json, and what the page's own address puts in its place: `/demo?widgetKey=w_…&tenantId=…&agentId=…` shows a key of one's own. @throws Error when the server does not answer */
 export async function readConfig(): Promise<DemoConfig> {
   const response = await fetch('/demo/config.json');
   if (!response.ok) throw new Error(`status ${response.status}`);

@@ -1,7 +1,7 @@
+import type { DemoConfig } from '../../protocol/demo-config.ts';
 import type { ConnectOptions, Session, SessionState } from '../widget/api.ts';
 import { clearCaptions } from './captions.ts';
 import { lightState } from './chart.ts';
-import type { DemoConfig } from './config.ts';
 import { element, say } from './elements.ts';
 import type { Show } from './show.ts';
 import { startWidget } from './example.js';

@@ -10,29 +10,27 @@
  * It also runs in Node 22 and, with a `WebSocket` of your choice, in Node 20.
  */
 
-/** `idle`: nobody spoke for too long, the next heartbeat ends it. `ended` is final. */
-export type SessionState = 'engaged' | 'idle' | 'stale' | 'ended';
+import type { ClientSecret, CreateRequest } from '../../protocol/create.ts';
+import type { RefusalBody } from '../../protocol/error-body.ts';
+import type { Warning } from '../../protocol/frames.ts';
+import type { EndReason, SessionLimits, SessionState, SessionView } from '../../protocol/session.ts';
+import type { Usage } from '../../protocol/usage.ts';
 
-export interface Tool {
-  /** For example `http_tool`. */
-  readonly kind: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly [further: string]: unknown;
-}
+export type {
+  ClientSecret,
+  CreateRequest,
+  EndReason,
+  RefusalBody,
+  SessionLimits,
+  SessionState,
+  SessionView,
+  Usage,
+  Warning,
+};
 
-export interface ConnectOptions {
+export interface ConnectOptions extends CreateRequest {
   /** Where Switchboard is; by default the page's own origin. */
   readonly baseUrl?: string;
-  readonly widgetKey?: string;
-  readonly tenantId?: string;
-  readonly agentId?: string;
-  /** Names the user, who then has limits of their own. */
-  readonly email?: string;
-  readonly model?: string;
-  readonly voice?: string;
-  readonly instructions?: string;
-  readonly tools?: readonly Tool[];
   /** Go with every HTTP request to Switchboard, read each time: what a bot-detection library adds. */
   readonly headers?: Readonly<Record<string, string>>;
   /** In the place of the global one. */
@@ -51,26 +49,6 @@ export interface ConnectOptions {
 /** How the microphone is opened: as for `getUserMedia`. */
 export type AudioConstraints = true | MediaTrackConstraints;
 
-/** The session as the server sees it. */
-export interface SessionView {
-  readonly active: boolean;
-  /** ISO 8601, UTC. */
-  readonly startedAt: string;
-  readonly lastSeenAt: string;
-  readonly durationSec: number;
-  readonly idleSec: number;
-}
-
-/** The day's totals of the user and their ceilings. */
-export interface Usage {
-  readonly tokens: number;
-  readonly dollars: number;
-  readonly dailyTokenLimit: number;
-  readonly dailyDollarLimit: number;
-  /** ISO 8601, UTC. */
-  readonly resetAt: string;
-}
-
 export interface UsageReport {
   readonly tokens?: number;
   /** Counted to six decimals. */
@@ -81,19 +59,10 @@ export interface UsageReport {
 
 /** Why it is over. Show `userMessage`. */
 export interface Ended {
-  /**
-   * `duration_exceeded`, `idle_exceeded`, `quota_exceeded`, `closed_by_client`, `closed_by_operator`, `key_revoked`,
-   * `upstream_ended`, `abandoned`, or `not_found` for a session that the server does not know.
-   */
-  readonly reason: string;
+  /** `not_found` for a session that the server does not know. */
+  readonly reason: EndReason | 'not_found' | (string & {});
   readonly code: string;
   readonly userMessage: string;
-}
-
-export interface Warning {
-  /** What is about to end the session. */
-  readonly reason: 'duration' | 'idle' | 'quota';
-  readonly secondsLeft?: number | undefined;
 }
 
 /**
@@ -154,9 +123,8 @@ export interface Session {
   readonly id: string;
   /** The provider's session id. */
   readonly providerSessionId: string;
-  /** Opens a call with the provider for a short time. */
-  readonly clientSecret: { readonly value: string; /** Unix seconds. */ readonly expires_at: number };
-  readonly limits: { readonly maxMinutes: number; readonly maxIdleSec: number };
+  readonly clientSecret: ClientSecret;
+  readonly limits: SessionLimits;
   readonly state: SessionState;
   readonly transport: 'socket' | 'http';
   /** Seconds since the last activity, as this page knows it. */
@@ -202,19 +170,6 @@ export type OwnCode =
   | 'PROVIDER_REFUSED'
   /** The provider hung up, or its network is gone. */
   | 'CALL_LOST';
-
-/** A refusal, as the server writes it. */
-export interface RefusalBody {
-  readonly code: string;
-  /** For a developer. */
-  readonly error?: string;
-  /** For the user. */
-  readonly userMessage: string;
-  /** Seconds to wait. */
-  readonly retryAfter?: number;
-  /** Why a session is over. */
-  readonly reason?: string;
-}
 
 /** What went wrong, with the server's words. */
 export declare class SwitchboardError extends Error {

@@ -1,10 +1,11 @@
+import type { CreateReply } from '../../protocol/create.ts';
 import type * as Api from './api.ts';
 import { isTransient } from './error.ts';
 import { createPost, SESSION_PATH } from './http.ts';
 import { makeId } from './id.ts';
 import { openMicrophone, release } from './microphone.ts';
 import { persist } from './patience.ts';
-import { holdSession, type Created } from './session.ts';
+import { holdSession } from './session.ts';
 
 export { SwitchboardError } from './error.ts';
 
@@ -41,7 +42,7 @@ async function open(baseUrl: string, options: Api.ConnectOptions, body: object):
     const created = await persist(
       () => {
         signal?.throwIfAborted();
-        return post<Created>(SESSION_PATH, body, key);
+        return post<CreateReply>(SESSION_PATH, body, key);
       },
       // A wait that the server asks for is for the page to show.
       (error, failures) => !isTransient(error) || failures + 1 >= CREATE_TRIES || isLimited(error),

@@ -1,3 +1,4 @@
+import type { CreateReply } from '../../protocol/create.ts';
 import type { ServerFrame } from '../../protocol/frames.ts';
 import { watchActivity } from './activity.ts';
 import type {
@@ -23,15 +24,6 @@ import { persist } from './patience.ts';
 import { startPulse } from './pulse.ts';
 import { createReports, USAGE_PATH } from './reports.ts';
 
-/** The reply to POST /api/session. */
-export interface Created {
-  readonly id: string;
-  readonly sm_session_id: string;
-  readonly client_secret: Session['clientSecret'];
-  readonly heartbeat: { readonly intervalSec: number };
-  readonly limits: Session['limits'];
-}
-
 const HEARTBEAT_PATH = '/api/realtime/heartbeat';
 const END_PATH = '/api/realtime/end';
 /** After so many failures to say that it is over, the server's own clock will do it. */
@@ -42,7 +34,7 @@ const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage:
 
 /** Holds a created session until it is over. @param microphone for its first call, when the page asked for it before */
 export function holdSession(
-  created: Created,
+  created: CreateReply,
   baseUrl: string,
   options: ConnectOptions,
   post: Post,

@@ -11,7 +11,7 @@ import { createLoginCodes, type LoginCodes, type LoginCodesDeps } from '../../..
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import type { Database } from '../../../src/database/database.ts';
-import type { Refusal } from '../../../src/kernel/errors.ts';
+import type { Refusal } from '../../../src/protocol/refusal.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
-import { Refusal, Unavailable } from '../../../src/kernel/errors.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
 import { Outbox } from '../../../src/mail/outbox.ts';
 import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';

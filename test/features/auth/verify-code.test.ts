@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCodeHash, drawCode } from '../../../src/auth/code.ts';
 import type { LoginCodesDeps } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
-import { Refusal } from '../../../src/kernel/errors.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
 import { Outbox } from '../../../src/mail/outbox.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { HOUR, installationKey, loginCodes, MINUTE, somebody, START, type TestLoginCodes } from './parts.ts';

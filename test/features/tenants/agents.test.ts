@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../../src/kernel/errors.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
 import { resolveSessionConfig, type SessionWish } from '../../../src/tenants/agents.ts';
 import { aKey, aTenant } from './fakes.ts';
 

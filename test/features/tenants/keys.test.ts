@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../../src/kernel/errors.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { issueKey, listKeys, revokeKey, type IssueRequest } from '../../../src/tenants/keys.ts';
 import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from './fakes.ts';

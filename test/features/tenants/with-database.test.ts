@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { Database } from '../../../src/database/database.ts';
-import { Refusal } from '../../../src/kernel/errors.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createPostgresTenants } from '../../../src/stores/tenants/postgres.ts';
 import type { Tenants, WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { resolveSessionConfig } from '../../../src/tenants/agents.ts';

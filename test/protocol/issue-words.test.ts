@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { parseInWords } from '../../src/http/issue-words.ts';
+import { parseInWords } from '../../src/protocol/issue-words.ts';
 
 const schema = z.object({
   name: z.string().min(2).max(3).optional(),

@@ -9,7 +9,7 @@ const STALLED_MS = 3000;
  * Knows when this node may have missed what the bus said, and has its sessions looked at: after a gap, while it hears nothing, and after
  * it stood still.
  */
-export class CatchUp {
+export class Resync {
   readonly #bus: Pick<Bus, 'isHearing'>;
   readonly #look: () => Promise<boolean>;
   readonly #onError: (error: unknown) => void;

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { text } from './values.ts';
+
+const MAX_INSTRUCTION_BYTES = 32 * 1024;
+const MAX_TOOLS = 128;
+
+/** A tool as a tenant's file or a caller gives it, and as the store keeps it; fields beyond these pass through. */
+export const tool = z
+  .looseObject({
+    kind: text(64).meta({ examples: ['http_tool'] }),
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a tool name: 1 to 64 letters, digits, hyphens and underscores'),
+    description: z.string().max(8192).optional(),
+  })
+  .meta({ description: 'Further fields pass through, for example parameters (a JSON schema).' });
+
+export type Tool = Readonly<z.infer<typeof tool>>;
+
+/** Who speaks to a visitor: the same fields, with the same limits, for an agent of a tenant and in a request (contract section 5). */
+export const agentSettings = z.object({
+  model: text(128).optional(),
+  voice: text(128).optional(),
+  instructions: z
+    .string()
+    .refine((value) => Buffer.byteLength(value) <= MAX_INSTRUCTION_BYTES, 'must be at most 32 KiB (as UTF-8)')
+    .optional(),
+  tools: z.array(tool).max(MAX_TOOLS, `must be at most ${MAX_TOOLS} tools`).optional(),
+});
+
+export type AgentSettings = Readonly<z.infer<typeof agentSettings>>;

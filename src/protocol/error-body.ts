@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { endReason } from './session.ts';
+import { usage } from './usage.ts';
+
+/** One field, parameter or header that is wrong. */
+const detail = z.object({ path: z.string(), message: z.string() });
+
+/** The body of every error (specification section 7). */
+export const errorBody = z.object({
+  error: z.string().meta({ description: 'For a developer' }),
+  code: z.string(),
+  userMessage: z.string().meta({ description: 'For an end user' }),
+  retryAfter: z.int().optional().meta({ description: 'Seconds' }),
+  reason: endReason.optional(),
+  maxMinutes: z.int().optional(),
+  counted: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'A usage report: it was counted although it is refused, so do not send it again' }),
+  usage: usage.optional().meta({ description: 'With counted: the totals right after the report' }),
+  details: z.array(detail).optional(),
+});
+
+export type ErrorBody = Omit<z.infer<typeof errorBody>, 'details'> & {
+  readonly details?: readonly z.infer<typeof detail>[] | undefined;
+};
+
+/** Fields that some codes add; `userMessage` takes the place of the code's own. `retryAfter` is also sent as the header Retry-After. */
+export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code'>>>;
+
+/** The part of it that every client understands. */
+export const refusalBody = errorBody
+  .pick({ code: true, error: true, userMessage: true, retryAfter: true, reason: true })
+  .partial({ error: true });
+
+export type RefusalBody = Readonly<z.infer<typeof refusalBody>>;

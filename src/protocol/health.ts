@@ -1,0 +1,9 @@
+import { z } from 'zod';
+
+/** Whether one dependency answers, and after how many milliseconds. */
+export const dependency = z.object({ ok: z.boolean(), ms: z.number() });
+
+export type DependencyHealth = Readonly<z.infer<typeof dependency>>;
+
+/** The reply of GET /readyz (contract section 2). */
+export const readiness = z.object({ ready: z.boolean(), dependencies: z.record(z.string(), dependency) });

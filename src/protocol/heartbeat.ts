@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { sessionProof } from './session.ts';
+
+/** Seconds since somebody spoke, as the client knows it; the heartbeat is itself activity where a client does not tell. */
+export const idleSec = z
+  .int()
+  .min(0)
+  .optional()
+  .meta({ description: 'How long nobody has spoken, as the client knows it' });
+
+/** The body of POST /api/realtime/heartbeat (specification section 4.2). */
+export const heartbeatRequest = sessionProof.extend({ idleSec });
+
+/** How often a client should send one. */
+export const heartbeatInterval = z.object({ intervalSec: z.int() });

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+export const MAX_KEY = 255;
+/** Long enough that a key which was drawn at random is not guessed: the reply of a create holds a secret. */
+export const MIN_CREATE_KEY = 16;
+
+const key = (minLength: number, description: string) =>
+  z.object({ 'Idempotency-Key': z.string().min(minLength).max(MAX_KEY).optional().meta({ description }) });
+
+/** The header that makes a request safe to repeat (contract section 5). */
+export const idempotencyHeader = key(
+  1,
+  'Repeating a request with the same key and body answers the same and does nothing twice. Draw it at random.',
+);
+
+/** The same for a create. */
+export const createIdempotencyHeader = key(
+  MIN_CREATE_KEY,
+  'Repeating a create with the same key and body, from the same page and network, answers with the same session and mints nothing twice. Draw it at random.',
+);

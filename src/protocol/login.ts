@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { email } from './email.ts';
+import { instant, ok } from './values.ts';
+
+/** A console login, as its browser may know it (specification sections 4.3 to 4.5). */
+export const authSession = z.object({
+  email: z.string(),
+  sessionId: z.string().meta({ description: 'Prefix auth_' }),
+  expiresAt: instant,
+});
+
+export type AuthSession = Readonly<z.infer<typeof authSession>>;
+
+export const sendCodeRequest = z.object({ email });
+
+export const sendCodeReply = z.object({
+  ok,
+  message: z.string(),
+  expiresIn: z.int().meta({ description: 'Seconds' }),
+});
+
+export const verifyCodeRequest = z.object({
+  email,
+  code: z
+    .string()
+    .regex(/^[0-9]{6}$/, 'must be six digits')
+    .meta({ description: 'The code of the newest mail' }),
+});
+
+export const verifyCodeReply = z.object({ ok, session: authSession });
+
+export const loginReply = authSession.extend({ ok });
+
+/** The one refusal that has no code (contract section 2). */
+export const noLoginReply = z.object({ ok: z.literal(false), error: z.string() });

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { END_REASONS, type EndReason } from '../../machines/voice-session/end-reasons.ts';
+import { tool } from './agent.ts';
+import { clientSecret, createRequest } from './create.ts';
+import { refusalBody } from './error-body.ts';
+import { warning } from './frames.ts';
+import { sessionLimits, sessionState, sessionView } from './session.ts';
+import { usage } from './usage.ts';
+
+/** What one of the wire's shapes is called in the SDK's types, and what a page's author reads of it there. */
+const published: Readonly<Record<string, readonly [shape: z.ZodType, about: string]>> = {
+  SessionState: [sessionState, '`idle`: nobody spoke for too long, the next heartbeat ends it. `ended` is final.'],
+  EndReason: [z.enum(Object.keys(END_REASONS) as EndReason[]), 'Why a session ended; more may be added.'],
+  Tool: [tool, 'What the agent can do beside talking; `kind` is for example `http_tool`.'],
+  CreateRequest: [createRequest, 'What a session is created with.'],
+  ClientSecret: [clientSecret, 'Opens a call with the provider for a short time.'],
+  SessionLimits: [sessionLimits, 'What ends a session by itself.'],
+  SessionView: [sessionView, 'The session as the server sees it.'],
+  Usage: [usage, "The day's totals of the user and their ceilings."],
+  Warning: [warning, 'What is about to end the session.'],
+  RefusalBody: [refusalBody, 'A refusal, as the server writes it.'],
+};
+
+type Schema = z.core.JSONSchema.BaseSchema;
+
+/** The shapes as TypeScript that stands alone: the SDK's published types are one file, which imports nothing. */
+export function publishedTypes(): string {
+  const names = z.registry<{ id: string }>();
+  for (const [id, [shape]] of Object.entries(published)) names.add(shape, { id });
+  const { schemas } = z.toJSONSchema(names, { io: 'input', uri: (id) => id });
+  return Object.entries(published)
+    .map(([name, [, about]]) => {
+      const type = typeOf(schemas[name] ?? {});
+      return `/** ${about} */\nexport ${type.startsWith('{') ? `interface ${name} ${type}` : `type ${name} = ${type};`}\n`;
+    })
+    .join('\n');
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return schema.$ref;
+  if (schema.enum !== undefined) return schema.enum.map((value) => `'${String(value)}'`).join(' | ');
+  if (schema.type === 'array') return `readonly ${typeOf(schema.items as Schema)}[]`;
+  if (schema.type === 'object') return objectOf(schema);
+  return schema.type === 'integer' ? 'number' : String(schema.type);
+}
+
+function objectOf({ properties = {}, required = [], additionalProperties }: Schema): string {
+  const fields = Object.entries(properties as Record<string, Schema>).map(([name, field]) => {
+    const about = field.description === undefined ? '' : `  /** ${field.description} */\n`;
+    return `${about}  readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(field)};\n`;
+  });
+  const further = additionalProperties === undefined ? '' : '  readonly [further: string]: unknown;\n';
+  return `{\n${fields.join('')}${further}}`;
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { optionalEmail } from './email.ts';
+import { sessionProof } from './session.ts';
+import { instant, ok, text } from './values.ts';
+
+/** The totals of a user's day and their ceilings (specification section 2.6). */
+export const usage = z.object({
+  tokens: z.int(),
+  dollars: z.number(),
+  dailyTokenLimit: z.int(),
+  dailyDollarLimit: z.number(),
+  resetAt: instant,
+});
+
+export type Usage = Readonly<z.infer<typeof usage>>;
+
+/** What one report may add. */
+export const usageAmounts = z.object({
+  tokens: z.int().min(0).max(1e9),
+  dollars: z
+    .number()
+    .min(0)
+    .max(1e5)
+    .meta({ description: 'Counted exactly to six decimals; more are rounded half up at the sixth' }),
+});
+
+/** The body of POST /api/auth/usage (specification section 4.6). */
+export const usageRequest = z.object({
+  email: optionalEmail.meta({
+    description:
+      'Whose usage it is. Needed without sm_session_id; with it, needed of a client when the session was created for an address',
+  }),
+  ...usageAmounts.shape,
+  sm_session_id: sessionProof.shape.sm_session_id
+    .optional()
+    .meta({ description: 'Proves the subject; the report is then activity of the session' }),
+  tenantId: text(128).optional().meta({
+    description:
+      'With a service token and no sm_session_id: the e-mail is that of a widget user of this tenant. Without it, of a console user',
+  }),
+});
+
+export type UsageRequest = Readonly<z.infer<typeof usageRequest>>;
+
+export const usageReply = z.object({ ok, usage });
