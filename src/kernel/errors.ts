@@ -84,6 +84,12 @@ export class Refusal {
   }
 }
 
+/** The refusal of who must wait until an instant: `retryAfter` is whole seconds and at least one. @param error what there was too much of */
+export function mustWait(error: string, untilMs: number, atMs: number): Refusal {
+  const retryAfter = Math.max(1, Math.ceil((untilMs - atMs) / 1000));
+  return new Refusal('RATE_LIMIT_EXCEEDED', `${error}; wait ${retryAfter} s.`, { retryAfter });
+}
+
 export type Dependency = 'database' | 'registry' | 'mail' | 'provider' | 'bots';
 
 /** Thrown when a dependency is away or frozen; callers get 503 with Retry-After (architecture section 5). */
