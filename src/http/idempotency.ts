@@ -22,7 +22,6 @@ export interface ReplayParts {
   readonly replays: Replays;
   /** How long the provider may take. */
   readonly mintTimeoutMs: number;
-  readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
 /**
@@ -56,7 +55,7 @@ export async function once(
     if (found.kind === 'free') found = await claim();
   }
   if (found.kind === 'claimed') return claimed(keyHash, found.token, key, request.atMs, replays, work);
-  if (found.kind === 'kept') return { status: 200, body: JSON.parse(open(found.sealed, key)) as object };
+  if (found.kind === 'kept') return { status: 200, body: JSON.parse(unseal(found.sealed, key)) as object };
   return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
 }
 
@@ -110,7 +109,7 @@ function seal(text: string, key: string): Buffer {
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-function open(sealed: Buffer, key: string): string {
+function unseal(sealed: Buffer, key: string): string {
   const nonce = sealed.subarray(0, 12);
   const decipher = createDecipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
   decipher.setAuthTag(sealed.subarray(-16));

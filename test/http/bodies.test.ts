@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { parseJsonObject } from '../../src/http/json.ts';
+import { parseJsonObject } from '../../src/http/steps/body.ts';
 import { Refusal } from '../../src/kernel/errors.ts';
 import { somebody } from '../support/app.ts';
 import { errorOf } from './app.ts';

@@ -27,7 +27,6 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
       },
     },
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    usesCookie: () => false,
     handle: ({ body, request, isService }) =>
       andThen(
         sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, (record) =>

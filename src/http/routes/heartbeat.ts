@@ -6,6 +6,7 @@ import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
+import { JSON_TYPE } from '../message.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { optionalEmail, sample, sessionId, sessionReply } from '../schemas.ts';
 
@@ -15,7 +16,7 @@ export interface HeartbeatParts {
   readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
-const json = [['Content-Type', 'application/json; charset=utf-8']] as const;
+const json = [JSON_TYPE];
 
 const body = z.object({
   sm_session_id: sessionId,
@@ -51,8 +52,6 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    goesAlongside: true,
-    usesCookie: () => false,
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
       const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, parts.subjects, isService);

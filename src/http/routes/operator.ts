@@ -10,7 +10,8 @@ import { idOfNamed, sessionName } from '../../voice/named.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/voice-sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
-import { invalidQuery, readQuery } from '../query.ts';
+import { invalidFields } from '../invalid-request.ts';
+import { readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { liveSession, ok, sample } from '../schemas.ts';
 import { describe, detailed, exampleSession, listed, state } from './operator-session.ts';
@@ -111,7 +112,7 @@ function listRoute(parts: OperatorParts): Route {
       asOperator(call, parts, filters, async (_, { cursor, limit, q: idPrefix, ...filter }) => {
         const page = await parts.history.list({ ...filter, idPrefix }, cursor, limit);
         if (page === undefined)
-          return invalidQuery([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+          return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
         const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs));
         return { status: 200, body: { sessions, nextCursor: page.nextCursor ?? null } };
       }),
@@ -162,8 +163,7 @@ function endRoute(parts: OperatorParts): Route {
     description: `Idempotent. Who ended it, when and why is kept. ${named}`,
     tag,
     access: 'operator',
-    body: z.object({ reason: z.string().max(500).optional() }),
-    bodyIsOptional: true,
+    body: z.object({ reason: z.string().max(500).optional() }).optional(),
     params,
     bodyExample: { reason: 'the visitor asked us to' },
     replies: {
@@ -186,7 +186,7 @@ function endRoute(parts: OperatorParts): Route {
           actor,
           action: END,
           target,
-          reason: call.body.reason ?? null,
+          reason: call.body?.reason ?? null,
           requestId,
         });
         parts.events.operatorActed(actor === 'service' ? actor : 'operator', END, target, requestId);

@@ -1,45 +1,71 @@
 import { isUtf8 } from 'node:buffer';
-import { clip } from '../kernel/clip.ts';
-import { Refusal } from '../kernel/errors.ts';
-import { findUnstorable } from '../kernel/unstorable.ts';
+import { clip } from '../../kernel/clip.ts';
+import { Refusal } from '../../kernel/errors.ts';
+import { findUnstorable } from '../../kernel/unstorable.ts';
+import { fieldsInWords, invalid, invalidFields } from '../invalid-request.ts';
+import type { HttpRequest } from '../message.ts';
+import type { RequestContext } from '../request-context.ts';
 
 const MAX_DEPTH = 32;
 const MAX_PATH_LENGTH = 200;
 
-/** Parses a body: one JSON object in UTF-8, nested at most 32 deep (contract section 2). */
+/** Reads the body by the schema of its route; a request without one is right where the schema takes undefined. */
+export function readBody(x: RequestContext): Refusal | undefined {
+  const schema = x.route?.body;
+  if (schema === undefined) return undefined;
+  const { body } = x.request;
+  if (body.length === 0 && schema.safeParse(undefined).success) return undefined;
+  const value = body === 'too_large' ? tooLarge() : (wrongContent(x.request) ?? parseJsonObject(body));
+  if (value instanceof Refusal) return value;
+  const checked = schema.safeParse(value);
+  if (!checked.success) return invalidFields(fieldsInWords(schema, value).slice(0, 20));
+  x.body = checked.data;
+  return undefined;
+}
+
+function tooLarge(): Refusal {
+  return new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.');
+}
+
+function wrongContent({ headers }: HttpRequest): Refusal | undefined {
+  if (!/^(identity)?$/i.test(headers['content-encoding'] ?? ''))
+    return new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Send the body as it is (Content-Encoding: identity), not compressed.',
+    );
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(headers['content-type'] ?? ''))
+    return new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json in UTF-8.');
+  return undefined;
+}
+
+/** Parses a body: one JSON object in UTF-8, nested at most 32 deep (docs/contract.md, section 2). */
 export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal {
-  if (body.length === 0) return malformed('The body is empty; send a JSON object.');
-  if (!isUtf8(body)) return malformed('The body is not valid UTF-8.');
+  if (body.length === 0) return invalid('The body is empty; send a JSON object.');
+  if (!isUtf8(body)) return invalid('The body is not valid UTF-8.');
   const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return malformed(`The body is not valid JSON: ${describeSyntax(error)}`);
+    return invalid(`The body is not valid JSON: ${describeSyntax(error)}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return malformed('The body must be a JSON object.');
+    return invalid('The body must be a JSON object.');
   const names = namesIn(value, MAX_DEPTH);
-  if (names === undefined) return malformed(`The body is nested more than ${MAX_DEPTH} deep.`);
+  if (names === undefined) return invalid(`The body is nested more than ${MAX_DEPTH} deep.`);
   if (names.length !== namesAtMost(text)) {
     const written = namesWritten(text);
     if (names.length !== written.length) return repeated(written, names);
   }
   // Only an escape can bring in what UTF-8 and JSON do not allow as they are.
-  const details = text.includes('\\u') ? findUnstorable(value) : [];
-  if (details.length > 0)
-    return new Refusal('INVALID_REQUEST', `${details[0]?.path}: ${details[0]?.message}`, { details });
-  return value as Record<string, unknown>;
+  const unstorable = text.includes('\\u') ? findUnstorable(value) : [];
+  return unstorable.length > 0 ? invalidFields(unstorable) : (value as Record<string, unknown>);
 }
 
 /** What the parser says, without the piece of the body that some of its messages quote: refusals are logged, and it may be a code. */
 function describeSyntax(error: unknown): string {
   if (!(error instanceof SyntaxError)) return '';
   return /^Unexpected token '.+?'(?=, )|^[^"']*(?:'[^']'[^"']*)*$/u.exec(error.message)?.[0] ?? 'it cannot be read';
-}
-
-function malformed(message: string): Refusal {
-  return new Refusal('INVALID_REQUEST', message, { details: [{ path: '', message }] });
 }
 
 /** Counts the colons behind a quote: every name has one, and few values do. Much cheaper than reading the names. */

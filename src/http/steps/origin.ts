@@ -1,4 +1,7 @@
-import type { CorsScope } from './route.ts';
+import { Refusal } from '../../kernel/errors.ts';
+import type { Header } from '../message.ts';
+import type { RequestContext, Step } from '../request-context.ts';
+import type { CorsScope } from '../route.ts';
 
 /** Which origins may do what; widget origins follow the tenants and change while the service runs. */
 export interface Origins {
@@ -6,18 +9,18 @@ export interface Origins {
   isWidget(origin: string): boolean;
 }
 
-type Headers = readonly (readonly [string, string])[];
+type Headers = readonly Header[];
 
-const exposed = [
+const exposed: Header = [
   'Access-Control-Expose-Headers',
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After',
-] as const;
-const vary = ['Vary', 'Origin'] as const;
+];
+const vary: Header = ['Vary', 'Origin'];
 const onlyVary: Headers = [vary];
 /** The same for every origin, so that a cache keeps one copy, whatever it makes of Vary. */
 const anyOrigin: Headers = [['Access-Control-Allow-Origin', '*']];
 
-/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none (contract section 2). */
+/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none (docs/contract.md, section 2). */
 export function corsHeaders(origins: Origins, origin: string | undefined, scope: CorsScope): Headers {
   if (scope === 'everybody') return anyOrigin;
   if (origin === undefined) return onlyVary;
@@ -59,9 +62,27 @@ export function preflightHeaders(
 }
 
 /**
- * Whether a request that uses the console cookie to change something may come from where it comes (contract section 2, CSRF):
- * from a console origin, or, without an Origin, from anything that does not say it is cross-site (a REST client).
+ * Keeps foreign pages from using a visitor's login (docs/contract.md, section 2, CSRF): what changes something by the console cookie
+ * is refused, and what proves its caller otherwise goes on without the login. A browser keeps a Lax cookie back from a foreign page's
+ * form, but would take the cookie of the answer: hence what sets one is refused also without a login.
  */
-export function mayUseCookie(origins: Origins, origin: string | undefined, fetchSite: string | undefined): boolean {
+export function createOriginCheck({ origins }: { readonly origins: Origins }): Step {
+  return (x) => {
+    const setsCookie = x.route?.cookie === 'set';
+    if (x.request.method !== 'POST' || (x.login === undefined && !setsCookie)) return undefined;
+    if (isOwn(origins, x.origin, x.request.headers['sec-fetch-site'])) return undefined;
+    if (setsCookie || !isProven(x))
+      return new Refusal('ORIGIN_MISMATCH', 'A console login may only be used from the origins in CONSOLE_ORIGINS.');
+    x.login = undefined;
+    return undefined;
+  };
+}
+
+function isProven({ access, route, body }: RequestContext): boolean {
+  return access === 'proof' || route?.proves?.(body) === true;
+}
+
+/** A console origin, or, without an Origin, anything that does not say it is cross-site (a REST client). */
+function isOwn(origins: Origins, origin: string | undefined, fetchSite: string | undefined): boolean {
   return origin === undefined ? fetchSite !== 'cross-site' : origins.isConsole(origin);
 }
