@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { clip } from '../../kernel/clip.ts';
 import { Refusal } from '../../kernel/errors.ts';
 import { findUnstorable } from '../../kernel/unstorable.ts';
 import { fieldsInWords, invalid, invalidFields } from '../invalid-request.ts';
@@ -7,7 +6,6 @@ import type { HttpRequest } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 
 const MAX_DEPTH = 32;
-const MAX_PATH_LENGTH = 200;
 
 /** Reads the body by the schema of its route; a request without one is right where the schema takes undefined. */
 export function readBody(x: RequestContext): Refusal | undefined {
@@ -51,12 +49,7 @@ export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return invalid('The body must be a JSON object.');
-  const names = namesIn(value, MAX_DEPTH);
-  if (names === undefined) return invalid(`The body is nested more than ${MAX_DEPTH} deep.`);
-  if (names.length !== namesAtMost(text)) {
-    const written = namesWritten(text);
-    if (names.length !== written.length) return repeated(written, names);
-  }
+  if (isDeeper(value, MAX_DEPTH)) return invalid(`The body is nested more than ${MAX_DEPTH} deep.`);
   // Only an escape can bring in what UTF-8 and JSON do not allow as they are.
   const unstorable = text.includes('\\u') ? findUnstorable(value) : [];
   return unstorable.length > 0 ? invalidFields(unstorable) : (value as Record<string, unknown>);
@@ -68,56 +61,10 @@ function describeSyntax(error: unknown): string {
   return /^Unexpected token '.+?'(?=, )|^[^"']*(?:'[^']'[^"']*)*$/u.exec(error.message)?.[0] ?? 'it cannot be read';
 }
 
-/** Counts the colons behind a quote: every name has one, and few values do. Much cheaper than reading the names. */
-function namesAtMost(text: string): number {
-  let count = 0;
-  for (let colon = text.indexOf(':'); colon >= 0; colon = text.indexOf(':', colon + 1)) {
-    let before = colon - 1;
-    while (isBlank(text.charCodeAt(before))) before -= 1;
-    if (text.charCodeAt(before) === QUOTE) count += 1;
-  }
-  return count;
-}
-
-const QUOTE = 0x22;
-
-/** The blanks of JSON: space, line feed, carriage return, tab. */
-function isBlank(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-}
-
-/** A string, and whether it is a name. JSON that is valid has no quotes but those of strings. */
-const string = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
-
-/** The names of all fields as they are written, repeated ones included, still escaped and in quotes. */
-function namesWritten(text: string): string[] {
-  const names: string[] = [];
-  for (const [literal, colon] of text.matchAll(string))
-    if (colon !== undefined) names.push(literal.slice(0, -colon.length));
-  return names;
-}
-
-/**
- * The names of all fields of a parsed value; undefined when it is nested deeper than so many levels.
- * Bounded, because what parses may still overflow the stack when it is written or compared later.
- */
-function namesIn(value: unknown, levels: number, names: string[] = []): string[] | undefined {
-  if (typeof value !== 'object' || value === null) return names;
-  if (levels === 0) return undefined;
-  const fields = Array.isArray(value) ? value : Object.values(value);
-  if (fields !== value) names.push(...Object.keys(value));
-  for (const field of fields) if (namesIn(field, levels - 1, names) === undefined) return undefined;
-  return names;
-}
-
-/** JSON.parse takes the last of two fields with one name; whoever looked at the body on its way may have taken the first. */
-function repeated(written: readonly string[], names: readonly string[]): Refusal {
-  const surplus = new Map<string, number>();
-  const count = (name: string, by: number): unknown => surplus.set(name, (surplus.get(name) ?? 0) + by);
-  for (const name of written) count(String(JSON.parse(name)), 1);
-  for (const name of names) count(name, -1);
-  const twice = [...surplus.keys()].filter((name) => surplus.get(name) !== 0).slice(0, 20);
-  const paths = twice.map((name) => clip(name, MAX_PATH_LENGTH));
-  const details = paths.map((path) => ({ path, message: 'comes more than once in an object' }));
-  return new Refusal('INVALID_REQUEST', `${paths[0]}: comes more than once in an object; send it once`, { details });
+/** Whether a parsed value is nested deeper than so many levels: it may overflow the stack when it is written or compared later. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const field of Array.isArray(value) ? value : Object.values(value)) if (isDeeper(field, levels - 1)) return true;
+  return false;
 }
