@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
 import type { Claim, Found, Replays } from '../stores/replays/contract.ts';
+import { invalidFields } from './invalid-request.ts';
 import type { HttpRequest } from './message.ts';
 import type { Answer } from './route.ts';
 
@@ -96,10 +97,7 @@ export function isKey(key: string, minLength = 1): boolean {
 }
 
 export function badKey(minLength = 1): Refusal {
-  const message = `must have ${minLength} to ${MAX_KEY} characters`;
-  return new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}.`, {
-    details: [{ path: 'Idempotency-Key', message }],
-  });
+  return invalidFields([{ path: 'Idempotency-Key', message: `must have ${minLength} to ${MAX_KEY} characters` }]);
 }
 
 /** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */
