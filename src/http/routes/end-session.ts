@@ -6,7 +6,7 @@ import { optionalEmail, sample, sessionId, sessionReply } from '../schemas.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
-/** POST /api/realtime/end (contract section 5): idempotent. */
+/** POST /api/realtime/end (docs/contract.md, section 5): idempotent. */
 export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'sessions' | 'subjects'>): Route {
   return defineRoute({
     method: 'POST',

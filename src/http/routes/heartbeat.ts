@@ -71,7 +71,7 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatPa
   return endedReply(endedRefusal(record.endReason, parts.sessions.limits.maxMinutes), record, call, parts);
 }
 
-/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (contract section 5). */
+/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (docs/contract.md, section 5). */
 export function endedReply(
   refusal: Refusal,
   record: VoiceRecord,

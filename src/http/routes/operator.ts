@@ -52,7 +52,7 @@ const filters = z.object({
 
 const noParameters = z.object({});
 
-/** The operator API for monitoring (contract section 8). */
+/** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(parts: OperatorParts): Route[] {
   return [overviewRoute(parts), listRoute(parts), oneRoute(parts), endRoute(parts)];
 }

@@ -9,6 +9,20 @@ export interface Origins {
   isWidget(origin: string): boolean;
 }
 
+export interface OriginDeps {
+  /** The console's; asked when the first request names an origin, because a free port is known late. */
+  readonly consoleOrigins: () => Iterable<string>;
+  readonly directory: { isWidgetOrigin(origin: string): boolean };
+}
+
+export function createOrigins({ consoleOrigins, directory }: OriginDeps): Origins {
+  let known: ReadonlySet<string> | undefined;
+  return {
+    isConsole: (origin) => (known ??= new Set(consoleOrigins())).has(origin),
+    isWidget: (origin) => directory.isWidgetOrigin(origin),
+  };
+}
+
 type Headers = readonly Header[];
 
 const exposed: Header = [
