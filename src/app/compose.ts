@@ -8,10 +8,10 @@ import { createTokens } from '../auth/tokens.ts';
 import type { BotDetector } from '../bots/contract.ts';
 import { Hub } from '../channel/hub.ts';
 import type { Database } from '../database/database.ts';
-import { createConsoleCookie } from '../http/console-cookie.ts';
-import type { Origins } from '../http/cors.ts';
 import { createPipeline } from '../http/pipeline.ts';
 import { routesOf } from '../http/routes/all.ts';
+import { createConsoleCookie } from '../http/steps/login.ts';
+import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createEdgeLimits } from '../limits/edge.ts';
 import { MailRefused, type Mailer } from '../mail/contract.ts';
@@ -93,12 +93,8 @@ export async function buildService(on: Foundations) {
   });
   const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
   const totalsOf: TotalsOf = (tenantId, keyId) => directory.keyNamed(tenantId, keyId)?.totals ?? {};
-  let consoleOrigins: ReadonlySet<string> | undefined;
-  const origins: Origins = {
-    isConsole: (origin) =>
-      (consoleOrigins ??= new Set(config.consoleOrigins ?? [new URL(publicUrl()).origin])).has(origin),
-    isWidget: (origin) => directory.isWidgetOrigin(origin),
-  };
+  const consoleOrigins = () => config.consoleOrigins ?? [new URL(publicUrl()).origin];
+  const origins = createOrigins({ consoleOrigins, directory });
 
   const calendar = createCalendar(config.quotaTimeZone);
   const { heartbeatIntervalSec } = config;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import { mustWait, Refusal } from '../protocol/refusal.ts';
 import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';
@@ -162,9 +162,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
 }
 
 function tooManySends(waitMs: number): Refusal {
-  const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
-  const error = `too many codes were requested for this address: wait ${retryAfter} s`;
-  return new Refusal('RATE_LIMIT_EXCEEDED', error, { retryAfter });
+  return mustWait('Too many codes were requested for this address', waitMs, 0);
 }
 
 /** For what is done on the way out: the first failure is the one to tell. */

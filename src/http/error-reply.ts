@@ -1,7 +1,8 @@
-import type { HttpReply } from './message.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { ErrorBody } from '../protocol/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import { invalid } from './invalid-request.ts';
+import { JSON_TYPE, type HttpReply } from './message.ts';
 
 const RETRY_WHEN_AWAY_SEC = 2;
 
@@ -39,9 +40,10 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
 
 /** The refusal of a request whose body begins or ends nobody knows where; the pipeline never sees it. */
 export function framingRefusal(): Refusal {
-  const message =
-    'The length of the body is in doubt; send one Content-Length, or chunks that have neither extensions nor trailers.';
-  return new Refusal('INVALID_REQUEST', message, { details: [{ path: 'headers', message }] });
+  return invalid(
+    'The length of the body is in doubt; send one Content-Length, or chunks that have neither extensions nor trailers.',
+    'headers',
+  );
 }
 
 /** The reply to a fault outside of the pipeline. */
@@ -55,7 +57,7 @@ export function plainReply(refusal: Refusal, requestId: string): HttpReply {
   return {
     status: refusal.status,
     headers: [
-      ['Content-Type', 'application/json; charset=utf-8'],
+      JSON_TYPE,
       ['X-Request-Id', requestId],
       ['Cache-Control', 'no-store'],
       ...(retryAfter === undefined ? [] : [['Retry-After', String(retryAfter)] as const]),

@@ -4,6 +4,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { MAX_KEY, MIN_CREATE_KEY } from '../protocol/idempotency.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Claim, Found, Replays } from '../stores/replays/contract.ts';
+import { invalidFields } from './invalid-request.ts';
 import type { HttpRequest } from './message.ts';
 import type { Answer } from './route.ts';
 
@@ -21,12 +22,11 @@ export interface ReplayParts {
   readonly replays: Replays;
   /** How long the provider may take. */
   readonly mintTimeoutMs: number;
-  readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
 /**
  * Does the work once per Idempotency-Key, caller (`scope`) and 10 minutes; a repeat with the same body gets the same reply,
- * also while the first is still at it (contract section 5), for as long as its caller waits. While it waits it reads, less and less often,
+ * also while the first is still at it (docs/contract.md, section 5), for as long as its caller waits. While it waits it reads, less and less often,
  * and writes nothing. Refusals are not kept. Without the header it just does the work.
  * @throws Unavailable when the database is away.
  */
@@ -55,7 +55,7 @@ export async function once(
     if (found.kind === 'free') found = await claim();
   }
   if (found.kind === 'claimed') return claimed(keyHash, found.token, key, request.atMs, replays, work);
-  if (found.kind === 'kept') return { status: 200, body: JSON.parse(open(found.sealed, key)) as object };
+  if (found.kind === 'kept') return { status: 200, body: JSON.parse(unseal(found.sealed, key)) as object };
   return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
 }
 
@@ -96,10 +96,7 @@ export function isKey(key: string, minLength = 1): boolean {
 }
 
 export function badKey(minLength = 1): Refusal {
-  const message = `must have ${minLength} to ${MAX_KEY} characters`;
-  return new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}.`, {
-    details: [{ path: 'Idempotency-Key', message }],
-  });
+  return invalidFields([{ path: 'Idempotency-Key', message: `must have ${minLength} to ${MAX_KEY} characters` }]);
 }
 
 /** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */
@@ -109,7 +106,7 @@ function seal(text: string, key: string): Buffer {
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-function open(sealed: Buffer, key: string): string {
+function unseal(sealed: Buffer, key: string): string {
   const nonce = sealed.subarray(0, 12);
   const decipher = createDecipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
   decipher.setAuthTag(sealed.subarray(-16));

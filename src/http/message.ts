@@ -1,3 +1,7 @@
+export type Header = readonly [name: string, value: string];
+
+export const JSON_TYPE: Header = ['Content-Type', 'application/json; charset=utf-8'];
+
 /** A request as the routes see it: plain values, copied out of the transport before the first await. */
 export interface HttpRequest {
   /** Upper case. */
@@ -24,7 +28,7 @@ export interface HttpRequest {
 /** A reply as a value; the transport adds nothing but framing. */
 export interface HttpReply {
   readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly Header[];
   readonly body: string | Buffer;
   /** With status 101: whose socket it becomes, as the edge windows name an address. */
   readonly client?: string | undefined;

@@ -134,7 +134,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ? {}
       : {
           requestBody: {
-            required: route.bodyIsOptional !== true,
+            required: !body.safeParse(undefined).success,
             content: { 'application/json': { schema: body, example: bodyExample } },
           },
         }),

@@ -7,7 +7,7 @@ export interface OperatorRule {
   readonly operatorEmails: readonly string[];
 }
 
-/** Who operates: an operator's cookie or a service token (contract section 8); a refusal for everybody else. */
+/** Who operates: an operator's cookie or a service token (docs/contract.md, section 8); a refusal for everybody else. */
 export function operatorOf(
   call: Pick<Call, 'login' | 'isService'>,
   { operatorEmails }: OperatorRule,

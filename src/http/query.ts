@@ -2,14 +2,9 @@ import type { z } from 'zod';
 import { clip } from '../kernel/clip.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { parseInWords } from '../protocol/issue-words.ts';
+import { fieldsInWords, invalidFields } from './invalid-request.ts';
 
 const MAX_NAME_LENGTH = 200;
-
-interface Detail {
-  readonly path: string;
-  readonly message: string;
-}
 
 /** Reads a query by its schema; a refusal names the parameters that are not known, wrong, came twice or could not be stored. */
 export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.output<S> | Refusal {
@@ -17,20 +12,15 @@ export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.ou
   const values = Object.fromEntries(given);
   const names = given.map(([name]) => name);
   const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].slice(0, 20);
-  if (repeated.length > 0) return invalidQuery(repeated.map((path) => ({ path, message: 'comes more than once' })));
+  if (repeated.length > 0) return invalidFields(repeated.map((path) => ({ path, message: 'comes more than once' })));
   const known = Object.keys(schema.shape);
   const unknown = names.filter((name) => !known.includes(name)).slice(0, 20);
   if (unknown.length > 0) {
     const message = `is not known here; ${known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`}`;
-    return invalidQuery(unknown.map((name) => ({ path: clip(name, MAX_NAME_LENGTH), message })));
+    return invalidFields(unknown.map((name) => ({ path: clip(name, MAX_NAME_LENGTH), message })));
   }
   const unstorable = findUnstorable(values);
-  if (unstorable.length > 0) return invalidQuery(unstorable);
-  const read = parseInWords(schema, values);
-  if (read.success) return read.data;
-  return invalidQuery(read.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })));
-}
-
-export function invalidQuery(details: readonly Detail[]): Refusal {
-  return new Refusal('INVALID_REQUEST', `${details[0]?.path}: ${details[0]?.message}`, { details });
+  if (unstorable.length > 0) return invalidFields(unstorable);
+  const read = schema.safeParse(values);
+  return read.success ? read.data : invalidFields(fieldsInWords(schema, values));
 }

@@ -3,7 +3,7 @@ import type { Login } from '../auth/known-logins.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { HttpRequest } from './message.ts';
+import type { Header, HttpRequest } from './message.ts';
 
 /** What a route's handler gets: the checked request. */
 export interface Call<B = unknown> {
@@ -27,7 +27,7 @@ export interface Answer {
   readonly status: number;
   /** An object is sent as JSON; a string or a buffer as it is, with the content type of `headers`. */
   readonly body: object | string | Buffer;
-  readonly headers?: readonly (readonly [string, string])[] | undefined;
+  readonly headers?: readonly Header[] | undefined;
   readonly cookie?: CookieChange | undefined;
   /** See `HttpReply.client`. */
   readonly client?: string;
@@ -41,7 +41,7 @@ export interface RefusedAnswer {
 
 export type Result = Answer | Refusal | RefusedAnswer;
 
-/** Who may read the replies from a browser (contract section 2, CORS). */
+/** Who may read the replies from a browser (docs/contract.md, section 2, CORS). */
 export type CorsScope = 'everybody' | 'widgets' | 'console';
 
 /**
@@ -61,6 +61,12 @@ export type AddressWindow = 'api' | 'page' | 'none';
 
 /** A route is data: router, validation and OpenAPI come from the same list. */
 export interface Route<B = unknown> {
+  /**
+   * - `request`: answered when its handler is done.
+   * - `socket`: an upgrade. It is decided without waiting for anything, and so without the caller's login: uWebSockets.js 20.51 may
+   *   close a socket whose upgrade came later than its request (uWebSockets pull request 1929).
+   */
+  readonly kind: 'request' | 'socket';
   readonly method: 'GET' | 'POST';
   /** With parameters in braces, as in OpenAPI: `/api/operator/sessions/{id}`. */
   readonly path: string;
@@ -73,13 +79,12 @@ export interface Route<B = unknown> {
   readonly access: Access;
   /** By default a path under /api is in the API's, every other in the one of pages. */
   readonly window: AddressWindow;
+  /** Where it takes undefined, the body may be left out. */
   readonly body?: z.ZodType<B>;
   /** A body as a caller may send it, for the documentation. */
   readonly bodyExample?: z.input<z.ZodType<B>>;
   /** Documents the parameters of the path, in their order. */
   readonly params?: z.ZodObject;
-  /** A request without a body, and so without a Content-Type, is as one with an empty object. */
-  readonly bodyIsOptional?: true;
   /** Documents the query; the handler reads it from the request. */
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
@@ -104,26 +109,18 @@ export interface Route<B = unknown> {
    * login or a service token where operators have access, else nothing.
    */
   readonly credentials: readonly ('none' | 'cookie' | 'service')[];
-  /**
-   * The address is counted while the handler is under way, so that both ask the shared stores in one round trip. Only for handlers
-   * that change nothing before they have heard from those stores: what they ask for does not happen when the count refuses.
-   */
-  readonly goesAlongside?: boolean;
-  /**
-   * It is decided without waiting for anything, and so without the caller's login: uWebSockets.js 20.51 may close a socket whose
-   * upgrade came later than its request (uWebSockets pull request 1929).
-   */
-  readonly opensSocket?: boolean;
-  /** Its answer sets or clears the console cookie, also without a login. */
-  readonly setsCookie?: boolean;
-  /** Whether a request with this body uses the console cookie to change something; by default it does. */
-  usesCookie?(body: B): boolean;
+  /** Whether its answer sets or clears the console cookie, also without a login: then no foreign page may ask for it. */
+  readonly cookie: 'read' | 'set';
+  /** Whether a body proves its caller, so that it does not use the login that may come along. Where access is `proof` every body does. */
+  proves?(body: B): boolean;
   handle(call: Call<B>): Eventually<Result>;
 }
 
 /** Types the body of a route by its schema. */
 export function defineRoute<B>(route: Omit<Route<B>, Defaulted> & Partial<Pick<Route<B>, Defaulted>>): Route {
   const whole: Route<B> = {
+    kind: 'request',
+    cookie: 'read',
     cors: 'console',
     window: windowOfPath(route.path),
     credentials: route.access === 'operator' ? ['cookie', 'service'] : ['none'],
@@ -132,7 +129,7 @@ export function defineRoute<B>(route: Omit<Route<B>, Defaulted> & Partial<Pick<R
   return whole;
 }
 
-type Defaulted = 'cors' | 'window' | 'credentials';
+type Defaulted = 'kind' | 'cookie' | 'cors' | 'window' | 'credentials';
 
 /** The window of a path that no route says otherwise of. */
 export function windowOfPath(path: string): AddressWindow {

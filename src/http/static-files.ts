@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Refusal } from '../protocol/refusal.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import type { Header } from './reply-head.ts';
+import { JSON_TYPE, type Header } from './message.ts';
 import type { Answer, Call, Result } from './route.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript; charset=utf-8',
   '.ts': 'text/plain; charset=utf-8',
   '.mts': 'text/plain; charset=utf-8',
-  '.json': 'application/json; charset=utf-8',
+  '.json': JSON_TYPE[1],
   '.svg': 'image/svg+xml; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
 };
@@ -87,7 +87,7 @@ export function sendDocument(make: () => object): (call: Call) => Answer {
   let content: Content | undefined;
   return (call) => {
     content ??= tagged(Buffer.from(JSON.stringify(make())));
-    return send(call, content, [['Content-Type', 'application/json; charset=utf-8']]);
+    return send(call, content, [JSON_TYPE]);
   };
 }
 

@@ -1,6 +1,6 @@
-import { Refusal } from '../protocol/refusal.ts';
+import { mustWait, type Refusal } from '../protocol/refusal.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { Counted, WindowCount, Windows } from '../stores/windows/contract.ts';
+import type { WindowCount, Windows } from '../stores/windows/contract.ts';
 
 /** The state of one edge window after a request was counted. */
 export interface EdgeCount extends WindowCount {
@@ -21,8 +21,6 @@ export interface EdgeLimits {
   byAddress(scope: string, atMs: number): Eventually<WindowCount>;
   /** Counts without waiting; see `Windows.takeAtOnce`. */
   byAddressAtOnce(scope: string, atMs: number): WindowCount;
-  /** Counts while `work` is under way; see `Windows.takeAlongside`. */
-  byAddressAlongside<T>(scope: string, atMs: number, work: () => Eventually<T>): Eventually<Counted<T>>;
   byUser(email: string, atMs: number): Eventually<WindowCount>;
   /** Counts what is not of the API: pages, files, descriptions. Without waiting, so that they are served whatever is away. */
   pageByAddress(scope: string, atMs: number): EdgeCount;
@@ -43,7 +41,6 @@ export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits
     perUser,
     byAddress: (scope, atMs) => windows.take(scope, perAddress, atMs),
     byAddressAtOnce: (scope, atMs) => windows.takeAtOnce(scope, perAddress, atMs),
-    byAddressAlongside: (scope, atMs, work) => windows.takeAlongside(scope, perAddress, atMs, work),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
     pageByAddress: (scope, atMs) => withLimit(windows.takeAtOnce(`page:${scope}`, perPage, atMs), perPage),
     wrongTokens: (scope, atMs) => ({
@@ -65,14 +62,7 @@ export function tighter(a: EdgeCount, b: EdgeCount): EdgeCount {
   return b.remaining < a.remaining ? b : a;
 }
 
-/** The refusal of a used-up window; `retryAfter` is whole seconds and at least one. */
-export function edgeRefusal(count: EdgeCount, atMs: number): Refusal {
-  const retryAfter = Math.max(1, Math.ceil((count.resetAtMs - atMs) / 1000));
-  return new Refusal(
-    'RATE_LIMIT_EXCEEDED',
-    `More than ${count.limit} ${count.what ?? 'requests'} in a minute; wait ${retryAfter} s.`,
-    {
-      retryAfter,
-    },
-  );
+/** The refusal of a used-up window. */
+export function edgeRefusal({ limit, what = 'requests', resetAtMs }: EdgeCount, atMs: number): Refusal {
+  return mustWait(`More than ${limit} ${what} in a minute`, resetAtMs, atMs);
 }

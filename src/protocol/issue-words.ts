@@ -1,5 +1,13 @@
 import type { z } from 'zod';
 
+/**
+ * Says in words what is wrong with each field of a value that its schema refused, also where the schema has no words of its own.
+ * It parses once more, because zod takes words in its slow way only: what is right is parsed in the quick one.
+ */
+export function issuesInWords(schema: z.ZodType, value: unknown): readonly z.core.$ZodIssue[] {
+  return schema.safeParse(value, { error: wordsOf }).error?.issues ?? [];
+}
+
 const articles: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -10,15 +18,6 @@ const articles: Readonly<Record<string, string>> = {
 };
 
 const units: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };
-
-/**
- * Parses a value; a failure says in words what is wrong with each field, also where its schema has no words of its own. The words are
- * looked for in a second pass, because zod's quick one takes none: what is right costs a tenth of it.
- */
-export function parseInWords<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
-  const parsed = schema.safeParse(value);
-  return parsed.success ? parsed : schema.safeParse(value, { error: wordsOf });
-}
 
 function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type')

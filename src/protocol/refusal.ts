@@ -21,3 +21,9 @@ export class Refusal {
     return this.additions.userMessage ?? ERROR_CODES[this.code].userMessage;
   }
 }
+
+/** The refusal of who must wait until an instant: `retryAfter` is whole seconds and at least one. @param error what there was too much of */
+export function mustWait(error: string, untilMs: number, atMs: number): Refusal {
+  const retryAfter = Math.max(1, Math.ceil((untilMs - atMs) / 1000));
+  return new Refusal('RATE_LIMIT_EXCEEDED', `${error}; wait ${retryAfter} s.`, { retryAfter });
+}

@@ -4,7 +4,7 @@ import type { Tenant } from '../stores/tenants/contract.ts';
 import { findConflicts, type FileProblem } from './conflicts.ts';
 import { JsonTextError, parseJsonText } from './json-text.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { parseInWords } from '../protocol/issue-words.ts';
+import { issuesInWords } from '../protocol/issue-words.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
 /** The tenants file cannot be used. Its message is complete: every problem, and what to do. */
@@ -48,9 +48,9 @@ export function parseTenantsFile(text: string, file: string, atMs: number): Tena
     if (!(error instanceof JsonTextError)) throw error;
     throw new TenantsFileError(file, [{ path: '', message: `it is not valid JSON: ${error.message}` }], error);
   }
-  const result = parseInWords(tenantsFileSchema, content);
+  const result = tenantsFileSchema.safeParse(content);
   const problems = [
-    ...(result.error?.issues.flatMap(toProblems) ?? []),
+    ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).flatMap(toProblems)),
     ...findConflicts(content),
     ...findUnstorable(content),
   ];

@@ -28,9 +28,9 @@ export async function quietTurn(seen: () => string, patienceMs: number): Promise
   }
 }
 
-const stepMs = 10;
+const STEP_MS = 10;
 /** Clients that use their connections get this long between two requests to be told, by a reply, to close. */
-const quietMs = 250;
+const QUIET_MS = 250;
 
 /**
  * Resolves when a server may be closed without cutting anybody off: nothing is pending, and either no connection is
@@ -49,8 +49,8 @@ export function drain(traffic: () => Traffic, graceMs: number): Promise<void> {
       requests = seen.requests;
       const empty = seen.pending === 0 && seen.connections <= 0;
       // One step short of the grace period: the caller's own closing has to fit in as well.
-      if (empty || now - quietSince >= quietMs || now - startedAt >= graceMs - stepMs) resolve();
-      else setTimeout(look, stepMs);
+      if (empty || now - quietSince >= QUIET_MS || now - startedAt >= graceMs - STEP_MS) resolve();
+      else setTimeout(look, STEP_MS);
     };
     look();
   });

@@ -1,9 +1,8 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { NativeResponse } from './native.ts';
-import type { Runs } from './runs.ts';
-import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
-import { bodyFraming, chunked, type IncomingRequest, malformed, noBody, unread } from './request.ts';
+import { isBodiless, lastResort, madeLarge, writeReply, type Runs } from './reply.ts';
+import { bodyFraming, CHUNKED, type IncomingRequest, MALFORMED, noBody, unread } from './request.ts';
 
 /** The error that `onFault` is given when a handler has not answered in time. */
 export class ReplyDeadlineExceeded extends Error {
@@ -44,14 +43,14 @@ export interface Exchanges {
  * How long the reply to a body that is too large waits for the rest of that body. Closing on unread bytes makes the
  * kernel send a reset, on which many clients throw the reply away unread.
  */
-const lingerMs = 250;
+const LINGER_MS = 250;
 
 /**
  * How long a body in chunks may be silent after a line break. uWebSockets.js takes the extension of a chunk for digits of its size, and
  * then the rest of the body, which ends in a line break, for a piece of a chunk of millions of bytes: it would wait until its own
  * time is over, and say nothing then.
  */
-const silenceMs = 250;
+const SILENCE_MS = 250;
 const LINE_FEED = 0x0a;
 
 /**
@@ -122,9 +121,9 @@ export class Exchange {
     this.#framing = bodyFraming(request);
     if (this.#framing === 0) return this.#run();
     // A body before the frames of another protocol: two parsers could disagree where it ends.
-    if (this.#framing === malformed || this.#switchProtocols !== undefined) return this.#refuse();
+    if (this.#framing === MALFORMED || this.#switchProtocols !== undefined) return this.#refuse();
     // After the last chunk uWebSockets.js 20.51 takes trailers for a next request: nothing behind this one is trusted.
-    if (this.#framing === chunked) this.#closes = true;
+    if (this.#framing === CHUNKED) this.#closes = true;
     if (this.#closes && request.headers['trailer'] !== undefined) return this.#refuseBeforeMoreIsRead();
     this.#res.onData((chunk, isLast) => {
       try {
@@ -146,7 +145,7 @@ export class Exchange {
     // The chunk's memory is gone after this callback, and a handler may read the body later: hence a copy.
     const part = Buffer.allocUnsafe(chunk.byteLength);
     part.set(new Uint8Array(chunk));
-    if (isLast && this.#parts === undefined && this.#framing !== chunked) {
+    if (isLast && this.#parts === undefined && this.#framing !== CHUNKED) {
       this.#complete(part);
       return this.#run();
     }
@@ -155,7 +154,7 @@ export class Exchange {
     clearTimeout(this.#silence);
     if (!isLast) return this.#mindSilence(part);
     this.#complete(Buffer.concat(this.#parts));
-    if (this.#framing === chunked) setImmediate(() => this.#run());
+    if (this.#framing === CHUNKED) setImmediate(() => this.#run());
     else this.#run();
   }
 
@@ -167,8 +166,8 @@ export class Exchange {
   }
 
   #mindSilence(part: Buffer): void {
-    if (this.#framing !== chunked || part.at(-1) !== LINE_FEED) return;
-    this.#silence = setTimeout(() => this.#settle(this.#malformed()), silenceMs);
+    if (this.#framing !== CHUNKED || part.at(-1) !== LINE_FEED) return;
+    this.#silence = setTimeout(() => this.#settle(this.#malformed()), SILENCE_MS);
   }
 
   #overflow(): void {
@@ -177,7 +176,7 @@ export class Exchange {
     this.#parts = undefined;
     this.#closes = true;
     this.#all.pending.add(this);
-    this.#linger = setTimeout(() => this.#release(), lingerMs);
+    this.#linger = setTimeout(() => this.#release(), LINGER_MS);
     this.#run();
   }
 

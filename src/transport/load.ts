@@ -12,7 +12,7 @@ const packages = ['uws-current', 'uws-compatible'] as const;
 export type UwsPackage = (typeof packages)[number];
 
 const currentNodes: ReadonlySet<number> = new Set([22, 24, 26]);
-const currentGlibc = 2.38;
+const CURRENT_GLIBC = 2.38;
 
 /** The native part does not load here; the message says why and what to do. */
 export class CannotLoad extends Error {
@@ -24,7 +24,7 @@ export class CannotLoad extends Error {
  * runs on Node 22, 24 and 26 with glibc 2.38 or later, the compatible one on Node 20 and 22 with glibc 2.27 or later.
  */
 export function preferredPackages({ nodeMajor, os, glibc }: Platform): readonly UwsPackage[] {
-  const libraryFits = os !== 'linux' || isAtLeast(glibc, currentGlibc);
+  const libraryFits = os !== 'linux' || isAtLeast(glibc, CURRENT_GLIBC);
   return currentNodes.has(nodeMajor) && libraryFits ? packages : packages.toReversed();
 }
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpReply } from '../http/message.ts';
-import { type Code, ERROR_CODES } from '../protocol/error-codes.ts';
+import { ERROR_CODES } from '../protocol/error-codes.ts';
 import type { NativeResponse } from './native.ts';
 
 /** A reply that must not be sent as it is; a defect of the handler, never the caller's fault. */
@@ -12,17 +12,16 @@ class UnsendableReply extends Error {
 export const lastResort: HttpReply = {
   status: 500,
   headers: [['Content-Type', 'application/json']],
-  body: errorBody('INTERNAL_ERROR', 'The server failed to make a reply.'),
+  body: JSON.stringify({
+    error: 'The server failed to make a reply.',
+    code: 'INTERNAL_ERROR',
+    userMessage: ERROR_CODES.INTERNAL_ERROR.userMessage,
+  }),
 };
-
-/** The error body of contract section 2 for the few replies that the transport makes without a handler. */
-export function errorBody(code: Code, error: string): string {
-  return JSON.stringify({ error, code, userMessage: ERROR_CODES[code].userMessage });
-}
 
 // Header names come from our code, so there are few; each is checked once.
 const fieldStarts = new Map<string, string>();
-const maxFieldStarts = 1000;
+const MAX_FIELD_STARTS = 1000;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const notInValue = /[^\t\u0020-\u007E]/;
 /** Characters or bytes. Replies of the API are smaller: they go out in one call. */
@@ -36,7 +35,7 @@ function fieldStart(name: string): string {
   if (!token.test(name)) throw new UnsendableReply(`not a header name: ${JSON.stringify(name)}`);
   if (framing.has(name.toLowerCase())) throw new UnsendableReply(`${name} belongs to the transport`);
   const start = `\r\n${name}: `;
-  if (fieldStarts.size < maxFieldStarts) fieldStarts.set(name, start);
+  if (fieldStarts.size < MAX_FIELD_STARTS) fieldStarts.set(name, start);
   return start;
 }
 
@@ -130,4 +129,33 @@ function writeHeadOnly(res: NativeResponse, headWithLength: string, head: string
 
 function withLength(head: string, body: string | Buffer): string {
   return `${head}\r\nContent-Length: ${typeof body === 'string' ? Buffer.byteLength(body) : body.length}`;
+}
+
+/** The last request of a run of so many is answered a turn later. */
+const LONGEST_RUN = 16;
+/** From so many on the end of the turn is looked out for: runs that are shorter cost nothing. */
+const WATCHED_RUN = 8;
+
+/**
+ * Finds requests of one address that follow each other in one turn of the event loop. Those of one connection that came in one go do:
+ * uWebSockets.js hands them on one after the other without letting anybody else have a turn, and does not tell that they share a
+ * connection. So a run may also be many connections of one proxy, and its last reply waits for the end of the turn: that costs such
+ * connections nothing, and a connection with one more request behind it is closed.
+ */
+export class Runs {
+  #peer = '';
+  #length = 0;
+
+  /** Counts a request, and tells whether it is the last of a longest run. */
+  isOver(peer: string): boolean {
+    if (peer !== this.#peer) {
+      this.#peer = peer;
+      this.#length = 0;
+    }
+    this.#length += 1;
+    if (this.#length === WATCHED_RUN) setImmediate(() => (this.#length = 0));
+    if (this.#length < LONGEST_RUN) return false;
+    this.#length = 0;
+    return true;
+  }
 }

@@ -1,7 +1,6 @@
 import type { HttpRequest } from '../http/message.ts';
 import { nextRequestId } from '../kernel/ids.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
-import { peerText } from './peer.ts';
 
 export const noBody = Buffer.alloc(0);
 const noDuplicates: readonly string[] = Object.freeze([]);
@@ -122,11 +121,11 @@ function forget(names: readonly string[]): void {
 }
 
 /** The announced length in bytes, or what stands in its place. */
-export const chunked = -1;
-export const malformed = -2;
+export const CHUNKED = -1;
+export const MALFORMED = -2;
 
 /**
- * How the request's body is framed: its announced length in bytes (0 for none), `chunked`, or `malformed`.
+ * How the request's body is framed: its announced length in bytes (0 for none), `CHUNKED`, or `MALFORMED`.
  * Stricter than uWebSockets.js, which takes the first of two Content-Lengths, any Transfer-Encoding as chunked and an
  * empty Content-Length as none: where a proxy in front reads such a request otherwise, one request hides in another
  * (RFC 9112 6.3 and 11.2).
@@ -134,12 +133,52 @@ export const malformed = -2;
 export function bodyFraming(request: HttpRequest): number {
   const length = request.headers['content-length'];
   const encoding = request.headers['transfer-encoding'];
-  if (request.duplicates.length > 0 && repeatsFraming(request.duplicates)) return malformed;
-  if (encoding !== undefined) return length === undefined && encoding.toLowerCase() === 'chunked' ? chunked : malformed;
+  if (request.duplicates.length > 0 && repeatsFraming(request.duplicates)) return MALFORMED;
+  if (encoding !== undefined) return length === undefined && encoding.toLowerCase() === 'chunked' ? CHUNKED : MALFORMED;
   if (length === undefined) return 0;
-  return /^\d{1,15}$/.test(length) ? Number(length) : malformed;
+  return /^\d{1,15}$/.test(length) ? Number(length) : MALFORMED;
 }
 
 function repeatsFraming(names: readonly string[]): boolean {
   return names.includes('content-length') || names.includes('transfer-encoding');
+}
+
+const MAX_KNOWN_PEERS = 10_000;
+const known4 = new Map<number, string>();
+const known6 = new Map<string, string>();
+
+/**
+ * The peer's address as text: dotted IPv4 (also for IPv4 inside IPv6, ::ffff:0:0/96), else IPv6 as RFC 5952 writes it.
+ * Known addresses are looked up: this runs once per request.
+ * @param native 4 or 16 bytes in network order, as uWebSockets.js gives them
+ */
+export function peerText(native: ArrayBuffer): string {
+  const bytes = new DataView(native);
+  if (bytes.byteLength === 4) return text4(bytes.getUint32(0));
+  if (bytes.byteLength !== 16) return '';
+  const isMapped = bytes.getUint32(0) === 0 && bytes.getUint32(4) === 0 && bytes.getUint32(8) === 0xffff;
+  return isMapped ? text4(bytes.getUint32(12)) : text6(Buffer.from(native).toString('hex'));
+}
+
+function text4(address: number): string {
+  return (
+    known4.get(address) ?? learn(known4, address, [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.'))
+  );
+}
+
+function text6(hex: string): string {
+  return known6.get(hex) ?? learn(known6, hex, compressed(hex));
+}
+
+/** The URL standard's serializer compresses as RFC 5952 does. */
+function compressed(hex: string): string {
+  const groups = hex.match(/.{4}/g) ?? [];
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}
+
+function learn<Key>(known: Map<Key, string>, key: Key, text: string): string {
+  // Forgetting all at once keeps the memory bounded and costs nothing per request.
+  if (known.size >= MAX_KNOWN_PEERS) known.clear();
+  known.set(key, text);
+  return text;
 }

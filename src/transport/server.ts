@@ -5,9 +5,8 @@ import { drain, quietTurn } from './drain.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import { loadUws } from './load.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
-import { errorBody } from './reply.ts';
+import { Runs } from './reply.ts';
 import { readRequest } from './request.ts';
-import { Runs } from './runs.ts';
 import { serveSockets, type OpenSockets, type SocketEndpoint } from './socket.ts';
 
 export interface ListenOptions {
@@ -20,7 +19,7 @@ export interface ListenOptions {
    * port that is taken is an error.
    */
   readonly shared?: boolean;
-  /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (contract section 2). */
+  /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (docs/contract.md, section 2). */
   readonly maxBodyBytes?: number;
   /** A handler that has not answered by then is given up with ReplyDeadlineExceeded; up to a tenth late. */
   readonly replyDeadlineMs: number;
@@ -28,8 +27,8 @@ export interface ListenOptions {
   readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
   /** Logs what a handler threw, or its missed deadline, and makes the reply that the caller gets. */
   readonly onFault: (error: unknown, requestId: string) => HttpReply;
-  /** Makes the reply to a request whose body's extent is in doubt. The connection closes after it. Default: a plain 400. */
-  readonly rejectMalformed?: (request: HttpRequest) => HttpReply;
+  /** Makes the reply to a request whose body's extent is in doubt. The connection closes after it. */
+  readonly rejectMalformed: (request: HttpRequest) => HttpReply;
   readonly clock?: Clock;
   /** Connections at the same time, sockets among them; one more is closed at once. Default: no limit. */
   readonly maxConnections?: number;
@@ -71,7 +70,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
   const all: Exchanges = {
     handle: options.handle,
     onFault: options.onFault,
-    rejectMalformed: options.rejectMalformed ?? plainBadRequest,
+    rejectMalformed: options.rejectMalformed,
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
     replyDeadlineMs: options.replyDeadlineMs,
     pending: new Set(),
@@ -168,16 +167,4 @@ function bind(uws: Uws, app: NativeApp, { host, port, shared = false }: ListenOp
       else reject(new CannotListen(host, port));
     });
   });
-}
-
-function plainBadRequest(request: HttpRequest): HttpReply {
-  const error = 'Send one Content-Length, or chunks that have neither extensions nor trailers.';
-  return {
-    status: 400,
-    headers: [
-      ['Content-Type', 'application/json'],
-      ['X-Request-Id', request.requestId],
-    ],
-    body: errorBody('INVALID_REQUEST', error),
-  };
 }

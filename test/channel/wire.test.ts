@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { framingRefusal, plainReply } from '../../src/http/error-reply.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
 import { listen, type Transport } from '../../src/transport/server.ts';
 import { CONSOLE, type TestApp, type TestAppOptions } from '../support/app.ts';
@@ -33,6 +34,7 @@ async function start(options: Omit<TestAppOptions, 'database'> = {}): Promise<Se
     replyDeadlineMs: 5000,
     clock: app.clock,
     handle: app.service.handle,
+    rejectMalformed: ({ requestId }) => plainReply(framingRefusal(), requestId),
     onFault(error) {
       faults.push(error);
       return { status: 500, headers: [], body: '' };

@@ -1,3 +1,4 @@
+import { framingRefusal, plainReply } from '../../src/http/error-reply.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import type { Eventually } from '../../src/kernel/eventually.ts';
 import { type ListenOptions, listen, type Transport } from '../../src/transport/server.ts';
@@ -34,6 +35,7 @@ export async function serve(
       requests.push(request);
       return request.path === '/good' ? text('good') : handle(request);
     },
+    rejectMalformed: ({ requestId }) => plainReply(framingRefusal(), requestId),
     onFault: (error) => {
       faults.push(error);
       return {

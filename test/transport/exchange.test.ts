@@ -4,7 +4,7 @@ import type { HttpReply } from '../../src/http/message.ts';
 import { Exchange, type Exchanges } from '../../src/transport/exchange.ts';
 import type { NativeResponse } from '../../src/transport/native.ts';
 import { IncomingRequest } from '../../src/transport/request.ts';
-import { Runs } from '../../src/transport/runs.ts';
+import { Runs } from '../../src/transport/reply.ts';
 
 const ok: HttpReply = { status: 200, headers: [], body: '' };
 

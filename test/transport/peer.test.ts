@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peerText } from '../../src/transport/peer.ts';
+import { peerText } from '../../src/transport/request.ts';
 
 function bytes(hex: string): ArrayBuffer {
   return new Uint8Array(Buffer.from(hex, 'hex')).buffer;

@@ -1,8 +1,8 @@
 import { version } from '../../../config/version.ts';
 import { describeChannel } from '../../channel/asyncapi.ts';
 import { describeRoutes } from '../openapi.ts';
-import type { Origins } from '../cors.ts';
 import type { Route } from '../route.ts';
+import type { Origins } from '../steps/origin.ts';
 import { createSessionRoute, type CreateSessionParts } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
 import { healthRoutes, type HealthParts } from './health.ts';

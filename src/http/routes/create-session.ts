@@ -14,6 +14,7 @@ export interface CreateSessionParts extends AdmissionParts, OpenParts, ReplayPar
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly heartbeatIntervalSec: number;
+  readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
 /** POST /api/session (specification section 4.1). */
@@ -50,7 +51,7 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
       'SERVICE_UNAVAILABLE',
     ],
     credentials: ['none', 'cookie'],
-    usesCookie: (body) => body.widgetKey === undefined || parts.requireLogin,
+    proves: (body) => body.widgetKey !== undefined && !parts.requireLogin,
     handle: (call) => create(call, parts),
   });
 }

@@ -6,7 +6,7 @@ import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
-/** POST /api/realtime/end (contract section 5): idempotent. */
+/** POST /api/realtime/end (docs/contract.md, section 5): idempotent. */
 export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'sessions' | 'subjects'>): Route {
   return defineRoute({
     method: 'POST',
@@ -27,7 +27,6 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'se
       },
     },
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    usesCookie: () => false,
     handle: ({ body, request, isService }) =>
       andThen(
         sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, (record) =>

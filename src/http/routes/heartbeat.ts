@@ -7,6 +7,7 @@ import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
+import { JSON_TYPE } from '../message.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 
@@ -16,7 +17,7 @@ export interface HeartbeatParts {
   readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
-const json = [['Content-Type', 'application/json; charset=utf-8']] as const;
+const json = [JSON_TYPE];
 
 /** POST /api/realtime/heartbeat (specification section 4.2). */
 export function heartbeatRoute(parts: HeartbeatParts): Route {
@@ -46,8 +47,6 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    goesAlongside: true,
-    usesCookie: () => false,
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
       const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, parts.subjects, isService);
@@ -67,7 +66,7 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatPa
   return endedReply(endedRefusal(record.endReason, parts.sessions.limits.maxMinutes), record, call, parts);
 }
 
-/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (contract section 5). */
+/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (docs/contract.md, section 5). */
 export function endedReply(
   refusal: Refusal,
   record: VoiceRecord,

@@ -56,7 +56,6 @@ function sendRoute({ codes }: LoginParts): Route {
       },
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    usesCookie: () => false,
     async handle({ body, request, ip }): Promise<Result> {
       const sent = await codes.send(body.email, addressScope(ip), request.atMs);
       if (sent instanceof Refusal) return sent;
@@ -85,7 +84,7 @@ function verifyRoute({ codes, logins, events }: LoginParts): Route {
       },
     },
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    setsCookie: true,
+    cookie: 'set',
     async handle({ body, request, login, ip }): Promise<Result> {
       const { atMs } = request;
       const redeem = (record: AuthRecord) => codes.verify(record, body.code, addressScope(ip), atMs);
@@ -147,7 +146,7 @@ function logoutRoute({ logins }: LoginParts): Route {
     replies: { 200: { description: 'Logged out', schema: done, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     credentials: ['none', 'cookie'],
-    setsCookie: true,
+    cookie: 'set',
     async handle({ login, request }): Promise<Result> {
       if (login !== undefined) await logins.destroy(login.id, 'logout', request.atMs);
       return { status: 200, body: { ok: true }, cookie: { kind: 'clear' } };

@@ -19,7 +19,8 @@ import { idOfNamed } from '../../voice/named.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/voice-sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
-import { invalidQuery, readQuery } from '../query.ts';
+import { invalidFields } from '../invalid-request.ts';
+import { readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { describe, exampleSession } from './operator-session.ts';
@@ -45,7 +46,7 @@ const params = z.object({
 
 const noParameters = z.object({});
 
-/** The operator API for monitoring (contract section 8). */
+/** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(parts: OperatorParts): Route[] {
   return [overviewRoute(parts), listRoute(parts), oneRoute(parts), endRoute(parts)];
 }
@@ -101,7 +102,7 @@ function listRoute(parts: OperatorParts): Route {
       asOperator(call, parts, sessionFilters, async (_, { cursor, limit, q: idPrefix, ...filter }) => {
         const page = await parts.history.list({ ...filter, idPrefix }, cursor, limit);
         if (page === undefined)
-          return invalidQuery([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+          return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
         const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs));
         return { status: 200, body: { sessions, nextCursor: page.nextCursor ?? null } };
       }),
@@ -152,8 +153,7 @@ function endRoute(parts: OperatorParts): Route {
     description: `Idempotent. Who ended it, when and why is kept. ${named}`,
     tag,
     access: 'operator',
-    body: operatorEndRequest,
-    bodyIsOptional: true,
+    body: operatorEndRequest.optional(),
     params,
     bodyExample: { reason: 'the visitor asked us to' },
     replies: {
@@ -176,7 +176,7 @@ function endRoute(parts: OperatorParts): Route {
           actor,
           action: END,
           target,
-          reason: call.body.reason ?? null,
+          reason: call.body?.reason ?? null,
           requestId,
         });
         parts.events.operatorActed(actor === 'service' ? actor : 'operator', END, target, requestId);

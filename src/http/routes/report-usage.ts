@@ -6,6 +6,7 @@ import { toMicroDollars } from '../../quota/dollars.ts';
 import { quotaRefusal, reportUsage, type UsageParts } from '../../quota/report-usage.ts';
 import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
 import { badKey, isKey } from '../idempotency.ts';
+import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
@@ -58,7 +59,7 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
       DAILY_QUOTA_EXCEEDED: quotaRefusal({ counted: true, usage: { ...sample.usage, tokens: 300_001 } }),
     },
     credentials: ['none', 'cookie', 'service'],
-    usesCookie: ({ sm_session_id }) => sm_session_id === undefined,
+    proves: ({ sm_session_id }) => sm_session_id !== undefined,
     handle: (call) => report(call, parts),
   });
 }
@@ -115,6 +116,5 @@ function subjectOf(call: Call<UsageRequest>, parts: ReportUsageParts): UsageSubj
 }
 
 function emailNeeded(): Refusal {
-  const message = 'is needed without sm_session_id';
-  return new Refusal('INVALID_REQUEST', `email: ${message}`, { details: [{ path: 'email', message }] });
+  return invalidFields([{ path: 'email', message: 'is needed without sm_session_id' }]);
 }

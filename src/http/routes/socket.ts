@@ -1,10 +1,11 @@
 import { Refusal } from '../../protocol/refusal.ts';
 import { addressScope } from '../client-address.ts';
-import type { Origins } from '../cors.ts';
+import { invalid } from '../invalid-request.ts';
 import type { HttpRequest } from '../message.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
+import type { Origins } from '../steps/origin.ts';
 
-/** The subprotocol of the heartbeat channel (contract section 7). */
+/** The subprotocol of the heartbeat channel (docs/contract.md, section 7). */
 export const SUBPROTOCOL = 'switchboard.v1';
 export const SOCKET_PATH = '/api/realtime/socket';
 
@@ -14,6 +15,7 @@ export const SOCKET_PATH = '/api/realtime/socket';
  */
 export function socketRoute({ origins }: { readonly origins: Origins }): Route {
   return defineRoute({
+    kind: 'socket',
     method: 'GET',
     path: SOCKET_PATH,
     operationId: 'openSocket',
@@ -24,13 +26,11 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
     cors: 'widgets',
     replies: { 101: { description: 'Switching to WebSocket' } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED'],
-    opensSocket: true,
     handle({ request, origin, ip }): Result {
       const { headers } = request;
-      if (!isUpgrade(request)) return badUpgrade('Open this address as a WebSocket (RFC 6455, version 13).');
+      if (!isUpgrade(request)) return invalid('Open this address as a WebSocket (RFC 6455, version 13).');
       const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
-      if (offered.length > 0 && !offered.includes(SUBPROTOCOL))
-        return badUpgrade(`Offer the subprotocol ${SUBPROTOCOL}.`);
+      if (offered.length > 0 && !offered.includes(SUBPROTOCOL)) return invalid(`Offer the subprotocol ${SUBPROTOCOL}.`);
       if (origin !== undefined && !origins.isConsole(origin) && !origins.isWidget(origin))
         return new Refusal('ORIGIN_MISMATCH', 'No widget key and no console is bound to this origin.');
       return { status: 101, body: '', client: addressScope(ip) };
@@ -54,8 +54,4 @@ function isUpgrade({ method, headers }: HttpRequest): boolean {
 
 function hasToken(list: string | undefined, token: string): boolean {
   return list?.split(',').some((name) => name.trim().toLowerCase() === token) === true;
-}
-
-function badUpgrade(message: string): Refusal {
-  return new Refusal('INVALID_REQUEST', message, { details: [{ path: '', message }] });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { parseInWords } from '../../src/protocol/issue-words.ts';
+import { fieldsInWords } from '../../src/http/invalid-request.ts';
 
 const schema = z.object({
   name: z.string().min(2).max(3).optional(),
@@ -27,6 +27,6 @@ describe('What is wrong with a field', () => {
     [schema, { list: 'a' }, 'must be an array'],
     [schema, { own: 5 }, 'says it by itself'],
   ])('is said in words: %#', (shape, value, words) => {
-    expect(parseInWords(shape, value).error?.issues.map(({ message }) => message)).toEqual([words]);
+    expect(fieldsInWords(shape, value).map(({ message }) => message)).toEqual([words]);
   });
 });

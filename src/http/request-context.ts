@@ -1,0 +1,36 @@
+import type { Eventually } from '../kernel/eventually.ts';
+import type { EdgeCount } from '../limits/edge.ts';
+import type { Login } from '../auth/known-logins.ts';
+import type { Access, AddressWindow, Call, CookieChange, CorsScope, Result, Route } from './route.ts';
+
+/**
+ * One request on its way through the pipeline: what is known of it from the start, and what the steps find out for each other.
+ * Handlers see it as a `Call`.
+ */
+export interface RequestContext extends Call {
+  /** Undefined where no route has this path and method; what stands below then follows the path. */
+  readonly route: Route | undefined;
+  /** The path of the route, as metrics and the log name it. */
+  readonly routeName: string;
+  readonly kind: Route['kind'];
+  readonly access: Access;
+  readonly window: AddressWindow;
+  readonly cors: CorsScope;
+  /** The Allow header of the path; empty where no route has it. */
+  readonly allow: string;
+  /** performance.now(), where replies tell how long they took. */
+  readonly startedAt: number;
+  /** The tighter of the windows that counted the request. Set by the limit steps. */
+  limit: EdgeCount | undefined;
+  /** Set by the login step; taken away by the origin step. */
+  login: Login | undefined;
+  /** Set by the login step. */
+  isService: boolean;
+  /** The renewal of the login. Set by the login step. */
+  cookie: CookieChange | undefined;
+  /** Set by the body step. */
+  body: unknown;
+}
+
+/** One step of the pipeline: with a result the request goes straight to its answer, without one it goes on. */
+export type Step = (x: RequestContext) => Eventually<Result | undefined>;

@@ -1,0 +1,83 @@
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Events } from '../../telemetry/events.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { errorBody } from '../error-reply.ts';
+import { JSON_TYPE, type Header, type HttpReply } from '../message.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { Answer, Result, Route } from '../route.ts';
+import type { ConsoleCookie } from './login.ts';
+import { corsHeaders, type Origins } from './origin.ts';
+
+export interface AnswerDeps {
+  readonly routes: readonly Route[];
+  readonly cookies: Pick<ConsoleCookie, 'write'>;
+  readonly origins: Origins;
+  readonly events: Events;
+  readonly metrics: Metrics;
+}
+
+const noStore: Header = ['Cache-Control', 'no-store'];
+const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
+
+/**
+ * Makes the reply to a request of what its steps came to, and counts it. No cache keeps a reply unless its route is public, nor any that
+ * sets a cookie.
+ */
+export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Result) => HttpReply {
+  const counters = new Map(
+    [...deps.routes.map(({ path }) => path), 'none'].map((path) => [path, deps.metrics.replyCounter(path)]),
+  );
+
+  function headOf(x: RequestContext): Header[] {
+    const headers: Header[] = [['X-Request-Id', x.request.requestId], noSniff];
+    if (x.access !== 'public') headers.push(noStore);
+    headers.push(...corsHeaders(deps.origins, x.origin, x.cors));
+    if (x.limit !== undefined)
+      headers.push(
+        ['X-RateLimit-Limit', String(x.limit.limit)],
+        ['X-RateLimit-Remaining', String(x.limit.remaining)],
+        ['X-RateLimit-Reset', String(Math.ceil(x.limit.resetAtMs / 1000))],
+      );
+    if (x.startedAt > 0) headers.push(['Server-Timing', `total;dur=${(performance.now() - x.startedAt).toFixed(3)}`]);
+    return headers;
+  }
+
+  function refuse(x: RequestContext, refusal: Refusal, headers: Header[]): HttpReply {
+    headers.push(JSON_TYPE);
+    if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
+    if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);
+    deps.events.refused(refusal.code, x.routeName, x.request.requestId, refusal.error);
+    return { status: refusal.status, headers, body: JSON.stringify(errorBody(refusal)) };
+  }
+
+  return (x, result) => {
+    const headers = headOf(x);
+    const cookie = (result instanceof Refusal ? undefined : result.cookie) ?? x.cookie;
+    if (cookie !== undefined) headers.push(['Set-Cookie', deps.cookies.write(cookie, x.request.atMs)]);
+    const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
+    const reply = refusal === undefined ? send(result as Answer, headers) : refuse(x, refusal, headers);
+    if (headers.some(setsCookie)) keepPrivate(headers);
+    counters.get(x.routeName)?.(reply.status);
+    return reply;
+  };
+}
+
+function send(answer: Answer, headers: Header[]): HttpReply {
+  if (answer.headers !== undefined) headers.push(...answer.headers);
+  if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
+    return { status: answer.status, headers, body: answer.body, client: answer.client };
+  headers.push(JSON_TYPE);
+  return { status: answer.status, headers, body: JSON.stringify(answer.body) };
+}
+
+/** Whoever wrote the cookie and whatever the route says of caching: a login that is kept would be given to everybody. */
+function keepPrivate(headers: Header[]): void {
+  for (let at = headers.length - 1; at >= 0; at -= 1)
+    if (headers[at]?.[0].toLowerCase() === 'cache-control') headers.splice(at, 1);
+  headers.push(noStore);
+}
+
+/** Looks at the length first, because this runs for every header of every reply. */
+function setsCookie([name]: Header): boolean {
+  return name.length === 10 && name.toLowerCase() === 'set-cookie';
+}

@@ -1,0 +1,70 @@
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '../../protocol/refusal.ts';
+import { findUnstorable } from '../../kernel/unstorable.ts';
+import { fieldsInWords, invalid, invalidFields } from '../invalid-request.ts';
+import type { HttpRequest } from '../message.ts';
+import type { RequestContext } from '../request-context.ts';
+
+const MAX_DEPTH = 32;
+
+/** Reads the body by the schema of its route; a request without one is right where the schema takes undefined. */
+export function readBody(x: RequestContext): Refusal | undefined {
+  const schema = x.route?.body;
+  if (schema === undefined) return undefined;
+  const { body } = x.request;
+  if (body.length === 0 && schema.safeParse(undefined).success) return undefined;
+  const value = body === 'too_large' ? tooLarge() : (wrongContent(x.request) ?? parseJsonObject(body));
+  if (value instanceof Refusal) return value;
+  const checked = schema.safeParse(value);
+  if (!checked.success) return invalidFields(fieldsInWords(schema, value).slice(0, 20));
+  x.body = checked.data;
+  return undefined;
+}
+
+function tooLarge(): Refusal {
+  return new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.');
+}
+
+function wrongContent({ headers }: HttpRequest): Refusal | undefined {
+  if (!/^(identity)?$/i.test(headers['content-encoding'] ?? ''))
+    return new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Send the body as it is (Content-Encoding: identity), not compressed.',
+    );
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(headers['content-type'] ?? ''))
+    return new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json in UTF-8.');
+  return undefined;
+}
+
+/** Parses a body: one JSON object in UTF-8, nested at most 32 deep (docs/contract.md, section 2). */
+export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal {
+  if (body.length === 0) return invalid('The body is empty; send a JSON object.');
+  if (!isUtf8(body)) return invalid('The body is not valid UTF-8.');
+  const text = body.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return invalid(`The body is not valid JSON: ${describeSyntax(error)}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return invalid('The body must be a JSON object.');
+  if (isDeeper(value, MAX_DEPTH)) return invalid(`The body is nested more than ${MAX_DEPTH} deep.`);
+  // Only an escape can bring in what UTF-8 and JSON do not allow as they are.
+  const unstorable = text.includes('\\u') ? findUnstorable(value) : [];
+  return unstorable.length > 0 ? invalidFields(unstorable) : (value as Record<string, unknown>);
+}
+
+/** What the parser says, without the piece of the body that some of its messages quote: refusals are logged, and it may be a code. */
+function describeSyntax(error: unknown): string {
+  if (!(error instanceof SyntaxError)) return '';
+  return /^Unexpected token '.+?'(?=, )|^[^"']*(?:'[^']'[^"']*)*$/u.exec(error.message)?.[0] ?? 'it cannot be read';
+}
+
+/** Whether a parsed value is nested deeper than so many levels: it may overflow the stack when it is written or compared later. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const field of Array.isArray(value) ? value : Object.values(value)) if (isDeeper(field, levels - 1)) return true;
+  return false;
+}

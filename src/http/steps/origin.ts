@@ -1,0 +1,102 @@
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Header } from '../message.ts';
+import type { RequestContext, Step } from '../request-context.ts';
+import type { CorsScope } from '../route.ts';
+
+/** Which origins may do what; widget origins follow the tenants and change while the service runs. */
+export interface Origins {
+  isConsole(origin: string): boolean;
+  isWidget(origin: string): boolean;
+}
+
+export interface OriginDeps {
+  /** The console's; asked when the first request names an origin, because a free port is known late. */
+  readonly consoleOrigins: () => Iterable<string>;
+  readonly directory: { isWidgetOrigin(origin: string): boolean };
+}
+
+export function createOrigins({ consoleOrigins, directory }: OriginDeps): Origins {
+  let known: ReadonlySet<string> | undefined;
+  return {
+    isConsole: (origin) => (known ??= new Set(consoleOrigins())).has(origin),
+    isWidget: (origin) => directory.isWidgetOrigin(origin),
+  };
+}
+
+type Headers = readonly Header[];
+
+const exposed: Header = [
+  'Access-Control-Expose-Headers',
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After',
+];
+const vary: Header = ['Vary', 'Origin'];
+const onlyVary: Headers = [vary];
+/** The same for every origin, so that a cache keeps one copy, whatever it makes of Vary. */
+const anyOrigin: Headers = [['Access-Control-Allow-Origin', '*']];
+
+/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none (docs/contract.md, section 2). */
+export function corsHeaders(origins: Origins, origin: string | undefined, scope: CorsScope): Headers {
+  if (scope === 'everybody') return anyOrigin;
+  if (origin === undefined) return onlyVary;
+  if (origins.isConsole(origin))
+    return [vary, ['Access-Control-Allow-Origin', origin], ['Access-Control-Allow-Credentials', 'true'], exposed];
+  if (scope === 'widgets' && origins.isWidget(origin)) return [vary, ['Access-Control-Allow-Origin', origin], exposed];
+  return onlyVary;
+}
+
+/** The scope of a path that no route has: a widget's page may read also that it asked for the wrong one. */
+export function corsScopeOf(path: string): CorsScope {
+  return path.startsWith('/api/realtime/') ? 'widgets' : 'console';
+}
+
+/**
+ * What a preflight reply adds for a known origin; the bot-detection library's headers have names of their own, so plain
+ * requested names are echoed.
+ */
+export function preflightHeaders(
+  origins: Origins,
+  origin: string | undefined,
+  scope: CorsScope,
+  methods: string,
+  requestedHeaders: string | undefined,
+): Headers {
+  const isKnown =
+    scope === 'everybody' ||
+    (origin !== undefined && (origins.isConsole(origin) || (scope === 'widgets' && origins.isWidget(origin))));
+  if (!isKnown) return [];
+  const allowed =
+    requestedHeaders !== undefined && /^[A-Za-z0-9_, -]{1,1024}$/.test(requestedHeaders)
+      ? requestedHeaders
+      : 'Content-Type, Idempotency-Key';
+  return [
+    ['Access-Control-Allow-Methods', methods],
+    ['Access-Control-Allow-Headers', allowed],
+    ['Access-Control-Max-Age', '7200'],
+  ];
+}
+
+/**
+ * Keeps foreign pages from using a visitor's login (docs/contract.md, section 2, CSRF): what changes something by the console cookie
+ * is refused, and what proves its caller otherwise goes on without the login. A browser keeps a Lax cookie back from a foreign page's
+ * form, but would take the cookie of the answer: hence what sets one is refused also without a login.
+ */
+export function createOriginCheck({ origins }: { readonly origins: Origins }): Step {
+  return (x) => {
+    const setsCookie = x.route?.cookie === 'set';
+    if (x.request.method !== 'POST' || (x.login === undefined && !setsCookie)) return undefined;
+    if (isOwn(origins, x.origin, x.request.headers['sec-fetch-site'])) return undefined;
+    if (setsCookie || !isProven(x))
+      return new Refusal('ORIGIN_MISMATCH', 'A console login may only be used from the origins in CONSOLE_ORIGINS.');
+    x.login = undefined;
+    return undefined;
+  };
+}
+
+function isProven({ access, route, body }: RequestContext): boolean {
+  return access === 'proof' || route?.proves?.(body) === true;
+}
+
+/** A console origin, or, without an Origin, anything that does not say it is cross-site (a REST client). */
+function isOwn(origins: Origins, origin: string | undefined, fetchSite: string | undefined): boolean {
+  return origin === undefined ? fetchSite !== 'cross-site' : origins.isConsole(origin);
+}
