@@ -1,5 +1,5 @@
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import type { SmtpSettings } from './smtp-url.ts';
+import type { MailServer } from '../../config/mail-settings.ts';
 
 export interface Envelope {
   readonly from: string;
@@ -22,7 +22,7 @@ export class Line {
   }
 
   /** Connects, greets, secures and logs in. */
-  static async open(settings: SmtpSettings, signal: AbortSignal): Promise<Line> {
+  static async open(settings: MailServer, signal: AbortSignal): Promise<Line> {
     // Loaded with the first mail, so that starting the service does not wait for it.
     const { default: Connection } = await import('nodemailer/lib/smtp-connection');
     const line = new Line(

@@ -1,5 +1,5 @@
+import type { MailServer } from '../../config/mail-settings.ts';
 import { Line } from './line.ts';
-import type { SmtpSettings } from './smtp-url.ts';
 
 /** At once; a mail server counts connections, and a flood of sends must not become a flood of connections. */
 const maxLines = 5;
@@ -14,13 +14,13 @@ const staleMs = 1_000;
  * envelope.
  */
 export class SmtpLines {
-  readonly #settings: SmtpSettings;
+  readonly #settings: MailServer;
   readonly #idle: { line: Line; timer: NodeJS.Timeout }[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
   #closed = false;
 
-  constructor(settings: SmtpSettings) {
+  constructor(settings: MailServer) {
     this.#settings = settings;
   }
 
