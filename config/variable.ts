@@ -45,7 +45,7 @@ export type ValuesOf<F> = F extends Variable<string, infer T> ? T : { readonly [
 /** The names of the variables of the fields. */
 export type NamesOf<F> = F extends Variable<infer N> ? N : { [K in keyof F]: NamesOf<F[K]> }[keyof F];
 
-export function isVariable(field: Variable | Fields): field is Variable {
+function isVariable(field: Variable | Fields): field is Variable {
   return typeof field['name'] === 'string';
 }
 

@@ -56,16 +56,9 @@ function listSettings(env: NodeJS.ProcessEnv): string[] {
 }
 
 function mask({ secret }: Variable, text: string): string {
-  switch (secret) {
-    case false:
-      return text;
-    case 'all':
-      return '(set, hidden)';
-    case 'in address':
-      return maskAddress(text);
-    case 'in addresses':
-      return text.split(',').map(maskAddress).join(', ');
-  }
+  if (secret === 'in address') return maskAddress(text);
+  if (secret === 'in addresses') return text.split(',').map(maskAddress).join(', ');
+  return secret === 'all' ? '(set, hidden)' : text;
 }
 
 /** User, password and query may each hold a secret. */

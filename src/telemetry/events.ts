@@ -1,5 +1,4 @@
 import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { DestroyReason } from '../../machines/auth-session/types.ts';
 import { clip } from '../kernel/clip.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
@@ -87,10 +86,6 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
 
     loggedIn(loginId: string, requestId: string): void {
       log.info({ event: 'login.opened', loginId, requestId });
-    },
-
-    loginDestroyed(loginId: string, reason: DestroyReason): void {
-      log.info({ event: 'login.destroyed', loginId, reason });
     },
 
     operatorActed(actor: string, action: string, target: string, requestId: string): void {
