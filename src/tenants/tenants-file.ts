@@ -95,7 +95,7 @@ function explainUnreadable(error: unknown): string {
 
 /** The parser's own words, with line and column (from 1) where it tells a position. */
 function explainSyntax(text: string, error: unknown): string {
-  return String((error as SyntaxError).message).replace(/(?: in JSON)? at position (\d+).*/s, (_, position: string) => {
+  return (error as SyntaxError).message.replace(/(?: in JSON)? at position (\d+).*/s, (_, position: string) => {
     const before = text.slice(0, Number(position)).split('\n');
     return ` at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
   });
