@@ -1,7 +1,7 @@
 import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
 import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, DestroyReason } from '../../machines/auth-session/types.ts';
-import { createHost, type Host } from '../actors/host.ts';
+import { createHost, type Host, type Trace } from '../actors/host.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
@@ -18,6 +18,7 @@ export interface AuthSessionsDeps {
   readonly limits: AuthLimits;
   /** Who may log in (CONSOLE_EMAILS): somebody who was taken off the list is not logged in any more. */
   readonly admits: (email: string) => boolean;
+  readonly trace?: Trace | undefined;
 }
 
 export interface OpenedAuthSession {
@@ -72,6 +73,7 @@ export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
     settled(record, facts) {
       if (facts.some(({ type }) => type === 'login.destroyed')) announceEnd(record.id);
     },
+    trace: deps.trace,
   });
 
   const unsubscribe = bus.subscribe((message) => {

@@ -101,7 +101,7 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
       params: match?.params ?? noParams,
       ip: clientAddress(request.peer, request.headers['x-forwarded-for'], parts.trustedProxies),
       origin: request.headers['origin'],
-      startedAt: parts.timing ? performance.now() : 0,
+      startedAt: parts.timing || parts.events.requestAnswered !== undefined ? performance.now() : 0,
       limit: undefined,
       login: undefined,
       cookie: undefined,
@@ -215,6 +215,13 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     const reply = refusal === undefined ? answerReply(result as Answer, headers) : refusalReply(x, refusal, headers);
     keepPrivate(headers);
     counters.get(x.routeName)?.(reply.status);
+    parts.events.requestAnswered?.(
+      x.request,
+      x.routeName,
+      reply.status,
+      performance.now() - x.startedAt,
+      refusal?.code,
+    );
     return reply;
   }
 

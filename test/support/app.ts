@@ -105,7 +105,7 @@ export class TestApp {
     const outbox = new Outbox({ clock });
     const metrics = new Metrics();
     const logLines: string[] = [];
-    const log = createLog('info', false, { write: (line) => void logLines.push(line) });
+    const log = createLog(config.logLevel, false, { write: (line) => void logLines.push(line) });
     const service = await buildService({
       config,
       clock,
