@@ -1,197 +1,269 @@
-import { BlockList, isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-
-/** One environment variable: how its text is read, and what `--help` and start-up errors teach about it. */
-export interface Variable<T> {
-  readonly schema: z.ZodType<T>;
-  readonly meaning: string;
-  /** The default as a reader of the help sees it. */
-  readonly defaultText: string;
-  readonly example: string;
-  readonly requiredInProduction: boolean;
-  /** Its value must never be printed. */
-  readonly secret: boolean;
-}
-
-interface Teaching {
-  readonly meaning: string;
-  readonly default: string;
-  readonly example?: string;
-  readonly requiredInProduction?: boolean;
-  readonly secret?: boolean;
-}
-
-export function variable<T>(schema: z.ZodType<T>, teaching: Teaching): Variable<T> {
-  return {
-    schema,
-    meaning: teaching.meaning,
-    defaultText: teaching.default,
-    example: teaching.example ?? teaching.default,
-    requiredInProduction: teaching.requiredInProduction ?? false,
-    secret: teaching.secret ?? false,
-  };
-}
-
-/** A whole number within bounds, written in decimal digits. */
-export function integer(min: number, max: number, fallback: number): z.ZodType<number> {
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
-    .default(fallback);
-}
-
-const MAX_WORKERS = 256;
-
-/** A number of processes, or `auto` for as many as this machine runs at once. */
-export const workers: z.ZodType<number> = z
-  .string()
-  .regex(/^(auto|\d{1,3})$/, `must be auto or a whole number from 1 to ${MAX_WORKERS}`)
-  .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(text)))
-  .pipe(z.number().min(1, 'must be at least 1').max(MAX_WORKERS, `must be at most ${MAX_WORKERS}`))
-  .default(1);
-
-/** An amount of dollars with at most six decimals, as micro-dollars. */
-export function dollars(max: number, fallback: number): z.ZodType<number> {
-  return z
-    .string()
-    .regex(/^\d{1,9}(\.\d{1,6})?$/, 'must be an amount of dollars with at most 6 decimals')
-    .transform((text) => Math.round(Number(text) * 1_000_000))
-    .pipe(z.number().max(max * 1_000_000, `must be at most ${max}`))
-    .default(fallback * 1_000_000);
-}
-
-export function choice<const T extends readonly [string, ...string[]]>(values: T): z.ZodType<T[number]> {
-  return z.enum(values, { error: `must be one of ${values.join(', ')}` });
-}
-
-export const boolean: z.ZodType<boolean> = z
-  .enum(['true', 'false'], { error: 'must be true or false' })
-  .transform((text) => text === 'true');
-
-/** A comma-separated list without empty entries. */
-export const list: z.ZodType<string[], string> = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== ''),
-);
-
-/** An address with a scheme of the list, as text. */
-export function url(schemes: readonly string[]): z.ZodType<string, string> {
-  const wanted = `must be an address that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
-  return z
-    .string()
-    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), wanted);
-}
-
-/** The first part of keys in Redis. Braces would take the place of those that keep keys together in a cluster. */
-export const keyPrefix: z.ZodType<string, string> = z
-  .string()
-  .regex(/^[\w.:-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, colons, dashes or underscores');
-
-/** A mail server's address: user and password percent-encoded, and `tls` as the only option. */
-export const mailServer: z.ZodType<string, string> = url(['smtp', 'smtps']).pipe(
-  z
-    .string()
-    .refine((text) => new URL(text).hostname !== '', 'must name a server')
-    .refine((text) => isEncoded(new URL(text)), 'must have user and password percent-encoded (a % sign is written %25)')
-    .refine(
-      (text) => [...new URL(text).searchParams].every((option) => tlsOptions.has(option.join('='))),
-      'can have no option but tls=required or tls=optional',
-    ),
-);
-
-const tlsOptions = new Set(['tls=required', 'tls=optional']);
-
-function isEncoded({ hostname, username, password }: URL): boolean {
-  try {
-    return [hostname, username, password].every((part) => typeof decodeURIComponent(part) === 'string');
-  } catch {
-    return false;
-  }
-}
-
-/** A credential that is sent in a header. */
-export const credential: z.ZodType<string, string> = z
-  .string()
-  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces');
-
-/** An origin as browsers send it: scheme, host and, where not the scheme's own, port. */
-export const origin: z.ZodType<string, string> = z.string().refine((text) => isOrigin(text) && !text.includes('*'), {
-  message: 'must be an origin such as https://www.example.com, without a path, a trailing slash or a wildcard',
-});
-
-/** The service's own origin; the trailing slash that address bars add is taken off. */
-export const ownOrigin: z.ZodType<string, string> = z
-  .string()
-  .transform((text) => text.replace(/\/$/, ''))
-  .refine(isOrigin, 'must be the address that browsers use, such as https://voice.example.com, without a path');
-
-function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-}
-
-/** True where a cookie and a login code are safe on the way: https, or this machine. */
-export function isSafeOrigin(publicUrl: string): boolean {
-  return publicUrl.startsWith('https:') || isLoopback(publicUrl);
-}
-
-/** True for an address that means the machine itself. */
-export function isLoopback(url: string): boolean {
-  return URL.canParse(url) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
-}
-
-export const timeZone: z.ZodType<string, string> = z.string().refine((name) => {
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}, 'must be a time zone such as UTC or Europe/Berlin');
+import { defaultTenantsFile } from './default-tenants-file.ts';
+import { limits } from './limits.ts';
+import { mailSender, mailServer } from './mail-settings.ts';
+import * as s from './schemas.ts';
+import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
 /**
- * Addresses, `@domain` for all addresses of a domain, or `*` for everybody; comma-separated, in lower case. No other wildcard: it
- * would match nobody.
+ * Every variable, in the groups and the order in which they are told: name, how it is read, default (or what holds without one, in
+ * words), meaning. Its place in a group is its place in `Config`, so that a new variable is a line here and a use in the feature that
+ * gets this part of `Config`. Help, messages, `check-config`, the documentation and config/compose.yaml derive from this table.
  */
-export const emails: z.ZodType<string[], string> = list.transform((entries, context) => {
-  for (const entry of entries)
-    if (entry !== '*' && !/^[^\s@*]*@[^\s@*]+$/.test(entry))
-      context.addIssue({ code: 'custom', message: `"${entry}" is not an address, a @domain or *` });
-  return entries.map((entry) => entry.toLowerCase());
-});
-
-/** A mail sender: an address, or a name with an address in angle brackets. */
-export const sender: z.ZodType<string, string> = z.string().refine((text) => {
-  const [, bracketed] = /^(?:"[^"<>\p{Cc}]*"\s*|[^"<>\p{Cc}]*)<([^<>]*)>$/u.exec(text) ?? [];
-  return z.regexes.html5Email.test(bracketed ?? text);
-}, 'must be an address such as no-reply@example.com or Example <no-reply@example.com>');
-
-/** A comma-separated list of secrets of at least so many characters. Messages never repeat a secret. */
-export function secrets(characters: number): z.ZodType<string[], string> {
-  const long = z.string().min(characters, `each must have ${characters} or more characters`);
-  return list.pipe(
-    z.array(
-      long.refine((text) => !text.includes('openssl rand'), 'is the example: run the command and use what it prints'),
+export const groups = {
+  'The service': {
+    mode: variable(
+      'NODE_ENV',
+      s.choice(['development', 'test', 'production']),
+      'development',
+      'production refuses to start half-configured',
     ),
-  );
-}
+    host: variable('HOST', z.string().min(1), '0.0.0.0', 'listen address'),
+    port: variable('PORT', s.integer(0, 65_535), '3000', 'listen port; 0 picks a free one and prints it'),
+    workers: variable(
+      'WORKERS',
+      s.workers,
+      '1',
+      'processes that share the port; auto is one for each core; more than one need DATABASE_URL and REDIS_URL',
+      { example: 'auto' },
+    ),
+    maxConnections: variable(
+      'MAX_CONNECTIONS',
+      s.integer(0, 10_000_000),
+      '0',
+      'connections that one process holds, sockets among them; 0 is what its limit for open files allows',
+    ),
+    publicUrl: variable(
+      'PUBLIC_URL',
+      s.ownOrigin,
+      { unset: 'http://localhost:PORT' },
+      "the service's own origin: cookies (Secure when https), CSRF check, links",
+      { example: 'https://voice.example.com', production: true },
+    ),
+    trustedProxies: variable(
+      'TRUST_PROXY',
+      s.proxies,
+      '',
+      'comma-separated CIDRs of proxies whose X-Forwarded-For is believed',
+      { unset: 'unset: trust nobody', example: '10.0.0.0/8' },
+    ),
+    logLevel: variable(
+      'LOG_LEVEL',
+      s.choice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+      'info',
+      'how much is logged; debug tells of each request and each transition',
+    ),
+    debugMetrics: variable(
+      'DEBUG_METRICS',
+      s.boolean,
+      'false',
+      'true: /metrics needs no credential and replies carry Server-Timing',
+    ),
+  },
 
-/** Comma-separated CIDR blocks or single addresses of trusted proxies. */
-export const proxies: z.ZodType<BlockList> = list.transform((entries, context) => {
-  const blocks = new BlockList();
-  for (const entry of entries) {
-    const [address = '', bits, ...rest] = entry.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    const most = family === 'ipv6' ? 128 : 32;
-    const prefix = bits === undefined ? most : Number(bits);
-    if (isIP(address) === 0 || rest.length > 0 || !/^\d*$/.test(bits ?? '') || bits === '' || prefix > most) {
-      context.addIssue({ code: 'custom', message: `"${entry}" is not an address or a CIDR block such as 10.0.0.0/8` });
-      continue;
-    }
-    blocks.addSubnet(address, prefix, family);
-  }
-  return blocks;
-});
+  'Storage and tenants': {
+    databaseUrl: variable(
+      'DATABASE_URL',
+      s.url(['postgres', 'postgresql']),
+      { unset: 'unset: embedded PostgreSQL in DATA_DIR' },
+      'the database',
+      {
+        example: 'postgres://switchboard:password@db.example.com:5432/switchboard',
+        production: true,
+        secret: 'in address',
+      },
+    ),
+    redisUrls: variable(
+      'REDIS_URL',
+      s.list.pipe(z.array(s.url(['redis', 'rediss'])).min(1, 'must name at least one server')),
+      { unset: 'unset: in-process' },
+      'the edge rate-limit store and live registry; a comma-separated list for a cluster',
+      { example: 'redis://redis.example.com:6379', production: true, secret: 'in addresses' },
+    ),
+    redisPrefix: variable(
+      'REDIS_PREFIX',
+      s.keyPrefix,
+      'switchboard',
+      'what all keys and channels in Redis begin with, so that several products can share one',
+    ),
+    dataDir: variable('DATA_DIR', z.string().min(1), './data', 'embedded storage'),
+    tenantsFile: variable(
+      'TENANTS_FILE',
+      z.string().min(1),
+      defaultTenantsFile(),
+      'tenants and widget keys, merged into the database at start and on change',
+      { unset: 'config/tenants.json', example: 'config/tenants.json' },
+    ),
+    /** For how long things are kept. */
+    retentionDays: {
+      sessions: variable(
+        'SESSION_RETENTION_DAYS',
+        s.integer(0, 36_500),
+        '0',
+        'days for which sessions are kept after their end; 0 is for ever',
+      ),
+      usage: variable(
+        'USAGE_RETENTION_DAYS',
+        s.integer(0, 36_500),
+        '400',
+        'days for which usage entries and daily totals are kept; 0 is for ever',
+      ),
+      audit: variable(
+        'AUDIT_RETENTION_DAYS',
+        s.integer(0, 36_500),
+        '0',
+        "days for which operators' changes are kept; 0 is for ever",
+      ),
+    },
+  },
+
+  'Upstream model provider': {
+    upstream: {
+      provider: variable(
+        'UPSTREAM_PROVIDER',
+        s.choice(['openai', 'local']),
+        { unset: 'openai when OPENAI_API_KEY is set, else local (simulated)' },
+        'the upstream model provider',
+        { example: 'openai' },
+      ),
+      apiKey: variable('OPENAI_API_KEY', s.credential, { unset: 'unset' }, 'provider key', {
+        example: 'sk-...',
+        production: true,
+        secret: 'all',
+      }),
+      baseUrl: variable(
+        'UPSTREAM_BASE_URL',
+        s.url(['http', 'https']),
+        { unset: "the provider's own" },
+        'the transport API address',
+        { example: 'https://api.openai.com', secret: 'in address' },
+      ),
+      timeoutMs: variable('UPSTREAM_TIMEOUT_MS', s.integer(100, 60_000), '8000', 'one mint, in milliseconds'),
+      clientSecretTtlSec: variable(
+        'CLIENT_SECRET_TTL_SEC',
+        s.integer(10, 7200),
+        '60',
+        'life of a client secret, asked of providers that allow it',
+      ),
+    },
+  },
+
+  'Who may use it': {
+    jwtSecrets: variable(
+      'JWT_SECRET',
+      s.secrets(32).pipe(z.array(z.string()).min(1, 'must hold a secret')),
+      { unset: 'development: a random one kept in the database' },
+      'signs logins; comma-separated for rotation: the first signs, all verify',
+      { example: 'the output of: openssl rand -base64 48', production: true, secret: 'all' },
+    ),
+    consoleEmails: variable(
+      'CONSOLE_EMAILS',
+      s.emails,
+      { unset: 'development: *' },
+      'who may log in: addresses or @domain, comma-separated; * is everybody, in production only where every tenant names admins',
+      { example: 'ops@example.com,@example.org', production: true },
+    ),
+    operatorEmails: variable(
+      'OPERATOR_EMAILS',
+      s.emails,
+      { unset: 'development: every console user; production: nobody' },
+      'who may use the operator console: addresses or @domain',
+      { example: 'ops@example.com' },
+    ),
+    serviceTokens: variable(
+      'SERVICE_TOKENS',
+      s.secrets(16),
+      '',
+      'comma-separated bearer tokens for trusted back ends (usage, metrics, operator API)',
+      { unset: 'unset', example: 'the output of: openssl rand -hex 32', secret: 'all' },
+    ),
+    consoleOrigins: variable(
+      'CONSOLE_ORIGINS',
+      s.list.pipe(z.array(s.origin)),
+      { unset: "PUBLIC_URL's origin" },
+      'origins that may use the console cookie',
+      { example: 'https://voice.example.com' },
+    ),
+    requireAuthForSession: variable(
+      'REQUIRE_AUTH_FOR_SESSION',
+      s.boolean,
+      'false',
+      'every session needs a console login',
+    ),
+    requireOriginForWidgets: variable(
+      'REQUIRE_ORIGIN_FOR_WIDGETS',
+      s.boolean,
+      'true',
+      'a widget request without an Origin header gets ORIGIN_MISMATCH',
+    ),
+  },
+
+  'Console login': {
+    mail: {
+      server: variable(
+        'SMTP_URL',
+        mailServer,
+        { unset: 'unset: development mailbox at /dev/mail' },
+        'mail server for login codes',
+        { example: 'smtps://user:password@smtp.example.com:465', production: true, secret: 'in address' },
+      ),
+      from: variable('MAIL_FROM', mailSender, 'Switchboard <no-reply@localhost>', 'sender of login codes'),
+    },
+    otp: {
+      expiryMinutes: variable('OTP_EXPIRY_MINUTES', s.integer(1, 1440), '10', 'life of a login code'),
+      perHour: variable('MAX_OTP_PER_HOUR', s.integer(1, 1000), '3', 'codes an hour per e-mail address'),
+      maxAttempts: variable('MAX_OTP_VERIFY_ATTEMPTS', s.integer(1, 100), '5', 'attempts per code'),
+    },
+    auth: {
+      expiryHours: variable('SESSION_EXPIRY_HOURS', s.integer(1, 8760), '24', 'sliding life of a console login'),
+      absoluteHours: variable(
+        'SESSION_ABSOLUTE_HOURS',
+        s.integer(0, 87_600),
+        '0',
+        'absolute cap on a console login; 0 is none',
+      ),
+    },
+  },
+
+  'Bot protection': {
+    bots: {
+      provider: variable(
+        'BOT_PROVIDER',
+        s.choice(['none', 'heuristic', 'http']),
+        { unset: 'none in development, heuristic in production' },
+        'who judges whether a caller is a bot',
+        { example: 'heuristic' },
+      ),
+      verdictUrl: variable(
+        'BOT_VERDICT_URL',
+        s.url(['http', 'https']),
+        { unset: 'unset' },
+        'where BOT_PROVIDER=http asks for verdicts',
+        { example: 'https://bots.example.com/verdict', secret: 'in address' },
+      ),
+      verdictToken: variable(
+        'BOT_VERDICT_TOKEN',
+        s.credential,
+        { unset: 'unset' },
+        'bearer token for BOT_VERDICT_URL',
+        { example: 'token', secret: 'all' },
+      ),
+    },
+  },
+
+  ...limits,
+};
+
+type Merged<U> = (U extends unknown ? (part: U) => void : never) extends (whole: infer W) => void ? W : never;
+
+/** What the variables were read to, by the fields of the table. */
+export type Settings = ValuesOf<Merged<(typeof groups)[keyof typeof groups]>>;
+export type VariableName = NamesOf<typeof groups>;
+
+/** All variables, in the order of the table. */
+export const variables: readonly Variable[] = Object.values(groups).flatMap(variablesOf);
+
+/** @param valueOf what a variable is read to */
+export function readVariables(valueOf: (variable: Variable) => unknown): Settings {
+  return Object.assign({}, ...Object.values(groups).map((fields) => mapVariables(fields, valueOf))) as Settings;
+}

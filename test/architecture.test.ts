@@ -33,7 +33,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   engines: {
     files: /^src\/(?:bots|mail|stores|upstream)\//,
-    rings: [...inner, 'host', 'contracts', 'drivers'],
+    rings: [...inner, 'settings', 'host', 'contracts', 'drivers'],
     packages: ['postgres', 'nodemailer', 'isbot', 'zod', 'node:'],
   },
   telemetry: { files: /^src\/telemetry\//, rings: inner, packages: ['pino', 'pino-pretty', 'prom-client'] },

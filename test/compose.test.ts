@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { variables } from '../config/env.ts';
+import { variables } from '../config/variables.ts';
 
 const compose = readFileSync(fileURLToPath(new URL('../config/compose.yaml', import.meta.url)), 'utf8');
 const [, nodes = ''] = /^x-node:.*?^ {2}environment:\n(.*?)^ {2}\S/ms.exec(compose) ?? [];
@@ -16,7 +16,7 @@ const ofTheFile = new Set(['DATABASE_URL', 'REDIS_URL']);
 
 describe('config/compose.yaml', () => {
   test('hands every variable to the nodes that a deployment may set', () => {
-    const wanted = Object.keys(variables).filter((name) => !ofTheImage.has(name));
+    const wanted = variables.map(({ name }) => name).filter((name) => !ofTheImage.has(name));
     expect([...settings.keys()].sort()).toEqual(wanted.sort());
     const dropped = [...settings].filter(([name, value]) => !ofTheFile.has(name) && !value.startsWith(`\${${name}:-`));
     expect(dropped).toEqual([]);

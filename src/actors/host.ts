@@ -16,7 +16,12 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
   save?(record: R, expectedVersion: number, event: E): Eventually<boolean>;
   /** Called after the save and before the answer: what must be true when the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
+  /** Called after each save, also of what moved no state: for whoever follows what machines do. */
+  trace?: Trace | undefined;
 }
+
+/** Hears of an event that an actor was sent, with its states before and after. */
+export type Trace = (machine: string, id: string, event: string, from: unknown, to: unknown) => void;
 
 export interface Outcome<R, F> {
   readonly record: R;
@@ -84,14 +89,18 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
 
   function save(
     outcome: Outcome<R, F>,
-    { id, version }: R,
+    before: R,
     event: E,
     admits: Admits<R>,
     triesLeft: number,
   ): Eventually<Outcome<R, F> | undefined> {
+    const { id, version } = before;
     const saving = kind.save?.(outcome.record, version, event) ?? store.save(outcome.record, version);
     return andThen(saving, (saved) => {
-      if (saved) return settle(outcome);
+      if (saved) {
+        kind.trace?.(machine.id, id, event.type, kind.stateOf(before), kind.stateOf(outcome.record));
+        return settle(outcome);
+      }
       if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
       return attempt(id, event, admits, triesLeft - 1);
     });

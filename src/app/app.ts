@@ -154,7 +154,6 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
       return served;
     },
-    onMerged: () => undefined,
     onProblem: onError,
   });
   await watch.start();

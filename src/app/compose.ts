@@ -78,7 +78,14 @@ export async function buildService(on: Foundations) {
   });
   const admits = (email: string): boolean => matchesEmailList(email, config.consoleEmails);
   const tokens = createTokens(jwtSecrets);
-  const logins = createAuthSessions({ logins: stores.logins, bus, tokens, limits: config.auth, admits });
+  const logins = createAuthSessions({
+    logins: stores.logins,
+    bus,
+    tokens,
+    limits: config.auth,
+    admits,
+    trace: events.transition,
+  });
   const codes = createLoginCodes({
     challenges: stores.challenges,
     counters: stores.counters,
@@ -88,6 +95,7 @@ export async function buildService(on: Foundations) {
     limits: config.otp,
     admits,
     publicUrl,
+    trace: events.transition,
     onFault: (error) =>
       error instanceof MailRefused ? events.mailRefused(error) : events.faulted(error, undefined, 'login mail'),
   });

@@ -1,9 +1,9 @@
 import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
 import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, DestroyReason } from '../../machines/auth-session/types.ts';
-import { createHost, type Host } from '../actors/host.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import { createHost, type Host, type Trace } from '../actors/host.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -19,6 +19,7 @@ export interface AuthSessionsDeps {
   readonly limits: AuthLimits;
   /** Who may log in (CONSOLE_EMAILS): somebody who was taken off the list is not logged in any more. */
   readonly admits: (email: string) => boolean;
+  readonly trace?: Trace | undefined;
 }
 
 export interface OpenedAuthSession {
@@ -73,6 +74,7 @@ export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
     settled(record, facts) {
       if (facts.some(({ type }) => type === 'login.destroyed')) announceEnd(record.id);
     },
+    trace: deps.trace,
   });
 
   const unsubscribe = bus.subscribe((message) => {

@@ -2,7 +2,7 @@ import { classify } from '../../machines/otp-challenge/selectors.ts';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import type { ChallengeEvent, ChallengeFact, ChallengeRecord } from '../../machines/otp-challenge/types.ts';
 import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
-import { createHost, type Host } from '../actors/host.ts';
+import { createHost, type Host, type Trace } from '../actors/host.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';
 
@@ -29,7 +29,7 @@ export class ChallengeChain {
   readonly #challenges: Challenges;
   readonly #host: Host<ChallengeRecord, ChainEvent, ChallengeFact>;
 
-  constructor(challenges: Challenges) {
+  constructor(challenges: Challenges, trace?: Trace) {
     this.#challenges = challenges;
     this.#host = createHost<ChallengeRecord, ChainEvent, ChallengeFact>({
       machine: otpChallengeMachine,
@@ -39,6 +39,7 @@ export class ChallengeChain {
         event.type === 'REDEEM' && record.outcome === 'verified'
           ? challenges.redeem(record, expectedVersion, event.login)
           : challenges.save(record, expectedVersion),
+      trace,
     });
   }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Trace } from '../actors/host.ts';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
@@ -35,6 +36,7 @@ export interface LoginCodesDeps {
   readonly newCode?: () => string;
   /** Hears of a mail that did not go out although its asker was told that it would, and of other faults that nobody waits for. */
   readonly onFault?: (error: unknown) => void;
+  readonly trace?: Trace | undefined;
 }
 
 interface CodeSent {
@@ -71,7 +73,7 @@ const UNLIMITED = 1_000_000_000;
 
 export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   const { counters, mailer, subjects, limits } = deps;
-  const chain = new ChallengeChain(deps.challenges);
+  const chain = new ChallengeChain(deps.challenges, deps.trace);
   const hashCode = createCodeHash(deps.installationKey);
   const guessesPerHour = limits.perHour * limits.maxAttempts;
   const budget = new SendBudget(counters, limits.perHour);

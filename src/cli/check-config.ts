@@ -1,6 +1,8 @@
-import { toConfig, type Config } from '../../config/config.ts';
-import { variables, type VariableName } from '../../config/env.ts';
-import { ConfigError, readSettings } from '../../config/read-settings.ts';
+import { readConfig, type Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import type { Variable } from '../../config/variable.ts';
+import { variables } from '../../config/variables.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { requireAdmins } from '../tenants/open-door.ts';
@@ -13,14 +15,13 @@ import { exitCode, type Terminal } from './terminal.ts';
  * @returns 0, or 78 when something is wrong
  */
 export async function run(_args: readonly string[], { out, err, env }: Terminal): Promise<number> {
-  const settings = attempt(() => readSettings(env));
+  const config = attempt(() => readConfig(env));
   // The file is checked even when the environment is wrong: all problems at once.
-  const file = variables.TENANTS_FILE.schema.parse(env['TENANTS_FILE']?.trim() || undefined);
+  const file = env['TENANTS_FILE']?.trim() || defaultTenantsFile();
   const tenants = await readTenantsFile(file, 0).catch(keep);
-  if (settings instanceof Error) err.write(`${settings.message}\n`);
+  if (config instanceof Error) err.write(`${config.message}\n`);
   if (tenants instanceof Error) err.write(`${tenants.message}\n`);
-  if (settings instanceof Error || tenants instanceof Error) return exitCode.config;
-  const config = toConfig(settings);
+  if (config instanceof Error || tenants instanceof Error) return exitCode.config;
   const served = config.mode === 'production' ? withoutDemo(tenants, config.publicUrl) : tenants;
   const fault = config.needsAdmins ? attempt(() => requireAdmins(served, file)) : undefined;
   if (fault instanceof Error) {
@@ -48,25 +49,16 @@ function keep(error: unknown): Error {
 
 /** One line for each variable; the text of a secret never leaves this function. */
 function listSettings(env: NodeJS.ProcessEnv): string[] {
-  return (Object.keys(variables) as VariableName[]).map((name) => {
-    const text = env[name]?.trim() ?? '';
-    const value = text === '' ? `(default) ${variables[name].defaultText}` : mask(name, text);
-    return `${name.padEnd(31)}${value}`;
+  return variables.map((variable) => {
+    const text = env[variable.name]?.trim() ?? '';
+    return `${variable.name.padEnd(31)}${text === '' ? `(default) ${variable.unset}` : mask(variable, text)}`;
   });
 }
 
-/** Settings whose value is an address, of which the scheme and the host are worth seeing. */
-const addresses: ReadonlySet<VariableName> = new Set([
-  'DATABASE_URL',
-  'SMTP_URL',
-  'UPSTREAM_BASE_URL',
-  'BOT_VERDICT_URL',
-]);
-
-function mask(name: VariableName, text: string): string {
-  if (name === 'REDIS_URL') return text.split(',').map(maskAddress).join(', ');
-  if (addresses.has(name)) return maskAddress(text);
-  return variables[name].secret ? '(set, hidden)' : text;
+function mask({ secret }: Variable, text: string): string {
+  if (secret === 'in address') return maskAddress(text);
+  if (secret === 'in addresses') return text.split(',').map(maskAddress).join(', ');
+  return secret === 'all' ? '(set, hidden)' : text;
 }
 
 /** User, password and query may each hold a secret. */
@@ -82,7 +74,7 @@ function describeParts(config: Config): string[] {
     `mode: ${config.mode}`,
     `storage: ${config.databaseUrl === undefined ? `embedded PostgreSQL in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'}`,
     `live registry: ${config.redisUrls === undefined ? 'in this process' : 'Redis (REDIS_URL)'}`,
-    `mail: ${config.mail.smtpUrl === undefined ? 'development mailbox' : 'SMTP (SMTP_URL)'}`,
+    `mail: ${config.mail.server === undefined ? 'development mailbox' : 'SMTP (SMTP_URL)'}`,
     `provider: ${provider === 'local' ? 'local (simulated)' : provider}`,
     `bot protection: ${config.bots.provider}`,
   ];
@@ -91,7 +83,7 @@ function describeParts(config: Config): string[] {
 function describeTenants({ tenantsFile }: Config, tenants: readonly Tenant[], served: readonly Tenant[]): string[] {
   const keys = served.flatMap((tenant) => tenant.keys);
   const valid = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
-  const counts = `${served.length} tenants, ${keys.length} widget keys (${keys.length - valid.length} revoked)`;
+  const counts = `${amount(served.length, 'tenant')}, ${amount(keys.length, 'widget key')} (${keys.length - valid.length} revoked)`;
   const hasDemo = served.length < tenants.length || keys.length < tenants.flatMap((tenant) => tenant.keys).length;
   const unbounded = valid.filter(({ totals }) => Object.keys(totals).length === 0);
   const names = unbounded.map(({ tenantId, id }) => `${tenantId}/${id}`).join(', ');
@@ -99,4 +91,8 @@ function describeTenants({ tenantsFile }: Config, tenants: readonly Tenant[], se
     `tenants: ${counts} in ${tenantsFile}${hasDemo ? '; its demo keys are not served in production' : ''}`,
     ...(unbounded.length === 0 ? [] : [`keys without totals (nothing bounds all their visitors together): ${names}`]),
   ];
+}
+
+function amount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,5 @@
-import { variables, type VariableName } from '../../config/env.ts';
+import { variablesOf, type Variable } from '../../config/variable.ts';
+import { groups, variables } from '../../config/variables.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 interface CommandHelp {
@@ -27,79 +28,6 @@ const commands: readonly CommandHelp[] = [
   { usage: '--help', meaning: 'prints this' },
 ];
 
-/** Every variable is in exactly one group; a test holds this table to the variables. */
-export const variableGroups: Readonly<Record<string, readonly VariableName[]>> = {
-  'The service': [
-    'NODE_ENV',
-    'HOST',
-    'PORT',
-    'WORKERS',
-    'MAX_CONNECTIONS',
-    'PUBLIC_URL',
-    'TRUST_PROXY',
-    'LOG_LEVEL',
-    'DEBUG_METRICS',
-  ],
-  'Storage and tenants': [
-    'DATABASE_URL',
-    'REDIS_URL',
-    'REDIS_PREFIX',
-    'DATA_DIR',
-    'TENANTS_FILE',
-    'SESSION_RETENTION_DAYS',
-    'USAGE_RETENTION_DAYS',
-    'AUDIT_RETENTION_DAYS',
-  ],
-  'Upstream model provider': [
-    'UPSTREAM_PROVIDER',
-    'OPENAI_API_KEY',
-    'UPSTREAM_BASE_URL',
-    'UPSTREAM_TIMEOUT_MS',
-    'CLIENT_SECRET_TTL_SEC',
-  ],
-  'Who may use it': [
-    'JWT_SECRET',
-    'CONSOLE_EMAILS',
-    'OPERATOR_EMAILS',
-    'SERVICE_TOKENS',
-    'CONSOLE_ORIGINS',
-    'REQUIRE_AUTH_FOR_SESSION',
-    'REQUIRE_ORIGIN_FOR_WIDGETS',
-  ],
-  'Console login': [
-    'SMTP_URL',
-    'MAIL_FROM',
-    'OTP_EXPIRY_MINUTES',
-    'MAX_OTP_PER_HOUR',
-    'MAX_OTP_VERIFY_ATTEMPTS',
-    'SESSION_EXPIRY_HOURS',
-    'SESSION_ABSOLUTE_HOURS',
-  ],
-  'Bot protection': ['BOT_PROVIDER', 'BOT_VERDICT_URL', 'BOT_VERDICT_TOKEN'],
-  'Voice sessions': [
-    'MAX_SESSION_MINUTES',
-    'MAX_SESSION_IDLE_SEC',
-    'STALE_GRACE_SEC',
-    'STALE_REAP_SEC',
-    'HEARTBEAT_INTERVAL_SEC',
-  ],
-  'Rate limits': ['RATE_IP_PER_MIN', 'RATE_USER_PER_MIN', 'RATE_PAGE_PER_MIN', 'RATE_BURST', 'MAX_SOCKETS_PER_IP'],
-  'Limits of widget callers (a key may have its own)': [
-    'WIDGET_SESSION_PER_MIN',
-    'WIDGET_MAX_TOKENS_DAILY',
-    'WIDGET_MAX_DOLLARS_DAILY',
-    'WIDGET_MAX_TOKENS_PER_MINUTE',
-    'WIDGET_MAX_CONCURRENT_SESSIONS',
-  ],
-  'Limits of console callers': [
-    'CONSOLE_SESSION_PER_MIN',
-    'CONSOLE_MAX_TOKENS_DAILY',
-    'CONSOLE_MAX_DOLLARS_DAILY',
-    'CONSOLE_MAX_CONCURRENT_SESSIONS',
-    'QUOTA_TIMEZONE',
-  ],
-};
-
 /** `--help`: the commands, and every variable with its meaning and default. */
 export function run(_args: readonly string[], { out }: Pick<Terminal, 'out'>): Promise<number> {
   out.write(`${helpText()}\n`);
@@ -107,7 +35,7 @@ export function run(_args: readonly string[], { out }: Pick<Terminal, 'out'>): P
 }
 
 function helpText(): string {
-  const needed = namesRequiredInProduction();
+  const needed = variables.filter(({ production }) => production);
   return [
     'Switchboard: a session broker for real-time voice agents',
     '',
@@ -117,21 +45,14 @@ function helpText(): string {
     ...commands.map(({ usage, meaning }) => `  ${usage}\n      ${meaning}`),
     '',
     'It is configured by environment variables. Nothing is needed on a development machine.',
-    `NODE_ENV=production needs these, marked with * below:`,
-    ...needed.map((name) => `  ${name}=${variables[name].example}`),
-    ...Object.entries(variableGroups).flatMap(([title, names]) => ['', title, ...names.map(describeVariable)]),
+    'NODE_ENV=production needs these, marked with * below:',
+    ...needed.map(({ name, example }) => `  ${name}=${example}`),
+    ...Object.entries(groups).flatMap(([title, fields]) => ['', title, ...variablesOf(fields).map(describe)]),
     '',
     'Exit codes: 0 done, 1 refused, 64 wrong arguments, 69 the database is away or in use, 78 wrong configuration',
   ].join('\n');
 }
 
-function namesRequiredInProduction(): VariableName[] {
-  return Object.values(variableGroups)
-    .flat()
-    .filter((name) => variables[name].requiredInProduction);
-}
-
-function describeVariable(name: VariableName): string {
-  const { meaning, defaultText, requiredInProduction } = variables[name];
-  return `${requiredInProduction ? '*' : ' '} ${name.padEnd(30)} ${meaning}\n${' '.repeat(33)}default: ${defaultText}`;
+function describe({ name, meaning, unset, production }: Variable): string {
+  return `${production ? '*' : ' '} ${name.padEnd(30)} ${meaning}\n${' '.repeat(33)}default: ${unset}`;
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { toConfig, type Config } from '../../config/config.ts';
-import { ConfigError, readSettings } from '../../config/read-settings.ts';
+import { readConfig, type Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
@@ -57,7 +57,7 @@ export async function run(args: readonly string[], terminal: KeysTerminal): Prom
   const { out, err, env, openStores } = terminal;
   try {
     const command = readCommand(args);
-    const stores = await openStores(toConfig(readSettings(env, ['DATABASE_URL'])));
+    const stores = await openStores(readConfig(env, ['DATABASE_URL']));
     try {
       const result = await command.work({ ...stores, clock: systemClock });
       if (result instanceof Refusal) {

@@ -1,5 +1,4 @@
-import { toConfig } from '../../config/config.ts';
-import { readSettings } from '../../config/read-settings.ts';
+import { readConfig } from '../../config/config.ts';
 import { openDatabase } from '../database/open.ts';
 import { migrate } from '../database/migrate.ts';
 import { exitCode, type Terminal } from './terminal.ts';
@@ -9,7 +8,7 @@ import { exitCode, type Terminal } from './terminal.ts';
  * @throws ConfigError, MigrationError, DirectoryInUse, Unavailable
  */
 export async function run(_args: readonly string[], { out, env }: Terminal): Promise<number> {
-  const database = await openDatabase(toConfig(readSettings(env, ['DATABASE_URL'])));
+  const database = await openDatabase(readConfig(env, ['DATABASE_URL']));
   try {
     const applied = await migrate(database);
     out.write(applied.length === 0 ? 'The database is up to date.\n' : `Applied ${applied.join(', ')}.\n`);

@@ -1,6 +1,5 @@
-import { toConfig, type Config } from '../../config/config.ts';
-import { readSettings } from '../../config/read-settings.ts';
-import { isLoopback } from '../../config/variables.ts';
+import { readConfig, type Config } from '../../config/config.ts';
+import { isLoopback } from '../../config/origins.ts';
 import { runNode, untilSignal, type Started } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
 import { superviseWorkers } from './workers.ts';
@@ -13,7 +12,7 @@ import { superviseWorkers } from './workers.ts';
  * @throws ConfigError with everything that is wrong with the environment
  */
 export function serve(terminal: Terminal, entry: string): Promise<number> {
-  const config = toConfig(readSettings(terminal.env));
+  const config = readConfig(terminal.env);
   const onStarted = (app: Started): void =>
     void terminal.out.write(`${startMessage(config, app, performance.now())}\n`);
   if (config.workers > 1) return superviseWorkers(config, terminal, entry, onStarted);
@@ -27,7 +26,7 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
       ? 'embedded storage survives a crash, not a power cut, and serves one process: set DATABASE_URL'
       : '',
     config.redisUrls === undefined ? 'the live registry is in this process: set REDIS_URL to run several nodes' : '',
-    config.mail.smtpUrl === undefined ? 'login codes go to this terminal and /dev/mail: set SMTP_URL' : '',
+    config.mail.server === undefined ? 'login codes go to this terminal and /dev/mail: set SMTP_URL' : '',
     config.upstream.provider === 'local' ? 'the provider is simulated, nobody can talk: set OPENAI_API_KEY' : '',
     config.jwtSecrets === undefined ? 'the login secret is made up and kept in the database: set JWT_SECRET' : '',
   ].filter((note) => note !== '');

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/read-settings.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import { isServerError, isTlsFault, permissionDenied } from '../database/connection-fault.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';

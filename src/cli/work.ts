@@ -1,5 +1,4 @@
-import { toConfig } from '../../config/config.ts';
-import { readSettings } from '../../config/read-settings.ts';
+import { readConfig } from '../../config/config.ts';
 import { runNode } from './run-node.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
@@ -19,7 +18,7 @@ export function work(terminal: Terminal): Promise<number> {
     // The parent may have gone while this process was loading: nobody would say so again.
     if (!process.connected) resolve();
   });
-  return runNode(toConfig(readSettings(terminal.env)), terminal, stopped, ({ publicUrl, parts }) => {
+  return runNode(readConfig(terminal.env), terminal, stopped, ({ publicUrl, parts }) => {
     // A parent that is gone hears nothing: `disconnect` ends this worker.
     process.send?.({ publicUrl, parts }, undefined, undefined, () => undefined);
   });

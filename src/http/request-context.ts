@@ -18,7 +18,7 @@ export interface RequestContext extends Call {
   readonly cors: CorsScope;
   /** The Allow header of the path; empty where no route has it. */
   readonly allow: string;
-  /** performance.now(), where replies tell how long they took. */
+  /** performance.now(), where replies or the log tell how long they took. */
   readonly startedAt: number;
   /** The tighter of the windows that counted the request. Set by the limit steps. */
   limit: EdgeCount | undefined;

@@ -1,10 +1,14 @@
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import type { SmtpSettings } from './smtp-url.ts';
+import type { MailServer } from '../../config/mail-settings.ts';
 
 export interface Envelope {
   readonly from: string;
   readonly to: string;
 }
+
+const CONNECT_MS = 4_000;
+const IDLE_MS = 30_000;
+const QUIT_MS = 1_000;
 
 type Done = (error?: Error | null) => void;
 
@@ -22,7 +26,7 @@ export class Line {
   }
 
   /** Connects, greets, secures and logs in. */
-  static async open(settings: SmtpSettings, signal: AbortSignal): Promise<Line> {
+  static async open(settings: MailServer, signal: AbortSignal): Promise<Line> {
     // Loaded with the first mail, so that starting the service does not wait for it.
     const { default: Connection } = await import('nodemailer/lib/smtp-connection');
     const line = new Line(
@@ -32,11 +36,11 @@ export class Line {
         secure: settings.implicitTls,
         requireTLS: settings.verifyTls && !settings.implicitTls,
         tls: { rejectUnauthorized: settings.verifyTls },
-        connectionTimeout: 4_000,
-        greetingTimeout: 4_000,
-        dnsTimeout: 4_000,
-        // Idle lines are kept on purpose and closed by their owner; a stalled step ends by its signal, well before this.
-        socketTimeout: 120_000,
+        connectionTimeout: CONNECT_MS,
+        greetingTimeout: CONNECT_MS,
+        dnsTimeout: CONNECT_MS,
+        // Closes what nobody used for so long, since servers hang up after minutes; a stalled step ends by its signal, well before.
+        socketTimeout: IDLE_MS,
         socketCloseTimeout: 0,
       }),
     );
@@ -66,43 +70,33 @@ export class Line {
   quit(): void {
     if (!this.usable) return;
     this.#connection.quit();
-    setTimeout(() => this.#connection.close(), 1_000).unref();
+    setTimeout(() => this.#connection.close(), QUIT_MS).unref();
   }
 
   destroy(): void {
     this.#connection.close();
   }
 
-  async #step(signal: AbortSignal, start: (done: Done) => void): Promise<void> {
-    signal.throwIfAborted();
+  #step(signal: AbortSignal, start: (done: Done) => void): Promise<void> {
     const connection = this.#connection;
-    const { promise, resolve, reject } = withResolvers();
-    const onEnd = () => reject(new Error('the mail server closed the connection'));
-    const onAbort = () => {
-      reject(new Error('the mail server did not answer in time'));
-      connection.close();
-    };
-    connection.once('error', reject);
-    connection.once('end', onEnd);
-    signal.addEventListener('abort', onAbort);
-    try {
-      start((error) => (error ? reject(error) : resolve()));
-      await promise;
-    } finally {
-      connection.off('error', reject);
-      connection.off('end', onEnd);
-      signal.removeEventListener('abort', onAbort);
-    }
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const done: Done = (error) => {
+        connection.off('error', done);
+        connection.off('end', onEnd);
+        signal.removeEventListener('abort', onAbort);
+        if (error) reject(error);
+        else resolve();
+      };
+      const onEnd = () => done(new Error('the mail server closed the connection'));
+      const onAbort = () => {
+        done(new Error('the mail server did not answer in time'));
+        connection.close();
+      };
+      connection.once('error', done);
+      connection.once('end', onEnd);
+      signal.addEventListener('abort', onAbort);
+      start(done);
+    });
   }
-}
-
-/** Promise.withResolvers, which Node 20 does not have. */
-function withResolvers(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
-  let resolve: () => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  return { promise, resolve, reject };
 }

@@ -1,26 +1,24 @@
+import type { MailServer } from '../../config/mail-settings.ts';
 import { Line } from './line.ts';
-import type { SmtpSettings } from './smtp-url.ts';
 
 /** At once; a mail server counts connections, and a flood of sends must not become a flood of connections. */
-const maxLines = 5;
-/** A line that was not used for so long is closed; servers hang up after minutes. */
-const idleMs = 30_000;
+const MAX_LINES = 5;
 /** A line on which nothing is heard for so long after a question is dead, and another is opened. */
-const staleMs = 1_000;
+const STALE_MS = 1_000;
 
 /**
- * Keeps a few lines to the mail server open between mails. This is nodemailer's pool redone around one need that it cannot meet:
- * to go exactly as far as a send would and stop there, so that mails that leave and mails that do not share every step up to the
- * envelope.
+ * Keeps a few lines to the mail server open between mails, for whoever goes exactly as far as a send would and stops there: mails that
+ * leave and mails that do not share every step up to the envelope. That nodemailer's pool cannot: docs/decisions/0020-mail-lines.md.
  */
 export class SmtpLines {
-  readonly #settings: SmtpSettings;
-  readonly #idle: { line: Line; timer: NodeJS.Timeout }[] = [];
+  readonly #settings: MailServer;
+  /** The one used last comes last. One that is closed, because the server hung up or it was idle for long, is found out when it is taken. */
+  readonly #idle: Line[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
   #closed = false;
 
-  constructor(settings: SmtpSettings) {
+  constructor(settings: MailServer) {
     this.#settings = settings;
   }
 
@@ -40,48 +38,29 @@ export class SmtpLines {
 
   /** Gives a line back, for the next to use unless it is broken. */
   give(line: Line): void {
-    this.#keep(line);
+    if (this.#closed || !line.usable) line.quit();
+    else this.#idle.push(line);
     this.#passTurn();
   }
 
   close(): void {
     this.#closed = true;
-    this.#takeIdle().forEach((line) => line.quit());
+    for (const line of this.#idle.splice(0)) line.quit();
   }
 
   async #acquire(signal: AbortSignal): Promise<Line> {
     if (this.#closed) throw new Error('mail is closed');
     const kept = this.#idle.pop();
     if (kept) {
-      clearTimeout(kept.timer);
-      if (kept.line.usable && (await stillAnswers(kept.line, signal))) return kept.line;
+      if (kept.usable && (await stillAnswers(kept, signal))) return kept;
       // What silenced one line (a restart, a firewall that forgot) has most likely silenced all.
-      this.#takeIdle().forEach((line) => line.destroy());
+      for (const line of this.#idle.splice(0)) line.destroy();
     }
     return await Line.open(this.#settings, signal);
   }
 
-  #keep(line: Line): void {
-    if (this.#closed || !line.usable) return line.quit();
-    const timer = setTimeout(() => {
-      this.#idle.splice(
-        this.#idle.findIndex((kept) => kept.line === line),
-        1,
-      );
-      line.quit();
-    }, idleMs);
-    this.#idle.push({ line, timer: timer.unref() });
-  }
-
-  #takeIdle(): Line[] {
-    return this.#idle.splice(0).map(({ line, timer }) => {
-      clearTimeout(timer);
-      return line;
-    });
-  }
-
   async #takeTurn(signal: AbortSignal): Promise<void> {
-    if (this.#busy < maxLines) {
+    if (this.#busy < MAX_LINES) {
       this.#busy += 1;
       return;
     }
@@ -108,7 +87,7 @@ export class SmtpLines {
 }
 
 async function stillAnswers(line: Line, signal: AbortSignal): Promise<boolean> {
-  const patience = setTimeout(() => line.destroy(), staleMs);
+  const patience = setTimeout(() => line.destroy(), STALE_MS);
   try {
     await line.check(signal);
     return true;

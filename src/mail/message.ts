@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Sender } from './address.ts';
+import type { MailSender } from '../../config/mail-settings.ts';
 import type { Mail } from './contract.ts';
 
 /** The mail as it goes over the wire (RFC 5322, multipart/alternative). */
-export async function composeMessage(from: Sender, mail: Mail): Promise<Buffer> {
+export async function composeMessage(from: MailSender, mail: Mail): Promise<Buffer> {
   // Loaded with the first mail, so that starting the service does not wait for it.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);

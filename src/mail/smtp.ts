@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { MailSender, MailServer } from '../../config/mail-settings.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { isPlainAddress } from './address.ts';
-import type { Sender } from './address.ts';
 import { MailRefused } from './contract.ts';
 import type { Mail, Mailer, ReadyMail } from './contract.ts';
 import type { Line } from './line.ts';
 import { SmtpLines } from './lines.ts';
 import { composeMessage } from './message.ts';
 import { Pace } from './pace.ts';
-import type { SmtpSettings } from './smtp-url.ts';
 
 export interface SmtpOptions {
-  readonly server: SmtpSettings;
-  readonly from: Sender;
+  readonly server: MailServer;
+  readonly from: MailSender;
   /** Milliseconds to get a mail ready, waiting for a line included, and as many to hand it over; default 4000. */
   readonly timeoutMs?: number;
 }
@@ -23,7 +22,7 @@ export interface SmtpOptions {
  */
 export class SmtpMailer implements Mailer {
   readonly kind = 'smtp';
-  readonly #from: Sender;
+  readonly #from: MailSender;
   readonly #timeoutMs: number;
   readonly #lines: SmtpLines;
   readonly #pace = new Pace();

@@ -16,6 +16,12 @@ export interface VerdictTold {
   readonly reason?: string | undefined;
 }
 
+/** Of a request, what may be told. */
+interface RequestTold {
+  readonly requestId: string;
+  readonly method: string;
+}
+
 /**
  * One function per business event: it is logged and counted here, and nowhere else. No secret, code, token or address is told.
  * What a stranger or an outage can repeat at will is counted always and logged within a budget; `leftOut` tells of lines that are not there.
@@ -42,8 +48,30 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     );
   }
 
+  /** The story of a request; neither its path nor its query, which may hold anything. */
+  function requestAnswered(
+    request: RequestTold,
+    route: string,
+    status: number,
+    tookMs: number,
+    refusal?: string,
+  ): void {
+    const { requestId, method } = request;
+    log.debug({ event: 'request.answered', requestId, method, route, status, tookMs: round(tookMs), refusal });
+  }
+
+  /** An actor's event that was saved, when it moved the machine's state. */
+  function transition(machine: string, id: string, event: string, from: unknown, to: unknown): void {
+    const [before, after] = [nameOf(from), nameOf(to)];
+    if (before !== after)
+      log.debug({ event: 'machine.moved', machine, ref: refOf(id), by: event, from: before, to: after });
+  }
+
   return {
     dependencyAway,
+    // Undefined unless somebody follows: then nothing is measured, compared or written for them.
+    requestAnswered: log.isLevelEnabled('debug') ? requestAnswered : undefined,
+    transition: log.isLevelEnabled('debug') ? transition : undefined,
 
     sessionOpened(record: VoiceRecord, requestId: string): void {
       metrics.started.inc({ caller: record.caller, tenant: record.tenantId });
@@ -126,4 +154,16 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       log.warn({ event: 'warning', ...about }, message);
     },
   };
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+/** A state within others is named with dots. */
+function nameOf(state: unknown): string {
+  if (typeof state !== 'object' || state === null) return String(state ?? 'none');
+  return Object.entries(state)
+    .map(([name, inner]) => `${name}.${nameOf(inner)}`)
+    .join(' ');
 }

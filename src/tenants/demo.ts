@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/variables.ts';
+import { isLoopback } from '../../config/origins.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 /** The keys of the shipped config/tenants.json, and the origins they have there: one per address a newcomer may type. */

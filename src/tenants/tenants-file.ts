@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { core } from 'zod';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { findConflicts, type FileProblem } from './conflicts.ts';
-import { JsonTextError, parseJsonText } from './json-text.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
@@ -41,12 +40,14 @@ export async function readTenantsFile(file: string, atMs: number): Promise<Tenan
  * @throws TenantsFileError that lists every problem with its path in the file
  */
 export function parseTenantsFile(text: string, file: string, atMs: number): Tenant[] {
+  // Some editors begin a file with a byte order mark.
+  const body = text.replace(/^\uFEFF/, '');
   let content: unknown;
   try {
-    content = parseJsonText(text);
+    content = JSON.parse(body);
   } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    throw new TenantsFileError(file, [{ path: '', message: `it is not valid JSON: ${error.message}` }], error);
+    const message = `it is not valid JSON: ${explainSyntax(body, error)}`;
+    throw new TenantsFileError(file, [{ path: '', message }], error);
   }
   const result = tenantsFileSchema.safeParse(content);
   const problems = [
@@ -91,4 +92,12 @@ function explainUnreadable(error: unknown): string {
   if (code === 'EISDIR') return 'it is a directory. Set TENANTS_FILE to a file.';
   if (code === 'EACCES' || code === 'EPERM') return 'it may not be read by this user. Change its permissions.';
   return `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** The parser's own words, with line and column (from 1) where it tells a position. */
+function explainSyntax(text: string, error: unknown): string {
+  return (error as SyntaxError).message.replace(/(?: in JSON)? at position (\d+).*/s, (_, position: string) => {
+    const before = text.slice(0, Number(position)).split('\n');
+    return ` at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+  });
 }

@@ -16,7 +16,6 @@ export interface MergeDeps {
 }
 
 export interface WatchDeps extends MergeDeps {
-  readonly onMerged: (tenants: readonly Tenant[]) => void;
   /** The file was changed and cannot be used, or the database is away; told once, the present tenants stay in force. */
   readonly onProblem: (error: unknown) => void;
   /** Milliseconds between two looks at the file; half of the promised second. */
@@ -29,7 +28,7 @@ export interface WatchDeps extends MergeDeps {
  * @throws TenantsFileError when the file cannot be used, with what to do; at start that is exit code 78
  * @throws Unavailable when the database is away
  */
-export async function mergeTenantsFile(deps: MergeDeps): Promise<Tenant[]> {
+export async function mergeTenantsFile(deps: MergeDeps): Promise<void> {
   const read = await readTenantsFile(deps.file, deps.clock.now());
   const tenants = deps.adapt ? deps.adapt(read) : read;
   try {
@@ -40,7 +39,6 @@ export async function mergeTenantsFile(deps: MergeDeps): Promise<Tenant[]> {
     throw new TenantsFileError(deps.file, [{ path: '', message }], error);
   }
   deps.bus.publish({ type: 'tenants.changed' });
-  return tenants;
 }
 
 /**
@@ -69,7 +67,7 @@ export class TenantsFileWatch {
   async start(): Promise<void> {
     // The version is taken before the content: a change in between is seen at the next look.
     this.#settled = await version(this.#deps.file);
-    this.#deps.onMerged(await mergeTenantsFile(this.#deps));
+    await mergeTenantsFile(this.#deps);
     this.#schedule();
   }
 
@@ -93,10 +91,9 @@ export class TenantsFileWatch {
     const seen = await version(this.#deps.file);
     if (seen === this.#settled) return;
     try {
-      const merged = await mergeTenantsFile(this.#deps);
+      await mergeTenantsFile(this.#deps);
       this.#settled = seen;
       this.#isAway = false;
-      this.#deps.onMerged(merged);
     } catch (error) {
       if (error instanceof Unavailable) return this.#wait(error);
       if (seen === this.#doubtful) this.#settle(seen, error);

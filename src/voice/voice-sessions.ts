@@ -57,6 +57,7 @@ export function createVoiceSessions(parts: VoiceParts) {
     stateOf: (record) => savedState(record, limits),
     touch: (record, event) => (event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined),
     settled,
+    trace: events.transition,
   });
 
   /** Before the caller is answered a transition is in the history and its slot is free again. */

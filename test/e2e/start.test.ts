@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
-import { variables, type VariableName } from '../../config/env.ts';
+import { variables } from '../../config/variables.ts';
 import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { runToEnd } from '../support/switchboard.ts';
@@ -9,9 +9,7 @@ import { World } from '../support/world.ts';
 
 /** A place that nothing is written to. */
 const nowhere = { DATA_DIR: join(tmpdir(), 'switchboard-is-never-made') };
-const neededInProduction = (Object.keys(variables) as VariableName[]).filter(
-  (name) => variables[name].requiredInProduction,
-);
+const neededInProduction = variables.filter(({ production }) => production);
 
 describe('Production', () => {
   test('does not start half-configured, and lists all that is missing or wrong at once, with an example each', async () => {
@@ -23,9 +21,9 @@ describe('Production', () => {
     });
     expect(code).toBe(78);
     expect(neededInProduction.length).toBeGreaterThan(5);
-    for (const name of neededInProduction) {
+    for (const { name, example } of neededInProduction) {
       expect(stderr).toContain(name);
-      expect(stderr).toContain(variables[name].example);
+      expect(stderr).toContain(example);
     }
     expect(stderr).toMatch(/PORT.*"many"/);
     expect(stderr).toMatch(/TRUST_PROXY/);
@@ -143,7 +141,7 @@ describe('The command line', () => {
   test('teaches every variable with --help', async () => {
     const { code, stdout } = await runToEnd(['--help'], {});
     expect(code).toBe(0);
-    for (const name of Object.keys(variables)) expect(stdout).toContain(name);
+    for (const { name } of variables) expect(stdout).toContain(name);
     for (const command of [
       'serve',
       'migrate',
@@ -165,7 +163,7 @@ describe('The command line', () => {
 
     const wrong = await runToEnd(['check-config'], { ...nowhere, NODE_ENV: 'production' });
     expect(wrong.code).toBe(78);
-    for (const name of neededInProduction) expect(wrong.stderr).toContain(name);
+    for (const { name } of neededInProduction) expect(wrong.stderr).toContain(name);
   });
 
   test('prints the OpenAPI description that the server serves', async () => {

@@ -1,5 +1,4 @@
-import { toConfig } from '../../config/config.ts';
-import { readSettings } from '../../config/read-settings.ts';
+import { readConfig } from '../../config/config.ts';
 import { createAuthSessions } from '../../src/auth/auth-sessions.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { openDatabase } from '../../src/database/open.ts';
@@ -38,7 +37,7 @@ export class Operator {
     const bus = this.#redis === undefined ? undefined : createRedisBus({ redis: this.#redis, onError: ignore });
     this.#bus = bus;
     const heard = bus ?? createInProcessBus(ignore);
-    const { auth } = toConfig(readSettings({ ...environment, UPSTREAM_PROVIDER: 'local' }));
+    const { auth } = readConfig({ ...environment, UPSTREAM_PROVIDER: 'local' });
     const tokens = createTokens(['of no use, because it signs nothing']);
     this.#logins = createAuthSessions({ logins, tokens, bus: heard, limits: auth, admits: () => true });
     this.#tenants = { tenants, audit, bus: heard, clock: systemClock };

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toConfig } from '../../config/config.ts';
-import { readSettings } from '../../config/read-settings.ts';
+import { readConfig } from '../../config/config.ts';
 import { openKeyStores } from '../../src/cli/open-key-stores.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
@@ -38,7 +37,7 @@ describe.skipIf(skipped !== undefined)(`The keys commands beside a service ${ski
       REDIS_PREFIX: 'another-product',
       DATA_DIR: join(place.path, 'data'),
     };
-    const stores = await openKeyStores(toConfig(readSettings(environment)));
+    const stores = await openKeyStores(readConfig(environment));
     await expect
       .poll(() => {
         stores.bus.publish({ type: 'tenants.changed' });

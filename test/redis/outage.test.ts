@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { readSettings } from '../../config/read-settings.ts';
-import { toConfig } from '../../config/config.ts';
+import { readConfig } from '../../config/config.ts';
 import { startBackground } from '../../src/app/background.ts';
 import { timeMs } from '../../src/database/time.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
@@ -66,7 +65,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const log = createLog('info', false, {
       write: (line) => void told.push((JSON.parse(line) as { event: string }).event),
     });
-    const config = toConfig(readSettings({ NODE_ENV: 'test', REDIS_URL: redisUrl }));
+    const config = readConfig({ NODE_ENV: 'test', REDIS_URL: redisUrl });
     const { history } = createPostgresStores(database());
     const events = createEvents(log, metrics);
     const live = await openLiveStores(config, {

@@ -1,5 +1,4 @@
-import { readSettings } from '../../config/read-settings.ts';
-import { toConfig } from '../../config/config.ts';
+import { readConfig } from '../../config/config.ts';
 import { selectDetector } from '../../src/bots/select.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
 import type { Database } from '../../src/database/database.ts';
@@ -90,17 +89,15 @@ export class TestApp {
   }
 
   static async build(options: TestAppOptions): Promise<TestApp> {
-    const config = toConfig(
-      readSettings({
-        NODE_ENV: 'test',
-        PUBLIC_URL: CONSOLE,
-        SERVICE_TOKENS: SERVICE_TOKEN,
-        UPSTREAM_PROVIDER: 'local',
-        RATE_IP_PER_MIN: '100000',
-        RATE_USER_PER_MIN: '100000',
-        ...options.env,
-      }),
-    );
+    const config = readConfig({
+      NODE_ENV: 'test',
+      PUBLIC_URL: CONSOLE,
+      SERVICE_TOKENS: SERVICE_TOKEN,
+      UPSTREAM_PROVIDER: 'local',
+      RATE_IP_PER_MIN: '100000',
+      RATE_USER_PER_MIN: '100000',
+      ...options.env,
+    });
     const faults: unknown[] = [];
     const onError = (error: unknown): number => faults.push(error);
     const { clock = new ManualClock(), provider = new FakeProvider(), database } = options;
@@ -108,7 +105,7 @@ export class TestApp {
     const outbox = new Outbox({ clock });
     const metrics = new Metrics();
     const logLines: string[] = [];
-    const log = createLog('info', false, { write: (line) => void logLines.push(line) });
+    const log = createLog(config.logLevel, false, { write: (line) => void logLines.push(line) });
     const service = await buildService({
       config,
       clock,

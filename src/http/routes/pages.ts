@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../config/variables.ts';
+import { isLoopback } from '../../../config/origins.ts';
 import { escapeHtml } from '../../kernel/html.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Eventually } from '../../kernel/eventually.ts';

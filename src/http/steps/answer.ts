@@ -14,6 +14,8 @@ export interface AnswerDeps {
   readonly origins: Origins;
   readonly events: Events;
   readonly metrics: Metrics;
+  /** Replies carry Server-Timing. */
+  readonly timing: boolean;
 }
 
 const noStore: Header = ['Cache-Control', 'no-store'];
@@ -38,7 +40,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
         ['X-RateLimit-Remaining', String(x.limit.remaining)],
         ['X-RateLimit-Reset', String(Math.ceil(x.limit.resetAtMs / 1000))],
       );
-    if (x.startedAt > 0) headers.push(['Server-Timing', `total;dur=${(performance.now() - x.startedAt).toFixed(3)}`]);
+    if (deps.timing) headers.push(['Server-Timing', `total;dur=${(performance.now() - x.startedAt).toFixed(3)}`]);
     return headers;
   }
 
@@ -58,6 +60,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     const reply = refusal === undefined ? send(result as Answer, headers) : refuse(x, refusal, headers);
     if (headers.some(setsCookie)) keepPrivate(headers);
     counters.get(x.routeName)?.(reply.status);
+    deps.events.requestAnswered?.(x.request, x.routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
     return reply;
   };
 }

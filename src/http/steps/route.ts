@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net';
 import { Refusal } from '../../protocol/refusal.ts';
+import type { Events } from '../../telemetry/events.ts';
 import { clientAddress } from '../client-address.ts';
 import type { HttpRequest } from '../message.ts';
 import type { RequestContext, Step } from '../request-context.ts';
@@ -9,13 +10,20 @@ import { corsScopeOf, preflightHeaders, type Origins } from './origin.ts';
 export interface BeginDeps {
   readonly routes: readonly Route[];
   readonly trustedProxies: BlockList;
+  readonly events: Pick<Events, 'requestAnswered'>;
   /** Replies carry Server-Timing. */
   readonly timing: boolean;
 }
 
 /** Makes the context of a request: the route of its path and method, or what holds for a path that no route has. */
-export function createBegin({ routes, trustedProxies, timing }: BeginDeps): (request: HttpRequest) => RequestContext {
+export function createBegin({
+  routes,
+  trustedProxies,
+  events,
+  timing,
+}: BeginDeps): (request: HttpRequest) => RequestContext {
   const find = createRouter(routes);
+  const isTimed = timing || events.requestAnswered !== undefined;
   return (request) => {
     const { headers, path } = request;
     const match = find(path);
@@ -33,7 +41,7 @@ export function createBegin({ routes, trustedProxies, timing }: BeginDeps): (req
       params: match?.params ?? noParams,
       ip: clientAddress(request.peer, headers['x-forwarded-for'], trustedProxies),
       origin: headers['origin'],
-      startedAt: timing ? performance.now() : 0,
+      startedAt: isTimed ? performance.now() : 0,
       limit: undefined,
       login: undefined,
       isService: false,

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mailServer } from '../../../config/mail-settings.ts';
 import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
 import { Outbox } from '../../../src/mail/outbox.ts';
-import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { TestSmtp, type SmtpMode } from '../../support/smtp.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   mailer = new SmtpMailer({
-    server: parseSmtpUrl(smtp.url),
+    server: mailServer.parse(smtp.url),
     from: { name: 'Switchboard', address: 'no-reply@example.com' },
     timeoutMs: 500,
   });

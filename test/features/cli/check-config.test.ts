@@ -36,7 +36,7 @@ describe('check-config', () => {
     expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(31)}(default) 15`);
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
     expect(lines).toContain('provider: local (simulated)');
-    expect(lines).toContain('tenants: 1 tenants, 2 widget keys (0 revoked) in config/tenants.json');
+    expect(lines).toContain('tenants: 1 tenant, 2 widget keys (0 revoked) in config/tenants.json');
     expect(terminal.printed()).not.toContain('without totals');
   });
 

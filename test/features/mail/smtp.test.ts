@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { mailSender, mailServer } from '../../../config/mail-settings.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { parseSender } from '../../../src/mail/address.ts';
 import { MailRefused, type Mail } from '../../../src/mail/contract.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
-import { parseSmtpUrl } from '../../../src/mail/smtp-url.ts';
 import { TestSmtp } from '../../support/smtp.ts';
 import type { SmtpOptions } from '../../support/smtp.ts';
 import { BUSY } from '../../support/busy.ts';
@@ -22,8 +21,8 @@ async function server(options: SmtpOptions = {}): Promise<TestSmtp> {
 }
 
 function mailer(url: string, timeoutMs = 4_000) {
-  const from = parseSender('Switchboard <no-reply@example.org>');
-  const made = new SmtpMailer({ server: parseSmtpUrl(url), from, timeoutMs });
+  const from = mailSender.parse('Switchboard <no-reply@example.org>');
+  const made = new SmtpMailer({ server: mailServer.parse(url), from, timeoutMs });
   cleanups.push(() => made.close());
   return {
     prepare: () => made.prepare(mail),
@@ -202,8 +201,8 @@ describe('A mail server that is not well', () => {
   test('that froze is given up within four seconds when nothing else is configured', async () => {
     const smtp = await server();
     smtp.mode = 'freeze greeting';
-    const from = parseSender('no-reply@example.org');
-    const sender = new SmtpMailer({ server: parseSmtpUrl(smtp.url), from });
+    const from = mailSender.parse('no-reply@example.org');
+    const sender = new SmtpMailer({ server: mailServer.parse(smtp.url), from });
     const tookMs = await elapsedMs(sender.prepare(mail));
     expect(tookMs).toBeGreaterThan(3_500);
     expect(tookMs).toBeLessThan(4000 * BUSY);

@@ -29,6 +29,8 @@ export class FakeTenants implements Tenants {
   isAway = false;
   mergeFault: Error | undefined;
   loads = 0;
+  /** What the last merge brought along. */
+  lastMerged: readonly Tenant[] = [];
 
   constructor(...tenants: Tenant[]) {
     this.tenants = tenants;
@@ -42,6 +44,7 @@ export class FakeTenants implements Tenants {
   merge(given: readonly Tenant[]): Promise<void> {
     if (this.isAway) return Promise.reject(new Unavailable('database'));
     if (this.mergeFault) return Promise.reject(this.mergeFault);
+    this.lastMerged = given;
     const others = this.tenants.filter(({ id }) => !given.some((tenant) => tenant.id === id));
     this.tenants = [...others, ...given.map((tenant) => ({ ...tenant, keys: this.#mergeKeys(tenant) }))];
     return Promise.resolve();

@@ -265,26 +265,12 @@ describe('A tenants file', () => {
   });
 });
 
-describe('A JSON mistake is told with line and column:', () => {
-  test.each([
-    ['', 'line 1, column 1: a value (no comma after the last one) is expected, but the file ends'],
-    [
-      '{\n  "tenants": [],\n}',
-      'line 3, column 1: a field name in double quotes (no comma after the last field) is expected, but there is "}"',
-    ],
-    ['{"tenants": [1,]}', 'line 1, column 16: a value (no comma after the last one) is expected, but there is "]"'],
-    ['{\n\t"tenants" []}', 'line 2, column 12: a colon is expected, but there is "["'],
-    ['{"a": 1 "b": 2}', 'line 1, column 9: a comma or the closing bracket is expected, but there is "\\""'],
-    ["{'a': 1}", 'line 1, column 2: a field name in double quotes or } is expected, but there is "\'"'],
-    ['{"a": [1}', 'line 1, column 9: a comma or the closing bracket is expected, but there is "}"'],
-    ['{"a": "é\\u00e9\u0085", // why\n"b": 1}', 'line 1, column 19: a field name in double quotes'],
-    ['{"a": undefined}', 'line 1, column 7: a value (no comma after the last one) is expected, but there is "u"'],
-    ['{"a": {}}}', 'line 1, column 10: nothing more is expected, but there is "}"'],
-    ['{"a": [true, null, -1.5e3', 'line 1, column 26: a comma or the closing bracket is expected, but the file ends'],
-    ['[]]', 'line 1, column 3: nothing more is expected, but there is "]"'],
-    ['[1 2]', 'line 1, column 4: a comma or the closing bracket is expected, but there is "2"'],
-    ['["a\nb"]', 'line 1, column 2: a value or ] is expected'],
-  ])('%j', (text, message) => {
-    expect(problemsOf(text)).toEqual([expect.stringContaining(message)]);
-  });
+test.each([
+  ['{\n  "tenants": [],\n}', /not valid JSON: .* at line 3, column 1$/],
+  ['{"a": 1 "b": 2}', /not valid JSON: .* at line 1, column 9$/],
+  ['\uFEFF{"a": {}}}', /not valid JSON: .* at line 1, column 10$/],
+  ['{"tenants": [1,]}', /not valid JSON: .*\]/],
+  ['{"tenants": [', /not valid JSON: .*end/],
+])('A JSON mistake is told with the place or the text where it is: %j', (text, message) => {
+  expect(problemsOf(text)).toEqual([expect.stringMatching(message)]);
 });

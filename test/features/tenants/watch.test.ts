@@ -32,13 +32,13 @@ function build(more: Partial<WatchDeps> = {}) {
   const tenants = new FakeTenants();
   const bus = new FakeBus();
   const merged = recorder<readonly Tenant[]>();
+  bus.subscribe(() => merged.call(tenants.lastMerged));
   const problems = recorder<unknown>();
   const watch = new TenantsFileWatch({
     file,
     tenants,
     bus,
     clock: { now: () => 7 },
-    onMerged: merged.call,
     onProblem: problems.call,
     pollMs: 20,
     ...more,

@@ -1,0 +1,106 @@
+import { dollars, integer, timeZone } from './schemas.ts';
+import { variable } from './variable.ts';
+
+/** The part of the table of variables (variables.ts) that says how much and for how long. */
+export const limits = {
+  'Voice sessions': {
+    voice: {
+      maxMinutes: variable('MAX_SESSION_MINUTES', integer(1, 1440), '15', 'maximum duration of a session'),
+      maxIdleSec: variable(
+        'MAX_SESSION_IDLE_SEC',
+        integer(1, 86_400),
+        '300',
+        'idle seconds after which a session is idle',
+      ),
+      staleGraceSec: variable(
+        'STALE_GRACE_SEC',
+        integer(1, 604_800),
+        '3600',
+        'idle seconds after which a session is stale',
+      ),
+      staleReapSec: variable(
+        'STALE_REAP_SEC',
+        integer(0, 604_800),
+        '3600',
+        'seconds that a stale session stays visible before it is closed as abandoned',
+      ),
+    },
+    heartbeatIntervalSec: variable(
+      'HEARTBEAT_INTERVAL_SEC',
+      integer(1, 3600),
+      '45',
+      'heartbeat interval, told to clients',
+    ),
+  },
+
+  'Rate limits': {
+    edge: {
+      perIpPerMinute: variable('RATE_IP_PER_MIN', integer(1, 1e9), '60', 'requests a minute per IP address'),
+      perUserPerMinute: variable('RATE_USER_PER_MIN', integer(1, 1e9), '120', 'requests a minute per console user'),
+      perPagePerMinute: variable(
+        'RATE_PAGE_PER_MIN',
+        integer(1, 1e9),
+        '600',
+        'requests a minute per IP address for what is not of the API: pages, files, descriptions',
+      ),
+      burst: variable(
+        'RATE_BURST',
+        integer(1, 1e6),
+        '20',
+        'frames the WebSockets of one session may send at once; refilled at RATE_IP_PER_MIN a minute',
+      ),
+      maxSocketsPerIp: variable(
+        'MAX_SOCKETS_PER_IP',
+        integer(1, 1e6),
+        '100',
+        'open WebSockets per IP address, on each process; a session has four at most, over all of them',
+      ),
+    },
+  },
+
+  'Limits of widget callers (a key may have its own)': {
+    widget: {
+      sessionsPerMinute: variable(
+        'WIDGET_SESSION_PER_MIN',
+        integer(0, 1e6),
+        '12',
+        'sessions a minute per widget subject',
+      ),
+      dailyTokens: variable('WIDGET_MAX_TOKENS_DAILY', integer(0, 1e12), '300000', 'tokens a day per widget subject'),
+      dailyMicroDollars: variable('WIDGET_MAX_DOLLARS_DAILY', dollars(1e6), '20', 'dollars a day per widget subject'),
+      concurrentSessions: variable(
+        'WIDGET_MAX_CONCURRENT_SESSIONS',
+        integer(0, 1e6),
+        '10',
+        'open sessions per widget subject',
+      ),
+    },
+    widgetTokensPerMinute: variable(
+      'WIDGET_MAX_TOKENS_PER_MINUTE',
+      integer(0, 1e9),
+      '0',
+      "tokens that a widget's client may report for each connected minute begun, and for one more; 0 is no bound",
+      { example: '20000' },
+    ),
+  },
+
+  'Limits of console callers': {
+    console: {
+      sessionsPerMinute: variable(
+        'CONSOLE_SESSION_PER_MIN',
+        integer(0, 1e6),
+        '3',
+        'sessions a minute per console user',
+      ),
+      dailyTokens: variable('CONSOLE_MAX_TOKENS_DAILY', integer(0, 1e12), '50000', 'tokens a day per console user'),
+      dailyMicroDollars: variable('CONSOLE_MAX_DOLLARS_DAILY', dollars(1e6), '1', 'dollars a day per console user'),
+      concurrentSessions: variable(
+        'CONSOLE_MAX_CONCURRENT_SESSIONS',
+        integer(0, 1e6),
+        '1',
+        'open sessions per console user',
+      ),
+    },
+    quotaTimeZone: variable('QUOTA_TIMEZONE', timeZone, 'UTC', 'where the calendar day begins'),
+  },
+};
