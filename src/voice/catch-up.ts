@@ -1,31 +1,9 @@
+import { above, laterOf, restored } from '../../machines/voice-session/merge.ts';
 import { classify } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Slots } from '../stores/slots/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 import { slotUntilMs } from './deadlines.ts';
-
-/**
- * A record that comes from the history into the registry may be older than one that the registry lost. Its versions go on above all that
- * any node can remember of it, so that nothing is saved over it by accident: the history is never this many changes behind.
- */
-const RESTORED = 1_000_000;
-
-/** The record, to be put into a registry that does not hold it. */
-export function restored(record: VoiceRecord): VoiceRecord {
-  return { ...record, version: record.version + RESTORED };
-}
-
-/**
- * What counts of two records of one session that changed apart from each other: an end wins over everything, and of two live ones the
- * later times count. It is `one` itself when the other adds nothing.
- */
-export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
-  if (one.endedAtMs !== null) return one;
-  if (other.endedAtMs !== null) return other;
-  const [later, earlier] = other.settledAtMs > one.settledAtMs ? [other, one] : [one, other];
-  if (earlier.lastActivityAtMs <= later.lastActivityAtMs) return later;
-  return { ...later, lastActivityAtMs: earlier.lastActivityAtMs };
-}
 
 export interface CatchUpParts {
   readonly registry: VoiceRegistry;
@@ -47,10 +25,7 @@ export type CatchUp = (record: VoiceRecord) => Promise<boolean>;
 export function createCatchUp({ registry, slots, limits, announceEnd }: CatchUpParts): CatchUp {
   async function put(record: VoiceRecord, present: VoiceRecord | undefined): Promise<boolean> {
     if (record === present) return true;
-    if (present !== undefined) {
-      const version = Math.max(record.version, present.version) + 1;
-      return registry.save({ ...record, version }, present.version);
-    }
+    if (present !== undefined) return registry.save(above(present, record), present.version);
     // Of an end that the registry has not heard of, and of whose session it does not know either, the history tells.
     return record.endedAtMs !== null || registry.insert(restored(record));
   }

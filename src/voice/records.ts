@@ -1,3 +1,4 @@
+import { laterOf, restored } from '../../machines/voice-session/merge.ts';
 import { classify } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
@@ -5,7 +6,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
-import { laterOf, restored, type CatchUp } from './catch-up.ts';
+import type { CatchUp } from './catch-up.ts';
 import { slotUntilMs } from './deadlines.ts';
 import type { HistoryWriter } from './history-writer.ts';
 import { ifRegistryAway, type RegistryDebts } from './registry-debts.ts';
@@ -123,8 +124,6 @@ export function createVoiceRecords(parts: VoiceRecordsParts): VoiceRecords {
       if (detached.size > 0) detached.clear();
       return registry.recall(id);
     },
-
-    ...(registry.bind === undefined ? {} : { bind: registry.bind.bind(registry) }),
 
     load(id): Eventually<VoiceRecord | undefined> {
       if (!idShape.test(id)) return undefined;

@@ -1,7 +1,8 @@
+import { laterOf } from '../../machines/voice-session/merge.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
-import { laterOf, type CatchUp } from './catch-up.ts';
+import type { CatchUp } from './catch-up.ts';
 
 /**
  * Records of which the live stores must still hear something: they were away or took no writes when it happened. The history has them,

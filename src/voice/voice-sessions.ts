@@ -1,12 +1,13 @@
+import { touch } from '../../machines/voice-session/fast-path.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { savedState, stateAfter, touch } from '../../machines/voice-session/selectors.ts';
+import { stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
 import type {
-  EndReason,
   RequestedEnd,
   VoiceEvent,
   VoiceFact,
   VoiceLimits,
   VoiceRecord,
+  VoiceTerms,
 } from '../../machines/voice-session/types.ts';
 import { createHost, type Outcome } from '../actors/host.ts';
 import { Unavailable } from '../kernel/errors.ts';
@@ -54,8 +55,9 @@ export function createVoiceSessions(parts: VoiceParts) {
   const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
     machine: createVoiceSessionMachine(limits),
     store: records,
-    stateOf: (record) => savedState(record, limits),
-    touch: (record, event) => (event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined),
+    stateOf: (record) => stateValue(record, limits),
+    fastPath: (record, event) =>
+      event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined,
     settled,
     trace: events.transition,
   });
@@ -98,10 +100,10 @@ export function createVoiceSessions(parts: VoiceParts) {
   }
 
   /** An end that came before the session was in the history and its slot confirmed is made once more for both. */
-  async function endAgain(record: VoiceRecord): Promise<EndReason | null> {
+  async function endAgain(record: VoiceRecord): Promise<VoiceRecord> {
     writer.note(record);
     await Promise.all([writer.saveOrWait(record), freeSlot(record)]);
-    return record.endReason;
+    return record;
   }
 
   /**
@@ -155,11 +157,12 @@ export function createVoiceSessions(parts: VoiceParts) {
     limits,
 
     /**
-     * Registers a session that was just minted and whose slot was taken; it is in the history before this resolves.
-     * @returns why it is over already, null when it is open: its key or quota may be taken away while it is registered
+     * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
+     * @returns its record: one that has ended already when its key or quota was taken away while it was registered
      * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
      */
-    async open(record: VoiceRecord, requestId: string): Promise<EndReason | null> {
+    async open(terms: VoiceTerms, at: number, requestId: string): Promise<VoiceRecord> {
+      const record = host.open({ type: 'OPEN', at, terms });
       // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
       await registry.insert(record);
       try {
@@ -176,7 +179,7 @@ export function createVoiceSessions(parts: VoiceParts) {
         throw fault;
       }
       events.sessionOpened(record, requestId);
-      return null;
+      return record;
     },
 
     /** The present record; undefined when the id is unknown. */
