@@ -3,7 +3,7 @@ import { Refusal, type RefusalAdditions } from '../kernel/errors.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
 import { endMessages } from '../voice/view.ts';
-import type { VoiceSessions } from '../voice/voice-sessions.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf, type UsageView } from './ceilings.ts';
 import type { CallerCeilings } from './key-ceilings.ts';

@@ -16,7 +16,7 @@ import {
   type Undo,
 } from './allowances.ts';
 import { invalidWidgetKey } from './proof.ts';
-import type { VoiceSessions } from './voice-sessions.ts';
+import type { VoiceSessions } from './sessions.ts';
 
 export interface OpenParts extends AllowanceParts {
   readonly sessions: VoiceSessions;

@@ -5,7 +5,7 @@ import type { Refusal } from '../../kernel/errors.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
-import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
+import type { VoiceOutcome, VoiceSessions } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { optionalEmail, sample, sessionId, sessionReply } from '../schemas.ts';
 

@@ -8,7 +8,7 @@ import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { idOfNamed, sessionName } from '../../voice/named.ts';
 import { viewOf } from '../../voice/view.ts';
-import type { VoiceSessions } from '../../voice/voice-sessions.ts';
+import type { VoiceSessions } from '../../voice/sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { invalidQuery, readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
