@@ -67,9 +67,9 @@ export class Outage {
     return at - this.#sweepFailedAt < SETTLE_MS;
   }
 
-  /** How long ago the time began whose ends the stores may have missed, in milliseconds; undefined when they missed none. */
+  /** How long ago the time began whose ends the stores may have missed, in whole milliseconds; undefined when they missed none. */
   missedForMs(at: number): number | undefined {
-    return this.#missedSince === undefined ? undefined : at - this.#missedSince;
+    return this.#missedSince === undefined ? undefined : Math.ceil(at - this.#missedSince);
   }
 
   /** To be told when the stores know of all that ended before `at`. */
