@@ -50,11 +50,8 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   /** @throws Unavailable when the registry is away, or does not know the session, and the history is away */
   load(id: string): Eventually<VoiceRecord | undefined> {
     if (!ID_SHAPE.test(id)) return undefined;
-    const { registry, pendingWrites } = this.#deps;
-    const pending = pendingWrites.of(id);
-    if (pending !== undefined && pending.endedAtMs !== null) return pending;
     if (this.#apart.get(id) === NOT_SAVED) return this.#loadApart(id);
-    const loading = andThen(registry.load(id), (held) => this.#upToDate(id, held));
+    const loading = andThen(this.#deps.registry.load(id), (held) => this.#upToDate(id, held));
     return loading instanceof Promise ? loading.catch(this.#ifAway(() => this.#loadApart(id))) : loading;
   }
 

@@ -7,7 +7,10 @@ import { NOON, SECOND } from '../../../support/clock.ts';
 import { RecoveryNode } from './support.ts';
 
 const session = opened(NOON);
+const bystander = { ...session, id: `s:${'1'.repeat(32)}:${'A'.repeat(22)}`, subject: '1'.repeat(32) };
 const over = play(session, defaults, [end(NOON, 'closed_by_operator')]).record;
+/** Longer than any outage is remembered, and than a test takes. */
+const LONG_MS = 1_000_000;
 const anybody = (): boolean => true;
 
 let node: RecoveryNode;
@@ -19,7 +22,8 @@ beforeEach(async () => {
 const beat = async () => node.sessions.heartbeat(session.id, node.clock.now(), undefined, anybody);
 
 describe.each(['writes', 'everything'] as const)('While the live stores refuse %s', (refused) => {
-  beforeEach(() => {
+  beforeEach(async () => {
+    await sweep(node.sessions.recovery);
     node.refused = refused;
     node.clock.advance(45 * SECOND);
   });
@@ -49,9 +53,22 @@ describe.each(['writes', 'everything'] as const)('While the live stores refuse %
     expect((await beat())?.record.endReason).toBe('closed_by_operator');
   });
 
-  test('what is asked of a session that nobody holds is found by nobody', async () => {
-    const unknown = `s:${'1'.repeat(32)}:${'A'.repeat(22)}`;
-    expect(await node.sessions.find(unknown)).toBeUndefined();
+  test('an end that this node knows is final also when the database is away', async () => {
+    await node.sessions.end(session.id, 'closed_by_client', node.clock.now());
+    node.history.isAway = true;
+    expect((await beat())?.record.endReason).toBe('closed_by_client');
+    node.refused = 'nothing';
+    expect((await beat())?.record.endReason).toBe('closed_by_client');
+  });
+
+  test('a session that nothing happened to meanwhile is not believed to live before the others could tell', async () => {
+    await node.hold(bystander);
+    await beat();
+    node.history.rows.set(bystander.id, { ...over, id: bystander.id });
+    node.refused = 'nothing';
+    node.sessions.recovery.outage.send({ type: 'CALL_FAILED', at: performance.now() + LONG_MS });
+    const beaten = await node.sessions.heartbeat(bystander.id, node.clock.now(), undefined, anybody);
+    expect(beaten?.record.endReason).toBe('closed_by_operator');
   });
 });
 
@@ -73,6 +90,16 @@ describe('While the live stores and the database are away', () => {
   });
 });
 
+describe('When the outage is over', () => {
+  test('the registry is believed again, and the history is not asked', () => {
+    const { outage } = node.sessions.recovery;
+    outage.send({ type: 'CALL_FAILED', at: performance.now() - LONG_MS });
+    node.history.isAway = true;
+    expect(node.sessions.heartbeat(session.id, NOON, undefined, anybody)).not.toBeInstanceOf(Promise);
+    expect(outage.isUp).toBe(true);
+  });
+});
+
 describe('A registry that has lost a session', () => {
   test('gets it back by its heartbeat, slot included', async () => {
     const other = new RecoveryNode();
@@ -83,7 +110,7 @@ describe('A registry that has lost a session', () => {
 
   test('gets all live sessions back at the start, and none that has ended', async () => {
     const other = new RecoveryNode();
-    const ended = { ...over, id: `s:${'1'.repeat(32)}:${'A'.repeat(22)}`, subject: '1'.repeat(32) };
+    const ended = { ...over, id: bystander.id, subject: bystander.subject };
     for (const record of [session, ended]) await other.history.insert({ record });
     await restoreLost(other.sessions.recovery);
     expect([other.seen(session), other.seen(ended)]).toMatchObject([
@@ -113,7 +140,7 @@ describe('A sweep', () => {
   test('closes nothing while others may still have to tell of heartbeats', async () => {
     node.clock.advance(301 * SECOND);
     const claiming = vi.spyOn(node.live.registry, 'claimDue');
-    node.sessions.recovery.outage.send({ type: 'SWEEP_FAILED', at: performance.now() + 1_000_000 });
+    node.sessions.recovery.outage.send({ type: 'SWEEP_FAILED', at: performance.now() + LONG_MS });
     await sweep(node.sessions.recovery);
     expect(claiming).not.toHaveBeenCalled();
   });
@@ -135,17 +162,17 @@ describe('A sweep', () => {
   });
 
   test('closes what is due also while the database is away, and asks it again for missed ends', async () => {
-    const other = { ...session, id: `s:${'1'.repeat(32)}:${'A'.repeat(22)}`, subject: '1'.repeat(32) };
-    await node.hold(other);
+    await node.hold(bystander);
     await restoreLost(node.sessions.recovery);
     node.clock.advance(301 * SECOND);
     node.history.rows.set(session.id, { ...over, endedAtMs: node.clock.now() });
     node.history.isAway = true;
     await sweep(node.sessions.recovery);
-    expect(node.seen(other)).toMatchObject({ held: { settledAtMs: node.clock.now(), endedAtMs: null }, slots: 0 });
+    expect(node.seen(bystander)).toMatchObject({ held: { settledAtMs: node.clock.now(), endedAtMs: null }, slots: 0 });
     expect(node.seen(session).held?.endedAtMs).toBeNull();
     node.history.isAway = false;
     await sweep(node.sessions.recovery);
     expect(node.seen(session).held?.endReason).toBe('closed_by_operator');
+    expect(node.sessions.recovery.outage.missedForMs(performance.now())).toBeUndefined();
   });
 });
