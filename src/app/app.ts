@@ -25,6 +25,7 @@ import { TenantsFileWatch } from '../tenants/watch.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type Transport } from '../transport/server.ts';
 import { selectProvider } from '../upstream/select.ts';
+import { restoreLost } from '../voice/recovery/restore.ts';
 import { openLiveStores } from './stores.ts';
 
 const DRAIN_MS = 5000;
@@ -108,7 +109,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     publicUrl: () => ownUrl,
     isAccepting: () => isAccepting,
   });
-  release.add(() => sessions.flush());
+  release.add(() => sessions.recovery.writer.flush());
   release.add(() => logins.close());
   release.add(() => codes.settled());
 
@@ -143,7 +144,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const early = config.port === 0 ? await open() : undefined;
   ownUrl ||= `http://localhost:${early?.port ?? config.port}`;
 
-  await live.restoreWhatIsLost((isLost) => sessions.restore(isLost)).catch(onError);
+  await restoreLost(sessions.recovery).catch(onError);
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,
@@ -169,8 +170,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     );
   release.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
-  const purge = (at: number): Promise<void> => deleteWhatIsOver(at, retention);
-  release.add(startBackground({ sessions, live, hub, purge, onError }));
+  const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);
+  release.add(startBackground({ recovery: sessions.recovery, hub, purge, onError }));
   isReady = true;
   const transport = early ?? (await open());
 

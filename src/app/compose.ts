@@ -26,7 +26,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
-import { createVoiceSessions } from '../voice/voice-sessions.ts';
+import { VoiceSessions } from '../voice/sessions.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
 export interface Foundations {
@@ -57,12 +57,12 @@ export type Service = Awaited<ReturnType<typeof buildService>>;
  */
 export async function buildService(on: Foundations) {
   const { config, clock, database, stores, live, mailer, provider, bots, events, metrics, onError, publicUrl } = on;
-  const { bus, registry, slots, sockets, windows } = live;
+  const { bus, slots, sockets, windows } = live;
   const installationKey = await stores.installation.secret('subjects');
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 
   const subjects = createSubjects(installationKey);
-  const sessions = createVoiceSessions({ registry, history: stores.history, slots, bus, limits: config.voice, events });
+  const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events });
   const directory = new TenantDirectory({
     // A database that served development before still holds the demo.
     tenants:
@@ -174,9 +174,13 @@ export async function buildService(on: Foundations) {
     metrics,
     timing: config.debugMetrics,
   });
-  metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => sessions.size());
+  metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => live.registry.size());
   metrics.observe('switchboard_sockets_attached', 'Sockets that are attached to a session', () => hub.attached);
-  metrics.observe('switchboard_history_waiting', 'Records that wait for the database', () => sessions.waiting());
+  metrics.observe(
+    'switchboard_history_waiting',
+    'Records that wait for the database',
+    () => sessions.recovery.writer.size,
+  );
 
   return { ...features, calendar, handle, hub, stores };
 }

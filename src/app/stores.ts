@@ -1,5 +1,4 @@
 import type { Config } from '../../config/config.ts';
-import { classify } from '../../machines/voice-session/selectors.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { openRedisStores } from '../stores/redis.ts';
 import { createInProcessStores } from '../stores/in-process.ts';
@@ -33,9 +32,10 @@ export async function openLiveStores({ redisUrls, redisPrefix, voice }: Config, 
     onEdgeShared: events.edgeShared,
     async slotHolders(subject) {
       const records = await history.activeOf(subject);
-      return records
-        .filter((record) => classify(record, record.settledAtMs, voice) === 'engaged')
-        .map((record) => ({ holder: record.id, leaseUntilMs: slotUntilMs(record, voice) }));
+      return records.flatMap((record) => {
+        const leaseUntilMs = slotUntilMs(record, voice);
+        return leaseUntilMs === undefined ? [] : [{ holder: record.id, leaseUntilMs }];
+      });
     },
   });
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
-import type { VoiceSessions } from '../voice/voice-sessions.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf } from './ceilings.ts';
 import type { CallerCeilings } from './key-ceilings.ts';

@@ -1,4 +1,4 @@
-import { idleAtMs, nextDeadline } from '../../machines/voice-session/selectors.ts';
+import { classify, idleAtMs, nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 
 /**
@@ -12,9 +12,10 @@ const KEEP_ENDED_MS = 120_000;
 /** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
 const SLOT_GRACE_MS = 5000;
 
-/** Until when an engaged session's slot is leased. */
-export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number {
-  return idleAtMs(record, limits) + SLOT_GRACE_MS;
+/** Until when the session's slot is leased; undefined when it holds none, because it is not engaged. */
+export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number | undefined {
+  const isEngaged = classify(record, record.settledAtMs, limits) === 'engaged';
+  return isEngaged ? idleAtMs(record, limits) + SLOT_GRACE_MS : undefined;
 }
 
 /** When the sweep must look at a record: at its next deadline, or soon after its end. */

@@ -1,6 +1,7 @@
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import { ifAway } from '../kernel/if-away.ts';
 import { grouped } from '../stores/grouped.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 
@@ -34,7 +35,7 @@ export class HistoryWriter {
     this.#limits = limits;
     this.#hears = hears;
     this.#saveTransition = grouped(async (records) => {
-      await this.save(records);
+      await this.#save(records);
       return records.map(() => undefined);
     }, BATCH);
   }
@@ -65,39 +66,35 @@ export class HistoryWriter {
 
   /** What the registry holds as live although it has ended (it was away at the end) is told. */
   async #flushSome(records: readonly VoiceRecord[]): Promise<void> {
-    await this.save(records);
+    await this.#save(records);
     const live = records.filter(({ endedAtMs }) => endedAtMs === null).map(({ id }) => id);
     for (const record of await this.#history.endedAmong(live)) this.#hears.over(record);
   }
 
-  /** Writes a noted record now, or lets it wait on when the database is away (architecture section 5: buffered history). */
-  async saveOrWait(record: VoiceRecord): Promise<void> {
-    try {
-      await this.#saveTransition(record);
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-    }
+  /**
+   * Writes a record now, or lets it wait for the next flush when the database is away (architecture section 5: buffered history).
+   * @returns whether it is written
+   */
+  saveOrWait(record: VoiceRecord): Promise<boolean> {
+    this.note(record);
+    return this.#saveTransition(record).then(
+      () => true,
+      ifAway(() => false),
+    );
   }
 
-  /** Writes records now, noted or not. @throws Unavailable when the database is away */
-  async save(records: readonly VoiceRecord[]): Promise<void> {
-    const ended = await this.#write(records);
-    for (const record of records) if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
-    for (const id of ended) {
-      const record = records.find((one) => one.id === id && one.endedAtMs !== null);
-      if (record !== undefined) this.#hears.ended(record);
-    }
-  }
-
-  async #write(records: readonly VoiceRecord[]): Promise<string[]> {
+  /** @throws Unavailable when the database is away */
+  async #save(records: readonly VoiceRecord[]): Promise<void> {
     const rows = records.map((record) => ({ record, state: savedState(record, this.#limits) }));
-    try {
-      const ended = await this.#history.save(rows);
-      if (rows.length > 0) this.#isAway = false;
-      return ended;
-    } catch (error) {
+    const saving = this.#history.save(rows).catch((error: unknown) => {
       this.#isAway = error instanceof Unavailable;
       throw error;
+    });
+    const ended = new Set(await saving);
+    if (rows.length > 0) this.#isAway = false;
+    for (const record of records) {
+      if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
+      if (record.endedAtMs !== null && ended.delete(record.id)) this.#hears.ended(record);
     }
   }
 }

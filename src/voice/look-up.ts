@@ -1,12 +1,8 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import type { Eventually } from '../kernel/eventually.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
-
-export interface LookUpParts {
-  readonly registry: Pick<VoiceRegistry, 'load'>;
-  readonly history: Pick<VoiceHistory, 'endedAmong'>;
-}
 
 export interface LookedUp {
   /** Those that were found: with an end, where either store knows of one. */
@@ -19,23 +15,43 @@ export interface LookedUp {
  * The present records of many sessions in one call of each store. The history may know of ends that the registry does not have yet, and
  * the registry of some that wait for the history.
  */
-export async function lookUp(ids: readonly string[], { registry, history }: LookUpParts): Promise<LookedUp> {
-  const [held, ended] = await Promise.allSettled([
+export async function lookUp(
+  ids: readonly string[],
+  registry: Pick<VoiceRegistry, 'load'>,
+  history: Pick<VoiceHistory, 'endedAmong'>,
+): Promise<LookedUp> {
+  const { answers, faults } = await askBoth<readonly (VoiceRecord | undefined)[]>(
     // Asked for at once they share a script call.
     Promise.all(ids.map(async (id) => registry.load(id))),
     history.endedAmong(ids),
-  ]);
+  );
   const found = new Map<string, VoiceRecord>();
-  for (const record of valueOf(held)) if (record !== undefined) found.set(record.id, record);
-  for (const record of valueOf(ended)) found.set(record.id, record);
-  return {
-    records: [...found.values()],
-    isWhole: held.status === 'fulfilled' && ended.status === 'fulfilled',
-  };
+  for (const record of answers.flat()) if (record !== undefined) found.set(record.id, record);
+  return { records: [...found.values()], isWhole: faults.length === 0 };
 }
 
-function valueOf<T>(settled: PromiseSettledResult<readonly T[]>): readonly T[] {
-  if (settled.status === 'fulfilled') return settled.value;
-  if (settled.reason instanceof Unavailable) return [];
-  throw settled.reason;
+/**
+ * Ids that either store names: the registry may have lost some, the history does not have those yet that are just being opened.
+ * @throws Unavailable when both are away
+ */
+export async function idsOfEither(
+  ofRegistry: Eventually<readonly string[]>,
+  ofHistory: Promise<readonly VoiceRecord[]>,
+): Promise<readonly string[]> {
+  const kept = ofHistory.then((records) => records.map(({ id }) => id));
+  const { answers, faults } = await askBoth(Promise.resolve(ofRegistry), kept);
+  if (answers.length === 0) throw faults[0];
+  return [...new Set(answers.flat())];
+}
+
+/** The answers of those of both that are not away, in this order. @throws any other fault */
+async function askBoth<T>(registry: Promise<T>, history: Promise<T>): Promise<{ answers: T[]; faults: Unavailable[] }> {
+  const answers: T[] = [];
+  const faults: Unavailable[] = [];
+  for (const one of await Promise.allSettled([registry, history])) {
+    if (one.status === 'fulfilled') answers.push(one.value);
+    else if (one.reason instanceof Unavailable) faults.push(one.reason);
+    else throw one.reason;
+  }
+  return { answers, faults };
 }

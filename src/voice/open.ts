@@ -17,7 +17,7 @@ import {
 } from './allowances.ts';
 import { invalidWidgetKey } from './proof.ts';
 import { undoAll, type Undo } from './undo.ts';
-import type { VoiceSessions } from './voice-sessions.ts';
+import type { VoiceSessions } from './sessions.ts';
 
 export interface OpenDeps extends AllowanceDeps {
   readonly sessions: VoiceSessions;

@@ -1,156 +1,133 @@
-import { laterOf, restored } from '../../machines/voice-session/merge.ts';
-import { classify } from '../../machines/voice-session/selectors.ts';
+import { laterOf } from '../../machines/voice-session/merge.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
-import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { ifAway } from '../kernel/if-away.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
-import type { CatchUp } from './catch-up.ts';
 import { slotUntilMs } from './deadlines.ts';
 import type { HistoryWriter } from './history-writer.ts';
-import { ifRegistryAway, type RegistryDebts } from './registry-debts.ts';
+import type { Outage } from './recovery/outage.ts';
+import type { PendingWrites } from './recovery/pending-writes.ts';
 
-export interface VoiceRecordsParts {
+export interface VoiceRecordsDeps {
   readonly registry: VoiceRegistry;
   readonly history: VoiceHistory;
   readonly writer: HistoryWriter;
-  readonly debts: RegistryDebts;
-  readonly catchUp: CatchUp;
+  readonly outage: Outage;
+  readonly pendingWrites: PendingWrites;
   readonly limits: VoiceLimits;
 }
 
-export interface VoiceRecords extends RecordStore<VoiceRecord> {
-  /** To be told when the registry was found to be away, or to take no writes: for a while it is not believed. */
-  doubtRegistry(): void;
-}
-
-const idShape = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
+const ID_SHAPE = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
 
 /** Look-ups during an outage that were followed by no change are forgotten beyond this. */
-const MAX_DETACHED = 10_000;
-
-/**
- * For so long after an outage the registry is not believed when it says that a session lives: other nodes may still have to tell it
- * of an end that they made meanwhile, at their next sweep, and what it came back with may be old.
- */
-const DOUBT_MS = 2000;
+const MAX_APART = 10_000;
+/** In the place of a version: the registry did not save a change. It may be one that can be read and not written. */
+const NOT_SAVED = -1;
 
 /**
  * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped, and for
  * everything while the registry is away or takes no writes (architecture section 5). Every save is noted for the history.
  */
-export function createVoiceRecords(parts: VoiceRecordsParts): VoiceRecords {
-  const { registry, history, writer, debts, catchUp, limits } = parts;
+export class VoiceRecords implements RecordStore<VoiceRecord> {
+  readonly #deps: VoiceRecordsDeps;
+  /**
+   * Sessions that are served without the registry, of use only while it is not up: the version that was loaded without it, because what is
+   * built on that is saved without it as well; or NOT_SAVED, and the next load leaves it out.
+   */
+  readonly #apart = new Map<string, number>();
 
-  async function restore(id: string): Promise<VoiceRecord | undefined> {
-    const record = await history.find(id);
-    if (record === undefined || record.endedAtMs !== null) return record;
-    await registry.insert(restored(record));
-    return registry.load(id);
+  constructor(deps: VoiceRecordsDeps) {
+    this.#deps = deps;
   }
 
-  /** The versions of records that were loaded without the registry: what is built on them is saved without it as well. */
-  const detached = new Map<string, number>();
-
-  /** Records that the registry did not save. It may be one that can be read and not written, so it is left out of the next try. */
-  const refused = new Set<string>();
-
-  let doubtUntil = 0;
-
-  function isInDoubt(): boolean {
-    return doubtUntil > 0 && performance.now() < doubtUntil;
+  recall(id: string): VoiceRecord | undefined {
+    const { outage, pendingWrites, registry } = this.#deps;
+    return outage.isUp && pendingWrites.size === 0 ? registry.recall(id) : undefined;
   }
 
-  function doubtRegistry(): void {
-    doubtUntil = performance.now() + DOUBT_MS;
+  /** @throws Unavailable when the registry is away, or does not know the session, and the history is away */
+  load(id: string): Eventually<VoiceRecord | undefined> {
+    if (!ID_SHAPE.test(id)) return undefined;
+    if (this.#apart.get(id) === NOT_SAVED) return this.#loadApart(id);
+    const loading = andThen(this.#deps.registry.load(id), (held) => this.#upToDate(id, held));
+    return loading instanceof Promise ? loading.catch(this.#ifAway(() => this.#loadApart(id))) : loading;
   }
 
-  /** The record as the registry tells it, unless the history or this node knows that it has ended, or knows it at a later time. */
-  async function newest(record: VoiceRecord): Promise<VoiceRecord | undefined> {
-    if (record.endedAtMs !== null) return record;
-    const kept = await newestWithoutRegistry(record.id).catch(noneWhenAway);
-    const later = kept === undefined ? record : laterOf(record, kept);
-    if (later === record || later.endedAtMs !== null) return later;
-    await catchUp(later);
-    return registry.load(record.id);
+  save(record: VoiceRecord, expectedVersion: number): Eventually<boolean> {
+    const { registry, outage, limits } = this.#deps;
+    if (!outage.isUp && this.#apart.get(record.id) === expectedVersion) return this.#saveApart(record);
+    const saving = registry.save(record, expectedVersion, slotUntilMs(record, limits));
+    if (!(saving instanceof Promise)) return this.#noteIf(saving, record);
+    return saving.then(
+      (isSaved) => this.#noteIf(isSaved, record),
+      // A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells.
+      this.#ifAway(() => {
+        this.#apart.set(record.id, NOT_SAVED);
+        return false;
+      }),
+    );
   }
 
-  function loadFromRegistry(id: string): Eventually<VoiceRecord | undefined> {
-    return andThen(registry.load(id), (record) => {
-      if (detached.size > 0) detached.delete(id);
-      if (record === undefined) return restore(id);
-      return isInDoubt() || debts.of(id) !== undefined ? newest(record) : record;
-    });
+  /**
+   * The record as the registry tells it, unless it lost it, or is not believed and the history or this node knows that the session has
+   * ended, or knows it at a later time.
+   */
+  #upToDate(id: string, held: VoiceRecord | undefined): Eventually<VoiceRecord | undefined> {
+    const { outage, pendingWrites } = this.#deps;
+    if (!outage.isUp) outage.send({ type: 'CLOCK', at: performance.now() });
+    if (this.#apart.size > 0) this.#apart.delete(id);
+    if (held === undefined) return this.#latest(id);
+    const isBelieved = outage.isUp && pendingWrites.of(id) === undefined;
+    return isBelieved || held.endedAtMs !== null ? held : this.#latest(id, held);
   }
 
-  async function loadWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
-    const record = await newestWithoutRegistry(id);
-    if (detached.size >= MAX_DETACHED) detached.clear();
-    if (record !== undefined) detached.set(id, record.version);
+  async #latest(id: string, held?: VoiceRecord): Promise<VoiceRecord | undefined> {
+    // Of a session that the registry does not hold nobody else can tell.
+    const known = await (held === undefined ? this.#known(id) : this.#known(id).catch(ifAway(() => undefined)));
+    if (known === undefined) return held;
+    const latest = held === undefined ? known : laterOf(held, known);
+    if (latest === held || latest.endedAtMs !== null) return latest;
+    await this.#deps.pendingWrites.write(latest);
+    return this.#deps.registry.load(id);
+  }
+
+  async #loadApart(id: string): Promise<VoiceRecord | undefined> {
+    this.#apart.delete(id);
+    const record = await this.#known(id);
+    if (this.#apart.size >= MAX_APART) this.#apart.clear();
+    if (record !== undefined) this.#apart.set(id, record.version);
     return record;
   }
 
-  async function newestWithoutRegistry(id: string): Promise<VoiceRecord | undefined> {
-    const owed = debts.of(id);
-    const kept = await (owed === undefined ? history.find(id) : history.find(id).catch(() => undefined));
+  /** What the history and this node know. */
+  async #known(id: string): Promise<VoiceRecord | undefined> {
+    const { history, pendingWrites } = this.#deps;
+    const pending = pendingWrites.of(id);
+    if (pending === undefined) return history.find(id);
     // Another node may have ended it, or heard of it later.
-    return owed === undefined || kept === undefined ? (owed ?? kept) : laterOf(owed, kept);
+    const kept = await history.find(id).catch(ifAway(() => undefined));
+    return kept === undefined ? pending : laterOf(pending, kept);
   }
 
   /** The history has it before the caller is answered, because nobody else does; the registry is told when it is back. */
-  async function saveWithoutRegistry(record: VoiceRecord): Promise<boolean> {
-    detached.delete(record.id);
-    debts.add(record);
-    writer.note(record);
-    await writer.saveOrWait(record);
+  async #saveApart(record: VoiceRecord): Promise<boolean> {
+    this.#apart.delete(record.id);
+    this.#deps.pendingWrites.add(record);
+    await this.#deps.writer.saveOrWait(record);
     return true;
   }
 
-  function rescued<T>(value: Eventually<T>, otherwise: () => Eventually<T>): Eventually<T> {
-    if (!(value instanceof Promise)) return value;
-    const withoutRegistry = ifRegistryAway(() => {
-      doubtRegistry();
-      return otherwise();
-    });
-    return value.catch(withoutRegistry);
+  #noteIf(isSaved: boolean, record: VoiceRecord): boolean {
+    if (isSaved) this.#deps.writer.note(record);
+    return isSaved;
   }
 
-  return {
-    doubtRegistry,
-
-    recall(id) {
-      if (debts.size > 0 || isInDoubt()) return undefined;
-      if (detached.size > 0) detached.clear();
-      return registry.recall(id);
-    },
-
-    load(id): Eventually<VoiceRecord | undefined> {
-      if (!idShape.test(id)) return undefined;
-      const owed = debts.of(id);
-      if (owed !== undefined && owed.endedAtMs !== null) return owed;
-      if (refused.delete(id)) return loadWithoutRegistry(id);
-      return rescued(loadFromRegistry(id), () => loadWithoutRegistry(id));
-    },
-
-    save(record, expectedVersion) {
-      if (detached.get(record.id) === expectedVersion) return saveWithoutRegistry(record);
-      const isEngaged = record.endedAtMs === null && classify(record, record.settledAtMs, limits) === 'engaged';
-      const saving = registry.save(record, expectedVersion, isEngaged ? slotUntilMs(record, limits) : undefined);
-      const noted = andThen(saving, (saved) => {
-        if (saved) writer.note(record);
-        return saved;
-      });
-      // A change of what the registry told, or of what this process remembered of it: others may know better, and the history tells.
-      return rescued(noted, () => {
-        refused.add(record.id);
-        return false;
-      });
-    },
-  };
-}
-
-function noneWhenAway(fault: unknown): undefined {
-  if (fault instanceof Unavailable) return undefined;
-  throw fault;
+  #ifAway<T>(otherwise: () => T): (fault: unknown) => T {
+    return ifAway(() => {
+      this.#deps.outage.send({ type: 'CALL_FAILED', at: performance.now() });
+      return otherwise();
+    }, 'registry');
+  }
 }

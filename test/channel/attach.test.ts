@@ -146,7 +146,7 @@ describe('attaching', () => {
   it('while the database is away leaves the socket open, with five more seconds to try again', async () => {
     const app = await build();
     const id = await app.open(await app.key());
-    await app.sessions.flush();
+    await app.flush();
     // A node that was just started on an empty registry.
     const node = await build({ clock: app.clock });
     const client = new ChannelClient(node);

@@ -10,6 +10,7 @@ import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
+import { endInRegistry, restoreLost } from '../../src/voice/recovery/restore.ts';
 import { somebody, type Reply, type TestApp } from '../support/app.ts';
 import { ManualClock, SECOND } from '../support/clock.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
@@ -77,7 +78,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     });
     stores.push(live);
     const app = await build({ live, clock });
-    await live.restoreWhatIsLost((isLost) => app.sessions.restore(isLost)).catch(() => undefined);
+    await restoreLost(app.sessions.recovery).catch(() => undefined);
     return app;
   }
 
@@ -126,12 +127,11 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       clock.advance(45 * SECOND);
       await beat(nodes[0], talking);
     }
-    await nodes[0].sessions.flush();
+    await nodes[0].flush();
     await service.restart();
     await isBack();
-    const { live, sessions } = nodes[1];
-    await live.restoreWhatIsLost((isLost) => sessions.restore(isLost));
-    await sessions.sweep(clock.now(), 500, 5000);
+    await restoreLost(nodes[1].sessions.recovery);
+    await nodes[1].sweep();
     expect(await beat(nodes[1], talking)).toMatchObject({ status: 200 });
   });
 
@@ -168,7 +168,12 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const id = await nodes[0].open(key);
     const { live, sessions, service: parts } = nodes[1];
     const onError = (): void => undefined;
-    const stop = startBackground({ sessions, live, hub: parts.hub, purge: async () => undefined, onError });
+    const stop = startBackground({
+      recovery: sessions.recovery,
+      hub: parts.hub,
+      purge: async () => undefined,
+      onError,
+    });
     service.freeze();
     await end(nodes[0], id);
     await expect
@@ -194,18 +199,17 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     expect((await end(nodes[0], id)).status).toBe(200);
     service.thaw();
     await isBack();
-    await expectFreed(id, () => nodes[0].sessions.payDebts());
+    await expectFreed(id, () => nodes[0].sessions.recovery.pendingWrites.flush());
   });
 
   test('its place is freed by the others when the node that ended it is gone', async () => {
     const id = await nodes[0].open(key);
     service.freeze();
     for (const app of nodes) await beat(app, id);
-    const since = clock.now();
     expect((await end(nodes[0], id)).status).toBe(200);
     service.thaw();
     await isBack();
-    await expectFreed(id, () => nodes[1].sessions.buryEndedSince(since));
+    await expectFreed(id, () => endInRegistry(performance.now(), nodes[1].sessions.recovery));
   });
 
   test('a place that could not be freed after the end was saved is freed when Redis is back', async () => {
@@ -213,7 +217,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const freeing = vi.spyOn(nodes[0].live.slots, 'free').mockRejectedValueOnce(new Unavailable('registry'));
     expect((await end(nodes[0], id)).status).toBe(200);
     expect(freeing).toHaveBeenCalledOnce();
-    await expectFreed(id, () => nodes[0].sessions.payDebts());
+    await expectFreed(id, () => nodes[0].sessions.recovery.pendingWrites.flush());
   });
 
   test('a place whose session ended on a node that died before it freed it is freed by the sweep', async () => {
@@ -236,7 +240,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     }
     service.thaw();
     await isBack();
-    await recoveryOf(() => nodes[0].sessions.payDebts());
+    await recoveryOf(() => nodes[0].sessions.recovery.pendingWrites.flush());
     expect((await nodes[1].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
     expect((await beat(nodes[1], id)).status).toBe(200);
   });
@@ -270,7 +274,12 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await beat(nodes[1], id);
     const faults: unknown[] = [];
     const onError = (error: unknown): void => void faults.push(error);
-    const stop = startBackground({ sessions, live, hub: parts.hub, purge: async () => undefined, onError });
+    const stop = startBackground({
+      recovery: sessions.recovery,
+      hub: parts.hub,
+      purge: async () => undefined,
+      onError,
+    });
     // Its first sweep looks for ends of the time before it started.
     const sweeping = vi.spyOn(live, 'restoreWhatIsLost');
     await expect.poll(() => sweeping.mock.calls.length, { timeout: 5000 }).toBeGreaterThan(1);
@@ -306,7 +315,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const id = await nodes[0].open(key);
     await service.flush();
     await revoke();
-    await nodes[1].live.restoreWhatIsLost((isLost) => nodes[1].sessions.restore(isLost));
+    await restoreLost(nodes[1].sessions.recovery);
     expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'key_revoked' } });
   });
 
@@ -363,7 +372,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       const begun = performance.now();
       while ((await nodes[1].create(await nodes[1].key())).status !== 200)
         expect(performance.now() - begun).toBeLessThan(RECOVERY_MS);
-      for (const { sessions } of nodes) await recoveryOf(() => sessions.payDebts());
+      for (const { sessions } of nodes) await recoveryOf(() => sessions.recovery.pendingWrites.flush());
       expect((await nodes[1].live.registry.load(ended))?.endReason).toBe('closed_by_client');
       expect((await nodes[0].live.registry.load(going))?.lastSeenAtMs).toBe(clock.now());
       expect((await nodes[0].create(key)).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
@@ -376,7 +385,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       await atEach(service, begin);
       expect((await end(nodes[0], id)).status).toBe(200);
       await atEach(service, undo);
-      await expectFreed(id, () => nodes[0].sessions.payDebts());
+      await expectFreed(id, () => nodes[0].sessions.recovery.pendingWrites.flush());
     });
   });
 });

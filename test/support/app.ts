@@ -13,6 +13,7 @@ import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { dueAt } from '../../src/voice/deadlines.ts';
+import { closeDue } from '../../src/voice/recovery/sweep.ts';
 import { ManualClock } from './clock.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { openLogin } from './login.ts';
@@ -178,7 +179,12 @@ export class TestApp {
   }
 
   sweep(): Promise<number> {
-    return this.sessions.sweep(this.clock.now(), 500, 5000);
+    return closeDue(this.clock.now(), 500, 5000, this.sessions.recovery);
+  }
+
+  /** Writes what waits for the history. */
+  flush(): Promise<void> {
+    return this.sessions.recovery.writer.flush();
   }
 
   async close(): Promise<void> {

@@ -6,8 +6,8 @@ import { sessionReply } from '../../protocol/session.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
-import type { VoiceOutcome, VoiceSessions } from '../../voice/voice-sessions.ts';
 import { JSON_TYPE } from '../message.ts';
+import type { VoiceOutcome, VoiceSessions } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 

@@ -17,7 +17,7 @@ import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { idOfNamed } from '../../voice/named.ts';
 import { viewOf } from '../../voice/view.ts';
-import type { VoiceSessions } from '../../voice/voice-sessions.ts';
+import type { VoiceSessions } from '../../voice/sessions.ts';
 import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { readQuery } from '../query.ts';

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { closeDue } from '../../../src/voice/recovery/sweep.ts';
 import { somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
@@ -22,7 +23,7 @@ async function keepAlive(id: string, ms: number): Promise<void> {
 
 /** The record as the database has it after a flush. */
 async function kept(id: string) {
-  await app.sessions.flush();
+  await app.flush();
   return app.service.stores.history.find(id);
 }
 
@@ -35,9 +36,9 @@ describe('A session', () => {
   test('goes on for as long as it beats, and its heartbeats reach the history in batches', async () => {
     const id = await app.open(await app.key());
     await keepAlive(id, 14 * MINUTE);
-    expect(app.sessions.waiting()).toBe(1);
+    expect(app.sessions.recovery.writer.size).toBe(1);
     expect(await kept(id)).toMatchObject({ endedAtMs: null, lastSeenAtMs: app.clock.now() });
-    expect(app.sessions.waiting()).toBe(0);
+    expect(app.sessions.recovery.writer.size).toBe(0);
   });
 
   test('is ended by the sweep at the very end of its duration, and is in the history when the sweep is done', async () => {
@@ -107,7 +108,7 @@ describe('A sweep', () => {
     for (let n = 0; n < 5; n += 1) await app.open(key);
     expect(await app.sweep()).toBe(0);
     app.clock.advance(301 * SECOND);
-    expect(await app.sessions.sweep(app.clock.now(), 3, 5000)).toBe(3);
+    expect(await closeDue(app.clock.now(), 3, 5000, app.sessions.recovery)).toBe(3);
     expect(await app.sweep()).toBe(2);
     expect(await app.sweep()).toBe(0);
   });
@@ -139,7 +140,7 @@ describe('A sweep', () => {
     await app.sweep();
     expect(app.live.registry.load(id)).toBeDefined();
     database().isAway = false;
-    await app.sessions.flush();
+    await app.flush();
     const outcome = await app.sessions.heartbeat(id, app.clock.now(), undefined, anybody);
     expect(outcome?.record.endReason).toBe('closed_by_client');
     app.clock.advance(5 * SECOND);
@@ -160,8 +161,8 @@ describe('While the database is away', () => {
     expect(outcome?.record.lastSeenAtMs).toBe(app.clock.now());
     await app.sweep();
     expect(await app.sessions.find(ending)).toMatchObject({ endedAtMs: null, settledAtMs: app.clock.now() });
-    await expect(app.sessions.flush()).rejects.toThrow('database');
-    expect(app.sessions.waiting()).toBe(2);
+    await expect(app.flush()).rejects.toThrow('database');
+    expect(app.sessions.recovery.writer.size).toBe(2);
     database().isAway = false;
     expect(await kept(going)).toMatchObject({ lastSeenAtMs: app.clock.now() });
     expect(await kept(ending)).toMatchObject({ settledAtMs: app.clock.now() });

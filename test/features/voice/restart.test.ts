@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { restoreLost } from '../../../src/voice/recovery/restore.ts';
 import { somebody, type TestApp } from '../../support/app.ts';
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
@@ -16,7 +17,7 @@ const anybody = (): boolean => true;
 async function restart(options: { env?: Record<string, string> } = {}): Promise<void> {
   await app.close();
   app = await build({ clock: app.clock, ...options });
-  await app.sessions.restore();
+  await restoreLost(app.sessions.recovery);
 }
 
 const limits = { concurrentSessions: 1, sessionsPerMinute: 100 };
@@ -28,7 +29,7 @@ describe('After a restart', () => {
     app.clock.advance(45 * SECOND);
     const body = { sm_session_id: id, email: 'ada@example.com' };
     const before = await app.post('/api/realtime/heartbeat', body);
-    await app.sessions.flush();
+    await app.flush();
     await restart();
     expect(await app.post('/api/realtime/heartbeat', body)).toMatchObject({ status: 200, body: before.body });
     expect((await app.create(key, { email: 'ada@example.com' })).body['code']).toBe('MAX_CONCURRENT_SESSIONS');
@@ -43,7 +44,7 @@ describe('After a restart', () => {
       app.clock.advance(45 * SECOND);
       await app.sessions.heartbeat(beating, app.clock.now(), undefined, anybody);
     }
-    await app.sessions.flush();
+    await app.flush();
     app.clock.advance(150 * MINUTE);
     await restart();
     await app.sweep();
@@ -92,7 +93,7 @@ describe('After a restart', () => {
       app.clock.advance(MINUTE);
       await app.sessions.heartbeat(id, app.clock.now(), undefined, anybody);
     }
-    await app.sessions.flush();
+    await app.flush();
     await restart({ env: { MAX_SESSION_MINUTES: '5' } });
     await app.sweep();
     expect(await app.sessions.find(id)).toMatchObject({ endReason: 'duration_exceeded' });
@@ -133,7 +134,7 @@ describe('Two processes on one live registry', () => {
     app.clock.advance(2 * SECOND);
     await other.sweep();
     database().isAway = false;
-    await other.sessions.flush();
+    await other.flush();
     expect((await app.service.stores.history.find(id))?.endReason).toBe('closed_by_client');
 
     const late = await app.open(await app.key());

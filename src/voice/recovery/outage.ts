@@ -1,0 +1,79 @@
+/**
+ * So long after a failure the live stores are not believed when they say that a session lives: other nodes may still have to tell them of
+ * an end that they made meanwhile, at their next sweep, and what they came back with may be old.
+ */
+const DOUBT_MS = 2000;
+/** Two sweeps of every other node, and less than the two seconds that an end may be late. */
+const SETTLE_MS = 1200;
+/** An outage began at most so long before it was noticed; and before this process, which noticed nothing. */
+const UNNOTICED_MS = 5000;
+
+/** Up: believed. Doubtful: a call failed a moment ago. Away: the sweep did not get through when it last tried. */
+export type OutageState = 'up' | 'doubtful' | 'away';
+
+export interface OutageEvent {
+  /**
+   * CALL_FAILED: a request found the live stores away, or taking no writes. SWEEP_FAILED: the sweep did. ANSWERED: they answered the
+   * sweep, and take writes. CLOCK: time has passed.
+   */
+  readonly type: 'CALL_FAILED' | 'SWEEP_FAILED' | 'ANSWERED' | 'CLOCK';
+  readonly at: number;
+}
+
+/** The next state by event and state; the clock counts only when DOUBT_MS have passed since the last failure. */
+const transitions = {
+  CALL_FAILED: { up: 'doubtful', doubtful: 'doubtful', away: 'away' },
+  SWEEP_FAILED: { up: 'away', doubtful: 'away', away: 'away' },
+  ANSWERED: { up: 'up', doubtful: 'doubtful', away: 'doubtful' },
+  CLOCK: { up: 'up', doubtful: 'up', away: 'away' },
+} as const satisfies Record<OutageEvent['type'], Record<OutageState, OutageState>>;
+
+/**
+ * Whether the live stores (registry and slots) can be believed: a state machine, and the one place that knows since when they cannot. It
+ * asks no store itself; whoever asks one tells it of failures and answers. Its times are milliseconds of one clock that nobody sets.
+ */
+export class Outage {
+  #state: OutageState = 'up';
+  #failedAt = -Infinity;
+  #sweepFailedAt = -Infinity;
+  #missedSince: number | undefined;
+
+  /** @param at now: what ended just before the process started may have been missed as well */
+  constructor(at: number) {
+    this.#missedSince = at - UNNOTICED_MS;
+  }
+
+  get state(): OutageState {
+    return this.#state;
+  }
+
+  /** What a heartbeat asks when all is well. */
+  get isUp(): boolean {
+    return this.#state === 'up';
+  }
+
+  send({ type, at }: OutageEvent): void {
+    if (type === 'CLOCK' && at - this.#failedAt < DOUBT_MS) return;
+    this.#state = transitions[type][this.#state];
+    if (type === 'CALL_FAILED' || type === 'SWEEP_FAILED') {
+      this.#failedAt = at;
+      this.#missedSince ??= at - UNNOTICED_MS;
+    }
+    if (type === 'SWEEP_FAILED') this.#sweepFailedAt = at;
+  }
+
+  /** Whether other nodes may still have to tell of heartbeats that they served while the stores were away: no deadline is closed. */
+  isSettling(at: number): boolean {
+    return at - this.#sweepFailedAt < SETTLE_MS;
+  }
+
+  /** How long ago the time began whose ends the stores may have missed, in whole milliseconds; undefined when they missed none. */
+  missedForMs(at: number): number | undefined {
+    return this.#missedSince === undefined ? undefined : Math.ceil(at - this.#missedSince);
+  }
+
+  /** To be told when the stores know of all that ended before `at`. */
+  missedEndsAreTold(at: number): void {
+    this.#missedSince = this.#failedAt < at ? undefined : at - UNNOTICED_MS;
+  }
+}

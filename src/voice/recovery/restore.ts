@@ -1,0 +1,58 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { ifAway } from '../../kernel/if-away.ts';
+import { settleAll } from '../../kernel/settle-all.ts';
+import type { LiveStores } from '../../stores/contract.ts';
+import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
+import type { Outage } from './outage.ts';
+import type { PendingWrites } from './pending-writes.ts';
+
+/** Records that are looked at together. */
+const PAGE = 1000;
+/** Ends that are looked at after an outage; what a longer one leaves over is found by the next heartbeat or deadline. */
+const MAX_MISSED_ENDS = 10_000;
+
+export interface RestoreDeps {
+  readonly live: Pick<LiveStores, 'registry' | 'clock' | 'restoreWhatIsLost'>;
+  readonly history: Pick<VoiceHistory, 'active' | 'endedSince'>;
+  readonly outage: Outage;
+  readonly pendingWrites: PendingWrites;
+}
+
+/**
+ * Puts the sessions that the history knows as live back into live stores that lost them, slots included, once over all nodes: for the
+ * start, and before every sweep. While nothing is lost it is cheap.
+ * @throws Unavailable
+ */
+export async function restoreLost({ live, history, pendingWrites }: RestoreDeps): Promise<void> {
+  await live.restoreWhatIsLost(async (isLost) => {
+    let page = await history.active('', PAGE);
+    while (page.length > 0) {
+      const lost = page.filter(({ subject }) => isLost(subject));
+      await settleAll(lost, (record) => pendingWrites.writeOrAdd(record));
+      page = await history.active(page.at(-1)?.id ?? '', PAGE);
+    }
+  });
+}
+
+/**
+ * Ends in the live stores what ended without them during the last outage: the node that has to tell them may be gone. The database tells
+ * later when it is away; deadlines do not wait for it.
+ * @param at now, by the clock of the outage
+ * @throws Unavailable when the live stores are away
+ */
+export async function endInRegistry(at: number, deps: RestoreDeps): Promise<void> {
+  const { live, history, outage, pendingWrites } = deps;
+  const missedForMs = outage.missedForMs(at);
+  if (missedForMs === undefined) return;
+  try {
+    const ended = await history.endedSince(live.clock.now() - missedForMs, MAX_MISSED_ENDS);
+    const endOne = async (record: VoiceRecord): Promise<void> => {
+      const held = await live.registry.load(record.id);
+      if (held?.endedAtMs === null) await pendingWrites.writeOrAdd(record);
+    };
+    await settleAll(ended, endOne, PAGE);
+    outage.missedEndsAreTold(at);
+  } catch (fault) {
+    ifAway(() => undefined, 'database')(fault);
+  }
+}

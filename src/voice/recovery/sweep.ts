@@ -1,0 +1,75 @@
+import type { VoiceEvent, VoiceFact, VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Host } from '../../actors/host.ts';
+import { Unavailable } from '../../kernel/errors.ts';
+import { settleAll } from '../../kernel/settle-all.ts';
+import type { LiveStores } from '../../stores/contract.ts';
+import { CONFIRM_MS, forgottenAtMs } from '../deadlines.ts';
+import type { HistoryWriter } from '../history-writer.ts';
+import { restoreLost, endInRegistry, type RestoreDeps } from './restore.ts';
+
+const BATCH = 500;
+/** A claim of a node that died is taken over in time: an end may be late by two seconds. */
+const LEASE_MS = 1500;
+
+export interface SweepDeps extends RestoreDeps {
+  readonly live: RestoreDeps['live'] & Pick<LiveStores, 'slots' | 'probe'>;
+  readonly host: Host<VoiceRecord, VoiceEvent, VoiceFact>;
+  readonly writer: HistoryWriter;
+}
+
+/**
+ * Heals what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Every node sweeps, about
+ * twice a second; a claim keeps them apart.
+ * @throws Unavailable when a store is away, and the first fault of a record
+ */
+export async function sweep(deps: SweepDeps): Promise<void> {
+  const { live, outage, pendingWrites } = deps;
+  const at = performance.now();
+  try {
+    await live.probe();
+    outage.send({ type: 'ANSWERED', at });
+    await pendingWrites.flush();
+    await restoreLost(deps);
+    await endInRegistry(at, deps);
+    if (outage.isSettling(at)) return;
+    while ((await closeDue(live.clock.now(), BATCH, LEASE_MS, deps)) === BATCH);
+  } catch (fault) {
+    if (fault instanceof Unavailable && fault.dependency === 'registry')
+      outage.send({ type: 'SWEEP_FAILED', at: performance.now() });
+    throw fault;
+  }
+}
+
+/**
+ * Lets the clock close what is due and forgets what ended a while ago; @returns how many records were looked at.
+ * A record that fails holds up no other; the first failure is thrown in the end, and its claim lapses.
+ */
+export async function closeDue(at: number, limit: number, leaseMs: number, deps: SweepDeps): Promise<number> {
+  const due = await deps.live.registry.claimDue(at, limit, leaseMs);
+  const ended: VoiceRecord[] = [];
+  try {
+    await settleAll(due, async (id) => {
+      const outcome = await deps.host.send(id, { type: 'CLOCK', at });
+      if (outcome?.facts.length === 0 && outcome.record.endedAtMs !== null) ended.push(outcome.record);
+    });
+  } finally {
+    await confirmEnds(ended, at, deps);
+  }
+  return due.length;
+}
+
+/**
+ * Sees that the history has the ends and that their slots are free, whatever became of the nodes that made them, and drops what ended
+ * a while ago: not before, so that nothing brings it back to life.
+ * While the database is away they wait with the others that are to be written, and hold up no deadline.
+ */
+async function confirmEnds(ended: readonly VoiceRecord[], at: number, { live, writer }: SweepDeps): Promise<void> {
+  // All at once, so that they share statements and script calls.
+  await settleAll(ended, async (record) => {
+    writer.note(record);
+    const isWritten = !writer.isAway && (await writer.saveOrWait(record));
+    const nextLookMs = isWritten ? forgottenAtMs(record) : at + CONFIRM_MS;
+    await live.slots.free(record.subject, record.id);
+    await (at >= nextLookMs ? live.registry.remove(record.id) : live.registry.postpone(record.id, nextLookMs));
+  });
+}

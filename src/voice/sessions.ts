@@ -1,0 +1,173 @@
+import { touch } from '../../machines/voice-session/fast-path.ts';
+import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
+import { stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
+import type {
+  RequestedEnd,
+  VoiceEvent,
+  VoiceFact,
+  VoiceLimits,
+  VoiceRecord,
+  VoiceTerms,
+} from '../../machines/voice-session/types.ts';
+import { createHost, type Outcome } from '../actors/host.ts';
+import { Unavailable } from '../kernel/errors.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { settleAll } from '../kernel/settle-all.ts';
+import type { LiveStores } from '../stores/contract.ts';
+import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import { slotUntilMs } from './deadlines.ts';
+import { HistoryWriter } from './history-writer.ts';
+import { idsOfEither, lookUp, type LookedUp } from './look-up.ts';
+import { VoiceRecords } from './records.ts';
+import { Outage } from './recovery/outage.ts';
+import { PendingWrites } from './recovery/pending-writes.ts';
+import type { SweepDeps } from './recovery/sweep.ts';
+
+const ENDED_AT_ONCE = 100;
+
+export interface VoiceDeps {
+  readonly live: Pick<LiveStores, 'registry' | 'slots' | 'bus' | 'clock' | 'probe' | 'restoreWhatIsLost'>;
+  readonly history: VoiceHistory;
+  readonly limits: VoiceLimits;
+  readonly events: Pick<Events, 'sessionOpened' | 'sessionMoved' | 'transition'>;
+}
+
+export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
+type Answer = Eventually<VoiceOutcome | undefined>;
+type Admits = (record: VoiceRecord) => boolean;
+
+/** The voice sessions of this service: every change of one goes through its actor here. */
+export class VoiceSessions {
+  readonly limits: VoiceLimits;
+  /** What the work without a request acts on: sweep, restoration, and what waits for a store. */
+  readonly recovery: SweepDeps;
+  readonly #deps: VoiceDeps;
+  readonly #records: VoiceRecords;
+  /** Keys whose sessions are being ended. */
+  readonly #endingKeys = new Map<string, Promise<void>>();
+
+  constructor(deps: VoiceDeps) {
+    const { live, history, limits, events } = deps;
+    const outage = new Outage(performance.now());
+    const pendingWrites = new PendingWrites({ live, history, limits });
+    const writer = new HistoryWriter(history, limits, {
+      // Told by the history, because it ends a session once, on however many nodes the events arrive.
+      ended(record) {
+        if (record.endReason !== null) events.sessionMoved(record, { type: 'session.ended', reason: record.endReason });
+      },
+      over: (record) => pendingWrites.add(record),
+    });
+    const records = new VoiceRecords({ registry: live.registry, history, writer, outage, pendingWrites, limits });
+    const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
+      machine: createVoiceSessionMachine(limits),
+      store: records,
+      stateOf: (record) => stateValue(record, limits),
+      fastPath: (record, event) =>
+        event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined,
+      settled: (record, facts) => this.#settled(record, facts),
+      trace: events.transition,
+    });
+    this.limits = limits;
+    this.recovery = { live, history, outage, pendingWrites, host, writer };
+    this.#deps = deps;
+    this.#records = records;
+  }
+
+  /**
+   * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
+   * @returns its record: one that has ended already when its key or quota was taken away while it was registered
+   * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
+   */
+  async open(terms: VoiceTerms, at: number, requestId: string): Promise<VoiceRecord> {
+    const { live, history, events } = this.#deps;
+    const record = this.recovery.host.open({ type: 'OPEN', at, terms });
+    // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
+    await live.registry.insert(record);
+    try {
+      await history.insert({ record, state: 'engaged' });
+      const [isCounted, present] = await Promise.all([
+        live.slots.confirm(record.subject, record.id, slotUntilMs(record, this.limits) ?? record.startedAtMs),
+        live.registry.load(record.id),
+      ]);
+      if (present !== undefined && present.endedAtMs !== null) return await this.#confirmEnd(present);
+      if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
+    } catch (fault) {
+      const undone = await this.end(record.id, 'create_failed', record.startedAtMs);
+      if (undone?.facts.length === 0) await this.#confirmEnd(undone.record);
+      throw fault;
+    }
+    events.sessionOpened(record, requestId);
+    return record;
+  }
+
+  /** The present record; undefined when the id is unknown. */
+  find(id: string): Eventually<VoiceRecord | undefined> {
+    return this.#records.load(id);
+  }
+
+  /** The present records of many sessions; see `lookUp`. */
+  lookUp(ids: readonly string[]): Promise<LookedUp> {
+    return lookUp(ids, this.#deps.live.registry, this.#deps.history);
+  }
+
+  /** A heartbeat from a caller that `admits` accepts; undefined when the session is unknown or not the caller's. */
+  heartbeat(id: string, at: number, idleSec: number | undefined, admits: Admits): Answer {
+    return this.recovery.host.send(id, { type: 'HEARTBEAT', at, idleSec }, admits);
+  }
+
+  /** Activity that is no heartbeat: a usage report that names the session. */
+  noteActivity(id: string, at: number): Answer {
+    return this.recovery.host.send(id, { type: 'ACTIVITY', at });
+  }
+
+  /** Ends a session for a caller that `admits` accepts; ending it again changes nothing. */
+  end(id: string, reason: RequestedEnd, at: number, admits?: Admits): Answer {
+    return this.recovery.host.send(id, { type: 'END', at, reason }, admits);
+  }
+
+  /** Ends the live sessions of a subject that are meant. @throws Unavailable when the registry and the history are away */
+  endSubject(subject: string, reason: RequestedEnd, at: number, isMeant: Admits): Promise<void> {
+    const { live, history } = this.#deps;
+    return this.#endAll(idsOfEither(live.registry.ofSubject(subject), history.activeOf(subject)), reason, at, isMeant);
+  }
+
+  /**
+   * Ends all live sessions of a widget key. Who asks while that is under way waits for it: a key may have thousands, and each may ask.
+   * @throws Unavailable when the registry and the history are away
+   */
+  endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number): Promise<void> {
+    const { live, history } = this.#deps;
+    const name = `${reason} ${tenantId} ${keyId}`;
+    const ids = () => idsOfEither(live.registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId));
+    const ending =
+      this.#endingKeys.get(name) ?? this.#endAll(ids(), reason, at).finally(() => this.#endingKeys.delete(name));
+    this.#endingKeys.set(name, ending);
+    return ending;
+  }
+
+  /** Some at a time, so that others are served meanwhile. */
+  async #endAll(ids: Promise<readonly string[]>, reason: RequestedEnd, at: number, isMeant?: Admits): Promise<void> {
+    await settleAll(await ids, (id) => this.end(id, reason, at, isMeant), ENDED_AT_ONCE);
+  }
+
+  /** Before the caller is answered a transition is in the history and its slot is free again. */
+  async #settled(record: VoiceRecord, facts: readonly VoiceFact[]): Promise<void> {
+    const { live, events } = this.#deps;
+    const { writer, pendingWrites } = this.recovery;
+    for (const fact of facts) if (fact.type !== 'session.ended') events.sessionMoved(record, fact);
+    // What is known to be away is not waited for: the record is noted, and the next flush writes it.
+    const writing = writer.isAway ? undefined : writer.saveOrWait(record);
+    await Promise.all([writing, pendingWrites.freeSlot(record)]);
+    for (const fact of facts) {
+      const endReason = fact.type === 'session.ended' ? fact.reason : null;
+      live.bus.publish({ type: 'session.moved', sessionId: record.id, state: stateAfter(fact), endReason });
+    }
+  }
+
+  /** An end that came before the session was in the history and its slot confirmed is made once more for both. */
+  async #confirmEnd(record: VoiceRecord): Promise<VoiceRecord> {
+    await Promise.all([this.recovery.writer.saveOrWait(record), this.recovery.pendingWrites.freeSlot(record)]);
+    return record;
+  }
+}

@@ -1,0 +1,118 @@
+import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
+import { Unavailable } from '../../../../src/kernel/errors.ts';
+import type { Eventually } from '../../../../src/kernel/eventually.ts';
+import type { BusMessage } from '../../../../src/stores/bus/contract.ts';
+import type { LiveStores } from '../../../../src/stores/contract.ts';
+import { createInProcessStores } from '../../../../src/stores/in-process.ts';
+import type { VoiceHistory } from '../../../../src/stores/voice-history/contract.ts';
+import { dueAt } from '../../../../src/voice/deadlines.ts';
+import { VoiceSessions } from '../../../../src/voice/sessions.ts';
+import { defaults } from '../../../machines/voice-session-support.ts';
+import { ManualClock } from '../../../support/clock.ts';
+
+/** What a store does not do at present. */
+type Refusal = 'nothing' | 'writes' | 'everything';
+
+/** A history in memory, of which a part may be away. */
+export class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | 'active'> {
+  readonly rows = new Map<string, VoiceRecord>();
+  isAway = false;
+
+  async insert({ record }: { readonly record: VoiceRecord }): Promise<void> {
+    this.#ask().set(record.id, record);
+  }
+
+  async find(id: string): Promise<VoiceRecord | undefined> {
+    return this.#ask().get(id);
+  }
+
+  async save(rows: readonly { readonly record: VoiceRecord }[]): Promise<string[]> {
+    const ended: string[] = [];
+    for (const { record } of rows) {
+      const present = this.#ask().get(record.id);
+      if (present === undefined || present.endedAtMs !== null) continue;
+      if (record.endedAtMs !== null) ended.push(record.id);
+      if (record.endedAtMs !== null || record.version > present.version) this.rows.set(record.id, record);
+    }
+    return ended;
+  }
+
+  async active(afterId: string): Promise<VoiceRecord[]> {
+    return [...this.#ask().values()].filter(({ id, endedAtMs }) => endedAtMs === null && id > afterId);
+  }
+
+  async endedAmong(ids: readonly string[]): Promise<VoiceRecord[]> {
+    return [...this.#ask().values()].filter(({ id, endedAtMs }) => endedAtMs !== null && ids.includes(id));
+  }
+
+  async endedSince(sinceMs: number): Promise<VoiceRecord[]> {
+    return [...this.#ask().values()].filter(({ endedAtMs }) => endedAtMs !== null && endedAtMs >= sinceMs);
+  }
+
+  #ask(): Map<string, VoiceRecord> {
+    if (this.isAway) throw new Unavailable('database');
+    return this.rows;
+  }
+}
+
+/** One node on live stores and a history that are in memory, and away when the test says so. */
+export class RecoveryNode {
+  readonly clock = new ManualClock();
+  readonly history = new MemoryHistory();
+  /** The stores themselves, which are there also when nobody reaches them. */
+  readonly stores = createInProcessStores(dueAt(defaults), this.clock, () => undefined);
+  /** As the node reaches them: what they do not do is rejected. */
+  readonly live: LiveStores;
+  readonly sessions: VoiceSessions;
+  /** What every node was told. */
+  readonly told: BusMessage[] = [];
+  refused: Refusal = 'nothing';
+
+  constructor() {
+    const { registry, slots, bus } = this.stores;
+    const reading = <T>(read: () => Eventually<T>): Eventually<T> => (this.refused === 'everything' ? away() : read());
+    const writing = <T>(write: () => Eventually<T>): Eventually<T> => (this.refused === 'nothing' ? write() : away());
+    this.live = {
+      ...this.stores,
+      registry: {
+        ...registry,
+        load: (id) => reading(() => registry.load(id)),
+        save: (record, version, untilMs) => writing(() => registry.save(record, version, untilMs)),
+        insert: (record) => writing(() => registry.insert(record)),
+      },
+      slots: {
+        ...slots,
+        renew: (subject, holder, untilMs) => writing(() => slots.renew(subject, holder, untilMs)),
+        free: (subject, holder) => writing(() => slots.free(subject, holder)),
+      },
+      probe: async () => writing(() => undefined),
+    };
+    bus.subscribe((message) => this.told.push(message));
+    this.sessions = new VoiceSessions({
+      live: this.live,
+      history: this.history as unknown as VoiceHistory,
+      limits: defaults,
+      events: { sessionOpened: () => undefined, sessionMoved: () => undefined, transition: undefined },
+    });
+  }
+
+  /** Puts a session into all stores, with its slot. */
+  async hold(record: VoiceRecord): Promise<void> {
+    await this.history.insert({ record });
+    await this.stores.registry.insert(record);
+    await this.stores.slots.renew(record.subject, record.id, Infinity);
+  }
+
+  /** What the registry holds, who holds slots, and which ends were told. */
+  seen({ id, subject }: VoiceRecord) {
+    return {
+      held: this.stores.registry.load(id) as VoiceRecord | undefined,
+      slots: this.stores.slots.count(subject, this.clock.now()),
+      told: this.told.flatMap((one) => (one.type === 'session.moved' && one.sessionId === id ? [one.endReason] : [])),
+    };
+  }
+}
+
+function away(): Promise<never> {
+  return Promise.reject(new Unavailable('registry'));
+}
