@@ -114,10 +114,11 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   return {
     send(id, event, admits) {
       const tail = tails.get(id);
-      if (tail !== undefined) {
-        const work = () => attempt(id, event, admits, MAX_ATTEMPTS);
-        return track(id, tail.then(store.bind?.(work) ?? work));
-      }
+      if (tail !== undefined)
+        return track(
+          id,
+          tail.then(() => attempt(id, event, admits, MAX_ATTEMPTS)),
+        );
       const outcome = attempt(id, event, admits, MAX_ATTEMPTS);
       return outcome instanceof Promise ? track(id, outcome) : outcome;
     },

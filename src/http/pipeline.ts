@@ -118,11 +118,6 @@ export function createPipeline(parts: PipelineParts): (request: HttpRequest) => 
     }
     if (x.route?.opensSocket === true)
       return noteAddress(x, parts.edge.byAddressAtOnce(scope, atMs)) ?? identifyAndDispatch(x);
-    if (x.route?.goesAlongside === true && x.request.headers['cookie'] === undefined)
-      return andThen(
-        parts.edge.byAddressAlongside(scope, atMs, () => identifyAndDispatch(x)),
-        ({ count, result }) => noteAddress(x, count) ?? (result as Result),
-      );
     return andThen(parts.edge.byAddress(scope, atMs), (count) => noteAddress(x, count) ?? identifyAndDispatch(x));
   }
 

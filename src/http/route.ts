@@ -104,11 +104,6 @@ export interface Route<B = unknown> {
    */
   readonly credentials: readonly ('none' | 'cookie' | 'service')[];
   /**
-   * The address is counted while the handler is under way, so that both ask the shared stores in one round trip. Only for handlers
-   * that change nothing before they have heard from those stores: what they ask for does not happen when the count refuses.
-   */
-  readonly goesAlongside?: boolean;
-  /**
    * It is decided without waiting for anything, and so without the caller's login: uWebSockets.js 20.51 may close a socket whose
    * upgrade came later than its request (uWebSockets pull request 1929).
    */

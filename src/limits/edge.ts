@@ -1,6 +1,6 @@
 import { Refusal } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { Counted, WindowCount, Windows } from '../stores/windows/contract.ts';
+import type { WindowCount, Windows } from '../stores/windows/contract.ts';
 
 /** The state of one edge window after a request was counted. */
 export interface EdgeCount extends WindowCount {
@@ -21,8 +21,6 @@ export interface EdgeLimits {
   byAddress(scope: string, atMs: number): Eventually<WindowCount>;
   /** Counts without waiting; see `Windows.takeAtOnce`. */
   byAddressAtOnce(scope: string, atMs: number): WindowCount;
-  /** Counts while `work` is under way; see `Windows.takeAlongside`. */
-  byAddressAlongside<T>(scope: string, atMs: number, work: () => Eventually<T>): Eventually<Counted<T>>;
   byUser(email: string, atMs: number): Eventually<WindowCount>;
   /** Counts what is not of the API: pages, files, descriptions. Without waiting, so that they are served whatever is away. */
   pageByAddress(scope: string, atMs: number): EdgeCount;
@@ -43,7 +41,6 @@ export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits
     perUser,
     byAddress: (scope, atMs) => windows.take(scope, perAddress, atMs),
     byAddressAtOnce: (scope, atMs) => windows.takeAtOnce(scope, perAddress, atMs),
-    byAddressAlongside: (scope, atMs, work) => windows.takeAlongside(scope, perAddress, atMs, work),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
     pageByAddress: (scope, atMs) => withLimit(windows.takeAtOnce(`page:${scope}`, perPage, atMs), perPage),
     wrongTokens: (scope, atMs) => ({

@@ -21,8 +21,6 @@ export class ServerLink {
   readonly #onReady: ((client: Client) => unknown) | undefined;
   readonly #stop = new AbortController();
   #client: Client | undefined;
-  /** Which run of the server each connection leads to, for the scripts. */
-  readonly #runs = new WeakMap<Client, string>();
   #running: Promise<void> | undefined;
   #lose: ((error: unknown) => void) | undefined;
   /** Why callers are refused; undefined while the link is up or comes up. */
@@ -60,7 +58,7 @@ export class ServerLink {
     try {
       return await this.#within(deadlineAt, client, () => {
         if (asking) void client.sendCommand(['ASKING']).catch(() => undefined);
-        return client.sendCommand(isScript(args) ? [...args, this.#runs.get(client) ?? ''] : args);
+        return client.sendCommand(args);
       });
     } catch (error) {
       // A master that became a replica: a new connection finds the new master behind the same name.
@@ -99,7 +97,6 @@ export class ServerLink {
     const client = makeClient(url, lose);
     try {
       await Promise.race([client.connect(), lost]);
-      this.#runs.set(client, await Promise.race([runOf(client), lost]));
       await Promise.race([this.#onReady?.(client), lost]);
     } catch (error) {
       this.#refuse(error);
@@ -173,21 +170,5 @@ export class ServerLink {
         },
       );
     });
-  }
-}
-
-/** Scripts are told as their last argument which run of the server they are in (see `lua/script.ts`). */
-function isScript([name]: readonly string[]): boolean {
-  return name === 'EVALSHA' || name === 'EVAL';
-}
-
-/** The id of the run that a connection leads to; empty where this user may not ask. */
-async function runOf(client: Client): Promise<string> {
-  try {
-    const info: unknown = await client.sendCommand(['INFO', 'server']);
-    return typeof info === 'string' ? (/^run_id:(\w+)/m.exec(info)?.[1] ?? '') : '';
-  } catch (error) {
-    if (saysError(error, 'NOPERM')) return '';
-    throw error;
   }
 }

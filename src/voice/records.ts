@@ -124,8 +124,6 @@ export function createVoiceRecords(parts: VoiceRecordsParts): VoiceRecords {
       return registry.recall(id);
     },
 
-    ...(registry.bind === undefined ? {} : { bind: registry.bind.bind(registry) }),
-
     load(id): Eventually<VoiceRecord | undefined> {
       if (!idShape.test(id)) return undefined;
       const owed = debts.of(id);

@@ -51,7 +51,6 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
       'RATE_LIMIT_EXCEEDED',
       'SERVICE_UNAVAILABLE',
     ],
-    goesAlongside: true,
     usesCookie: () => false,
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
