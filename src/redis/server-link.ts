@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrorReply } from '@redis/client';
+import { deadline } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { makeClient, type Client } from './client.ts';
 import { faultOf, saysError, unavailable } from './faults.ts';
@@ -117,14 +118,14 @@ export class ServerLink {
     if (this.#down !== undefined) return Promise.reject(this.#down);
     return new Promise((resolve, reject) => {
       const waiting: Waiting = (client) => {
-        clearTimeout(timer);
+        callOff();
         if (client === undefined) reject(this.#down);
         else resolve(client);
       };
-      const timer = setTimeout(() => {
+      const callOff = deadline(deadlineAt - performance.now(), () => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
         reject(unavailable('the connection did not come up in time'));
-      }, deadlineAt - performance.now());
+      });
       this.#waiting.push(waiting);
     });
   }
@@ -146,29 +147,14 @@ export class ServerLink {
 
   #within(deadlineAt: number, client: Client, work: () => Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      let isSettled = false;
-      const settle = (): void => {
-        isSettled = true;
-        clearTimeout(timer);
-      };
-      const verdict = (): void => {
-        if (isSettled) return;
+      const callOff = deadline(deadlineAt - performance.now(), () => {
         const fault = unavailable('the server did not answer in time');
         reject(fault);
         this.#giveUp(client, fault);
-      };
-      // A process that stalled itself finds its timers due before it has read what came meanwhile: it reads first, then judges.
-      const timer = setTimeout(() => setImmediate(verdict), deadlineAt - performance.now());
-      work().then(
-        (reply) => {
-          settle();
-          resolve(reply);
-        },
-        (error: unknown) => {
-          settle();
-          reject(error instanceof ErrorReply ? error : faultOf(error));
-        },
-      );
+      });
+      work()
+        .finally(callOff)
+        .then(resolve, (error: unknown) => reject(error instanceof ErrorReply ? error : faultOf(error)));
     });
   }
 }
