@@ -3,7 +3,7 @@ import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Logins } from '../stores/logins/contract.ts';
-import { Recent } from './recent.ts';
+import { Recent } from '../kernel/recent.ts';
 
 /** A login as a request may know it. */
 export interface Login {

@@ -1,4 +1,4 @@
-import { Recent } from './recent.ts';
+import { Recent } from '../kernel/recent.ts';
 import type { TokenClaims } from './tokens.ts';
 
 interface KnownToken {

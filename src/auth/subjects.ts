@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import { Recent } from './recent.ts';
+import { Recent } from '../kernel/recent.ts';
 
 /** Who is counted: 32 hex digits that name a caller without telling the address (contract section 4, Subject). */
 export interface Subjects {

@@ -1,7 +1,4 @@
 import type postgres from 'postgres';
-import type { DriverTypes, Sql } from './database.ts';
-
-type Type = postgres.PostgresType<unknown>;
 
 const INT8 = 20;
 
@@ -21,80 +18,33 @@ function parseInt8(text: string): number {
 /** An item of an array in PostgreSQL's text form: quoted with escapes, or plain. */
 const item = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs;
 
-function parseArray(text: string, parseItem: (text: string) => unknown): unknown[] {
-  if (text.startsWith('{{') || text.startsWith('[')) {
-    throw new RangeError('arrays of arrays are not supported');
-  }
-  return Array.from(text.matchAll(item), ([, quoted, plain = '']) => {
-    if (quoted !== undefined) {
-      return parseItem(quoted.replaceAll(/\\(.)/gs, '$1'));
-    }
-    return plain === 'NULL' ? null : parseItem(plain);
-  });
-}
+type ArrayType = postgres.PostgresType<readonly (string | number | null)[]>;
 
-function serializeArray(list: unknown, serializeItem: (value: unknown) => string): unknown {
-  if (!Array.isArray(list)) {
-    return list;
-  }
-  const items = list.map((value: unknown) =>
-    value === null ? 'NULL' : `"${serializeItem(value).replaceAll(/["\\]/g, String.raw`\$&`)}"`,
-  );
-  return `{${items.join(',')}}`;
-}
-
-const text = (value: string): string => value;
-const bool = (value: string): boolean => value === 't';
-const date = (value: string): Date => new Date(value);
-
-/** [name, type of an item, type of the array, parser of an item] */
-const arrays: readonly (readonly [string, number, number, (text: string) => unknown])[] = [
-  ['boolArray', 16, 1000, bool],
-  ['int8Array', INT8, 1016, parseInt8],
-  ['int2Array', 21, 1005, Number],
-  ['int4Array', 23, 1007, Number],
-  ['textArray', 25, 1009, text],
-  ['float4Array', 700, 1021, Number],
-  ['float8Array', 701, 1022, Number],
-  ['varcharArray', 1043, 1015, text],
-  ['dateArray', 1082, 1182, date],
-  ['timestampArray', 1114, 1115, date],
-  ['timestamptzArray', 1184, 1185, date],
-  ['numericArray', 1700, 1231, text],
-  ['uuidArray', 2950, 2951, text],
-  ['jsonbArray', 3802, 3807, JSON.parse],
-];
-
-function serializeItem(value: unknown): string {
-  if (value instanceof Date) {
-    return value.toISOString();
-  }
-  return typeof value === 'object' ? JSON.stringify(value) : `${value as string | number | bigint | boolean}`;
-}
-
-function arrayType(oid: number, parseItem: (text: string) => unknown): Type {
+function arrayType(oid: number, parseItem: (text: string) => string | number): ArrayType {
   return {
     to: oid,
     from: [oid],
-    parse: (value: string) => parseArray(value, parseItem),
-    serialize: (list) => serializeArray(list, serializeItem),
+    parse: (array: string) =>
+      Array.from(array.matchAll(item), ([, quoted, plain = '']) => {
+        if (quoted !== undefined) return parseItem(quoted.replaceAll(/\\(.)/gs, '$1'));
+        return plain === 'NULL' ? null : parseItem(plain);
+      }),
+    serialize(list) {
+      const items = list.map((value) =>
+        value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, String.raw`\$&`)}"`,
+      );
+      return `{${items.join(',')}}`;
+    },
   };
 }
 
 /**
- * The driver's `types` option. The arrays are here because the driver would ask each new connection for them (`fetch_types`): a
- * round trip more, and a back end that dies during that query ends the process with a rejection that nobody can catch.
+ * The driver's `types` option: int8 as a number, and arrays of text, int4 and int8, flat, with nulls; no other arrays can be sent or
+ * read. The arrays are here because the driver would ask each new connection for them (`fetch_types`, see docs/decisions/0012).
  */
-export const driverTypes: Record<string, Type> = {
+export const driverTypes = {
   int8: { to: INT8, from: [INT8], serialize: String, parse: parseInt8 },
-  ...Object.fromEntries(arrays.map(([name, , oid, parseItem]) => [name, arrayType(oid, parseItem)])),
+  int4Array: arrayType(1007, Number),
+  textArray: arrayType(1009, (text) => text),
+  int8Array: arrayType(1016, parseInt8),
 };
-
-const arrayOfItem = Object.fromEntries(arrays.map(([, item, array]) => [item, array]));
-
-/** Tells `sql.array` the types that `fetch_types` would have told it. */
-export function teachArrays(sql: postgres.Sql): Sql {
-  const { shared } = sql.options as unknown as { shared: { typeArrayMap: Record<number, number> } };
-  Object.assign(shared.typeArrayMap, arrayOfItem);
-  return sql as unknown as postgres.Sql<DriverTypes>;
-}

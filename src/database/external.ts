@@ -1,7 +1,6 @@
 import postgres from 'postgres';
 import type { Database, Sql } from './database.ts';
-import { driverTypes, teachArrays } from './driver-types.ts';
-
+import { driverTypes } from './driver-types.ts';
 import { Pool } from './pool.ts';
 
 export interface ExternalOptions {
@@ -28,21 +27,19 @@ const DEADLINE_MS = 800;
 export function openExternal(options: ExternalOptions): Database {
   const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, prepare } = options;
   const connect = (): Sql =>
-    teachArrays(
-      postgres(url, {
-        max: maxConnections,
-        connect_timeout: deadlineMs / 1000,
-        backoff: (attempts) => Math.min(MAX_BACKOFF_SEC, 0.05 * 2 ** attempts),
-        idle_timeout: 60,
-        max_lifetime: 30 * 60,
-        keep_alive: 30,
-        connection: { application_name: 'switchboard' },
-        types: driverTypes,
-        fetch_types: false,
-        onnotice: () => {},
-        ...(prepare === undefined ? {} : { prepare }),
-      }),
-    );
+    postgres(url, {
+      max: maxConnections,
+      connect_timeout: deadlineMs / 1000,
+      backoff: (attempts) => Math.min(MAX_BACKOFF_SEC, 0.05 * 2 ** attempts),
+      idle_timeout: 60,
+      max_lifetime: 30 * 60,
+      keep_alive: 30,
+      connection: { application_name: 'switchboard' },
+      types: driverTypes,
+      fetch_types: false,
+      onnotice: () => {},
+      ...(prepare === undefined ? {} : { prepare }),
+    }) as unknown as Sql;
 
   return new Pool({
     kind: 'postgres',

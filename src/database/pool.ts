@@ -1,3 +1,4 @@
+import { deadline } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import {
   isConnectionFault,
@@ -129,8 +130,8 @@ export class Pool implements Database {
 
     return new Promise<T>((resolve, reject) => {
       const refuse = (ms: number): void => reject(new Unavailable('database', new Error(`no answer within ${ms} ms`)));
-      const impatience = generation.isSilent ? setTimeout(refuse, SILENT_MS, SILENT_MS) : undefined;
-      const timer = setTimeout(() => {
+      const callOffImpatience = generation.isSilent ? deadline(SILENT_MS, () => refuse(SILENT_MS)) : undefined;
+      const callOff = deadline(attempt.deadlineMs, () => {
         overdue = true;
         generation.overdue += 1;
         const isSilent = generation.answers === answersBefore;
@@ -138,11 +139,11 @@ export class Pool implements Database {
           this.#replace(generation, isSilent);
         }
         refuse(attempt.deadlineMs);
-      }, attempt.deadlineMs);
+      });
 
       const settled = (): void => {
-        clearTimeout(impatience);
-        clearTimeout(timer);
+        callOffImpatience?.();
+        callOff();
         generation.overdue -= overdue ? 1 : 0;
         generation.active -= 1;
         if (generation.active === 0) {

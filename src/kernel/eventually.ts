@@ -8,3 +8,15 @@ export type Eventually<T> = T | Promise<T>;
 export function andThen<T, U>(value: Eventually<T>, next: (value: T) => Eventually<U>): Eventually<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
+
+/** A contract whose every method answers at once: what an in-process engine gives. */
+export type AtOnce<C> = {
+  [K in keyof C]: C[K] extends (...args: infer A) => infer R ? (...args: A) => Exclude<R, Promise<unknown>> : C[K];
+};
+
+/** A contract whose methods answer promises wherever they may: what a remote engine gives. */
+export type Promised<C> = {
+  [K in keyof C]: C[K] extends (...args: infer A) => infer R ? (...args: A) => PromisedAnswer<R> : C[K];
+};
+
+type PromisedAnswer<R> = [Extract<R, Promise<unknown>>] extends [never] ? R : Extract<R, Promise<unknown>>;

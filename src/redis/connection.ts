@@ -1,7 +1,6 @@
 import { Batch } from './batch.ts';
 import { createClusterRoute } from './cluster.ts';
 import { expectNoRefusal, faultOf } from './faults.ts';
-import type { Guard } from './guard.ts';
 import type { Route } from './route.ts';
 import { ServerLink } from './server-link.ts';
 import { createSingleRoute } from './single.ts';
@@ -28,11 +27,7 @@ export interface Ear {
 /** What the engines ask of Redis. Every method is @throws Unavailable when Redis is away, hangs or is overloaded. */
 export interface Redis {
   /** See `Batch.run`. */
-  run(tag: number, name: string, key: string, args: readonly string[], decides?: Guard): Promise<unknown>;
-  /** See `Batch.under`. */
-  under<T>(guard: Guard | undefined, work: () => T): T;
-  /** See `Batch.bind`. */
-  bind<T>(work: () => T): () => T;
+  run(tag: number, name: string, key: string, args: readonly string[]): Promise<unknown>;
   /** Operations that wait for their answers. */
   readonly pending: number;
   /** Tells all who listen on a channel, on whatever server of a cluster. */
@@ -71,9 +66,7 @@ export function openRedis(options: RedisOptions): Redis {
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));
 
   return {
-    run: (tag, name, key, args, decides) => batch.run(tag, name, before + key, args, decides),
-    under: (guard, work) => batch.under(guard, work),
-    bind: (work) => batch.bind(work),
+    run: (tag, name, key, args) => batch.run(tag, name, before + key, args),
     get pending() {
       return batch.pending;
     },

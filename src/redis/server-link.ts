@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ErrorReply } from '@redis/client';
+import { deadline } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { makeClient, type Client } from './client.ts';
 import { faultOf, saysError, unavailable } from './faults.ts';
@@ -21,8 +22,6 @@ export class ServerLink {
   readonly #onReady: ((client: Client) => unknown) | undefined;
   readonly #stop = new AbortController();
   #client: Client | undefined;
-  /** Which run of the server each connection leads to, for the scripts. */
-  readonly #runs = new WeakMap<Client, string>();
   #running: Promise<void> | undefined;
   #lose: ((error: unknown) => void) | undefined;
   /** Why callers are refused; undefined while the link is up or comes up. */
@@ -60,7 +59,7 @@ export class ServerLink {
     try {
       return await this.#within(deadlineAt, client, () => {
         if (asking) void client.sendCommand(['ASKING']).catch(() => undefined);
-        return client.sendCommand(isScript(args) ? [...args, this.#runs.get(client) ?? ''] : args);
+        return client.sendCommand(args);
       });
     } catch (error) {
       // A master that became a replica: a new connection finds the new master behind the same name.
@@ -99,7 +98,6 @@ export class ServerLink {
     const client = makeClient(url, lose);
     try {
       await Promise.race([client.connect(), lost]);
-      this.#runs.set(client, await Promise.race([runOf(client), lost]));
       await Promise.race([this.#onReady?.(client), lost]);
     } catch (error) {
       this.#refuse(error);
@@ -120,14 +118,14 @@ export class ServerLink {
     if (this.#down !== undefined) return Promise.reject(this.#down);
     return new Promise((resolve, reject) => {
       const waiting: Waiting = (client) => {
-        clearTimeout(timer);
+        callOff();
         if (client === undefined) reject(this.#down);
         else resolve(client);
       };
-      const timer = setTimeout(() => {
+      const callOff = deadline(deadlineAt - performance.now(), () => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
         reject(unavailable('the connection did not come up in time'));
-      }, deadlineAt - performance.now());
+      });
       this.#waiting.push(waiting);
     });
   }
@@ -149,45 +147,14 @@ export class ServerLink {
 
   #within(deadlineAt: number, client: Client, work: () => Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      let isSettled = false;
-      const settle = (): void => {
-        isSettled = true;
-        clearTimeout(timer);
-      };
-      const verdict = (): void => {
-        if (isSettled) return;
+      const callOff = deadline(deadlineAt - performance.now(), () => {
         const fault = unavailable('the server did not answer in time');
         reject(fault);
         this.#giveUp(client, fault);
-      };
-      // A process that stalled itself finds its timers due before it has read what came meanwhile: it reads first, then judges.
-      const timer = setTimeout(() => setImmediate(verdict), deadlineAt - performance.now());
-      work().then(
-        (reply) => {
-          settle();
-          resolve(reply);
-        },
-        (error: unknown) => {
-          settle();
-          reject(error instanceof ErrorReply ? error : faultOf(error));
-        },
-      );
+      });
+      work()
+        .finally(callOff)
+        .then(resolve, (error: unknown) => reject(error instanceof ErrorReply ? error : faultOf(error)));
     });
-  }
-}
-
-/** Scripts are told as their last argument which run of the server they are in (see `lua/script.ts`). */
-function isScript([name]: readonly string[]): boolean {
-  return name === 'EVALSHA' || name === 'EVAL';
-}
-
-/** The id of the run that a connection leads to; empty where this user may not ask. */
-async function runOf(client: Client): Promise<string> {
-  try {
-    const info: unknown = await client.sendCommand(['INFO', 'server']);
-    return typeof info === 'string' ? (/^run_id:(\w+)/m.exec(info)?.[1] ?? '') : '';
-  } catch (error) {
-    if (saysError(error, 'NOPERM')) return '';
-    throw error;
   }
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../kernel/clock.ts';
 import { createSharedClock } from '../kernel/shared-clock.ts';
 import { openRedis } from '../redis/connection.ts';
-import { restoreWhatIsLost } from '../redis/restoration.ts';
 import { createRedisBus } from './bus/redis.ts';
 import type { LiveStores } from './contract.ts';
 import { createRedisSlots, type Holder } from './slots/redis.ts';
 import { createRedisLeases } from './slots/redis-leases.ts';
+import { restoreWhatIsLost } from './restoration.ts';
 import type { DueAt } from './voice-registry/contract.ts';
 import { createRedisVoiceRegistry } from './voice-registry/redis.ts';
 import { createRedisWindows } from './windows/redis.ts';

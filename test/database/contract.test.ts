@@ -99,27 +99,13 @@ describeEngines('the database', (open) => {
     expect(rows[0]).toEqual({ amount: Number.MAX_SAFE_INTEGER, list: [1, 2], sum: Number.MAX_SAFE_INTEGER });
   });
 
-  test('carries arrays of each type, with nulls, quotes and nothing in them', async () => {
-    const at = new Date('2026-02-03T04:05:06.789Z');
+  test('carries arrays of text, int4 and int8, with nulls, quotes and nothing in them', async () => {
     const texts = ['', 'NULL', 'a"b\\c', '{x,y}', ' 山田 ', 'line\nbreak'];
     const rows = await database.run(
-      (
-        sql,
-      ) => sql`select ${texts}::text[] as texts, ${[]}::text[] as none, ${['a', null]}::text[] as gaps, ${[1, 2]}::int[] as ints,
-        ${[1.5]}::float8[] as floats, ${sql.array([at])} as times, ${sql.array([true, false])} as flags,
-        ${['{"a":["\\"b"]}']}::jsonb[] as documents, array['2026-02-03T04:05:06.789Z'::timestamptz, null] as read`,
+      (sql) => sql`select ${texts}::text[] as texts, ${[]}::text[] as none, ${['a', null]}::text[] as gaps,
+        ${[1, -2]}::int[] as ints, ${[2 ** 40, null]}::bigint[] as bigints`,
     );
-    expect(rows[0]).toEqual({
-      texts,
-      none: [],
-      gaps: ['a', null],
-      ints: [1, 2],
-      floats: [1.5],
-      times: [at],
-      flags: [true, false],
-      documents: [{ a: ['"b'] }],
-      read: [at, null],
-    });
+    expect(rows[0]).toEqual({ texts, none: [], gaps: ['a', null], ints: [1, -2], bigints: [2 ** 40, null] });
   });
 
   test('refuses to round an int8 beyond what a number holds, and goes on', async () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { script } from '../../src/redis/lua/script.ts';
-import { restoreWhatIsLost } from '../../src/redis/restoration.ts';
+import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
-import { createRedisVoiceRegistry, type RedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
-import { createRedisWindows, type RedisWindows } from '../../src/stores/windows/redis.ts';
+import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { DAY_BEGIN, endedRecord, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 import { atEach } from './support.ts';
@@ -31,8 +30,8 @@ function open(urls: readonly string[]) {
 function together(start: () => Promise<RedisService>): void {
   let service: RedisService;
   let redis: Redis;
-  let registry: RedisVoiceRegistry;
-  let windows: RedisWindows;
+  let registry: ReturnType<typeof open>['registry'];
+  let windows: ReturnType<typeof open>['windows'];
   let slots: ReturnType<typeof open>['slots'];
 
   beforeAll(async () => {
@@ -43,60 +42,6 @@ function together(start: () => Promise<RedisService>): void {
   afterAll(async () => {
     await redis.close();
     await service.stop();
-  });
-
-  test('work alongside a count happens when the count allows it, and answers', async () => {
-    const record = voiceRecord();
-    await registry.insert(record);
-    const next = { ...record, version: 2 };
-    const key = randomId();
-    const taken = await windows.takeAlongside(key, 1, DAY_BEGIN, () => registry.save(next, 1));
-    expect(taken).toMatchObject({ count: { allowed: true, remaining: 0 }, result: true });
-    expect(await registry.load(record.id)).toEqual(next);
-  });
-
-  test('work alongside a count that refuses does not happen, whatever it asks for', async () => {
-    const record = voiceRecord();
-    await registry.insert(record);
-    const { id, subject } = record;
-    const lease = DAY_BEGIN + HOUR_MS;
-    const refused = await windows.takeAlongside(randomId(), 0, DAY_BEGIN, () =>
-      Promise.all([
-        registry.save({ ...record, version: 2 }, 1, lease),
-        registry.save(endedRecord(record), 1),
-        registry.remove(id),
-        slots.renew(subject, id, lease),
-        slots.take(subject, 'other', 5, lease, DAY_BEGIN),
-      ]),
-    );
-    expect(refused).toMatchObject({ count: { allowed: false }, result: undefined });
-    expect(await registry.load(id)).toEqual(record);
-    expect(await registry.ofSubject(subject)).toEqual([id]);
-    expect(await slots.count(subject, DAY_BEGIN)).toBe(0);
-  });
-
-  test('work that must wait first keeps its condition when it was bound', async () => {
-    const record = voiceRecord();
-    await registry.insert(record);
-    const work = (limit: number, version: number) =>
-      windows.takeAlongside(randomId(), limit, DAY_BEGIN, async () => {
-        const later = registry.bind(() => registry.save({ ...record, version }, version - 1));
-        await Promise.resolve();
-        return later();
-      });
-    expect((await work(0, 2)).result).toBeUndefined();
-    expect((await registry.load(record.id))?.version).toBe(1);
-    expect((await work(1, 2)).result).toBe(true);
-    expect((await registry.load(record.id))?.version).toBe(2);
-  });
-
-  test('what the work throws is thrown when the count allows it, and is nobody’s when not', async () => {
-    const fails = (limit: number) =>
-      windows.takeAlongside(randomId(), limit, DAY_BEGIN, () => {
-        throw new Error('mine');
-      });
-    await expect(fails(1)).rejects.toThrow('mine');
-    expect((await fails(0)).count.allowed).toBe(false);
   });
 
   test('a save renews the slot that its session holds, unless it loses', async () => {
@@ -189,16 +134,16 @@ function calls(): void {
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats ?? '')?.[1] ?? 0);
   }
 
-  test('100 heartbeats of one tick, each with its count, save and slot, are one call', async () => {
+  test('100 heartbeats of one tick are two calls: all counts, then all saves with their slots', async () => {
     const records = Array.from({ length: 100 }, () => voiceRecord());
     await Promise.all(records.map((record) => node.registry.insert(record)));
-    const beat = (id: string) =>
-      node.windows.takeAlongside(id, 10, DAY_BEGIN, () => {
-        const record = node.registry.recall(id);
-        if (record === undefined) throw new Error('not known');
-        return node.registry.save({ ...record, version: record.version + 1 }, record.version, DAY_BEGIN + HOUR_MS);
-      });
-    expect(await callsOf(() => Promise.all(records.map(({ id }) => beat(id))))).toBe(1);
+    const beat = async (id: string) => {
+      const count = await node.windows.take(id, 10, DAY_BEGIN);
+      const record = node.registry.recall(id);
+      if (!count.allowed || record === undefined) throw new Error('not known, or not allowed');
+      return node.registry.save({ ...record, version: record.version + 1 }, record.version, DAY_BEGIN + HOUR_MS);
+    };
+    expect(await callsOf(() => Promise.all(records.map(({ id }) => beat(id))))).toBe(2);
   });
 
   test('a sweep that finds nothing due is one call, and so is one that claims over all tags after it', async () => {

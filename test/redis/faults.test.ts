@@ -1,13 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
+import type { Promised } from '../../src/kernel/eventually.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
-import { Guarded } from '../../src/redis/guard.ts';
 import { createRedisBus, type RedisBus } from '../../src/stores/bus/redis.ts';
-import { createRedisSlots, type RedisSlots } from '../../src/stores/slots/redis.ts';
-import { createRedisVoiceRegistry, type RedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
-import { createRedisWindows, type RedisWindows } from '../../src/stores/windows/redis.ts';
+import type { Slots } from '../../src/stores/slots/contract.ts';
+import { createRedisSlots } from '../../src/stores/slots/redis.ts';
+import type { VoiceRegistry } from '../../src/stores/voice-registry/contract.ts';
+import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.ts';
+import type { Windows } from '../../src/stores/windows/contract.ts';
+import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 import { atEach, operatorsOf, outcomeOf, recoveryOf, startProxy, type Proxy } from './support.ts';
@@ -20,9 +23,9 @@ const skipped = reasonToSkipRedis();
 
 interface Node {
   readonly redis: Redis;
-  readonly registry: RedisVoiceRegistry;
-  readonly slots: RedisSlots;
-  readonly windows: RedisWindows;
+  readonly registry: Promised<VoiceRegistry>;
+  readonly slots: Promised<Slots>;
+  readonly windows: Promised<Windows>;
   readonly bus: RedisBus;
   /** What the windows told of outages. */
   readonly told: string[];
@@ -213,29 +216,6 @@ function faults(start: () => Promise<RedisService>): void {
     ].map((count) => count.allowed);
     service.thaw();
     expect(allowed).toEqual([true, true, false]);
-  });
-
-  test('what depends on a count that Redis does not answer is decided by the count of this process', async () => {
-    const record = voiceRecord();
-    await node.registry.insert(record);
-    const key = randomId();
-    const faults: unknown[] = [];
-    const beat = () =>
-      node.windows.takeAlongside(key, 1, DAY_BEGIN, () =>
-        node.registry.save({ ...record, version: 2 }, 1).catch((fault: unknown) => {
-          faults.push(fault);
-          throw fault;
-        }),
-      );
-    service.freeze();
-    const outcomes = await Promise.all([outcomeOf(beat), outcomeOf(beat)]);
-    await outcomeOf(beat);
-    service.thaw();
-    expect(Math.max(...outcomes.map(({ ms }) => ms))).toBeLessThan(ANSWER_MS);
-    // The first is allowed, so its save fails; the second and the third are refused, so theirs must not be tried otherwise.
-    expect(outcomes.map(({ fault }) => fault)).toEqual([expect.any(Unavailable), undefined]);
-    expect(faults.filter((fault) => fault instanceof Unavailable)).toHaveLength(1);
-    expect(faults.filter((fault) => fault instanceof Guarded)).toHaveLength(2);
   });
 
   test('the bus goes on in this process, and hears the others again after a loss', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
-import { restoreWhatIsLost } from '../../src/redis/restoration.ts';
+import { restoreWhatIsLost } from '../../src/stores/restoration.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';

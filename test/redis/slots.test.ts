@@ -2,9 +2,11 @@ import * as fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Unavailable } from '../../src/kernel/errors.ts';
+import type { Promised } from '../../src/kernel/eventually.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
-import { createRedisSlots, type Holder, type RedisSlots } from '../../src/stores/slots/redis.ts';
+import type { Slots } from '../../src/stores/slots/contract.ts';
+import { createRedisSlots, type Holder } from '../../src/stores/slots/redis.ts';
 import { atOnce, DAY_BEGIN } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
 import { atEach, operatorsOf } from './support.ts';
@@ -47,7 +49,7 @@ describe.skipIf(skipped !== undefined)(`slots over several nodes ${skipped ?? ''
 function severalNodes(start: () => Promise<RedisService>): void {
   let service: RedisService;
   let connections: Redis[];
-  let nodes: RedisSlots[];
+  let nodes: Promised<Slots>[];
   let history: History;
   let operators: Awaited<ReturnType<typeof operatorsOf>>;
 
@@ -73,7 +75,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     await service.stop();
   });
 
-  const node = (n: number): RedisSlots => nodes[n % NODES] as RedisSlots;
+  const node = (n: number): Promised<Slots> => nodes[n % NODES] as Promised<Slots>;
   const take = (n: number, subject: string, holder: string, limit: number) =>
     node(n).take(subject, holder, limit, DAY_BEGIN + LEASE_MS, DAY_BEGIN);
 

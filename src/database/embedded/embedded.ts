@@ -2,7 +2,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import postgres from 'postgres';
 import type { Database, Sql } from '../database.ts';
-import { driverTypes, teachArrays } from '../driver-types.ts';
+import { driverTypes } from '../driver-types.ts';
 import { Pool } from '../pool.ts';
 import { prepareDirectory } from './directory.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -53,22 +53,20 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   }
 
   const connect = (): Sql =>
-    teachArrays(
-      postgres({
-        // The types ask for more of net.Socket than the driver uses.
-        socket: () => engine.connect(),
-        max: 1,
-        connect_timeout: 0,
-        backoff: () => 0.1,
-        idle_timeout: 0,
-        max_lifetime: null,
-        user: 'postgres',
-        database: 'postgres',
-        types: driverTypes,
-        fetch_types: false,
-        onnotice: () => {},
-      } as postgres.Options<typeof driverTypes>),
-    );
+    postgres({
+      // The types ask for more of net.Socket than the driver uses.
+      socket: () => engine.connect(),
+      max: 1,
+      connect_timeout: 0,
+      backoff: () => 0.1,
+      idle_timeout: 0,
+      max_lifetime: null,
+      user: 'postgres',
+      database: 'postgres',
+      types: driverTypes,
+      fetch_types: false,
+      onnotice: () => {},
+    } as postgres.Options<typeof driverTypes>) as unknown as Sql;
   const pool = new Pool({ kind: 'embedded', connect, size: Infinity, deadlineMs, graceMs: 0 });
 
   let closing: Promise<void> | undefined;

@@ -6,10 +6,10 @@
 export const restorationLua = `
 -- token, milliseconds: 0 when whole, 1 when the caller is to restore, 2 when somebody else does
 function op.lost(key, i)
-  if call('GET', key) == run then return 0, i + 2 end
-  local token = run .. ARGV[i]
+  if call('GET', key) == run() then return 0, i + 2 end
+  local token = run() .. ARGV[i]
   local present = call('GET', key .. ':restoring')
-  if not present or sub(present, 1, #run) ~= run then
+  if not present or sub(present, 1, #run()) ~= run() then
     call('SET', key .. ':restoring', token, 'PX', ARGV[i + 1])
     return 1, i + 2
   end
@@ -18,15 +18,15 @@ end
 
 -- token
 function op.whole(key, i)
-  if call('GET', key .. ':restoring') ~= run .. ARGV[i] then return 0, i + 1 end
-  call('SET', key, run)
+  if call('GET', key .. ':restoring') ~= run() .. ARGV[i] then return 0, i + 1 end
+  call('SET', key, run())
   call('DEL', key .. ':restoring')
   return 1, i + 1
 end
 
 -- token: gives up, so that another try need not wait
 function op.abandon(key, i)
-  if call('GET', key .. ':restoring') == run .. ARGV[i] then call('DEL', key .. ':restoring') end
+  if call('GET', key .. ':restoring') == run() .. ARGV[i] then call('DEL', key .. ':restoring') end
   return 1, i + 1
 end
 `;

@@ -32,16 +32,16 @@ end
 -- The epoch, and whether the set is one of another run.
 local function epochOf(key)
   local epoch = call('ZRANGEBYSCORE', key, 'inf', 'inf')[1]
-  if epoch and sub(epoch, 2, #run + 1) ~= run then return nil, true end
+  if epoch and sub(epoch, 2, #run() + 1) ~= run() then return nil, true end
   return epoch, false
 end
 
 local function newEpoch(token)
-  return '~' .. run .. token
+  return '~' .. run() .. token
 end
 
 local function isWhole(key)
-  return call('GET', base(key) .. 'whole') == run
+  return call('GET', base(key) .. 'whole') == run()
 end
 
 -- limit, holder, lease end, now, keep, token: the epoch when admitted, else 0

@@ -1,8 +1,8 @@
-/** Edge windows: one counter a scope and minute, gone two minutes later. A count over the limit refuses what depends on it. */
+/** Edge windows: one counter a scope and minute, gone two minutes later. */
 export const windowsLua = `
 function op.take(key, i)
   local count = call('INCR', key)
   if count == 1 then call('PEXPIRE', key, 120000) end
-  return count, i + 1, count > tonumber(ARGV[i])
+  return count, i
 end
 `;

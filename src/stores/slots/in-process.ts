@@ -1,22 +1,14 @@
+import type { AtOnce } from '../../kernel/eventually.ts';
 import type { Slots } from './contract.ts';
 
 /** The end of each holder's lease; an object, so that a renewal moves a number and allocates nothing. */
 type Leases = Map<string, { untilMs: number }>;
 
-/** The slots of a single process: every method answers at once, without a promise. */
-export interface InProcessSlots extends Slots {
-  take(subject: string, holder: string, limit: number, leaseUntilMs: number, atMs: number): boolean;
-  renew(subject: string, holder: string, leaseUntilMs: number): void;
-  confirm(subject: string, holder: string, leaseUntilMs: number): boolean;
-  free(subject: string, holder: string): void;
-  count(subject: string, atMs: number): number;
-}
-
 /** Subjects that are held before the first look for forgotten ones. */
 const FIRST_CLEANING = 1024;
 
 /** Concurrency slots in this process's memory; a lease has lapsed from its end on. */
-export function createInProcessSlots(): InProcessSlots {
+export function createInProcessSlots(): AtOnce<Slots> {
   const subjects = new Map<string, Leases>();
   let cleaningSize = FIRST_CLEANING;
 

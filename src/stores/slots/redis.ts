@@ -1,3 +1,4 @@
+import type { Promised } from '../../kernel/eventually.ts';
 import { randomId } from '../../kernel/ids.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { unavailable } from '../../redis/faults.ts';
@@ -18,14 +19,6 @@ export interface RedisSlotsParts {
   readonly keepMs: number;
 }
 
-export interface RedisSlots extends Slots {
-  take(subject: string, holder: string, limit: number, leaseUntilMs: number, atMs: number): Promise<boolean>;
-  renew(subject: string, holder: string, leaseUntilMs: number): Promise<void>;
-  free(subject: string, holder: string): Promise<void>;
-  confirm(subject: string, holder: string, leaseUntilMs: number): Promise<boolean>;
-  count(subject: string, atMs: number): Promise<number>;
-}
-
 /** More losses during one take than this are no accident. */
 const MAX_REBUILDS = 3;
 const LOST = -1;
@@ -38,7 +31,7 @@ const MAX_UNCONFIRMED = 10_000;
  * holders are counted from the history first (see `lua/slots.ts`). A session that Redis lost before it was in the history is caught by
  * `confirm`. So a loss admits nobody too many.
  */
-export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsParts): RedisSlots {
+export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsParts): Promised<Slots> {
   const keep = String(keepMs);
   /** The epoch in which each holder was admitted. */
   const epochs = new Map<string, string>();

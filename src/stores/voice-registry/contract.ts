@@ -11,7 +11,6 @@ export type DueAt = (record: VoiceRecord) => number;
  */
 export interface VoiceRegistry extends RecordStore<VoiceRecord> {
   recall(id: string): VoiceRecord | undefined;
-  bind?<T>(work: () => T): () => T;
   /** With `slotUntilMs` the subject's slot of this session is renewed in the same step, when the save succeeds. */
   save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Eventually<boolean>;
   /** Registers a record unless one with its id is there already; false says that it was. */

@@ -1,5 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { InProcessSlots } from '../slots/in-process.ts';
+import type { AtOnce } from '../../kernel/eventually.ts';
+import type { Slots } from '../slots/contract.ts';
 import type { DueAt, VoiceRegistry } from './contract.ts';
 
 interface Entry {
@@ -10,27 +11,14 @@ interface Entry {
 
 const UNKNOWN = -Infinity;
 
-/** The registry of a single process: every method answers at once, without a promise. */
-export interface InProcessVoiceRegistry extends VoiceRegistry {
-  load(id: string): VoiceRecord | undefined;
-  save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): boolean;
-  insert(record: VoiceRecord): boolean;
-  remove(id: string): void;
-  claimDue(atMs: number, limit: number, leaseMs: number): string[];
-  postpone(id: string, untilMs: number): void;
-  ofSubject(subject: string): string[];
-  ofKey(tenantId: string, keyId: string): string[];
-  size(): number;
-}
-
 /**
  * The live registry in this process's memory: lost with the process, rebuilt from the history.
  * A sweep is one scan over all entries (about 1 ms for 100,000).
  */
 export function createInProcessVoiceRegistry(
   dueAt: DueAt,
-  slots?: Pick<InProcessSlots, 'renew'>,
-): InProcessVoiceRegistry {
+  slots?: Pick<AtOnce<Slots>, 'renew'>,
+): AtOnce<VoiceRegistry> {
   const entries = new Map<string, Entry>();
   const bySubject = new Map<string, Set<string>>();
   const byKey = new Map<string, Set<string>>();

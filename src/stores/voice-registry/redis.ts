@@ -1,13 +1,14 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Promised } from '../../kernel/eventually.ts';
+import { Recent } from '../../kernel/recent.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagged, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
 import type { DueAt, VoiceRegistry } from './contract.ts';
 import { claimDue } from './redis-claims.ts';
-import { RecentRecords } from './recent-records.ts';
 
 export interface RedisRegistryParts {
-  readonly redis: Pick<Redis, 'run' | 'bind'>;
+  readonly redis: Pick<Redis, 'run'>;
   readonly dueAt: DueAt;
   /** Live records that no sweep has come to for so long are forgotten, in milliseconds: longer than any deadline is away. */
   readonly keepMs: number;
@@ -17,27 +18,13 @@ export interface RedisRegistryParts {
   readonly maxRecent?: number;
 }
 
-export interface RedisVoiceRegistry extends VoiceRegistry {
-  load(id: string): Promise<VoiceRecord | undefined>;
-  save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Promise<boolean>;
-  insert(record: VoiceRecord): Promise<boolean>;
-  remove(id: string): Promise<void>;
-  claimDue(atMs: number, limit: number, leaseMs: number): Promise<string[]>;
-  postpone(id: string, untilMs: number): Promise<void>;
-  ofSubject(subject: string): Promise<string[]>;
-  ofKey(tenantId: string, keyId: string): Promise<string[]>;
-  size(): Promise<number>;
-  /** Work for a later time, under the guard that holds now. */
-  bind<T>(work: () => T): () => T;
-}
-
 const KEEP_ENDED_MS = 600_000;
 const MAX_RECENT = 50_000;
 
 /** The live registry that all nodes share; see `lua/registry.ts` for what is kept where. */
-export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceRegistry {
+export function createRedisVoiceRegistry(parts: RedisRegistryParts): Promised<VoiceRegistry> {
   const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = parts;
-  const recent = new RecentRecords(maxRecent);
+  const recent = new Recent<VoiceRecord>(maxRecent);
   const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
   const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
     const tag = tagOfSession(id);
@@ -47,11 +34,11 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
   /** Remembers what Redis answered. */
   function read(id: string, [fixed, moving]: readonly (string | null)[]): VoiceRecord | undefined {
     if (typeof fixed !== 'string' || typeof moving !== 'string') {
-      recent.forget(id);
+      recent.delete(id);
       return undefined;
     }
     const record = readRecord(fixed, moving);
-    recent.keep(record);
+    recent.set(record.id, record);
     return record;
   }
 
@@ -62,7 +49,6 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
   }
 
   return {
-    bind: (work) => redis.bind(work),
     recall: (id) => recent.get(id),
 
     async load(id) {
@@ -77,7 +63,7 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
           ? ask(isLater(record.id, expectedVersion, dueAtMs) ? 'beat' : 'save', record.id, [change])
           : ask('finish', record.id, [change, keepEnded]);
       return asking.then((answer) => {
-        if (answer === 1) recent.keep(record);
+        if (answer === 1) recent.set(record.id, record);
         else read(record.id, answer === 0 ? [] : (answer as string[]));
         return answer === 1;
       });
@@ -96,19 +82,19 @@ export function createRedisVoiceRegistry(parts: RedisRegistryParts): RedisVoiceR
         isLive ? keep : keepEnded,
       ];
       const isNew = (await ask('insert', record.id, args)) === 1;
-      if (isNew) recent.keep(record);
+      if (isNew) recent.set(record.id, record);
       return isNew;
     },
 
     async remove(id) {
-      recent.forget(id);
+      recent.delete(id);
       await ask('remove', id, []);
     },
 
     async claimDue(atMs, limit, leaseMs) {
       const ids = await claimDue(redis, { atMs, limit, leaseMs, keepMs });
       // Whoever claims must act on the present record.
-      for (const id of ids) recent.forget(id);
+      for (const id of ids) recent.delete(id);
       return ids;
     },
 

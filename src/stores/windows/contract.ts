@@ -8,12 +8,6 @@ export interface WindowCount {
   readonly resetAtMs: number;
 }
 
-export interface Counted<T> {
-  readonly count: WindowCount;
-  /** What the work answered; undefined when the count refused it. */
-  readonly result: T | undefined;
-}
-
 /** Edge limits: fixed windows of one minute, aligned to the clock's minutes; they need not survive a restart. */
 export interface Windows {
   /** Counts one request in one step. */
@@ -25,10 +19,4 @@ export interface Windows {
   takeAtOnce(key: string, limit: number, atMs: number): WindowCount;
   /** What this process knows of a window, without counting: `allowed` says whether it would let one more through. */
   known(key: string, limit: number, atMs: number): WindowCount;
-  /**
-   * Counts, and runs `work` without waiting for the count where the engine can make what the work asks of its store depend on it.
-   * The work must change nothing by itself before it has heard from that store.
-   * @throws what the work throws, when the count allows it
-   */
-  takeAlongside<T>(key: string, limit: number, atMs: number, work: () => Eventually<T>): Eventually<Counted<T>>;
 }

@@ -1,9 +1,7 @@
-import { andThen } from '../../kernel/eventually.ts';
-import type { WindowCount, Windows } from './contract.ts';
+import type { AtOnce } from '../../kernel/eventually.ts';
+import type { Windows } from './contract.ts';
 
-/** The windows of a single process: `take` answers at once, without a promise. */
-export interface InProcessWindows extends Windows {
-  take(key: string, limit: number, atMs: number): WindowCount;
+export interface InProcessWindows extends AtOnce<Windows> {
   /** From now on counts on from `taken`, if that is more than was counted here. */
   learn(key: string, taken: number, atMs: number): void;
 }
@@ -56,11 +54,6 @@ export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
       turn(atMs);
       const count = counts.get(key);
       if (count === undefined ? counts.size < maxKeys : count < taken) counts.set(key, taken);
-    },
-
-    takeAlongside(key, limit, atMs, work) {
-      const count = windows.take(key, limit, atMs);
-      return count.allowed ? andThen(work(), (result) => ({ count, result })) : { count, result: undefined };
     },
   };
   return windows;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Recent } from '../../../src/auth/recent.ts';
+import { Recent } from '../../../src/kernel/recent.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 
 const key = Buffer.alloc(32, 7);

@@ -1,13 +1,11 @@
 import { randomId } from '../kernel/ids.ts';
-import type { Redis } from './connection.ts';
-import { allTags, tagged, tagOfSubject } from './tags.ts';
+import type { Redis } from '../redis/connection.ts';
+import { allTags, tagged, tagOfSubject } from '../redis/tags.ts';
+import type { Restore } from './contract.ts';
 
 /** How long the others leave a restoration to the node that began it. */
 const RESTORING_MS = 30_000;
 const OURS = 1;
-
-/** Registers every live session of the subjects that `isLost` names, from the history: records and slots. */
-type Restore = (isLost: (subject: string) => boolean) => Promise<unknown>;
 
 /**
  * Sees whether Redis has lost what it held (emptied, started anew, a server of a cluster replaced) and restores it, once over all
