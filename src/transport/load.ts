@@ -20,8 +20,8 @@ export class CannotLoad extends Error {
 }
 
 /**
- * The two packages in the order in which to try them (design/dependencies.md): the current version runs on Node 22, 24
- * and 26 with glibc 2.38 or later, the compatible one on Node 20 and 22 with glibc 2.27 or later.
+ * The two packages in the order in which to try them (docs/decisions/0007-two-versions-of-uwebsockets.md): the current version
+ * runs on Node 22, 24 and 26 with glibc 2.38 or later, the compatible one on Node 20 and 22 with glibc 2.27 or later.
  */
 export function preferredPackages({ nodeMajor, os, glibc }: Platform): readonly UwsPackage[] {
   const libraryFits = os !== 'linux' || isAtLeast(glibc, currentGlibc);

@@ -9,14 +9,18 @@ import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { runToEnd, Switchboard } from '../support/switchboard.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 const skipped = reasonToSkip(() => ['curl', 'bash'].map((name) => findBinary(name, name)));
 
 const soon = { timeout: 10_000, interval: 20 };
 
+function chapterOf(document: string, title: string): string {
+  return document.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+}
+
 /** The commands of a chapter, in order. */
 function commandsOf(chapter: string): string {
-  const text = readme.split(`\n## ${chapter}\n`)[1]?.split('\n## ')[0] ?? '';
-  return [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => match[1] ?? '').join('\n');
+  return [...chapter.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => match[1] ?? '').join('\n');
 }
 
 describe.skipIf(skipped)('The first session of the README', () => {
@@ -33,7 +37,7 @@ describe.skipIf(skipped)('The first session of the README', () => {
   });
 
   test('goes as it is written there, on a development machine without any setting', async () => {
-    const script = commandsOf('A first session')
+    const script = commandsOf(chapterOf(readme, 'A first session'))
       .replaceAll('http://localhost:3000', server.origin)
       .replace(/^CODE=000000 .*$/m, 'read -r CODE');
     expect(script).toContain('read -r CODE');
@@ -62,16 +66,15 @@ describe.skipIf(skipped)('The first session of the README', () => {
   });
 });
 
-describe('The key commands of the README', () => {
+describe('The key commands of docs/operations.md', () => {
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-keys-'));
-  const chapter = 'Tenants and widget keys';
+  const chapter = chapterOf(manual, 'Tenants and widget keys');
   const settings = { DATA_DIR: join(directory, 'data'), TENANTS_FILE: join(directory, 'tenants.json') };
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   test('work in their order in an empty folder, after a start with the example of a tenants file', async () => {
-    const text = readme.split(`\n## ${chapter}\n`)[1] ?? '';
-    writeFileSync(settings.TENANTS_FILE, /^```json\n([^]*?)^```$/m.exec(text)?.[1] ?? '');
+    writeFileSync(settings.TENANTS_FILE, /^```json\n([^]*?)^```$/m.exec(chapter)?.[1] ?? '');
     const commands = [...commandsOf(chapter).matchAll(/^npm start -- (.*)$/gm)].map(([, command = '']) =>
       [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''),
     );

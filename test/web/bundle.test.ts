@@ -50,9 +50,9 @@ describe('The widget SDK as it is served', () => {
     }
   }
 
-  test('its own error codes are those that the README explains', async () => {
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    const [, table = ''] = readme.split('| code | when |\n|---|---|\n');
+  test('its own error codes are those that docs/widget.md explains', async () => {
+    const manual = await readFile(new URL('../../docs/widget.md', import.meta.url), 'utf8');
+    const [, table = ''] = manual.split('| code | when |\n|---|---|\n');
     const explained = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code);
     const [, list = ''] = (await read('widget.d.mts')).split('export type OwnCode =');
     const codes = [...(list.split(';')[0] ?? '').matchAll(/\| '(\w+)'/g)].map(([, code]) => code);
