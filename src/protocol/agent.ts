@@ -17,7 +17,7 @@ export const tool = z
 
 export type Tool = Readonly<z.infer<typeof tool>>;
 
-/** Who speaks to a visitor: the same fields, with the same limits, for an agent of a tenant and in a request (contract section 5). */
+/** Who speaks to a visitor: the same fields, with the same limits, for an agent of a tenant and in a request (docs/contract.md, section 5.1). */
 export const agentSettings = z.object({
   model: text(128).optional(),
   voice: text(128).optional(),

@@ -1,4 +1,4 @@
-/** Close codes of the heartbeat channel (contract section 7). */
+/** Close codes of the heartbeat channel (docs/contract.md, section 7.4). */
 export const closeCode = {
   goingAway: 1012,
   badFrames: 4400,

@@ -7,7 +7,7 @@ import { text } from './values.ts';
 
 const { model, voice, tools, instructions } = agentSettings.shape;
 
-/** The body of POST /api/session (specification section 2.2, and the optional `email` of contract section 4). */
+/** The body of POST /api/session (docs/contract.md, section 5.1). */
 export const createRequest = z.object({
   model,
   voice,
@@ -29,7 +29,7 @@ export const clientSecret = z.object({
 
 export type ClientSecret = Readonly<z.infer<typeof clientSecret>>;
 
-/** Its reply (specification section 2.3, contract section 5). */
+/** Its reply (docs/contract.md, section 5.1). */
 export const createReply = z.object({
   id: z.string().meta({ description: 'Upstream session identifier; prefix sess_' }),
   sm_session_id: z.string(),

@@ -5,7 +5,7 @@ const MAX_LENGTH = 254;
 const localPart = /^(?![^@]{65})[^.@]+(?:\.[^.@]+)*@/;
 
 /**
- * One plain e-mail address, trimmed and lower-cased (contract section 4): no display name, list, quotes, comment, control or
+ * One plain e-mail address, trimmed and lower-cased (docs/contract.md, section 4.4): no display name, list, quotes, comment, control or
  * non-ASCII character. Domains with other letters are written in their ASCII form (xn--…): look-alike letters would otherwise
  * make two people of one address. The patterns run before the lower-casing, which turns some letters (the Kelvin sign) into ASCII.
  */

@@ -5,7 +5,7 @@ import { usage } from './usage.ts';
 /** One field, parameter or header that is wrong. */
 const detail = z.object({ path: z.string(), message: z.string() });
 
-/** The body of every error (specification section 7). */
+/** The body of every error (docs/contract.md, section 2.2). */
 export const errorBody = z.object({
   error: z.string().meta({ description: 'For a developer' }),
   code: z.string(),

@@ -12,7 +12,10 @@ interface CodeRow {
   readonly example: ErrorAdditions & { readonly error: string };
 }
 
-/** Every code that a client can receive, one row each (docs/contract.md, section 2.3). It is the only list: types, replies and descriptions derive from it. */
+/**
+ * Every code that a client can receive, one row each (docs/contract.md, section 2.3). It is the only list: types, replies and the
+ * interface description derive from it.
+ */
 export const ERROR_CODES = {
   INVALID_REQUEST: {
     status: 400,

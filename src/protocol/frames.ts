@@ -7,7 +7,7 @@ import { usage, usageAmounts } from './usage.ts';
 /** Named by the client, repeated in the answer. */
 const frameId = z.union([z.string().max(255), z.int()]);
 
-/** Frames that a client sends (contract section 7); unknown fields are ignored, so that fields can be added. */
+/** Frames that a client sends (docs/contract.md, section 7.2); unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
   attach: z.object({ type: z.literal('attach'), ...sessionProof.shape }),
   heartbeat: z.object({ type: z.literal('heartbeat'), idleSec, id: frameId.optional() }),

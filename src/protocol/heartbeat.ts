@@ -8,7 +8,7 @@ export const idleSec = z
   .optional()
   .meta({ description: 'How long nobody has spoken, as the client knows it' });
 
-/** The body of POST /api/realtime/heartbeat (specification section 4.2). */
+/** The body of POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
 export const heartbeatRequest = sessionProof.extend({ idleSec });
 
 /** How often a client should send one. */

@@ -7,7 +7,7 @@ export const MIN_CREATE_KEY = 16;
 const key = (minLength: number, description: string) =>
   z.object({ 'Idempotency-Key': z.string().min(minLength).max(MAX_KEY).optional().meta({ description }) });
 
-/** The header that makes a request safe to repeat (contract section 5). */
+/** The header that makes a request safe to repeat (docs/contract.md, section 5.2). */
 export const idempotencyHeader = key(
   1,
   'Repeating a request with the same key and body answers the same and does nothing twice. Draw it at random.',

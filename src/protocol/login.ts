@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { email } from './email.ts';
 import { instant, ok } from './values.ts';
 
-/** A console login, as its browser may know it (specification sections 4.3 to 4.5). */
+/** A console login, as its browser may know it (docs/contract.md, section 6). */
 export const authSession = z.object({
   email: z.string(),
   sessionId: z.string().meta({ description: 'Prefix auth_' }),
@@ -31,5 +31,5 @@ export const verifyCodeReply = z.object({ ok, session: authSession });
 
 export const loginReply = authSession.extend({ ok });
 
-/** The one refusal that has no code (contract section 2). */
+/** The one refusal that has no code (docs/contract.md, section 6.5). */
 export const noLoginReply = z.object({ ok: z.literal(false), error: z.string() });

@@ -4,7 +4,7 @@ import { text } from './values.ts';
 
 const count = z.int().min(0);
 
-/** GET /api/operator/overview: how many sessions there are (contract section 8). */
+/** GET /api/operator/overview: how many sessions there are (docs/contract.md, section 8). */
 export const overview = z.object({
   byState: z.object({ engaged: count, idle: count, stale: count, ended: count }),
   byCaller: z.object({ widget: count, console: count }),

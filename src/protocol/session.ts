@@ -36,7 +36,7 @@ export const endReasonOrNull = z
 /** What names a voice session: its whole id, or its ref. */
 export const sessionName = /^s:[0-9a-f]{32}:(?:[A-Za-z0-9_-]{7}|[A-Za-z0-9_-]{22})$/;
 
-/** A session as its client sees it (specification section 2.4). */
+/** A session as its client sees it (docs/contract.md, section 5.3). */
 export const sessionView = z.object({
   active: z.boolean(),
   startedAt: instant,

@@ -3,7 +3,7 @@ import { optionalEmail } from './email.ts';
 import { sessionProof } from './session.ts';
 import { instant, ok, text } from './values.ts';
 
-/** The totals of a user's day and their ceilings (specification section 2.6). */
+/** The totals of a user's day and their ceilings (docs/contract.md, section 5.8). */
 export const usage = z.object({
   tokens: z.int(),
   dollars: z.number(),
@@ -24,7 +24,7 @@ export const usageAmounts = z.object({
     .meta({ description: 'Counted exactly to six decimals; more are rounded half up at the sixth' }),
 });
 
-/** The body of POST /api/auth/usage (specification section 4.6). */
+/** The body of POST /api/auth/usage (docs/contract.md, section 5.8). */
 export const usageRequest = z.object({
   email: optionalEmail.meta({
     description:
