@@ -21,7 +21,7 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
 }
 
 /** Hears of an event that an actor was sent, with its states before and after. */
-export type Trace = (machine: string, id: string, event: string, from: unknown, to: unknown) => void;
+export type Trace = (machine: string, id: string, event: string, from: StateValue, to: StateValue) => void;
 
 export interface Outcome<R, F> {
   readonly record: R;

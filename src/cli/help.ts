@@ -1,5 +1,6 @@
 import { variablesOf, type Variable } from '../../config/variable.ts';
 import { groups, variables } from '../../config/variables.ts';
+import { keyCommands } from './keys.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 interface CommandHelp {
@@ -14,16 +15,7 @@ const commands: readonly CommandHelp[] = [
     meaning: 'tells what is wrong with the settings and the tenants file, or which are in effect',
   },
   { usage: 'migrate', meaning: 'brings the database up to date; serve does so by itself' },
-  {
-    usage: 'keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--totals LIST] [--json]',
-    meaning:
-      'issues a widget key; --agents allows only these agents, --pinned no overrides of what they are, --totals sets what all its visitors may use together',
-  },
-  { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
-  {
-    usage: 'keys revoke --tenant T --id I [--reason R] [--json]',
-    meaning: 'revokes a widget key for ever and ends its sessions',
-  },
+  ...keyCommands,
   { usage: 'print-openapi', meaning: "prints the interface's OpenAPI description" },
   { usage: '--help', meaning: 'prints this' },
 ];

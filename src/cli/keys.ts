@@ -1,15 +1,13 @@
 import { parseArgs } from 'node:util';
 import { readConfig, type Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
-import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
-import { MigrationError } from '../database/migrate.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { KeyTotals, WidgetKey } from '../stores/tenants/contract.ts';
 import { issueKey, listKeys, revokeKey, type KeyDeps } from '../tenants/keys.ts';
 import { keysAsJson, keysAsText } from './key-view.ts';
+import { tellFault } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 /** The stores that key commands work on. */
@@ -33,10 +31,22 @@ interface Command {
 /** Arguments that make no command; the message says which. */
 class UsageError extends Error {}
 
+/** How the commands are called, and what for. */
+export const keyCommands = [
+  {
+    usage: 'keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--totals LIST] [--json]',
+    meaning:
+      'issues a widget key; --agents allows only these agents, --pinned no overrides of what they are, --totals sets what all its visitors may use together',
+  },
+  { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
+  {
+    usage: 'keys revoke --tenant T --id I [--reason R] [--json]',
+    meaning: 'revokes a widget key for ever and ends its sessions',
+  },
+] as const;
+
 const usage = `Usage:
-  keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--totals LIST] [--json]
-  keys list [--tenant T] [--json]
-  keys revoke --tenant T --id I [--reason R] [--json]
+${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
 LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
 `;
 
@@ -134,10 +144,6 @@ function explain(error: unknown, err: Terminal['err']): number {
     err.write(`${error.message}\n${usage}`);
     return exitCode.usage;
   }
-  if (error instanceof ConfigError) {
-    err.write(`${error.message}\n`);
-    return exitCode.config;
-  }
   if (error instanceof DirectoryInUse) {
     err.write(
       'A server is running on the embedded database in DATA_DIR, which serves one process at a time.\n' +
@@ -150,11 +156,7 @@ function explain(error: unknown, err: Terminal['err']): number {
     err.write(`${error.message}; nothing is known to be changed. Check DATABASE_URL and try again.\n`);
     return exitCode.unavailable;
   }
-  if (error instanceof UnusableDirectory || error instanceof MigrationError) {
-    err.write(`${error.message}\n`);
-    return exitCode.unavailable;
-  }
-  throw error;
+  return tellFault(error, err);
 }
 
 function isParseError(error: unknown): error is Error {

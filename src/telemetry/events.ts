@@ -16,6 +16,9 @@ export interface VerdictTold {
   readonly reason?: string | undefined;
 }
 
+/** A machine's state, alone or within others, as XState writes it. */
+type StateTold = string | { readonly [state: string]: StateTold | undefined };
+
 /** Of a request, what may be told. */
 interface RequestTold {
   readonly requestId: string;
@@ -61,7 +64,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   }
 
   /** An actor's event that was saved, when it moved the machine's state. */
-  function transition(machine: string, id: string, event: string, from: unknown, to: unknown): void {
+  function transition(machine: string, id: string, event: string, from: StateTold | undefined, to: StateTold): void {
     const [before, after] = [nameOf(from), nameOf(to)];
     if (before !== after)
       log.debug({ event: 'machine.moved', machine, ref: refOf(id), by: event, from: before, to: after });
@@ -160,9 +163,9 @@ function round(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** A state within others is named with dots. */
-function nameOf(state: unknown): string {
-  if (typeof state !== 'object' || state === null) return String(state ?? 'none');
+/** A state within others is named with dots; none is before the first. */
+function nameOf(state: StateTold | undefined): string {
+  if (typeof state !== 'object') return state ?? 'none';
   return Object.entries(state)
     .map(([name, inner]) => `${name}.${nameOf(inner)}`)
     .join(' ');
