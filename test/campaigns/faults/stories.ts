@@ -1,4 +1,4 @@
-import type { Entry, Journal } from '../support/journal.ts';
+import type { Entry, Journal } from '../../support/journal.ts';
 import { dependencyOf } from './history.ts';
 import type { Fault } from './faults.ts';
 import { keyRevocations } from './revocations.ts';

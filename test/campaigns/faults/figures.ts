@@ -1,4 +1,4 @@
-import { isUnknown, type Call } from '../support/journal.ts';
+import { isUnknown, type Call } from '../../support/journal.ts';
 import { dependencyOf, isAway, isNodeAway, RECOVERY_MS, type Dependency, type History } from './history.ts';
 import type { Setting } from './judge.ts';
 import type { Story } from './stories.ts';

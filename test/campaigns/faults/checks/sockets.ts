@@ -1,4 +1,4 @@
-import type { SocketLife } from '../../support/journal.ts';
+import type { SocketLife } from '../../../support/journal.ts';
 import { dependencyOf, type History } from '../history.ts';
 
 /** The observer sees an end so much later at most. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { ClusterNode } from '../support/cluster.ts';
-import type { ReplyBody } from '../support/client.ts';
-import type { About, Call, Entry, Journal, Outcome } from '../support/journal.ts';
+import type { ClusterNode } from '../../support/cluster.ts';
+import type { ReplyBody } from '../../support/client.ts';
+import type { About, Call, Entry, Journal, Outcome } from '../../support/journal.ts';
 import type { Random } from './random.ts';
 
 /** Answers that take longer than they may are waited for a little, so that the journal knows by how much. */

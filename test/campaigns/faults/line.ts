@@ -1,5 +1,5 @@
-import { SocketClient } from '../support/socket-client.ts';
-import type { Entry, Outcome, SocketLife } from '../support/journal.ts';
+import { SocketClient } from '../../support/socket-client.ts';
+import type { Entry, Outcome, SocketLife } from '../../support/journal.ts';
 import { PATIENCE_MS, type Caller } from './caller.ts';
 import type { Random } from './random.ts';
 import { site } from './settings.ts';

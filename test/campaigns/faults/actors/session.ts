@@ -3,7 +3,7 @@ import type { Caller, Answer } from '../caller.ts';
 import { Line } from '../line.ts';
 import type { Random } from '../random.ts';
 import { site, siteKey } from '../settings.ts';
-import { isUnknown, type Entry } from '../../support/journal.ts';
+import { isUnknown, type Entry } from '../../../support/journal.ts';
 
 const TRIES = 12;
 const PAUSE_MS = 300;

@@ -1,7 +1,7 @@
 // Holds sockets in one process: attaches each to a session and beats on it for ever. Prints its counts every second.
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
-import { frameAt, pongFrame, textFrame, upgradeRequest } from '../socket/frames.mjs';
+import { frameAt, pongFrame, textFrame, upgradeRequest } from '../../bench/socket/frames.mjs';
 
 const { port, localAddress, sessions, intervalSec } = JSON.parse(readFileSync(0, 'utf8'));
 const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":1}');

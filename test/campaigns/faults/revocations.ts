@@ -1,4 +1,4 @@
-import type { Call, Journal } from '../support/journal.ts';
+import type { Call, Journal } from '../../support/journal.ts';
 
 /** What was taken away, from outside or by its owner. */
 export interface Revocation {

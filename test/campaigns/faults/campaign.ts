@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import postgres, { type Sql } from 'postgres';
-import { ClusterNode, type ClusterEvents } from '../support/cluster.ts';
-import { Journal } from '../support/journal.ts';
-import { TestProvider } from '../support/provider.ts';
-import { startPostgres } from '../support/services/postgres.ts';
-import { startRedis } from '../support/services/redis.ts';
-import { TestSmtp } from '../support/smtp.ts';
+import { ClusterNode, type ClusterEvents } from '../../support/cluster.ts';
+import { Journal } from '../../support/journal.ts';
+import { TestProvider } from '../../support/provider.ts';
+import { startPostgres } from '../../support/services/postgres.ts';
+import { startRedis } from '../../support/services/redis.ts';
+import { TestSmtp } from '../../support/smtp.ts';
 import { logins } from './actors/logins.ts';
 import { passing } from './actors/passing.ts';
 import { racers } from './actors/racers.ts';
@@ -40,7 +40,7 @@ export interface CampaignOptions {
   readonly say: (line: string) => void;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const skewedClock = new URL('skewed-clock.mjs', import.meta.url).href;
 /** The longest that a session lives on when nobody cares for it any more, and what its end may be late. */
 const SETTLE_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000 + 4000;

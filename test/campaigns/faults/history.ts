@@ -1,4 +1,4 @@
-import type { Entry, Journal } from '../support/journal.ts';
+import type { Entry, Journal } from '../../support/journal.ts';
 import type { SeenEnd } from './observer.ts';
 import type { Fault } from './faults.ts';
 import type { FaultKind } from './schedule.ts';

@@ -1,4 +1,4 @@
-import type { ClusterEvents, LogLine } from '../support/cluster.ts';
+import type { ClusterEvents, LogLine } from '../../support/cluster.ts';
 
 /** What nodes said and how they ended. */
 export class NodeLog implements ClusterEvents {

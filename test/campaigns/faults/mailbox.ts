@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TestSmtp } from '../support/smtp.ts';
+import type { TestSmtp } from '../../support/smtp.ts';
 
 const PATIENCE_MS = 5000;
 

@@ -1,4 +1,4 @@
-import { isUnknown, type Call, type Entry, type Journal } from '../../support/journal.ts';
+import { isUnknown, type Call, type Entry, type Journal } from '../../../support/journal.ts';
 import type { Fault } from '../faults.ts';
 import { describe, isAway, isNodeAway, RECOVERY_MS, type Dependency, type History } from '../history.ts';
 import { keyRevocations } from '../revocations.ts';

@@ -1,4 +1,4 @@
-import type { TenantsFile } from '../support/world.ts';
+import type { TenantsFile } from '../../support/world.ts';
 
 /** Short enough for whole lives within a minute. */
 export const limits = {

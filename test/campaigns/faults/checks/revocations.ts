@@ -1,4 +1,4 @@
-import type { Entry } from '../../support/journal.ts';
+import type { Entry } from '../../../support/journal.ts';
 import { describe, excusedBy, isAway, isNodeAway, RECOVERY_MS, type History } from '../history.ts';
 import { keyRevocations, loginEnds, type Revocation } from '../revocations.ts';
 import type { Story } from '../stories.ts';

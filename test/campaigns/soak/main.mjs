@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { firstMatch, spawnNode, stopChild } from '../http/measure.mjs';
-import { createSessions, startSwitchboard } from '../socket/switchboard.mjs';
+import { firstMatch, spawnNode, stopChild } from '../../bench/http/measure.mjs';
+import { createSessions, startSwitchboard } from '../../bench/socket/switchboard.mjs';
 
 const usage = `Options:
   --sockets <n>    sockets, each with a session of its own (10000)
@@ -64,7 +64,7 @@ function environmentOf({ database, heap }) {
 }
 
 async function startBare() {
-  const child = spawnNode(0, [`${import.meta.dirname}/../socket/servers/bare.mjs`, 'answer']);
+  const child = spawnNode(0, [`${import.meta.dirname}/../../bench/socket/servers/bare.mjs`, 'answer']);
   const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:(\d+)/);
   return { port: Number(port), pid: child.pid, stop: () => stopChild(child) };
 }

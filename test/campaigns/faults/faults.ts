@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Sql } from 'postgres';
-import type { ClusterNode } from '../support/cluster.ts';
-import type { TestProvider } from '../support/provider.ts';
-import type { PostgresService } from '../support/services/postgres.ts';
-import type { RedisService } from '../support/services/redis.ts';
-import type { TestSmtp } from '../support/smtp.ts';
+import type { ClusterNode } from '../../support/cluster.ts';
+import type { TestProvider } from '../../support/provider.ts';
+import type { PostgresService } from '../../support/services/postgres.ts';
+import type { RedisService } from '../../support/services/redis.ts';
+import type { TestSmtp } from '../../support/smtp.ts';
 import { nodeFaults, type FaultKind, type Step } from './schedule.ts';
 
 const run = promisify(execFile);

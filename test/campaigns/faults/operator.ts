@@ -1,16 +1,16 @@
-import { toConfig } from '../../config/config.ts';
-import { readSettings } from '../../config/read-settings.ts';
-import { createAuthSessions } from '../../src/auth/auth-sessions.ts';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { openDatabase } from '../../src/database/open.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { Unavailable } from '../../src/kernel/errors.ts';
-import { openRedis } from '../../src/redis/connection.ts';
-import { createRedisBus } from '../../src/stores/bus/redis.ts';
-import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
-import { createPostgresStores } from '../../src/stores/postgres.ts';
-import { revokeKey } from '../../src/tenants/keys.ts';
-import type { About, Call, Journal, Outcome } from '../support/journal.ts';
+import { toConfig } from '../../../config/config.ts';
+import { readSettings } from '../../../config/read-settings.ts';
+import { createAuthSessions } from '../../../src/auth/auth-sessions.ts';
+import { createTokens } from '../../../src/auth/tokens.ts';
+import { openDatabase } from '../../../src/database/open.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { openRedis } from '../../../src/redis/connection.ts';
+import { createRedisBus } from '../../../src/stores/bus/redis.ts';
+import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createPostgresStores } from '../../../src/stores/postgres.ts';
+import { revokeKey } from '../../../src/tenants/keys.ts';
+import type { About, Call, Journal, Outcome } from '../../support/journal.ts';
 import { environment, tenantId } from './settings.ts';
 
 /** Revocations are made by no node. */

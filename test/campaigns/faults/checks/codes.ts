@@ -1,4 +1,4 @@
-import type { Entry } from '../../support/journal.ts';
+import type { Entry } from '../../../support/journal.ts';
 import { describe, type History } from '../history.ts';
 import { loginEnds } from '../revocations.ts';
 

@@ -1,4 +1,4 @@
-import type { Entry } from '../../support/journal.ts';
+import type { Entry } from '../../../support/journal.ts';
 import type { History } from '../history.ts';
 
 /** A report that crosses the ceiling is counted too. */
