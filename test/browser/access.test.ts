@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { DemoPage } from './demo-page.ts';
 
@@ -29,7 +29,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
   let demo: DemoPage | undefined;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), DemoServer.start()]);
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start()]);
   });
 
   afterEach(async () => {

@@ -8,11 +8,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { findBinary } from '../support/services/binaries.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { soon } from '../support/soon.ts';
 import { runToEnd } from '../support/switchboard.ts';
 import { siteKey, World } from '../support/world.ts';
 
 const create = { widgetKey: siteKey, agentId: 'support' };
-const soon = { timeout: 15_000, interval: 50 };
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
 
 let postgres: PostgresService;
@@ -87,7 +87,6 @@ describe.skipIf(reason !== undefined)(
       const workers = workersOf(world.server.pid);
       const ending = await world.server.end('SIGTERM');
       expect(ending).toMatchObject({ code: 0, signal: null });
-      expect(ending.ms).toBeLessThan(10_000);
       for (const reply of await Promise.all(pending)) expect(reply).toMatchObject({ status: 200 });
       expect(workers.filter(isAlive)).toEqual([]);
     });

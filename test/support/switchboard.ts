@@ -14,8 +14,6 @@ export type Environment = Readonly<Record<string, string>>;
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** From the signal to the end, in milliseconds. */
-  readonly ms: number;
 }
 
 /** A command that ran to its end. */
@@ -40,23 +38,19 @@ export class Switchboard {
   readonly origin: string;
   readonly port: number;
   readonly pid: number;
-  /** From the start of the process to its ready message, in milliseconds. */
-  readonly startMs: number;
   readonly #child: ChildProcess;
   readonly #output: { readonly stdout: string; readonly stderr: string };
 
-  private constructor(child: ChildProcess, output: Switchboard['output'], ready: RegExpExecArray, startMs: number) {
+  private constructor(child: ChildProcess, output: Switchboard['output'], ready: RegExpExecArray) {
     this.#child = child;
     this.#output = output;
     this.origin = ready[1] ?? '';
     this.port = Number(ready[2]);
     this.pid = child.pid ?? 0;
-    this.startMs = startMs;
   }
 
   /** @throws Error with all that it printed when it ends before it is ready */
   static async start(environment: Environment, limits: { readonly openFiles?: number } = {}): Promise<Switchboard> {
-    const startedAt = performance.now();
     const child = launch([], { PORT: '0', ...environment }, limits.openFiles);
     const output = collect(child);
     const ready = await new Promise<RegExpExecArray>((resolve, reject) => {
@@ -77,7 +71,7 @@ export class Switchboard {
         fail(`the service ended with ${code} before it was ready`);
       });
     });
-    return new Switchboard(child, output, ready, performance.now() - startedAt);
+    return new Switchboard(child, output, ready);
   }
 
   /** All that it has printed so far. */
@@ -91,13 +85,12 @@ export class Switchboard {
 
   /** Sends a signal and waits for the end. */
   async end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<Ending> {
-    const startedAt = performance.now();
     if (this.isRunning) {
       const closed = once(this.#child, 'close');
       this.#child.kill(signal);
       await closed;
     }
-    return { code: this.#child.exitCode, signal: this.#child.signalCode, ms: performance.now() - startedAt };
+    return { code: this.#child.exitCode, signal: this.#child.signalCode };
   }
 }
 
