@@ -6,7 +6,7 @@ let world: World;
 
 beforeAll(async () => {
   const limits = { WIDGET_SESSION_PER_MIN: '1', WIDGET_MAX_CONCURRENT_SESSIONS: '1' };
-  world = await World.start({ UPSTREAM_TIMEOUT_MS: '1000', ...limits }, acme);
+  world = await World.start({ UPSTREAM_TIMEOUT_MS: '4000', ...limits }, acme);
 });
 
 afterAll(() => world.close());

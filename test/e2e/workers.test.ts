@@ -127,10 +127,10 @@ describe.skipIf(reason !== undefined)(
             (error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error),
           );
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
-          await delay(5);
+          await delay(20);
         }
       };
-      const load = [...Array.from({ length: 6 }, () => beat({})), beat({ Connection: 'close' })];
+      const load = [...Array.from({ length: 3 }, () => beat({})), beat({ Connection: 'close' })];
       await vi.waitFor(() => expect(statuses.get('200')).toBeGreaterThan(50), soon);
       process.kill(pid, 'SIGHUP');
       await vi.waitFor(() => expect(world?.printed()).toContain('"workers.replaced"'), soon);

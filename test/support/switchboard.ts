@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 /** The built service, as `npm start` runs it. */
 const bundle = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const READY = /Switchboard is ready at (http:\/\/localhost:(\d+))/;
-/** A start that takes longer has failed; the contract promises five seconds on an idle machine. */
-const START_MS = 25_000;
+/** A start, or a command, that takes longer hangs: it is ended, for its test to tell what it printed. */
+const START_MS = 100_000;
 
 /** What is set for the child, and nothing else of this process's environment. */
 export type Environment = Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs `switchboard <args>` and waits for its end; one that goes on is killed after half a minute. */
+/** Runs `switchboard <args>` and waits for its end; one that goes on is killed. */
 export async function runToEnd(args: readonly string[], environment: Environment): Promise<Finished> {
   const child = launch(args, environment);
   const output = collect(child);
