@@ -2,6 +2,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 /** What needs no server and no other process: laws, features, and requests as values. */
 const values = 'test/{machines,actors,features,http}/**/*.test.ts';
+/** But linters take seconds to load, and a mail server that hangs is waited for. */
+const slow = ['test/http/openapi-lint.test.ts', 'test/features/mail/smtp.test.ts'];
 const pages = 'test/browser/**/*.test.ts';
 
 export default defineConfig({
@@ -21,6 +23,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: [values],
+          exclude: [...configDefaults.exclude, ...slow],
           globalSetup: ['test/support/run.ts'],
           // These wait for nobody.
           maxWorkers: 2,
@@ -44,8 +47,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'full',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, values, pages],
+          include: ['test/*.test.ts', 'test/!(machines|actors|features|http|browser)/**/*.test.ts', ...slow],
           globalSetup: ['test/support/run.ts', 'test/support/services/postgres-of-run.ts'],
           sequence: { groupOrder: 1 },
         },

@@ -136,7 +136,8 @@ describe('For every session that some events have left', () => {
       const decided = play(record, later, [heartbeat(at)]);
       expect([touched, []]).toEqual([decided.record, decided.facts]);
     });
-    fc.assert(holds, runs);
+    // Of twenty sessions one is answered at all: these are a thousand.
+    fc.assert(holds, { numRuns: 50 });
   });
 
   test('the clock ends it in the end, under whatever limits it is looked at', () => {
