@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer, type SeenSession } from '../support/demo-server.ts';
 import { openTabs, type Tab, type Tabs } from '../support/tabs.ts';
-import { back, soon } from './demo-page.ts';
+import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 
@@ -48,7 +48,7 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
     server = await DemoServer.start();
     const tab = await startHidden();
     const seen = new Set<string>();
-    await vi.waitFor(async () => expect(seen.add((await only()).session.lastSeenAt).size).toBeGreaterThan(3), back);
+    await vi.waitFor(async () => expect(seen.add((await only()).session.lastSeenAt).size).toBeGreaterThan(3), soon);
     expect(await status(tab)).toContain('Engaged');
     await server.close();
   });
@@ -59,7 +59,7 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
     // What the conversation costs is activity too; the freeze stops it as well.
     await tab.freeze(true);
     const before = await only();
-    await vi.waitFor(async () => expect((await only()).session.idleSec).toBeGreaterThanOrEqual(6), back);
+    await vi.waitFor(async () => expect((await only()).session.idleSec).toBeGreaterThanOrEqual(6), soon);
     await tab.freeze(false);
     await vi.waitFor(
       async () => expect((await only()).session.lastSeenAt > before.session.lastSeenAt).toBe(true),

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { grantEverything, launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
 import { ProviderPeer } from '../support/provider-peer.ts';
 import { World } from '../support/world.ts';
-import { soon } from './demo-page.ts';
+import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 const widgetKey = 'w_host_site_33333333333333333333333333333333';
@@ -19,7 +19,7 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   let provider: ProviderPeer;
 
   beforeAll(async () => {
-    [browser, host] = await Promise.all([launchBrowser(grantEverything), serveHostPage(() => world.server.origin)]);
+    [browser, host] = await Promise.all([openBrowser('asking'), serveHostPage(() => world.server.origin)]);
     const key = { id: 'host', key: widgetKey, origin: host.origin };
     const environment = { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' };
     world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key] }] });

@@ -1,11 +1,6 @@
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { Visit } from '../support/browser.ts';
-
-/** A busy machine with two cores shows what happened within this time. */
-export const soon = { timeout: 15_000, interval: 50 };
-
-/** A client that waited longer and longer between its tries, half a minute at most, is back within this time. */
-export const back = { timeout: 45_000, interval: 50 };
+import { soon } from '../support/soon.ts';
 
 /** The demo page in the hands of a visitor. */
 export class DemoPage {

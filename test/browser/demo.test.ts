@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
-import { DemoPage, soon } from './demo-page.ts';
+import { DemoPage } from './demo-page.ts';
+import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 
@@ -12,7 +13,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
   let demo: DemoPage;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([launchBrowser(), DemoServer.start()]);
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start()]);
   });
 
   afterEach(async () => {

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { grantEverything, launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { TestProvider } from '../support/provider.ts';
 import { DemoPage } from './demo-page.ts';
@@ -14,7 +14,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skip
   let server: DemoServer;
 
   beforeAll(async () => {
-    [browser, provider] = await Promise.all([launchBrowser(grantEverything), TestProvider.start()]);
+    [browser, provider] = await Promise.all([openBrowser('asking'), TestProvider.start()]);
     server = await DemoServer.start({ OPENAI_API_KEY: provider.apiKey, UPSTREAM_BASE_URL: provider.baseUrl });
   });
 

@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
-import { DemoPage, soon } from './demo-page.ts';
+import { DemoPage } from './demo-page.ts';
+import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 /** Less than the simulated conversation takes, and more than a busy machine keeps a page waiting. */
@@ -17,7 +18,7 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
 
   beforeAll(async () => {
     [browser, server] = await Promise.all([
-      launchBrowser(),
+      openBrowser(),
       DemoServer.start({ MAX_SESSION_IDLE_SEC: String(IDLE_SEC), HEARTBEAT_INTERVAL_SEC: '45' }),
     ]);
   });

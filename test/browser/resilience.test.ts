@@ -1,9 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { launchBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { startProxy, type TestProxy } from '../support/proxy.ts';
-import { back, DemoPage, soon } from './demo-page.ts';
+import { DemoPage } from './demo-page.ts';
+import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 const MINUTE_MS = 60_000;
@@ -19,7 +20,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
   let demo: DemoPage;
 
   beforeAll(async () => {
-    [browser, proxy] = await Promise.all([launchBrowser(), startProxy()]);
+    [browser, proxy] = await Promise.all([openBrowser(), startProxy()]);
     server = await DemoServer.start({ PUBLIC_URL: proxy.origin });
     proxy.target = server.port;
   });
@@ -51,7 +52,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     await server.end(signal);
     await demo.sees('#transport', 'HTTP');
     await server.start();
-    await demo.sees('#transport', 'WebSocket', back.timeout);
+    await demo.sees('#transport', 'WebSocket');
     await demo.sees('#status', 'Engaged');
     const beats = demo.visit.count('< {"type":"heartbeat"');
     await vi.waitFor(() => expect(demo.visit.count('< {"type":"heartbeat"')).toBeGreaterThan(beats), soon);
@@ -67,7 +68,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     await vi.waitFor(() => expect(httpBeats()).toBeGreaterThanOrEqual(3), soon);
     await demo.sees('#status', 'Engaged');
     proxy.sockets = 'pass';
-    await demo.sees('#transport', 'WebSocket', back.timeout);
+    await demo.sees('#transport', 'WebSocket');
     expectOneSession();
   });
 
@@ -80,7 +81,7 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     await vi.waitFor(() => expect(httpBeats()).toBeGreaterThanOrEqual(3), soon);
     // It gives a silent socket up and tries another.
     await demo.visit.page.clock.fastForward(ANSWER_MS);
-    await vi.waitFor(() => expect(proxy.upgrades).toBeGreaterThan(upgrades + 1), back);
+    await vi.waitFor(() => expect(proxy.upgrades).toBeGreaterThan(upgrades + 1), soon);
     await demo.sees('#status', 'Engaged');
     expectOneSession();
   });
@@ -89,10 +90,10 @@ describe.skipIf(skipped !== undefined)(`A session on a page ${skipped ?? ''}`, (
     demo = await DemoPage.open(browser, proxy.origin);
     await demo.start();
     for (const attached of [1, 2, 3]) {
-      await vi.waitFor(() => expect(demo.visit.count('< {"type":"attached"')).toBe(attached), back);
+      await vi.waitFor(() => expect(demo.visit.count('< {"type":"attached"')).toBe(attached), soon);
       proxy.cut();
     }
-    await vi.waitFor(() => expect(demo.visit.count('< {"type":"attached"')).toBe(4), back);
+    await vi.waitFor(() => expect(demo.visit.count('< {"type":"attached"')).toBe(4), soon);
     await demo.sees('#transport', 'WebSocket');
     expectOneSession();
   });

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
 import { ProviderPeer } from '../support/provider-peer.ts';
 import { World } from '../support/world.ts';
-import { soon } from './demo-page.ts';
+import { soon } from '../support/soon.ts';
 
 const skipped = reasonToSkipBrowser();
 const widgetKey = 'w_host_site_22222222222222222222222222222222';
@@ -23,7 +23,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
   let visit: Visit;
 
   beforeAll(async () => {
-    [browser, host] = await Promise.all([launchBrowser(), serveHostPage(() => world.server.origin)]);
+    [browser, host] = await Promise.all([openBrowser(), serveHostPage(() => world.server.origin)]);
     const key = { id: 'host', key: widgetKey, origin: host.origin };
     const environment = { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' };
     world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key] }] });

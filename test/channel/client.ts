@@ -29,7 +29,7 @@ export class ChannelClient {
 
   /** The next frame, which may take a moment. */
   async hear(): Promise<ServerFrame> {
-    await vi.waitUntil(() => this.socket.frames.length > this.#read, { timeout: 15_000, interval: 5 });
+    await vi.waitUntil(() => this.socket.frames.length > this.#read, { timeout: 60_000, interval: 5 });
     const frame = this.socket.frames[this.#read];
     this.#read += 1;
     if (frame === undefined) throw new Error('polled for it');

@@ -71,7 +71,7 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
     for (let n = 0; n < 40; n += 1) sockets[n % 4]?.say({ type: 'usage', tokens: 1, dollars: 0, id: `u${n}` });
     const counted = (): number =>
       sockets.flatMap(({ messages }) => messages).filter((text) => JSON.parse(text).type === 'usage').length;
-    await expect.poll(() => sockets.flatMap(({ messages }) => messages).length, { timeout: 20_000 }).toBe(44);
+    await expect.poll(() => sockets.flatMap(({ messages }) => messages).length).toBe(44);
     // Twenty a minute, of which five were spent on opening; the minute may turn meanwhile.
     expect(counted()).toBeGreaterThan(0);
     expect(counted()).toBeLessThanOrEqual(20 + 15);

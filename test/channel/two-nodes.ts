@@ -7,6 +7,7 @@ import { Client } from '../support/client.ts';
 import { startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { startRedis, type RedisService } from '../support/services/redis.ts';
 import { freePort } from '../support/services/server-process.ts';
+import { soon } from '../support/soon.ts';
 import { SocketClient } from '../support/socket-client.ts';
 import { Switchboard, type Environment } from '../support/switchboard.ts';
 
@@ -80,7 +81,7 @@ export class TwoNodes {
       expect(reply.status, reply.text).toBe(200);
       return String(reply.body.sm_session_id);
     };
-    return vi.waitFor(attempt, { timeout: 20_000, interval: 100 });
+    return vi.waitFor(attempt, soon);
   }
 
   async endByOperator(node: Node, id: string): Promise<void> {

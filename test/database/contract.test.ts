@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
-import { BUSY } from '../support/busy.ts';
 
 const total = async (database: Database): Promise<number> => {
   const rows = await database.run((sql) => sql<{ total: number }[]>`select count(*) as total from item`);
@@ -115,7 +114,6 @@ describeEngines('the database', (open) => {
   });
 
   test('tells Unavailable at the deadline and serves the next caller', async () => {
-    const startedAt = performance.now();
     const never = new Promise<void>(() => {});
     const outcome = database.transaction(
       async (sql) => {
@@ -125,8 +123,7 @@ describeEngines('the database', (open) => {
       { deadlineMs: 300 },
     );
     await expect(outcome).rejects.toBeInstanceOf(Unavailable);
-    expect(performance.now() - startedAt).toBeLessThan(300 * BUSY);
-    await expect.poll(() => total(database), { timeout: 3_000 * BUSY }).toBe(0);
+    await expect.poll(() => total(database)).toBe(0);
     await database.run((sql) => sql`insert into item (id) values (1)`);
   });
 

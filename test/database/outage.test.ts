@@ -5,18 +5,15 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { bundleChild, runChild } from './support/child.ts';
 import { startWay } from './support/way.ts';
-import { BUSY } from '../support/busy.ts';
 
 const missing = reasonToSkipPostgres();
 
-/** Milliseconds until the promise settled, and how. */
-async function timed(work: Promise<unknown>): Promise<{ ms: number; error: unknown }> {
-  const startedAt = performance.now();
-  const error: unknown = await work.then(
+/** What the promise was rejected with, if it was. */
+function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  return { ms: performance.now() - startedAt, error };
 }
 
 async function onOne<T>({ url }: PostgresService, statement: string): Promise<T[]> {
@@ -26,13 +23,9 @@ async function onOne<T>({ url }: PostgresService, statement: string): Promise<T[
   return [...rows] as T[];
 }
 
-/** Milliseconds until a ping succeeds. */
-async function recovery(database: Database): Promise<number> {
-  const startedAt = performance.now();
-  while ((await timed(database.ping())).error !== undefined) {
-    expect(performance.now() - startedAt).toBeLessThan(10_000 * BUSY);
-  }
-  return performance.now() - startedAt;
+/** Resolves when a ping succeeds. */
+async function recovery(database: Database): Promise<void> {
+  while ((await errorOf(database.ping())) !== undefined);
 }
 
 describe.skipIf(missing !== undefined)(
@@ -54,12 +47,12 @@ describe.skipIf(missing !== undefined)(
       await database.close();
     });
 
-    test('is Unavailable within 1.5 s when frozen, for every caller, and serves again within 3 s of the thaw', async () => {
+    test('is Unavailable while it is frozen, for every caller, and serves again after the thaw', async () => {
       let isFrozen = (): void => undefined;
       const frozen = new Promise<void>((resolve) => {
         isFrozen = resolve;
       });
-      const inTransaction = timed(
+      const inTransaction = errorOf(
         database.transaction(async (sql) => {
           await sql`select 1`;
           server.freeze();
@@ -68,28 +61,24 @@ describe.skipIf(missing !== undefined)(
         }),
       );
       await frozen;
-      const frozenUntil = performance.now() + 3_500;
-      while (performance.now() < frozenUntil) {
+      for (let round = 0; round < 3; round += 1) {
         const work = [
           database.ping(),
           ...Array.from({ length: 30 }, () => database.transaction((sql) => sql`select 1`)),
         ];
-        for (const { ms, error } of await Promise.all(work.map(timed))) {
-          expect(error).toBeInstanceOf(Unavailable);
-          expect(ms).toBeLessThan(1_500 * BUSY);
-        }
+        for (const error of await Promise.all(work.map(errorOf))) expect(error).toBeInstanceOf(Unavailable);
       }
-      expect((await inTransaction).error).toBeInstanceOf(Unavailable);
+      expect(await inTransaction).toBeInstanceOf(Unavailable);
       server.thaw();
-      expect(await recovery(database)).toBeLessThan(3_000 * BUSY);
-      const after = await Promise.all(Array.from({ length: 30 }, () => timed(database.ping())));
-      expect(after.filter(({ error }) => error !== undefined)).toEqual([]);
+      await recovery(database);
+      const after = await Promise.all(Array.from({ length: 30 }, () => errorOf(database.ping())));
+      expect(after.filter((error) => error !== undefined)).toEqual([]);
     });
 
     test('leaves no connection behind after a thaw beyond the size of its pool', async () => {
       server.freeze();
-      await Promise.all(Array.from({ length: 20 }, () => timed(database.ping())));
-      await Promise.all(Array.from({ length: 20 }, () => timed(database.ping())));
+      await Promise.all(Array.from({ length: 20 }, () => errorOf(database.ping())));
+      await Promise.all(Array.from({ length: 20 }, () => errorOf(database.ping())));
       server.thaw();
       await recovery(database);
       const connections = async (): Promise<number> => {
@@ -101,25 +90,24 @@ describe.skipIf(missing !== undefined)(
         );
         return rows[0]?.total ?? 0;
       };
-      await expect.poll(connections, { timeout: 3_000 * BUSY }).toBeLessThanOrEqual(5);
+      await expect.poll(connections).toBeLessThanOrEqual(5);
     });
 
-    test('is Unavailable while it restarts and serves again within 3 s', async () => {
+    test('is Unavailable while it restarts and serves again afterwards', async () => {
       const restarting = server.restart();
-      const { error } = await timed(
+      const error = await errorOf(
         Promise.all(Array.from({ length: 10 }, () => database.run((sql) => sql`select pg_sleep(0.5)`))),
       );
       expect(error).toBeInstanceOf(Unavailable);
       await restarting;
-      expect(await recovery(database)).toBeLessThan(3_000 * BUSY);
+      await recovery(database);
     });
 
     test('is Unavailable at once where nobody listens', async () => {
       const nowhere = openExternal({ url: 'postgres://postgres@127.0.0.1:1/postgres' });
-      const { ms, error } = await timed(nowhere.ping());
+      const error = await errorOf(nowhere.ping());
       expect(error).toBeInstanceOf(Unavailable);
       expect((error as Error).cause).toMatchObject({ code: 'ECONNREFUSED' });
-      expect(ms).toBeLessThan(500 * BUSY);
       await nowhere.close();
     });
 
@@ -127,33 +115,32 @@ describe.skipIf(missing !== undefined)(
       const stranger = openExternal({
         url: server.url.replace('/postgres@', '/nobody@').replace('postgres://postgres', 'postgres://nobody'),
       });
-      const { error } = await timed(stranger.ping());
+      const error = await errorOf(stranger.ping());
       expect(error).toBeInstanceOf(Unavailable);
       expect((error as Error).cause).toMatchObject({ code: '28000' });
       await stranger.close();
     });
 
     test.each(['40001', '40P01', '53100', '53200'])('is Unavailable when it undoes the work with %s', async (code) => {
-      const { error } = await timed(
+      const error = await errorOf(
         database.run((sql) => sql.unsafe(`do $$ begin raise exception 'undone' using errcode = '${code}'; end $$`)),
       );
       expect(error).toBeInstanceOf(Unavailable);
     });
 
-    test('is written to again within 3 s when another server has taken its place and it takes no writes any more', async () => {
+    test('is written to again when another server has taken its place and it takes no writes any more', async () => {
       const next = await startPostgres();
       const way = await startWay(server.url);
       const node = openExternal({ url: way.url, maxConnections: 3 });
-      const write = (): ReturnType<typeof timed> => timed(node.run((sql) => sql`insert into written values (1)`));
+      const write = (): Promise<unknown> => errorOf(node.run((sql) => sql`insert into written values (1)`));
       for (const one of [server, next]) await onOne(one, 'create table written (id integer)');
-      for (const { error } of await Promise.all([write(), write(), write()])) expect(error).toBeUndefined();
+      for (const error of await Promise.all([write(), write(), write()])) expect(error).toBeUndefined();
       await onOne(server, 'alter system set default_transaction_read_only = on');
       await onOne(server, 'select pg_reload_conf()');
-      await expect.poll(async () => (await write()).error).toBeInstanceOf(Unavailable);
+      await expect.poll(write).toBeInstanceOf(Unavailable);
 
       way.lead(next.url);
-      const since = performance.now();
-      while ((await write()).error !== undefined) expect(performance.now() - since).toBeLessThan(3_000);
+      while ((await write()) !== undefined);
 
       await onOne(server, 'alter system reset default_transaction_read_only');
       await onOne(server, 'select pg_reload_conf()');
@@ -163,7 +150,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     test('tells nobody of the end of a connection but those whose work was on it', async () => {
-      const working = Array.from({ length: 5 }, () => timed(database.run((sql) => sql`select pg_sleep(5)`)));
+      const working = Array.from({ length: 5 }, () => errorOf(database.run((sql) => sql`select pg_sleep(5)`)));
       const count = (): Promise<{ total: number }[]> =>
         onOne<{ total: number }>(
           server,
@@ -171,10 +158,10 @@ describe.skipIf(missing !== undefined)(
         );
       let ended = 0;
       while (ended < 5) ended += (await count())[0]?.total ?? 0;
-      for (const { error } of await Promise.all(working)) expect(error).toBeInstanceOf(Unavailable);
+      for (const error of await Promise.all(working)) expect(error).toBeInstanceOf(Unavailable);
       await recovery(database);
       for (let round = 0; round < 3; round += 1)
-        for (const { error } of await Promise.all(Array.from({ length: 10 }, () => timed(database.ping()))))
+        for (const error of await Promise.all(Array.from({ length: 10 }, () => errorOf(database.ping()))))
           expect(error).toBeUndefined();
     });
 
@@ -187,12 +174,12 @@ describe.skipIf(missing !== undefined)(
       expect(reasons.length).toBeGreaterThan(0);
       expect(reasons.filter((reason) => !(reason instanceof Unavailable))).toEqual([]);
       await crowd.close();
-      expect(await recovery(database)).toBeLessThan(3_000 * BUSY);
+      await recovery(database);
     });
 
     test('does not go on with a statement of a transaction that its caller has given up', async () => {
       await database.run((sql) => sql`create table if not exists given_up (id integer)`);
-      const { error } = await timed(
+      const error = await errorOf(
         database.transaction(
           async (sql) => {
             await sql`insert into given_up values (1)`;
@@ -211,19 +198,19 @@ describe.skipIf(missing !== undefined)(
         );
         return rows[0]?.total ?? 0;
       };
-      await expect.poll(busy, { timeout: 2_000 * BUSY }).toBe(0);
+      await expect.poll(busy).toBe(0);
       expect(await database.run((sql) => sql`select * from given_up`)).toEqual([]);
     });
 
     test('keeps serving others while one statement is slow', async () => {
-      const slow = timed(database.run((sql) => sql`select pg_sleep(1.6)`));
-      const others: { ms: number; error: unknown }[] = [];
+      const slow = errorOf(database.run((sql) => sql`select pg_sleep(1.6)`));
+      const others: unknown[] = [];
       while (others.length < 40) {
-        others.push(await timed(database.ping()));
+        others.push(await errorOf(database.ping()));
         await new Promise((resolve) => setTimeout(resolve, 40));
       }
-      expect((await slow).error).toBeInstanceOf(Unavailable);
-      expect(others.filter(({ error }) => error !== undefined)).toEqual([]);
+      expect(await slow).toBeInstanceOf(Unavailable);
+      expect(others.filter((error) => error !== undefined)).toEqual([]);
     });
 
     test('never ends the process by terminating back ends, and every failure is Unavailable', async () => {

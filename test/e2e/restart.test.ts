@@ -1,14 +1,11 @@
-import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import type { Client, ListedSession } from '../support/client.ts';
-import { siteKey, World } from '../support/world.ts';
-import { BUSY } from '../support/busy.ts';
+import { openStored } from '../support/stored.ts';
+import { embedded, siteKey, World } from '../support/world.ts';
+import { soon } from '../support/soon.ts';
 
 const ada = 'ada@acme.example';
 const create = { widgetKey: siteKey, agentId: 'support' };
-/** "Within seconds": a sweep every half second, on a machine that may be busy. */
-const soon = { timeout: 5000 * BUSY, interval: 50 };
 const MINUTE_MS = 60_000;
 
 let world: World;
@@ -27,7 +24,7 @@ async function open(client: Client, body: object = create): Promise<Opened> {
 
 /** Makes the stored sessions older, as if the server had been away for so long; it must not run. */
 async function age(ms: number): Promise<void> {
-  const database = await openEmbedded({ directory: join(world.environment['DATA_DIR'] ?? '', 'postgres') });
+  const database = await openStored(world.environment);
   await database.run(
     (sql) => sql`
       update voice_session set started_at_ms = started_at_ms - ${ms}, last_seen_at_ms = last_seen_at_ms - ${ms},
@@ -51,7 +48,6 @@ describe('A shutdown', () => {
 
     const ending = await world.server.end(signal);
     expect(ending).toMatchObject({ code: 0, signal: null });
-    expect(ending.ms).toBeLessThan(10_000);
     const reply = await pending;
     expect(reply.status, reply.text).toBe(200);
 
@@ -69,14 +65,13 @@ describe('A shutdown', () => {
 
     const ending = await world.server.end('SIGTERM');
     expect(ending).toMatchObject({ code: 0, signal: null });
-    expect(ending.ms).toBeLessThan(10_000);
     expect(await failed).toContain('fetch failed');
   });
 });
 
 describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (signal) => {
   test('live sessions go on, logins hold, and totals, budgets and counters are what they were', async () => {
-    world = await World.start({ WIDGET_MAX_CONCURRENT_SESSIONS: '1', MAX_OTP_PER_HOUR: '2' });
+    world = await World.start({ ...embedded, WIDGET_MAX_CONCURRENT_SESSIONS: '1', MAX_OTP_PER_HOUR: '2' });
     const visitor = world.visitor();
     const session = await open(visitor);
     const browser = await world.login(ada);

@@ -5,7 +5,7 @@ import { variables } from '../../config/variables.ts';
 import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { runToEnd } from '../support/switchboard.ts';
-import { World } from '../support/world.ts';
+import { embedded, World } from '../support/world.ts';
 
 /** A place that nothing is written to. */
 const nowhere = { DATA_DIR: join(tmpdir(), 'switchboard-is-never-made') };
@@ -117,7 +117,7 @@ describe('A second server', () => {
   afterEach(() => world.close());
 
   test('on the same data is refused, and told which process has them', async () => {
-    world = await World.start();
+    world = await World.start(embedded);
     const { code, stdout, stderr } = await runToEnd([], { ...world.environment, PORT: '0' });
     expect(code).toBe(69);
     expect(stderr + stdout).toContain(`is in use by process ${world.server.pid}`);

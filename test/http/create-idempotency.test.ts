@@ -4,6 +4,7 @@ import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { somebody, type TestApp } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
+import { soon } from '../support/soon.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
@@ -165,7 +166,7 @@ describe('A create with an Idempotency-Key', () => {
       database().run((sql) => sql<{ row: string }[]>`select xmin::text || ctid::text as row from replay order by 1`);
     const before = [...(await version())];
     const duplicates = Array.from({ length: 20 }, () => app.create(key, {}, keyed));
-    await vi.waitFor(() => expect(look.mock.calls.length).toBeGreaterThanOrEqual(60), { timeout: 20_000 });
+    await vi.waitFor(() => expect(look.mock.calls.length).toBeGreaterThanOrEqual(60), soon);
     expect([...(await version())]).toEqual(before);
     expect(claim).toHaveBeenCalledTimes(20);
     release();

@@ -5,7 +5,7 @@ import { classify, nextDeadline, savedState } from '../../machines/voice-session
 import type { VoiceFact } from '../../machines/voice-session/types.ts';
 import { activate, anyEvents, anyLimits, clock, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
 
-const runs = { numRuns: 500 };
+const runs = { numRuns: 200 };
 
 describe('For every sequence of events and times, a voice session', () => {
   test('is in the state that its record and the time say', () => {

@@ -10,7 +10,7 @@ import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
-import { atEach, outcomeOf, recoveryOf } from './support.ts';
+import { atEach, faultOf, recoveryOf } from './support.ts';
 
 const skipped = reasonToSkipRedis();
 const HOUR_MS = 3_600_000;
@@ -111,15 +111,15 @@ describe.skipIf(skipped !== undefined)(
           () => undefined,
         );
         const faults = await Promise.all(
-          [() => redis.timeMs(), () => redis.probe(), () => doEverything(redis)].map(outcomeOf),
+          [() => redis.timeMs(), () => redis.probe(), () => doEverything(redis)].map(faultOf),
         );
         await expect
           .poll(async () => {
-            faults.push(await outcomeOf(() => redis.probeChannels()));
-            return faults.map(({ fault }) => String((fault as Unavailable | undefined)?.cause).toLowerCase());
+            faults.push(await faultOf(() => redis.probeChannels()));
+            return faults.map((fault) => String((fault as Unavailable | undefined)?.cause).toLowerCase());
           })
           .toContainEqual(expect.stringMatching(new RegExp(`docs/operations.md.*\\b${command}\\b`)));
-        expect(faults.filter(({ fault }) => fault !== undefined && !(fault instanceof Unavailable))).toEqual([]);
+        expect(faults.filter((fault) => fault !== undefined && !(fault instanceof Unavailable))).toEqual([]);
         await ear.close();
       },
     );
@@ -129,7 +129,7 @@ describe.skipIf(skipped !== undefined)(
     });
 
     test('may touch no key of another prefix, which is told as well', async () => {
-      const { fault } = await outcomeOf(async () => doEverything(await open([], 'elsewhere')));
+      const fault = await faultOf(async () => doEverything(await open([], 'elsewhere')));
       expect(fault).toBeInstanceOf(Unavailable);
       expect(String((fault as Unavailable).cause)).toContain('docs/operations.md');
     });

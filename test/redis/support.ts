@@ -5,29 +5,20 @@ import { createClient } from '@redis/client';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { RedisService } from '../support/services/redis.ts';
 
-export interface Outcome {
-  readonly ms: number;
-  readonly fault: unknown;
-}
-
-/** How long some work took, and what it threw. */
-export async function outcomeOf(work: () => Promise<unknown>): Promise<Outcome> {
-  const begin = performance.now();
-  const fault = await work().then(
+/** What some work threw, if it did. */
+export function faultOf(work: () => Promise<unknown>): Promise<unknown> {
+  return work().then(
     () => undefined,
     (error: unknown) => error,
   );
-  return { ms: performance.now() - begin, fault };
 }
 
-/** Tries until the work succeeds; @returns how long that took. Anything but `Unavailable` on the way is thrown. */
-export async function recoveryOf(work: () => Promise<unknown>, withinMs = 10_000): Promise<number> {
-  const begin = performance.now();
+/** Tries until the work succeeds. Anything but `Unavailable` on the way is thrown. */
+export async function recoveryOf(work: () => Promise<unknown>): Promise<void> {
   for (;;) {
-    const { fault } = await outcomeOf(work);
-    const ms = performance.now() - begin;
-    if (fault === undefined) return ms;
-    if (!(fault instanceof Unavailable) || ms > withinMs) throw fault;
+    const fault = await faultOf(work);
+    if (fault === undefined) return;
+    if (!(fault instanceof Unavailable)) throw fault;
     await pause(20);
   }
 }

@@ -1,4 +1,5 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { inject } from 'vitest';
 import { findBinary, reasonToSkip } from './services/binaries.ts';
 
 /** A microphone that beeps; without it this machine has none. */
@@ -33,8 +34,15 @@ export function reasonToSkipBrowser(): string | undefined {
   return reasonToSkip(findChromium);
 }
 
+/** The Chromium of the run: every visit has a profile of its own in it. @param kind what it does when a page wants the microphone */
+export function openBrowser(kind: 'granting' | 'asking' = 'granting'): Promise<Browser> {
+  const browsers = inject('browsers');
+  if (browsers === undefined) throw new Error('the run has no browser');
+  return chromium.connect(browsers[kind]);
+}
+
 /**
- * Debian's Chromium without a window and with a profile of its own.
+ * A Chromium of its own, without a window.
  * @param without flags that it is started without
  * @throws ServiceMissing when it is not installed
  */

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { Client, type ListedSession } from './client.ts';
+import { freshDatabase, type FreshDatabase } from './services/fresh-database.ts';
 import { freePort } from './services/server-process.ts';
+import { openStored } from './stored.ts';
 import { Switchboard, type Environment } from './switchboard.ts';
 
 const serviceToken = 'service-token-that-only-the-browser-tests-know';
@@ -19,15 +20,18 @@ export class DemoServer {
   readonly direct: string;
   readonly #directory: string;
   readonly #environment: Environment;
+  readonly #database: FreshDatabase | undefined;
   #server: Switchboard | undefined;
 
-  private constructor(directory: string, port: number, environment: Environment) {
+  private constructor(directory: string, port: number, database: FreshDatabase | undefined, environment: Environment) {
     this.#directory = directory;
+    this.#database = database;
     this.port = port;
     this.direct = `http://localhost:${port}`;
     this.#environment = {
       PORT: String(port),
       DATA_DIR: join(directory, 'data'),
+      ...(database === undefined ? {} : { DATABASE_URL: database.url }),
       HEARTBEAT_INTERVAL_SEC: '1',
       SERVICE_TOKENS: serviceToken,
       RATE_IP_PER_MIN: '100000',
@@ -38,7 +42,7 @@ export class DemoServer {
 
   static async start(environment: Environment = {}): Promise<DemoServer> {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-browser-'));
-    const server = new DemoServer(directory, await freePort(), environment);
+    const server = new DemoServer(directory, await freePort(), await freshDatabase(), environment);
     await server.start();
     return server;
   }
@@ -54,7 +58,7 @@ export class DemoServer {
 
   /** Makes the stored sessions begin earlier; the server must not run. */
   async age(ms: number): Promise<void> {
-    const database = await openEmbedded({ directory: join(this.#environment['DATA_DIR'] ?? '', 'postgres') });
+    const database = await openStored(this.#environment);
     await database.run((sql) => sql`update voice_session set started_at_ms = started_at_ms - ${ms}`);
     await database.close();
   }
@@ -77,6 +81,7 @@ export class DemoServer {
 
   async close(): Promise<void> {
     await this.end('SIGKILL');
+    await this.#database?.drop();
     await rm(this.#directory, { recursive: true, force: true });
   }
 }

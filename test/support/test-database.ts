@@ -1,12 +1,32 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 
-/** A real, migrated database in a directory of its own, that can be taken away, that can be held up, and that counts what it is asked. */
+let worker: Promise<Database> | undefined;
+
+/** The migrated database of this worker: opened for its first file, since a start costs a second, and gone with the run. */
+async function openForWorker(): Promise<Database> {
+  const database = await openEmbedded({ directory: join(inject('runDirectory'), `postgres-${process.pid}`) });
+  await migrate(database);
+  return database;
+}
+
+/** Makes it as it was after its migrations. */
+async function empty(database: Database): Promise<void> {
+  await database.transaction(async (sql) => {
+    const tables = await sql<{ name: string }[]>`
+      select quote_ident(tablename) as name from pg_tables
+      where schemaname = 'public' and tablename <> 'schema_migration'`;
+    // Whatever refers to what.
+    await sql`set local session_replication_role = replica`;
+    for (const { name } of tables) await sql.unsafe(`delete from ${name}`);
+  });
+}
+
+/** A real, migrated and empty database that can be taken away, that can be held up, and that counts what it is asked; one at a time. */
 export class TestDatabase implements Database {
   readonly kind = 'embedded';
   isAway = false;
@@ -14,19 +34,16 @@ export class TestDatabase implements Database {
   answersLeft = Infinity;
   asked = 0;
   readonly #real: Database;
-  readonly #directory: string;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  private constructor(real: Database, directory: string) {
+  private constructor(real: Database) {
     this.#real = real;
-    this.#directory = directory;
   }
 
   static async open(): Promise<TestDatabase> {
-    const directory = await mkdtemp(join(tmpdir(), 'switchboard-test-'));
-    const real = await openEmbedded({ directory: join(directory, 'postgres') });
-    await migrate(real);
-    return new TestDatabase(real, directory);
+    const real = await (worker ??= openForWorker());
+    await empty(real);
+    return new TestDatabase(real);
   }
 
   run: Database['run'] = async (work, options) => {
@@ -68,9 +85,9 @@ export class TestDatabase implements Database {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  async close(): Promise<void> {
-    await this.#real.close();
-    await rm(this.#directory, { recursive: true, force: true });
+  /** It stays open for the next file. */
+  close(): Promise<void> {
+    return this.settled();
   }
 
   #ask(): void {

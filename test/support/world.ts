@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from './client.ts';
 import { TestProvider } from './provider.ts';
+import { freshDatabase, type FreshDatabase } from './services/fresh-database.ts';
 import { TestSmtp } from './smtp.ts';
 import { Switchboard, type Ending, type Environment } from './switchboard.ts';
 
@@ -15,6 +16,9 @@ const serviceToken = 'service-token-that-only-the-tests-know';
 export interface TenantsFile {
   readonly tenants: readonly { readonly widgetKeys: readonly object[]; readonly [field: string]: unknown }[];
 }
+
+/** For a test of the embedded database. */
+export const embedded = { DATABASE_URL: '' };
 
 /** One tenant with one key and one agent. */
 export const acme: TenantsFile = {
@@ -45,16 +49,25 @@ export class World {
   /** Codes, tokens, secrets, addresses: what must never be printed. Clients add to it. */
   readonly confidential: Set<string>;
   readonly #environment: Environment;
+  readonly #database: FreshDatabase | undefined;
   readonly #printed: Switchboard[] = [];
   #server: Switchboard | undefined;
 
-  private constructor(directory: string, smtp: TestSmtp, provider: TestProvider, environment: Environment) {
+  private constructor(
+    directory: string,
+    smtp: TestSmtp,
+    provider: TestProvider,
+    database: FreshDatabase | undefined,
+    environment: Environment,
+  ) {
     this.directory = directory;
+    this.#database = database;
     this.smtp = smtp;
     this.provider = provider;
     this.confidential = new Set([provider.apiKey, jwtSecret, serviceToken]);
     this.#environment = {
       DATA_DIR: join(directory, 'data'),
+      ...(database === undefined ? {} : { DATABASE_URL: database.url }),
       TENANTS_FILE: join(directory, 'tenants.json'),
       SMTP_URL: smtp.url,
       UPSTREAM_PROVIDER: 'openai',
@@ -68,10 +81,14 @@ export class World {
     };
   }
 
-  /** @param environment what differs from the settings of most tests */
+  /**
+   * On PostgreSQL where there is one: the embedded database takes a second longer to start.
+   * @param environment what differs from the settings of most tests; see `embedded`
+   */
   static async start(environment: Environment = {}, tenants: TenantsFile = acme): Promise<World> {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-e2e-'));
-    const world = new World(directory, await TestSmtp.start(), await TestProvider.start(), environment);
+    const database = 'DATABASE_URL' in environment ? undefined : await freshDatabase();
+    const world = new World(directory, await TestSmtp.start(), await TestProvider.start(), database, environment);
     try {
       await world.writeTenants(tenants);
       await world.startServer();
@@ -162,6 +179,7 @@ export class World {
     await this.#server?.end('SIGKILL');
     await this.smtp.close();
     await this.provider.close();
+    await this.#database?.drop();
     await rm(this.directory, { recursive: true, force: true });
   }
 }

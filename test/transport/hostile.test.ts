@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
-import { BUSY } from '../support/busy.ts';
 
 afterEach(closeServers);
 
@@ -196,26 +195,22 @@ describe('bytes that are no request', () => {
 });
 
 describe.concurrent('a client that is too slow', () => {
-  it('with its headers is cut off within 16 s, while others are served', async () => {
+  it('with its headers is cut off, while others are served', async () => {
     const { port } = await serve(() => text(''));
-    const startedAt = Date.now();
     const client = await RawClient.sending(port, 'GET / HTTP/1.1\r\nHost: a\r\nX: ');
     const drip = setInterval(() => client.send('a'), 500);
     expect(await askGood(port)).toBe('good');
     await client.closed;
     clearInterval(drip);
-    expect(Date.now() - startedAt).toBeLessThan(14_000 * BUSY);
     expect(await askGood(port)).toBe('good');
   });
 
-  it('with its body is cut off within 16 s and never reaches the handler', async () => {
+  it('with its body is cut off and never reaches the handler', async () => {
     const { port, requests } = await serve(() => text(''));
-    const startedAt = Date.now();
     const client = await RawClient.sending(port, requestText('POST', '/slow', ['Content-Length: 1000'], 'a'));
     const drip = setInterval(() => client.send('a'), 500);
     await client.closed;
     clearInterval(drip);
-    expect(Date.now() - startedAt).toBeLessThan(14_000 * BUSY);
     expect(await askGood(port)).toBe('good');
     expect(requests.map(({ path }) => path)).toEqual(['/good']);
   });

@@ -6,7 +6,6 @@ import type { ListenOptions } from '../../src/transport/server.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { frameBytes, opcode, RawSocket, SocketClient, upgradeHeaders } from '../support/socket-client.ts';
 import { askGood, closeServers, serve, text, type TestServer } from '../support/transport-server.ts';
-import { BUSY } from '../support/busy.ts';
 
 afterEach(closeServers);
 
@@ -405,7 +404,7 @@ describe('a socket', () => {
     const dead = await RawSocket.open(port, path);
     // What is sent to it is no sign of life.
     const pushing = setInterval(() => sockets[0]?.socket.send('push'), 500);
-    await expect.poll(() => sockets[0]?.closings, { timeout: 12_500 * BUSY }).toBe(1);
+    await expect.poll(() => sockets[0]?.closings).toBe(1);
     clearInterval(pushing);
     expect(dead.frames.some((frame) => frame.opcode === opcode.ping)).toBe(true);
     dead.client.destroy();
@@ -416,7 +415,7 @@ describe('a socket', () => {
     const socket = await RawSocket.open(port, path);
     const pings = (): number => socket.frames.filter((frame) => frame.opcode === opcode.ping).length;
     for (const count of [1, 2, 3]) {
-      await expect.poll(pings, { timeout: 12_500 * BUSY }).toBe(count);
+      await expect.poll(pings).toBe(count);
       socket.send(frameBytes(opcode.pong, ''));
     }
     expect(sockets[0]?.closings).toBe(0);
@@ -425,12 +424,11 @@ describe('a socket', () => {
 });
 
 describe('closing the server', () => {
-  it('tells every socket to connect elsewhere and is done long before the grace period ends', async () => {
+  it('tells every socket to connect elsewhere and is done before the grace period ends', async () => {
     const { url, transport, sockets } = await serveSockets();
     const clients = await Promise.all(Array.from({ length: 50 }, () => SocketClient.open(url)));
-    const startedAt = performance.now();
-    await transport.close(10_000);
-    expect(performance.now() - startedAt).toBeLessThan(2000 * BUSY);
+    // Longer than the test may take.
+    await transport.close(600_000);
     const closings = await Promise.all(clients.map(({ closed }) => closed));
     expect(new Set(closings.map(({ code }) => code))).toEqual(new Set([1012]));
     expect(new Set(sockets.map(({ closings: times }) => times))).toEqual(new Set([1]));
@@ -439,9 +437,7 @@ describe('closing the server', () => {
   it('ends sockets that never answer within the grace period', async () => {
     const { port, transport } = await serveSockets();
     const socket = await RawSocket.open(port, path);
-    const startedAt = performance.now();
     await transport.close(500);
-    expect(performance.now() - startedAt).toBeLessThan(500 * BUSY);
     await socket.client.closed;
     expect(socket.closeCode).toBe(1012);
   });
@@ -461,8 +457,7 @@ describe('closing the server', () => {
     const clients = await Promise.all(Array.from({ length: 5 }, () => SocketClient.open(url)));
     for (const client of clients) client.socket.close();
     await Promise.all(clients.map(({ closed }) => closed));
-    const startedAt = performance.now();
-    await transport.close(10_000);
-    expect(performance.now() - startedAt).toBeLessThan(1000 * BUSY);
+    // Longer than the test may take.
+    await transport.close(600_000);
   });
 });

@@ -1,6 +1,7 @@
 import { WebSocket } from 'undici';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DemoServer } from '../support/demo-server.ts';
+import { soon } from '../support/soon.ts';
 import { loadSdk, record, type Sdk, type Session } from './sdk.ts';
 
 const widgetKey = 'w_demo_local_00000000000000000000000000000000';
@@ -8,8 +9,6 @@ const widgetKey = 'w_demo_local_00000000000000000000000000000000';
 function NoSocket(): never {
   throw new Error('blocked');
 }
-
-const soon = { timeout: 10_000, interval: 20 };
 
 describe('The widget SDK in a back end', () => {
   let server: DemoServer;
@@ -129,7 +128,7 @@ describe('The widget SDK in a back end', () => {
     await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ event: { code: 'NETWORK_ERROR' } }), soon);
     await mortal.start();
     // Its tries come ever more seldom, half a minute apart at most.
-    await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ type: 'beat' }), { timeout: 45_000, interval: 20 });
+    await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ type: 'beat' }), soon);
     await session.end();
     await mortal.close();
   });

@@ -12,11 +12,14 @@ export interface OpenedEngine {
   readonly close: () => Promise<void>;
 }
 
+/** Nobody is refused because the machine is busy. */
+const PATIENT_MS = 60_000;
+
 export type OpenEngine = () => Promise<OpenedEngine>;
 
 async function openEmbeddedEngine(): Promise<OpenedEngine> {
   const { path, remove } = makeDirectory();
-  const database = await openEmbedded({ directory: join(path, 'database') });
+  const database = await openEmbedded({ directory: join(path, 'database'), deadlineMs: PATIENT_MS });
   return {
     database,
     async close() {
@@ -28,7 +31,7 @@ async function openEmbeddedEngine(): Promise<OpenedEngine> {
 
 async function openExternalEngine(): Promise<OpenedEngine> {
   const server = await startPostgres();
-  const database = openExternal({ url: server.url, maxConnections: 5 });
+  const database = openExternal({ url: server.url, maxConnections: 5, deadlineMs: PATIENT_MS });
   return {
     database,
     async close() {

@@ -5,7 +5,6 @@ import { MailRefused, type Mail } from '../../../src/mail/contract.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
 import { TestSmtp } from '../../support/smtp.ts';
 import type { SmtpOptions } from '../../support/smtp.ts';
-import { BUSY } from '../../support/busy.ts';
 
 const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Plain words', html: '<p>Words</p>' };
 const cleanups: (() => unknown)[] = [];
@@ -31,12 +30,6 @@ function mailer(url: string, timeoutMs = 4_000) {
     ping: () => made.ping(),
     close: () => made.close(),
   };
-}
-
-async function elapsedMs(work: Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work.catch(() => {});
-  return performance.now() - startedAt;
 }
 
 describe('A mail that is sent', () => {
@@ -172,13 +165,13 @@ describe('A mail server that is not well', () => {
   });
 
   test.each(['drop', 'freeze greeting'] as const)(
-    '(%s) is unavailable in time and used again once it is back',
+    '(%s) is unavailable and used again once it is back',
     async (mode) => {
       const smtp = await server();
       const sender = mailer(smtp.url, 400);
       smtp.mode = mode;
       await expect(sender.send(mail)).rejects.toThrow(Unavailable);
-      expect(await elapsedMs(sender.drop())).toBeLessThan(400 * BUSY);
+      await expect(sender.drop()).rejects.toThrow(Unavailable);
       await expect(sender.ping()).rejects.toThrow(Unavailable);
       smtp.mode = 'ok';
       await sender.send(mail);
@@ -186,7 +179,7 @@ describe('A mail server that is not well', () => {
     },
   );
 
-  test('and stalls in the middle of a message is unavailable in time and used again once it is back', async () => {
+  test('and stalls in the middle of a message is unavailable and used again once it is back', async () => {
     const smtp = await server();
     const sender = mailer(smtp.url, 400);
     smtp.mode = 'freeze data';
@@ -198,14 +191,12 @@ describe('A mail server that is not well', () => {
     expect((await smtp.nextMail()).envelope.to).toEqual(['ada@example.com']);
   });
 
-  test('that froze is given up within four seconds when nothing else is configured', async () => {
+  test('that froze is given up also when nothing is configured', async () => {
     const smtp = await server();
     smtp.mode = 'freeze greeting';
     const from = mailSender.parse('no-reply@example.org');
     const sender = new SmtpMailer({ server: mailServer.parse(smtp.url), from });
-    const tookMs = await elapsedMs(sender.prepare(mail));
-    expect(tookMs).toBeGreaterThan(3_500);
-    expect(tookMs).toBeLessThan(4000 * BUSY);
+    await expect(sender.prepare(mail)).rejects.toThrow(Unavailable);
   });
 
   test('that hung up between two mails costs the second nothing', async () => {

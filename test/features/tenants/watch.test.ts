@@ -7,9 +7,7 @@ import { Unavailable } from '../../../src/kernel/errors.ts';
 import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 import { TenantsFileWatch, type WatchDeps } from '../../../src/tenants/watch.ts';
 import { FakeBus, FakeTenants, recorder } from './fakes.ts';
-import { BUSY } from '../../support/busy.ts';
 
-const bound = { timeout: 5000 * BUSY };
 let folder: string;
 let file: string;
 let undo: (() => Promise<void>)[] = [];
@@ -99,29 +97,27 @@ describe('A change of the tenants file is merged', () => {
     return parts;
   }
 
-  test('within a second, at the pace of production', bound, async () => {
+  test('at the pace of production', async () => {
     const { nextIds } = await started({ pollMs: undefined });
-    const startedAt = performance.now();
     await writeFile(file, naming('two'));
     expect(await nextIds()).toEqual(['two']);
-    expect(performance.now() - startedAt).toBeLessThan(1000 * BUSY);
   });
 
-  test('when it is written in place, with the same size', bound, async () => {
+  test('when it is written in place, with the same size', async () => {
     const { nextIds, bus } = await started();
     await writeFile(file, naming('two'));
     expect(await nextIds()).toEqual(['two']);
     expect(bus.published).toHaveLength(2);
   });
 
-  test('when an editor renames a new file over it', bound, async () => {
+  test('when an editor renames a new file over it', async () => {
     const { nextIds } = await started();
     await writeFile(`${file}.new`, naming('two'));
     await rename(`${file}.new`, file);
     expect(await nextIds()).toEqual(['two']);
   });
 
-  test('when a link above it is swapped, as Kubernetes does', bound, async () => {
+  test('when a link above it is swapped, as Kubernetes does', async () => {
     await mkdir(join(folder, 'v1'));
     await mkdir(join(folder, 'v2'));
     await writeFile(join(folder, 'v1', 'tenants.json'), naming('one'));
@@ -137,14 +133,14 @@ describe('A change of the tenants file is merged', () => {
     expect(await readlink(join(folder, '..data'))).toBe('v2');
   });
 
-  test('and what it no longer names stays in the database', bound, async () => {
+  test('and what it no longer names stays in the database', async () => {
     const { nextIds, tenants } = await started();
     await writeFile(file, naming('two'));
     await nextIds();
     expect(tenants.tenants.map(({ id }) => id)).toEqual(['one', 'two']);
   });
 
-  test('after a broken version, which is told once and changes nothing', bound, async () => {
+  test('after a broken version, which is told once and changes nothing', async () => {
     const { nextIds, problems, tenants, bus } = await started();
     await writeFile(file, '{"tenants": [{]}');
     expect(String(await problems.next())).toContain('line 1, column 15');
@@ -155,7 +151,7 @@ describe('A change of the tenants file is merged', () => {
     expect(problems.calls).toHaveLength(1);
   });
 
-  test('after it was away, which is told', bound, async () => {
+  test('after it was away, which is told', async () => {
     const { nextIds, problems } = await started();
     await unlink(file);
     expect(String(await problems.next())).toContain('it does not exist');
@@ -163,7 +159,7 @@ describe('A change of the tenants file is merged', () => {
     expect(await nextIds()).toEqual(['two']);
   });
 
-  test('when the database is back, and its outage is told once', bound, async () => {
+  test('when the database is back, and its outage is told once', async () => {
     const { nextIds, problems, tenants } = await started();
     tenants.isAway = true;
     await writeFile(file, naming('two'));
@@ -173,7 +169,7 @@ describe('A change of the tenants file is merged', () => {
     expect(problems.calls).toHaveLength(1);
   });
 
-  test('only until the watch is stopped', bound, async () => {
+  test('only until the watch is stopped', async () => {
     const { watch, merged } = await started();
     await watch.stop();
     await writeFile(file, naming('two'));

@@ -70,7 +70,8 @@ export async function startRedisCluster(): Promise<RedisService> {
       '--cluster-enabled',
       'yes',
       '--cluster-node-timeout',
-      '2000',
+      // A server that a busy machine lets wait is no dead one.
+      '20000',
       '--cluster-port',
       String(await freePort()),
     ];

@@ -1,0 +1,88 @@
+import type { Entry, Journal } from '../../support/journal.ts';
+import type { SeenEnd } from './observer.ts';
+import type { Fault } from './faults.ts';
+import type { FaultKind } from './schedule.ts';
+import type { Stalls } from './stalls.ts';
+
+/** A row of voice_session at the end. */
+export interface SessionRow {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly lastActivityAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly reason: string | null;
+}
+
+/** An entry of the ledger. */
+export interface LedgerRow {
+  readonly subject: string;
+  readonly key: string | null;
+  readonly tokens: number;
+}
+
+/** All that is known when a campaign is over. */
+export interface History {
+  readonly journal: Journal;
+  readonly faults: readonly Fault[];
+  readonly stalls: Stalls;
+  readonly seenEnds: ReadonlyMap<string, SeenEnd>;
+  readonly sessions: ReadonlyMap<string, SessionRow>;
+  readonly ledger: readonly LedgerRow[];
+  /** Tokens by subject, as the totals of the day say. */
+  readonly totals: ReadonlyMap<string, number>;
+  /** Logins by address. */
+  readonly logins: ReadonlyMap<string, number>;
+  /** How often nodes logged the end of a session, by the first 42 characters of its id. */
+  readonly loggedEnds: ReadonlyMap<string, number>;
+}
+
+/** What recovery may take after a part is back (goal R4). */
+export const RECOVERY_MS = 3000;
+
+export type Dependency = 'redis' | 'postgres' | 'provider' | 'mail';
+
+export function dependencyOf(kind: FaultKind): string {
+  return kind.slice(0, kind.indexOf('.'));
+}
+
+/** Whether a fault of a dependency, or the recovery from it, fell between two moments. */
+export function isAway(
+  faults: readonly Fault[],
+  dependency: Dependency,
+  { sentAt, doneAt }: Pick<Entry, 'sentAt' | 'doneAt'>,
+): boolean {
+  return faults.some(
+    ({ kind, from, to }) => dependencyOf(kind) === dependency && from <= doneAt && to + RECOVERY_MS >= sentAt,
+  );
+}
+
+/** Whether the node of a request was killed, frozen or restarted meanwhile, or had just come back. */
+export function isNodeAway(
+  faults: readonly Fault[],
+  { node, sentAt, doneAt }: Pick<Entry, 'node' | 'sentAt' | 'doneAt'>,
+  recoveryMs: number,
+): boolean {
+  return faults.some((fault) => fault.node === node && fault.from <= doneAt && fault.to + recoveryMs >= sentAt);
+}
+
+/** Faults of a dependency, or of one node. */
+export function excusedBy(dependency: Dependency, node: number | undefined): (fault: Fault) => boolean {
+  return (fault) => dependencyOf(fault.kind) === dependency || (fault.node !== undefined && fault.node === node);
+}
+
+/** One line for a report. */
+export function describe({ call, node, sentAt, doneAt, outcome, code, reason, about }: Entry): string {
+  const answer = [outcome, code, reason].filter((part) => part !== undefined).join(' ');
+  return `${new Date(sentAt).toISOString().slice(11, 23)} ${call} at node ${node}: ${answer} after ${doneAt - sentAt} ms (${about.session ?? about.email})`;
+}
+
+/** The moment before which a fault that fell together with a deadline excuses a late end. */
+export function excusedUntil(faults: readonly Fault[], deadline: number, allowanceMs: number): number {
+  let until = deadline + allowanceMs;
+  for (const { kind, from, to } of faults) {
+    const isStore = dependencyOf(kind) === 'redis' || dependencyOf(kind) === 'postgres';
+    if (isStore && from <= until && to + RECOVERY_MS >= deadline)
+      until = Math.max(until, to + RECOVERY_MS + allowanceMs);
+  }
+  return until;
+}

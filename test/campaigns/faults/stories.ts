@@ -1,0 +1,108 @@
+import type { Entry, Journal } from '../../support/journal.ts';
+import { dependencyOf } from './history.ts';
+import type { Fault } from './faults.ts';
+import { keyRevocations } from './revocations.ts';
+import { limits } from './settings.ts';
+
+const IDLE_MS = (limits.maxIdleSec + 1) * 1000;
+const DURATION_MS = limits.maxMinutes * 60_000;
+
+/** What the clients know of one session. */
+export interface Story {
+  readonly id: string;
+  readonly subject: string;
+  readonly email: string;
+  /** Of a key that may be revoked. */
+  readonly keyId: string | undefined;
+  /** Attachments of sockets too. */
+  readonly heartbeats: readonly Entry[];
+  readonly reports: readonly Entry[];
+  readonly ends: readonly Entry[];
+  /** The create was sent, and answered. */
+  readonly openedSentAt: number;
+  readonly openedAt: number;
+  /** Until then it was engaged for certain and held a slot, from `openedAt` on: what came later may have ended it. */
+  readonly engagedUntil: number;
+}
+
+/** A heartbeat that only moves times is written to PostgreSQL within a second (README, architecture): here with some noise. */
+const WRITTEN_MS = 1500;
+
+/** @param canEndByReport whether a report of this address can use up its tokens */
+export function tellStories(
+  journal: Journal,
+  faults: readonly Fault[],
+  canEndByReport: (email: string) => boolean,
+): Map<string, Story> {
+  const bySession = new Map<string, Entry[]>();
+  for (const entry of journal.of('heartbeat', 'attach', 'usage', 'end')) {
+    const id = entry.about.session ?? '';
+    const list = bySession.get(id);
+    if (list === undefined) bySession.set(id, [entry]);
+    else list.push(entry);
+  }
+  const stories = new Map<string, Story>();
+  const endsOf = quotaEnds(journal, canEndByReport);
+  const revoked = keyRevocations(journal);
+  // A create that was repeated under its key may have been carried out the first time.
+  const firstSentAt = new Map<string, number>();
+  for (const create of journal.of('create')) {
+    const { key, session, email } = create.about;
+    const sentAt = Math.min(create.sentAt, firstSentAt.get(key ?? '') ?? Infinity);
+    if (key !== undefined) firstSentAt.set(key, sentAt);
+    if (session === undefined || create.outcome !== 200 || stories.has(session)) continue;
+    const endsAt = Math.min(endsOf.get(email ?? '') ?? Infinity, revoked(create.about.keyId).askedAt);
+    stories.set(session, tell(session, create, sentAt, bySession.get(session) ?? [], faults, endsAt));
+  }
+  return stories;
+}
+
+/** The first report of each address that may have ended its sessions. */
+function quotaEnds(journal: Journal, canEndByReport: (email: string) => boolean): Map<string, number> {
+  const first = new Map<string, number>();
+  for (const { about, sentAt } of journal.of('usage')) {
+    const email = about.email ?? '';
+    if (canEndByReport(email)) first.set(email, Math.min(sentAt, first.get(email) ?? Infinity));
+  }
+  return first;
+}
+
+function tell(
+  id: string,
+  create: Entry,
+  openedSentAt: number,
+  entries: readonly Entry[],
+  faults: readonly Fault[],
+  endedFromOutsideAt: number,
+): Story {
+  const of = (call: Entry['call']): Entry[] => entries.filter((entry) => entry.call === call);
+  const ends = of('end');
+  // Each acknowledged heartbeat was activity when it was sent or later; reports are too, but a repeated one is not.
+  const beats = of('heartbeat').filter((beat) => beat.outcome === 200 && !mayBeLost(beat, faults));
+  const idleAt = Math.max(openedSentAt, ...beats.map(({ sentAt }) => sentAt)) + IDLE_MS;
+  return {
+    id,
+    subject: id.split(':')[1] ?? '',
+    email: create.about.email ?? '',
+    keyId: create.about.keyId,
+    heartbeats: [...of('heartbeat'), ...of('attach')],
+    reports: of('usage'),
+    ends,
+    openedSentAt,
+    openedAt: create.doneAt,
+    engagedUntil: Math.min(idleAt, openedSentAt + DURATION_MS, endedFromOutsideAt, ...ends.map(({ sentAt }) => sentAt)),
+  };
+}
+
+/** Whether Redis lost the heartbeat before the node had written it to PostgreSQL. */
+function mayBeLost({ sentAt, doneAt, node }: Entry, faults: readonly Fault[]): boolean {
+  const writtenAt = doneAt + WRITTEN_MS;
+  const isHindered = faults.some(
+    ({ kind, from, to, ...fault }) =>
+      (fault.node === node || dependencyOf(kind) === 'postgres') && from <= writtenAt && to >= doneAt,
+  );
+  return faults.some(
+    ({ kind, from, to }) =>
+      (kind === 'redis.flush' || kind === 'redis.restart') && to >= sentAt && (isHindered || from <= writtenAt),
+  );
+}

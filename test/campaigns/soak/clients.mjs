@@ -1,0 +1,98 @@
+// Holds sockets in one process: attaches each to a session and beats on it for ever. Prints its counts every second.
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import { frameAt, pongFrame, textFrame, upgradeRequest } from '../../bench/socket/frames.mjs';
+
+const { port, localAddress, sessions, intervalSec } = JSON.parse(readFileSync(0, 'utf8'));
+const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":1}');
+const counts = { attached: 0, beats: 0, answers: 0, lost: 0, unanswered: 0, refused: 0, p99Ms: 0, first: undefined };
+const sockets = [];
+let latenciesMs = [];
+
+function note(what) {
+  counts.first ??= what;
+}
+
+/** Resolves when it is attached, or has failed to. Without a session (a bare server) it is as soon as it is open. */
+function open(session) {
+  return new Promise((resolve) => {
+    let rest = Buffer.alloc(0);
+    let isOpen = false;
+    const one = { socket: undefined, sentAt: 0 };
+    const socket = net.connect({ port, host: '127.0.0.1', localAddress, noDelay: true });
+    one.socket = socket;
+    socket.on('connect', () => socket.write(upgradeRequest(port)));
+    socket.on('error', (error) => note(error.message));
+    socket.on('close', () => {
+      counts.lost += 1;
+      note('closed by the server');
+      resolve();
+    });
+    const attached = () => {
+      counts.attached += 1;
+      sockets.push(one);
+      resolve();
+    };
+    const take = (payload) => {
+      if (payload.startsWith('{"type":"heartbeat"')) {
+        counts.answers += 1;
+        latenciesMs.push(performance.now() - one.sentAt);
+        one.sentAt = 0;
+      } else if (payload.startsWith('{"type":"attached"')) attached();
+      else {
+        counts.refused += 1;
+        note(payload);
+      }
+    };
+    socket.on('data', (chunk) => {
+      let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      if (!isOpen) {
+        const headEnd = buffer.indexOf('\r\n\r\n');
+        if (headEnd < 0) {
+          rest = buffer;
+          return;
+        }
+        if (buffer.toString('latin1', 9, 12) !== '101') note(buffer.toString('latin1'));
+        isOpen = true;
+        buffer = buffer.subarray(headEnd + 4);
+        if (session === undefined) attached();
+        else socket.write(textFrame(JSON.stringify({ type: 'attach', sm_session_id: session })));
+      }
+      let from = 0;
+      for (let frame = frameAt(buffer, 0, buffer.length); frame; frame = frameAt(buffer, from, buffer.length)) {
+        from = frame.end;
+        const payload = buffer.subarray(frame.begin, frame.end);
+        if (frame.opcode === 9) socket.write(pongFrame(payload));
+        else if (frame.opcode === 1) take(payload.toString('latin1'));
+        else if (frame.opcode === 8) note(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
+      }
+      rest = from === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(from));
+    });
+  });
+}
+
+function beat(one) {
+  if (one.socket.destroyed) return;
+  if (one.sentAt !== 0) counts.unanswered += 1;
+  one.sentAt = performance.now();
+  counts.beats += 1;
+  one.socket.write(heartbeat);
+}
+
+setInterval(() => {
+  latenciesMs.sort((a, b) => a - b);
+  counts.p99Ms = latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? 0;
+  latenciesMs = [];
+  process.stdout.write(`${JSON.stringify({ ...counts, held: counts.attached - counts.lost })}\n`);
+}, 1000);
+
+for (let from = 0; from < sessions.length; from += 50)
+  await Promise.all(sessions.slice(from, from + 50).map((session) => open(session ?? undefined)));
+
+// Evenly over the interval: a timer every 20 ms sends what is due by then.
+let sent = 0;
+const startedAt = performance.now();
+setInterval(() => {
+  const due = Math.floor(((performance.now() - startedAt) / (intervalSec * 1000)) * sockets.length);
+  for (; sent < due; sent += 1) beat(sockets[sent % sockets.length]);
+}, 20);

@@ -1,0 +1,21 @@
+/**
+ * Runs one of the programs of test/bench or test/campaigns, which are no part of `npm test`:
+ *
+ *   npm run bench -- http --rounds 7 --seconds 2
+ *   npm run campaign -- faults --minutes 30 --seed 7
+ *
+ * A program is a folder whose main.mjs exports `run(args)`; it fails with process.exitCode.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+
+const [kind, name, ...args] = process.argv.slice(2);
+const folder = new URL(`${kind}/`, import.meta.url);
+const names = readdirSync(folder).filter((entry) => existsSync(new URL(`${entry}/main.mjs`, folder)));
+
+if (names.includes(name)) {
+  const { run } = await import(new URL(`${name}/main.mjs`, folder));
+  await run(args);
+} else {
+  console.error(`Name one of: ${names.join(', ')}`);
+  process.exitCode = 64;
+}

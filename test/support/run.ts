@@ -1,0 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A folder of this run, for what outlives a test file. */
+    readonly runDirectory: string;
+  }
+}
+
+/** What all files of a run share: made before the first, taken away after the last. */
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), 'switchboard-run-'));
+  provide('runDirectory', directory);
+  return () => rm(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,23 @@
+import postgres from 'postgres';
+import { inject } from 'vitest';
+import { randomId } from '../../../src/kernel/ids.ts';
+
+export interface FreshDatabase {
+  readonly url: string;
+  /** Whoever is connected to it is cut off. */
+  drop(): Promise<void>;
+}
+
+/** An empty database on the PostgreSQL of the run (a start of its own costs a second); undefined where that is not installed. */
+export async function freshDatabase(): Promise<FreshDatabase | undefined> {
+  const server = inject('postgresUrl');
+  if (server === undefined) return undefined;
+  const name = `test_${randomId().toLowerCase()}`;
+  const run = async (statement: string): Promise<void> => {
+    const sql = postgres(server, { max: 1, onnotice: () => {} });
+    await sql.unsafe(statement);
+    await sql.end();
+  };
+  await run(`create database "${name}"`);
+  return { url: new URL(name, server).href, drop: () => run(`drop database "${name}" with (force)`) };
+}
