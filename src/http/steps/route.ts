@@ -37,6 +37,7 @@ export function createBegin({ routes, trustedProxies, timing }: BeginDeps): (req
       limit: undefined,
       login: undefined,
       isService: false,
+      operator: '',
       cookie: undefined,
       body: undefined,
     };
