@@ -6,11 +6,11 @@ import type { Result } from './route.ts';
 import { createAnswer, type AnswerDeps } from './steps/answer.ts';
 import { readBody } from './steps/body.ts';
 import { createLimits, type LimitDeps } from './steps/limit.ts';
-import { createLogin, type LoginDeps } from './steps/login.ts';
+import { createLogin, createOperatorCheck, type LoginDeps, type OperatorDeps } from './steps/login.ts';
 import { createOriginCheck } from './steps/origin.ts';
 import { createBegin, createMethodCheck, type BeginDeps } from './steps/route.ts';
 
-export type PipelineDeps = BeginDeps & LimitDeps & LoginDeps & AnswerDeps;
+export type PipelineDeps = BeginDeps & LimitDeps & LoginDeps & OperatorDeps & AnswerDeps;
 
 /**
  * Answers requests by the route table, in the order of docs/contract.md, section 4. It is synchronous as long as every engine it
@@ -26,6 +26,7 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
     createMethodCheck(deps),
     readBody,
     createOriginCheck(deps),
+    createOperatorCheck(deps),
     handle,
   ];
   const answer = createAnswer(deps);
@@ -33,10 +34,15 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
   function walk(x: RequestContext, from: number): Eventually<Result> {
     for (let at = from; at < steps.length; at += 1) {
       const result = steps[at]?.(x);
-      if (result instanceof Promise) return result.then((found) => found ?? walk(x, at + 1));
+      if (result instanceof Promise) return walkOn(x, result, at + 1);
       if (result !== undefined) return result;
     }
     throw new Error(`no step answered ${x.routeName}`);
+  }
+
+  /** Apart, so that what is done without a promise makes no closure. */
+  function walkOn(x: RequestContext, waiting: Promise<Result | undefined>, from: number): Promise<Result> {
+    return waiting.then((found) => found ?? walk(x, from));
   }
 
   function answerFault(x: RequestContext, fault: unknown): HttpReply {
@@ -45,12 +51,15 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
     return answer(x, refusalOfFault(fault, requestId));
   }
 
+  function answerLater(x: RequestContext, result: Promise<Result>): Promise<HttpReply> {
+    return result.then((found) => answer(x, found)).catch((fault: unknown) => answerFault(x, fault));
+  }
+
   return (request) => {
     const x = begin(request);
     try {
       const result = walk(x, 0);
-      if (!(result instanceof Promise)) return answer(x, result);
-      return result.then((found) => answer(x, found)).catch((fault: unknown) => answerFault(x, fault));
+      return result instanceof Promise ? answerLater(x, result) : answer(x, result);
     } catch (fault) {
       return answerFault(x, fault);
     }

@@ -26,6 +26,8 @@ export interface RequestContext extends Call {
   login: Login | undefined;
   /** Set by the login step. */
   isService: boolean;
+  /** Set by the operator step. */
+  operator: string;
   /** The renewal of the login. Set by the login step. */
   cookie: CookieChange | undefined;
   /** Set by the body step. */

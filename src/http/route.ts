@@ -13,6 +13,8 @@ export interface Call<B = unknown> {
   readonly login: Login | undefined;
   /** Whether a service token came with the request. */
   readonly isService: boolean;
+  /** Who operates, in routes for operators: an e-mail address, or `service`. Empty in others. */
+  readonly operator: string;
   readonly ip: string;
   /** The Origin header, when there is one. */
   readonly origin: string | undefined;

@@ -20,6 +20,7 @@ function callAt(atMs: number, headers: Readonly<Record<string, string>> = {}): C
     params: [],
     login: undefined,
     isService: false,
+    operator: '',
     ip: '192.0.2.1',
     origin: undefined,
   };

@@ -99,6 +99,7 @@ describe('A reply that sets a cookie', () => {
       ],
       cookies: { read: () => 'old', authenticate: () => ({ login, ...renewal }), write: () => 'tenant_session=x' },
       isServiceToken: () => false,
+      operatorEmails: [],
       edge: createEdgeLimits(createInProcessWindows(), { perIpPerMinute: 9, perUserPerMinute: 9, perPagePerMinute: 9 }),
       origins: { isConsole: () => false, isWidget: () => false },
       trustedProxies: new BlockList(),

@@ -1,14 +1,12 @@
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { readiness, type DependencyHealth } from '../../protocol/health.ts';
-import { Refusal } from '../../protocol/refusal.ts';
 import { done } from '../../protocol/values.ts';
-import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 
 /** Asks one dependency whether it answers. @throws when it does not */
 export type Probe = () => Promise<void>;
 
-export interface HealthParts extends OperatorRule {
+export interface HealthParts {
   readonly probes: Readonly<Record<string, Probe>>;
   /** False from the moment a shutdown begins: load balancers should look elsewhere. */
   readonly isAccepting: () => boolean;
@@ -72,9 +70,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
         },
       },
       refusals: ['AUTH_REQUIRED', 'FORBIDDEN', 'SERVICE_UNAVAILABLE'],
-      async handle(call): Promise<Result> {
-        const refusal = parts.openMetrics ? undefined : operatorOf(call, parts);
-        if (refusal instanceof Refusal) return refusal;
+      async handle(): Promise<Result> {
         return { status: 200, body: await collect(), headers: [['Content-Type', parts.metrics.registry.contentType]] };
       },
     }),

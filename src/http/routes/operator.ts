@@ -18,7 +18,6 @@ import type { Events } from '../../telemetry/events.ts';
 import { idOfNamed } from '../../voice/named.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
-import { operatorOf, type OperatorRule } from '../operator-access.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
@@ -26,7 +25,7 @@ import { sample } from '../samples.ts';
 import { describe, exampleSession } from './operator-session.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
 
-export interface OperatorParts extends OperatorRule {
+export interface OperatorParts {
   readonly sessions: VoiceSessions;
   readonly history: VoiceHistory;
   readonly audit: Audit;
@@ -73,7 +72,7 @@ function overviewRoute(parts: OperatorParts): Route {
     },
     refusals: [...always],
     handle: (call) =>
-      asOperator(call, parts, noParameters, async () => {
+      withQuery(call, noParameters, async () => {
         const counts = await parts.history.counts(call.request.atMs - DAY_MS);
         return { status: 200, body: counts };
       }),
@@ -99,7 +98,7 @@ function listRoute(parts: OperatorParts): Route {
     },
     refusals: ['INVALID_REQUEST', ...always],
     handle: (call) =>
-      asOperator(call, parts, sessionFilters, async (_, { cursor, limit, q: idPrefix, ...filter }) => {
+      withQuery(call, sessionFilters, async ({ cursor, limit, q: idPrefix, ...filter }) => {
         const page = await parts.history.list({ ...filter, idPrefix }, cursor, limit);
         if (page === undefined)
           return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
@@ -128,7 +127,7 @@ function oneRoute(parts: OperatorParts): Route {
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
     handle: (call) =>
-      asOperator(call, parts, noParameters, async () => {
+      withQuery(call, noParameters, async () => {
         const record = await findNamed(call, parts);
         if (record instanceof Refusal) return record;
         const { limits } = parts.sessions;
@@ -165,7 +164,8 @@ function endRoute(parts: OperatorParts): Route {
     },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
     handle: (call) =>
-      asOperator(call, parts, noParameters, async (actor) => {
+      withQuery(call, noParameters, async () => {
+        const { operator: actor } = call;
         const { atMs, requestId } = call.request;
         const record = await findNamed(call, parts);
         if (record instanceof Refusal) return record;
@@ -187,17 +187,14 @@ function endRoute(parts: OperatorParts): Route {
   });
 }
 
-/** Runs the work for an operator whose query is right. A parameter that is not known is refused: a filter that is ignored shows too much. */
-async function asOperator<S extends z.ZodObject>(
-  call: Call,
-  rule: OperatorRule,
+/** Runs the work when the query is right. A parameter that is not known is refused: a filter that is ignored shows too much. */
+async function withQuery<S extends z.ZodObject>(
+  { request }: Call,
   parameters: S,
-  work: (actor: string, query: z.output<S>) => Promise<Result>,
+  work: (query: z.output<S>) => Promise<Result>,
 ): Promise<Result> {
-  const actor = operatorOf(call, rule);
-  if (actor instanceof Refusal) return actor;
-  const query = readQuery(call.request.query, parameters);
-  return query instanceof Refusal ? query : work(actor, query);
+  const query = readQuery(request.query, parameters);
+  return query instanceof Refusal ? query : work(query);
 }
 
 async function findNamed(call: Call, { sessions, history }: OperatorParts): Promise<VoiceRecord | Refusal> {

@@ -1,7 +1,9 @@
 import type { AuthSessions } from '../../auth/auth-sessions.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
 import type { Login } from '../../auth/known-logins.ts';
+import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
+import { matchesEmailList } from '../../protocol/email.ts';
 import { invalid } from '../invalid-request.ts';
 import type { RequestContext, Step } from '../request-context.ts';
 import type { CookieChange } from '../route.ts';
@@ -76,4 +78,25 @@ function orNothing(work: () => Eventually<undefined>): Eventually<undefined> {
   } catch {
     return undefined;
   }
+}
+
+export interface OperatorDeps {
+  /** OPERATOR_EMAILS. */
+  readonly operatorEmails: readonly string[];
+}
+
+/**
+ * Lets nobody to a route for operators but operators: an operator's cookie or a service token (docs/contract.md, section 8). The
+ * handler learns which.
+ */
+export function createOperatorCheck({ operatorEmails }: OperatorDeps): Step {
+  return (x) => {
+    if (x.access !== 'operator') return undefined;
+    if (x.isService) x.operator = 'service';
+    else if (x.login === undefined)
+      return new Refusal('AUTH_REQUIRED', 'Log in as an operator, or send a service token.');
+    else if (matchesEmailList(x.login.email, operatorEmails)) x.operator = x.login.email;
+    else return new Refusal('FORBIDDEN', 'This login is not an operator (OPERATOR_EMAILS).');
+    return undefined;
+  };
 }

@@ -45,6 +45,7 @@ export function createBegin({
       limit: undefined,
       login: undefined,
       isService: false,
+      operator: '',
       cookie: undefined,
       body: undefined,
     };
