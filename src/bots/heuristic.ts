@@ -2,7 +2,7 @@ import { isbotMatch } from 'isbot';
 import type { BotDetector, Evidence, Verdict } from './contract.ts';
 
 /** A long User-Agent costs the patterns time; what gives a tool away stands within this many characters. */
-const inspected = 512;
+const MAX_INSPECTED = 512;
 
 /**
  * Judges by what a client says about itself. It stops crawlers, HTTP libraries and headless browsers that do not hide, and nobody
@@ -16,7 +16,7 @@ export const heuristicDetector = {
     if (userAgent === '') return bot(0.9, 'no User-Agent');
     // The client hint stays when a headless Chrome is given an ordinary User-Agent.
     if (headers['sec-ch-ua']?.includes('HeadlessChrome')) return bot(0.95, 'Sec-CH-UA names HeadlessChrome');
-    const match = isbotMatch(userAgent.slice(0, inspected));
+    const match = isbotMatch(userAgent.slice(0, MAX_INSPECTED));
     if (match !== null) return bot(0.95, `User-Agent matches ${JSON.stringify(match.slice(0, 64))}`);
     return { isBot: false, isVerifiedBot: false, confidence: 0.5, provider: 'heuristic' };
   },

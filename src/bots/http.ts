@@ -22,7 +22,7 @@ const verdictReply = z.object({
 
 /** Everything else is passed on: which headers the client's bot-detection library adds is its own affair. */
 const withheld = new Set(['authorization', 'cookie', 'idempotency-key', 'proxy-authorization']);
-const maxReplyBytes = 16 * 1024;
+const MAX_REPLY_BYTES = 16 * 1024;
 
 /**
  * Asks a verdict service: `POST url` with `{requestId, ip, method, path, headers}`, answered by
@@ -62,7 +62,7 @@ export class HttpDetector implements BotDetector {
         headers: this.#headers,
         body: describe(evidence),
         timeoutMs: this.#timeoutMs,
-        maxReplyBytes,
+        maxReplyBytes: MAX_REPLY_BYTES,
       });
       if (status !== 200) return `verdict service answered ${status}`;
       const reply = verdictReply.safeParse(body);

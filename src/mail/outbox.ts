@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { isPlainAddress } from './address.ts';
 import type { KeptMail, Mail, Mailer, ReadyMail } from './contract.ts';
 
-const kept = 50;
+const KEPT_MAILS = 50;
 
 /** The development mailbox: nothing leaves the process; the last 50 mails can be read, and `onMail` hears of each at once. */
 export class Outbox implements Mailer {
@@ -42,7 +42,7 @@ export class Outbox implements Mailer {
 
   #keep(mail: KeptMail): void {
     this.#mails.push(mail);
-    if (this.#mails.length > kept) this.#mails.shift();
+    if (this.#mails.length > KEPT_MAILS) this.#mails.shift();
     this.#onMail(mail);
   }
 }

@@ -1,4 +1,4 @@
-const remembered = 32;
+const REMEMBERED = 32;
 
 /** How long recent sends took, so that a mail that is not sent holds its connection for as long. */
 export class Pace {
@@ -12,7 +12,7 @@ export class Pace {
 
   record(durationMs: number): void {
     this.#durationsMs[this.#next] = durationMs;
-    this.#next = (this.#next + 1) % remembered;
+    this.#next = (this.#next + 1) % REMEMBERED;
   }
 
   /**
