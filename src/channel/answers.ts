@@ -6,27 +6,27 @@ import { ERROR_CODES } from '../protocol/error-codes.ts';
 import { edgeRefusal, withLimit } from '../limits/edge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import { endedRefusal, viewOf } from '../voice/view.ts';
-import type { ChannelParts } from './parts.ts';
+import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
 /** The state to tell of a session that has not ended: of an end that is due but has not happened there is no reason to tell yet. */
-export function toldState(record: VoiceRecord, at: number, { sessions }: Pick<ChannelParts, 'sessions'>): VoiceState {
+export function toldState(record: VoiceRecord, at: number, { sessions }: Pick<ChannelDeps, 'sessions'>): VoiceState {
   const state = classify(record, at, sessions.limits);
   return state === 'ended' ? savedState(record, sessions.limits) : state;
 }
 
-export function attachedFrame(record: VoiceRecord, state: VoiceState, at: number, parts: ChannelParts): ServerFrame {
-  const { maxMinutes, maxIdleSec } = parts.sessions.limits;
+export function attachedFrame(record: VoiceRecord, state: VoiceState, at: number, deps: ChannelDeps): ServerFrame {
+  const { maxMinutes, maxIdleSec } = deps.sessions.limits;
   return {
     type: 'attached',
     session: viewOf(record, at),
     state,
-    heartbeat: { intervalSec: parts.heartbeatIntervalSec },
+    heartbeat: { intervalSec: deps.heartbeatIntervalSec },
     limits: { maxMinutes, maxIdleSec },
   };
 }
 
-export function endedFrame(reason: EndReason, { sessions }: Pick<ChannelParts, 'sessions'>): ServerFrame {
+export function endedFrame(reason: EndReason, { sessions }: Pick<ChannelDeps, 'sessions'>): ServerFrame {
   const { maxMinutes } = sessions.limits;
   const { code, userMessage } = endedRefusal(reason, maxMinutes);
   return { type: 'ended', code, reason, userMessage, maxMinutes };
@@ -44,6 +44,6 @@ export function refusalFrame({ code, error, userMessage, additions }: Refusal, i
 }
 
 /** The refusal of a frame that the window of its address has no room for. */
-export function windowRefusal(count: WindowCount, at: number, { edge }: Pick<ChannelParts, 'edge'>): Refusal {
+export function windowRefusal(count: WindowCount, at: number, { edge }: Pick<ChannelDeps, 'edge'>): Refusal {
   return edgeRefusal(withLimit(count, edge.perAddress), at);
 }

@@ -1,10 +1,10 @@
 import type { Accounts } from './accounts.ts';
-import type { ChannelParts } from './parts.ts';
+import type { ChannelDeps } from './deps.ts';
 import type { Places } from './places.ts';
 
 /** What the connections of a node share. */
 export interface Channel<Connection> {
-  readonly parts: ChannelParts;
+  readonly deps: ChannelDeps;
   readonly addresses: Accounts;
   readonly sessions: Accounts;
   readonly places: Places;

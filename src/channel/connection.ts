@@ -58,17 +58,17 @@ export class Connection implements SocketListener {
   }
 
   message(text: string): void {
-    const at = this.#channel.parts.clock.now();
+    const at = this.#channel.deps.clock.now();
     if (this.#spend(at)) this.#take(readFrame(text), at);
   }
 
   binary(): void {
-    const at = this.#channel.parts.clock.now();
+    const at = this.#channel.deps.clock.now();
     if (this.#spend(at)) this.#take(undefined, at);
   }
 
   ping(): void {
-    this.#spend(this.#channel.parts.clock.now());
+    this.#spend(this.#channel.deps.clock.now());
   }
 
   closed(): void {
@@ -106,7 +106,7 @@ export class Connection implements SocketListener {
     if (record === undefined || this.#untold(record, at) === undefined) return;
     // A heartbeat over HTTP or another socket may have moved the end: the warning is due only if the present record says so.
     // Where that cannot be read, the known record is the best guess.
-    const present = this.#channel.parts.sessions.find(record.id);
+    const present = this.#channel.deps.sessions.find(record.id);
     if (present instanceof Promise) void present.catch(() => record).then((found) => this.#warnOf(found ?? record, at));
     else this.#warnOf(present ?? record, at);
   }
@@ -143,7 +143,7 @@ export class Connection implements SocketListener {
 
   async #serveWaiting(work: Promise<void>, waiting: (ClientFrame | undefined)[]): Promise<void> {
     await work;
-    while (waiting.length > 0) await this.#serve(waiting.shift(), this.#channel.parts.clock.now());
+    while (waiting.length > 0) await this.#serve(waiting.shift(), this.#channel.deps.clock.now());
     this.#waiting = undefined;
   }
 
@@ -174,7 +174,7 @@ export class Connection implements SocketListener {
   }
 
   #attach({ sm_session_id, email }: Frame<'attach'>): Eventually<void> {
-    const { sessions, subjects, clock } = this.#channel.parts;
+    const { sessions, subjects, clock } = this.#channel.deps;
     // It listens before it reads, so that no transition falls between the two.
     this.#sessionId = sm_session_id;
     this.#channel.add(sm_session_id, this);
@@ -189,7 +189,7 @@ export class Connection implements SocketListener {
   }
 
   #attached(record: VoiceRecord, place: Place | undefined, at: number): Eventually<void> {
-    const { parts, places, sessions } = this.#channel;
+    const { deps, places, sessions } = this.#channel;
     if (place === undefined) return this.close(closeCode.tooMany, 'too many sockets of this session');
     if (this.#isOver) return places.leave(place);
     this.#place = place;
@@ -197,12 +197,12 @@ export class Connection implements SocketListener {
     // Its address has paid for this frame already.
     if (!sessions.spend(place.account, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
-    this.#state ??= toldState(record, at, parts);
-    this.send(attachedFrame(record, this.#state, at, parts));
+    this.#state ??= toldState(record, at, deps);
+    this.send(attachedFrame(record, this.#state, at, deps));
   }
 
   #heartbeat(session: VoiceRecord, { id, idleSec }: Frame<'heartbeat'>, at: number): Eventually<void> {
-    return andThen(this.#channel.parts.sessions.heartbeat(session.id, at, idleSec, anybody), (outcome) => {
+    return andThen(this.#channel.deps.sessions.heartbeat(session.id, at, idleSec, anybody), (outcome) => {
       if (outcome === undefined) return this.close(closeCode.unknownSession, 'unknown session');
       const { record, facts } = outcome;
       this.#record = record;
@@ -217,7 +217,7 @@ export class Connection implements SocketListener {
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
     this.#isReporting = true;
     try {
-      const { answer, endReason } = await answerUsage(record, frame, this.#address.name, at, this.#channel.parts);
+      const { answer, endReason } = await answerUsage(record, frame, this.#address.name, at, this.#channel.deps);
       if (answer !== undefined) this.send(answer);
       if (endReason !== null) await this.#answerEnd(record, endReason);
     } finally {
@@ -227,24 +227,24 @@ export class Connection implements SocketListener {
   }
 
   #end({ id }: VoiceRecord, at: number): Eventually<void> {
-    return andThen(this.#channel.parts.sessions.end(id, 'closed_by_client', at), (outcome) => {
+    return andThen(this.#channel.deps.sessions.end(id, 'closed_by_client', at), (outcome) => {
       this.#tellEnd(outcome?.record.endReason ?? 'closed_by_client');
     });
   }
 
   #answerEnd(record: VoiceRecord, reason: EndReason): Eventually<void> {
     this.#tellEnd(reason);
-    return endLoginOnViolation(record, reason, this.#channel.parts);
+    return endLoginOnViolation(record, reason, this.#channel.deps);
   }
 
   #tellEnd(reason: EndReason): void {
-    this.send(endedFrame(reason, this.#channel.parts));
+    this.send(endedFrame(reason, this.#channel.deps));
     this.close(closeCode.sessionOver, reason);
   }
 
   #untold(record: VoiceRecord, at: number): Warning | undefined {
     return this.#state === 'engaged'
-      ? untoldWarning(record, at, this.#channel.parts.sessions.limits, this.#warned)
+      ? untoldWarning(record, at, this.#channel.deps.sessions.limits, this.#warned)
       : undefined;
   }
 
@@ -264,7 +264,7 @@ export class Connection implements SocketListener {
 
   /** The socket stays: the client may try the frame again. */
   #fail(fault: unknown, frame: ClientFrame): void {
-    this.#channel.parts.events.faulted(fault, undefined, 'channel');
+    this.#channel.deps.events.faulted(fault, undefined, 'channel');
     this.send(faultFrame(fault, frame));
     if (frame.type === 'attach') this.#detach();
   }

@@ -7,7 +7,7 @@ import { Accounts } from './accounts.ts';
 import { toldState } from './answers.ts';
 import type { Channel } from './channel.ts';
 import { Connection } from './connection.ts';
-import type { ChannelParts } from './parts.ts';
+import type { ChannelDeps } from './deps.ts';
 import { MAX_SOCKETS, Places } from './places.ts';
 import { Resync } from './resync.ts';
 import type { Socket, SocketListener } from './socket.ts';
@@ -16,7 +16,7 @@ const ATTACH_MS = 5000;
 /** Sessions that are looked at together after a gap. */
 const PAGE = 1000;
 
-export interface HubParts extends ChannelParts {
+export interface HubDeps extends ChannelDeps {
   readonly bus: Bus;
   /** The sockets of each session, over all nodes. */
   readonly sockets: Leases;
@@ -33,7 +33,7 @@ const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed(
 
 /** The sockets of this node. Pushes reach a socket on whichever node it hangs, because every node hears the bus. */
 export class Hub implements Channel<Connection> {
-  readonly parts: ChannelParts;
+  readonly deps: ChannelDeps;
   readonly addresses: Accounts;
   readonly sessions: Accounts;
   readonly places: Places;
@@ -46,10 +46,10 @@ export class Hub implements Channel<Connection> {
   /** Sessions that the bus told of since the present look began. */
   #moved: Set<string> | undefined;
 
-  constructor(parts: HubParts) {
-    this.parts = parts;
-    const { frames, maxSocketsPerAddress, sockets, onError } = parts;
-    const at = parts.clock.now();
+  constructor(deps: HubDeps) {
+    this.deps = deps;
+    const { frames, maxSocketsPerAddress, sockets, onError } = deps;
+    const at = deps.clock.now();
     // An address may send what so many sessions may, were all of them open at as many pages as they can be.
     const sessions = Math.ceil(maxSocketsPerAddress / MAX_SOCKETS);
     this.sessions = new Accounts({ sockets: MAX_SOCKETS, ...frames }, at);
@@ -58,8 +58,8 @@ export class Hub implements Channel<Connection> {
       at,
     );
     this.places = new Places(this.sessions, sockets, onError);
-    this.#resync = new Resync(parts.bus, at, () => this.#look(), onError);
-    this.#stopListening = parts.bus.subscribe((message) => {
+    this.#resync = new Resync(deps.bus, at, () => this.#look(), onError);
+    this.#stopListening = deps.bus.subscribe((message) => {
       if (message.type === 'session.moved') {
         this.#moved?.add(message.sessionId);
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
@@ -85,7 +85,7 @@ export class Hub implements Channel<Connection> {
   }
 
   expect(connection: Connection): void {
-    this.#expected.set(connection, this.parts.clock.now());
+    this.#expected.set(connection, this.deps.clock.now());
   }
 
   add(sessionId: string, connection: Connection): void {
@@ -109,7 +109,7 @@ export class Hub implements Channel<Connection> {
    * their sessions; call it about every second.
    */
   tick(): void {
-    const at = this.parts.clock.now();
+    const at = this.deps.clock.now();
     for (const [connection, since] of this.#expected) {
       if (at - since >= ATTACH_MS) connection.close(closeCode.noAttach, 'no attach in time');
     }
@@ -149,7 +149,7 @@ export class Hub implements Channel<Connection> {
     let isWhole = true;
     try {
       for (let from = 0; from < ids.length; from += PAGE) {
-        const found = await this.parts.sessions.lookUp(ids.slice(from, from + PAGE));
+        const found = await this.deps.sessions.lookUp(ids.slice(from, from + PAGE));
         for (const record of found.records) this.#tell(record, moved);
         isWhole &&= found.isWhole;
       }
@@ -163,7 +163,7 @@ export class Hub implements Channel<Connection> {
   #tell(record: VoiceRecord, moved: ReadonlySet<string>): void {
     const { id, endReason } = record;
     if (endReason === null && moved.has(id)) return;
-    const state = endReason === null ? toldState(record, this.parts.clock.now(), this.parts) : 'ended';
+    const state = endReason === null ? toldState(record, this.deps.clock.now(), this.deps) : 'ended';
     for (const connection of this.#of(id)) connection.push(state, endReason);
   }
 
@@ -172,7 +172,7 @@ export class Hub implements Channel<Connection> {
     for (const connection of this.#all()) {
       const { record } = connection;
       if (record?.subject !== subject) continue;
-      if (nearsCeiling(after, entry, this.parts.limitsOf(record.caller, record.tenantId, record.keyId)))
+      if (nearsCeiling(after, entry, this.deps.limitsOf(record.caller, record.tenantId, record.keyId)))
         connection.send({ type: 'warning', reason: 'quota' });
     }
   }

@@ -4,7 +4,7 @@ import { toMicroDollars } from '../quota/dollars.ts';
 import { reportUsage } from '../quota/report-usage.ts';
 import { subjectOfSession } from '../quota/session-proof.ts';
 import { refusalFrame, windowRefusal } from './answers.ts';
-import type { ChannelParts } from './parts.ts';
+import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
 export interface UsageAnswer {
@@ -24,26 +24,26 @@ export async function answerUsage(
   { id, tokens, dollars }: Extract<ClientFrame, { type: 'usage' }>,
   address: string,
   atMs: number,
-  parts: ChannelParts,
+  deps: ChannelDeps,
 ): Promise<UsageAnswer> {
-  const count = await parts.edge.byAddress(address, atMs);
+  const count = await deps.edge.byAddress(address, atMs);
   if (!count.allowed) {
-    const refusal = windowRefusal(count, atMs, parts);
-    parts.events.refused(refusal.code, 'usage frame', undefined, refusal.error);
+    const refusal = windowRefusal(count, atMs, deps);
+    deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error);
     return { answer: refusalFrame(refusal, id), endReason: null };
   }
   // The socket may have missed the end.
-  const record = (await parts.sessions.find(attached.id)) ?? attached;
+  const record = (await deps.sessions.find(attached.id)) ?? attached;
   const { endReason } = record;
-  const who = await subjectOfSession(record, false, atMs, parts);
+  const who = await subjectOfSession(record, false, atMs, deps);
   const result =
     who instanceof Refusal
       ? who
-      : await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey: id, atMs }, parts);
+      : await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey: id, atMs }, deps);
   if (!(result instanceof Refusal)) return { answer: { type: 'usage', id, usage: result }, endReason };
   const { code } = result;
   if (code === 'SESSION_DURATION_EXCEEDED') return { answer: undefined, endReason };
-  parts.events.refused(code, 'usage frame', undefined, result.error);
+  deps.events.refused(code, 'usage frame', undefined, result.error);
   return {
     answer: refusalFrame(result, id),
     endReason: code === 'DAILY_QUOTA_EXCEEDED' ? (endReason ?? 'quota_exceeded') : endReason,

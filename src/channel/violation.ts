@@ -1,7 +1,7 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { isViolation } from '../voice/view.ts';
-import type { ChannelParts } from './parts.ts';
+import type { ChannelDeps } from './deps.ts';
 
 /**
  * Destroys the login that opened a console session when its client is answered with a violation, as over HTTP (contract section 5).
@@ -10,7 +10,7 @@ import type { ChannelParts } from './parts.ts';
 export function endLoginOnViolation(
   { loginId }: VoiceRecord,
   reason: EndReason,
-  { logins, clock }: Pick<ChannelParts, 'logins' | 'clock'>,
+  { logins, clock }: Pick<ChannelDeps, 'logins' | 'clock'>,
 ): Eventually<void> {
   if (loginId !== null && isViolation(reason))
     return logins.destroy(loginId, 'violation', clock.now()).then(() => undefined);

@@ -9,7 +9,7 @@ const OPENAI_CALLS = 'https://api.openai.com/v1/realtime/calls';
 const SPEECH = /^(input_audio_buffer|output_audio_buffer|response)\./;
 
 /** What a call needs of its session. */
-export interface CallParts {
+export interface CallDeps {
   readonly session: Session;
   /** The microphone, unless the page gave a stream. */
   readonly open: () => Promise<MediaStream>;
@@ -23,8 +23,8 @@ export interface CallParts {
  * Joins a WebRTC call of OpenAI's shape: an SDP offer with the client secret, answered with an SDP. However the call ends, or does
  * not begin, it is by the signal of `hangUp`, which closes the peer and gives the microphone back.
  */
-export async function callProvider(parts: CallParts, options: AudioOptions): Promise<AudioCall> {
-  const { session, open, send, hangUp, tell } = parts;
+export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
+  const { session, open, send, hangUp, tell } = deps;
   const { signal } = hangUp;
   signal.throwIfAborted();
   if (session.clientSecret.value.startsWith('ek_local_'))

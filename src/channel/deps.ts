@@ -5,7 +5,7 @@ import type { UsageParts } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';
 
 /** What the channel needs of the service. */
-export interface ChannelParts extends UsageParts {
+export interface ChannelDeps extends UsageParts {
   readonly subjects: Subjects;
   readonly logins: Pick<AuthSessions, 'destroy'>;
   readonly edge: Pick<EdgeLimits, 'byAddress' | 'perAddress'>;
