@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { touch } from '../../machines/voice-session/fast-path.ts';
+import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { anyEvents, anyLimits, heartbeat, lastLive, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
 
@@ -19,11 +20,15 @@ function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) 
 
 describe('The fast path of a heartbeat', () => {
   test('answers as the machine does, and answers whenever no state moves', () => {
-    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, at, idleSec) => {
+    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, time, idleSec) => {
       const { record, state } = play(opened(), limits, events);
-      const decided = play(record, limits, [heartbeat(at, idleSec)]);
-      const movesNothing = state === 'engaged' && decided.facts.length === 0;
-      expect(touch(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
+      const deadline = nextDeadline(record, limits);
+      const edges = deadline === Infinity ? [] : [deadline - 1, deadline, deadline + 1];
+      for (const at of [time, ...edges]) {
+        const decided = play(record, limits, [heartbeat(at, idleSec)]);
+        const movesNothing = state === 'engaged' && decided.facts.length === 0;
+        expect(touch(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
+      }
     });
     fc.assert(holds, { numRuns: 500 });
   });
