@@ -24,16 +24,16 @@ const BATCH = 1000;
 export class HistoryWriter {
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;
-  readonly #hears: HistoryListener;
+  readonly #listener: HistoryListener;
   readonly #waiting = new Map<string, VoiceRecord>();
   #isAway = false;
   /** Transitions that come together are written together, and wait for no touches. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
-  constructor(history: VoiceHistory, limits: VoiceLimits, hears: HistoryListener) {
+  constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener) {
     this.#history = history;
     this.#limits = limits;
-    this.#hears = hears;
+    this.#listener = listener;
     this.#saveTransition = grouped(async (records) => {
       await this.#save(records);
       return records.map(() => undefined);
@@ -68,7 +68,7 @@ export class HistoryWriter {
   async #flushSome(records: readonly VoiceRecord[]): Promise<void> {
     await this.#save(records);
     const live = records.filter(({ endedAtMs }) => endedAtMs === null).map(({ id }) => id);
-    for (const record of await this.#history.endedAmong(live)) this.#hears.over(record);
+    for (const record of await this.#history.endedAmong(live)) this.#listener.over(record);
   }
 
   /**
@@ -94,7 +94,7 @@ export class HistoryWriter {
     if (rows.length > 0) this.#isAway = false;
     for (const record of records) {
       if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
-      if (record.endedAtMs !== null && ended.delete(record.id)) this.#hears.ended(record);
+      if (record.endedAtMs !== null && ended.delete(record.id)) this.#listener.ended(record);
     }
   }
 }

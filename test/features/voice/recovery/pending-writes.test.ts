@@ -126,7 +126,7 @@ describe('A flush', () => {
 
   test('keeps what was added while it was under way', async () => {
     await node.hold(session);
-    const { load } = node.live.registry;
+    const load = node.live.registry.load.bind(node.live.registry);
     node.live.registry.load = (id) => {
       pending.add(over);
       return load(id);
@@ -138,7 +138,7 @@ describe('A flush', () => {
 
   test('goes on with the others when one record fails, and tells of the failure', async () => {
     const broken: VoiceRecord = { ...beaten, id: `s:${'1'.repeat(32)}:${'A'.repeat(22)}`, subject: '1'.repeat(32) };
-    const { load } = node.live.registry;
+    const load = node.live.registry.load.bind(node.live.registry);
     node.live.registry.load = (id) => (id === broken.id ? Promise.reject(new Error('cannot be read')) : load(id));
     pending.add(broken);
     pending.add(beaten);

@@ -14,7 +14,7 @@ import { ManualClock } from '../../../support/clock.ts';
 type Refusal = 'nothing' | 'writes' | 'everything';
 
 /** A history in memory, of which a part may be away. */
-export class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | 'active'> {
+class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | 'active'> {
   readonly rows = new Map<string, VoiceRecord>();
   isAway = false;
 
