@@ -13,7 +13,8 @@ import type { Windows } from '../../src/stores/windows/contract.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
-import { atEach, operatorsOf, outcomeOf, recoveryOf, startProxy, type Proxy } from './support.ts';
+import { startWay } from '../database/support/way.ts';
+import { atEach, operatorsOf, outcomeOf, recoveryOf, startProxy, type Outcome, type Proxy } from './support.ts';
 import { BUSY } from '../support/busy.ts';
 
 const ANSWER_MS = 1500 * BUSY;
@@ -114,6 +115,36 @@ describe.skipIf(skipped !== undefined)(`Redis in trouble ${skipped ?? ''}`, () =
   describe('a bad way to the server', () => {
     badWay();
   });
+
+  test('one of three masters frozen before the first call: what belongs to the others is served', async () => {
+    const service = await startRedisCluster();
+    service.freeze(1);
+    const node = openNode(service.urls);
+    const ids = Array.from({ length: 100 }, () => voiceRecord().id);
+    const ask = () => Promise.all(ids.map((id) => outcomeOf(() => node.registry.load(id))));
+    const served = async () => (await ask()).filter(({ fault }) => fault === undefined).length;
+    await expect.poll(served).toBeGreaterThan(30);
+    const outcomes = await ask();
+    expect(outcomes.filter(({ fault }) => fault instanceof Unavailable).length).toBeGreaterThan(0);
+    for (const { ms } of outcomes) expect(ms).toBeLessThan(ANSWER_MS);
+    service.thaw();
+    await node.close();
+    await service.stop();
+  });
+
+  test('made a replica while the name leads to another server: written to there', async () => {
+    const [old, next] = [await startRedis(), await startRedis()];
+    const way = await startWay(old.url);
+    const node = openNode([way.url]);
+    const write = () => node.registry.insert(voiceRecord());
+    await recoveryOf(write);
+    await atEach(old, ['REPLICAOF', '127.0.0.1', new URL(next.url).port]);
+    way.lead(next.url);
+    expect(await recoveryOf(write)).toBeLessThan(RECOVERY_MS);
+    await node.close();
+    await way.close();
+    await Promise.all([old.stop(), next.stop()]);
+  });
 });
 
 function faults(start: () => Promise<RedisService>): void {
@@ -148,6 +179,19 @@ function faults(start: () => Promise<RedisService>): void {
     await expectRecovery(node);
     expect(await stop()).toBeLessThan(ANSWER_MS);
     expect(node.redis.pending).toBe(0);
+  });
+
+  test('frozen while more and more is asked: nobody waits longer', async () => {
+    service.freeze();
+    const asked: Promise<Outcome>[] = [];
+    for (let n = 0; n < 200; n += 1) {
+      asked.push(outcomeOf(() => node.registry.load(voiceRecord().id)));
+      await pause(10);
+    }
+    for (const { ms, fault } of await Promise.all(asked)) {
+      expect(fault).toBeInstanceOf(Unavailable);
+      expect(ms).toBeLessThan(ANSWER_MS);
+    }
   });
 
   test('killed and started anew: refused in time, and served again soon after', async () => {
