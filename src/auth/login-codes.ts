@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Refusal, throwUnlessUnavailable, Unavailable } from '../kernel/errors.ts';
 import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';
@@ -94,7 +94,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
       return { expiresInSec: limits.expiryMinutes * 60 };
     } catch (error) {
       mail?.drop();
-      const given = budget.giveBack(taken).catch(unlessUnavailable);
+      const given = budget.giveBack(taken).catch(throwUnlessUnavailable);
       // A database that has just been waited for in vain is not waited for again.
       if (error instanceof Unavailable && error.dependency === 'database') given.catch(() => {});
       else await given;
@@ -164,9 +164,4 @@ function tooManySends(waitMs: number): Refusal {
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1000));
   const error = `too many codes were requested for this address: wait ${retryAfter} s`;
   return new Refusal('RATE_LIMIT_EXCEEDED', error, { retryAfter });
-}
-
-/** For what is done on the way out: the first failure is the one to tell. */
-function unlessUnavailable(error: unknown): void {
-  if (!(error instanceof Unavailable)) throw error;
 }

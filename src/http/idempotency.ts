@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Refusal, Unavailable } from '../kernel/errors.ts';
+import { Refusal, throwUnlessUnavailable } from '../kernel/errors.ts';
 import type { Claim, Found, Replays } from '../stores/replays/contract.ts';
 import type { HttpRequest } from './message.ts';
 import type { Answer } from './route.ts';
@@ -83,12 +83,8 @@ async function claimed(
         ? replays.release(keyHash, token)
         : replays.keep(keyHash, token, seal(JSON.stringify(result.body), key), atMs + KEEP_MS);
     // The work is done or refused: that is what the caller must hear, whatever becomes of a repeat.
-    await kept.catch(unlessUnavailable);
+    await kept.catch(throwUnlessUnavailable);
   }
-}
-
-function unlessUnavailable(error: unknown): void {
-  if (!(error instanceof Unavailable)) throw error;
 }
 
 /** Whether an Idempotency-Key has a length that is kept. */

@@ -96,3 +96,8 @@ export class Unavailable extends Error {
     this.dependency = dependency;
   }
 }
+
+/** For a `catch` where a dependency that is away changes nothing for the caller. @throws every other fault, as it is */
+export function throwUnlessUnavailable(fault: unknown): void {
+  if (!(fault instanceof Unavailable)) throw fault;
+}
