@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Trace } from '../actors/host.ts';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import { ifAway } from '../kernel/if-away.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
 import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
@@ -96,7 +97,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
       return { expiresInSec: limits.expiryMinutes * 60 };
     } catch (error) {
       mail?.drop();
-      const given = budget.giveBack(taken).catch(unlessUnavailable);
+      const given = budget.giveBack(taken).catch(ifAway(() => undefined));
       // A database that has just been waited for in vain is not waited for again.
       if (error instanceof Unavailable && error.dependency === 'database') given.catch(() => {});
       else await given;
@@ -164,9 +165,4 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
 
 function tooManySends(waitMs: number): Refusal {
   return mustWait('Too many codes were requested for this address', waitMs, 0);
-}
-
-/** For what is done on the way out: the first failure is the one to tell. */
-function unlessUnavailable(error: unknown): void {
-  if (!(error instanceof Unavailable)) throw error;
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Unavailable } from '../kernel/errors.ts';
+import { ifAway } from '../kernel/if-away.ts';
 import { MAX_KEY, MIN_CREATE_KEY } from '../protocol/idempotency.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Claim, Found, Replays } from '../stores/replays/contract.ts';
@@ -82,12 +82,8 @@ async function claimed(
         ? replays.release(keyHash, token)
         : replays.keep(keyHash, token, seal(JSON.stringify(result.body), key), atMs + KEEP_MS);
     // The work is done or refused: that is what the caller must hear, whatever becomes of a repeat.
-    await kept.catch(unlessUnavailable);
+    await kept.catch(ifAway(() => undefined));
   }
-}
-
-function unlessUnavailable(error: unknown): void {
-  if (!(error instanceof Unavailable)) throw error;
 }
 
 /** Whether an Idempotency-Key has a length that is kept. */

@@ -11,10 +11,8 @@ const REFRESH_MS = 200;
 const MAP_SHARE = 0.85;
 
 /**
- * Redis Cluster: a map from tags to masters, one link a master, the map read again when a server redirects or is lost.
- *
- * It is our own, because node-redis's cluster puts every command through its routing policies, and waits as a whole when one master
- * hangs; here the tags of the other masters go on.
+ * Redis Cluster: a map from tags to masters, one link a master, the map read again when a server redirects or is lost. A master that
+ * hangs delays nobody but its own tags; with node-redis's cluster it delays all (docs/decisions/0010).
  */
 export function createClusterRoute(seeds: readonly string[], deadlineMs: number): Route {
   const links = new Map<string, ServerLink>();

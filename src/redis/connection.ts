@@ -17,9 +17,9 @@ export interface RedisOptions {
   readonly maxPending?: number;
 }
 
-/** Who listens on a channel. */
-export interface Ear {
-  /** Whether it hears. */
+/** A channel that is listened to. */
+export interface Subscription {
+  /** Whether messages arrive. */
   readonly isUp: boolean;
   close(): Promise<void>;
 }
@@ -33,10 +33,10 @@ export interface Redis {
   /** Tells all who listen on a channel, on whatever server of a cluster. */
   publish(channel: string, text: string): Promise<void>;
   /**
-   * Hears a channel over a connection of its own, also after that was lost and is up again.
-   * @param onUp is told each time that it hears from now on
+   * Listens to a channel over a connection of its own, which comes back after every loss.
+   * @param onUp is told each time that messages arrive from now on
    */
-  listen(channel: string, hear: (text: string) => void, onUp: () => void): Ear;
+  listen(channel: string, onMessage: (text: string) => void, onUp: () => void): Subscription;
   /** The time of the store, in milliseconds since the Unix epoch: of one server, the same for every node. */
   timeMs(): Promise<number>;
   /** Tries on every server all that the operations do, writes included. */
@@ -62,7 +62,7 @@ export function openRedis(options: RedisOptions): Redis {
   const route: Route = urls.length === 1 ? createSingleRoute(urls[0] ?? '') : createClusterRoute(urls, deadlineMs);
   const batch = new Batch(route, { deadlineMs, maxPending });
   const before = `${prefix}:`;
-  const ears = new Map<ServerLink, string>();
+  const subscriptions = new Map<ServerLink, string>();
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));
 
   return {
@@ -75,20 +75,20 @@ export function openRedis(options: RedisOptions): Redis {
       await send(['PUBLISH', before + channel, text]);
     },
 
-    listen(channel, hear, onUp) {
-      const ear = new ServerLink(urls, async (client) => {
-        await client.subscribe(before + channel, hear);
+    listen(channel, onMessage, onUp) {
+      const link = new ServerLink(urls, async (client) => {
+        await client.subscribe(before + channel, onMessage);
         onUp();
       });
-      ears.set(ear, channel);
-      ear.open();
+      subscriptions.set(link, channel);
+      link.open();
       return {
         get isUp() {
-          return ear.isUp;
+          return link.isUp;
         },
         async close() {
-          ears.delete(ear);
-          await ear.close();
+          subscriptions.delete(link);
+          await link.close();
         },
       };
     },
@@ -105,15 +105,15 @@ export function openRedis(options: RedisOptions): Redis {
     },
 
     async probeChannels() {
-      for (const [ear, channel] of ears) {
-        if (ear.down !== undefined) throw ear.down;
+      for (const [link, channel] of subscriptions) {
+        if (link.down !== undefined) throw link.down;
         // Nobody takes an empty text for a message.
         await send(['PUBLISH', before + channel, '']);
       }
     },
 
     async close() {
-      await Promise.all([route.close(), ...[...ears.keys()].map((ear) => ear.close())]);
+      await Promise.all([route.close(), ...[...subscriptions.keys()].map((link) => link.close())]);
     },
   };
 }

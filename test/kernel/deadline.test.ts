@@ -1,3 +1,4 @@
+/* oxlint-disable unicorn/require-post-message-target-origin -- threads have no origin */
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { deadline } from '../../src/kernel/deadline.ts';

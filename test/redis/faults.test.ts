@@ -13,6 +13,7 @@ import type { Windows } from '../../src/stores/windows/contract.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
 import { reasonToSkipRedis, startRedis, startRedisCluster, type RedisService } from '../support/services/redis.ts';
+import { startWay } from '../database/support/way.ts';
 import { atEach, faultOf, operatorsOf, recoveryOf, startProxy, type Proxy } from './support.ts';
 
 const HOUR_MS = 3_600_000;
@@ -113,6 +114,36 @@ describe.skipIf(skipped !== undefined)(`Redis in trouble ${skipped ?? ''}`, () =
   describe('a bad way to the server', () => {
     badWay();
   });
+
+  test('one of three masters frozen before the first call: what belongs to the others is served', async () => {
+    const service = await startRedisCluster();
+    service.freeze(1);
+    const node = openNode(service.urls);
+    const ids = Array.from({ length: 100 }, () => voiceRecord().id);
+    const ask = () => Promise.all(ids.map((id) => faultOf(() => node.registry.load(id))));
+    const served = async () => (await ask()).filter((fault) => fault === undefined).length;
+    await expect.poll(served).toBeGreaterThan(30);
+    const faulted = (await ask()).filter((fault) => fault !== undefined);
+    expect(faulted.length).toBeGreaterThan(0);
+    expect(faulted.filter((fault) => !(fault instanceof Unavailable))).toEqual([]);
+    service.thaw();
+    await node.close();
+    await service.stop();
+  });
+
+  test('made a replica while the name leads to another server: written to there', async () => {
+    const [old, next] = [await startRedis(), await startRedis()];
+    const way = await startWay(old.url);
+    const node = openNode([way.url]);
+    const write = () => node.registry.insert(voiceRecord());
+    await recoveryOf(write);
+    await atEach(old, ['REPLICAOF', '127.0.0.1', new URL(next.url).port]);
+    way.lead(next.url);
+    await recoveryOf(write);
+    await node.close();
+    await way.close();
+    await Promise.all([old.stop(), next.stop()]);
+  });
 });
 
 function faults(start: () => Promise<RedisService>): void {
@@ -147,6 +178,16 @@ function faults(start: () => Promise<RedisService>): void {
     await expectRecovery(node);
     await stop();
     expect(node.redis.pending).toBe(0);
+  });
+
+  test('frozen while more and more is asked: each is refused, and none waits for the others', async () => {
+    service.freeze();
+    const asked: Promise<unknown>[] = [];
+    for (let n = 0; n < 200; n += 1) {
+      asked.push(faultOf(() => node.registry.load(voiceRecord().id)));
+      await pause(10);
+    }
+    expect((await Promise.all(asked)).filter((fault) => !(fault instanceof Unavailable))).toEqual([]);
   });
 
   test('killed and started anew: every call is answered, and served again once it is back', async () => {

@@ -1,16 +1,12 @@
-import { renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 
-/** Unix socket paths end at 108 bytes on Linux and 104 on macOS; room is left for a candidate's suffix. */
-const MAX_SOCKET_PATH = 90;
-
-/** Far longer than it takes to see a dead lock and to replace it; see `takeOver`. */
-const SETTLE_MS = 150;
+/** Unix socket paths end at 108 bytes on Linux and 104 on macOS. */
+const MAX_SOCKET_PATH = 100;
 
 /** How long a live but busy holder may take to tell its pid. */
 const ANSWER_MS = 1_000;
@@ -35,52 +31,57 @@ export class DirectoryInUse extends Error {
  * @throws DirectoryInUse, naming the holder's pid.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  const place = await socketPlace(directory);
+  const { path, handle } = await socketPlace(directory);
   try {
-    const token = `${process.pid} ${randomBytes(8).toString('hex')}`;
-    const server = (await listen(token, place.path)) ?? (await takeOver(token, place.path));
-    if (typeof server === 'string') {
-      throw new DirectoryInUse(directory, server.split(' ')[0] || '(unknown)');
-    }
+    const server = (await listen(path)) ?? (await replaceDead(path));
+    if (typeof server === 'string') throw new DirectoryInUse(directory, server || '(unknown)');
     return {
       release: async () => {
-        rmSync(place.path, { force: true });
+        // It takes the socket's file along.
         await new Promise((resolve) => server.close(resolve));
-        await place.handle?.close();
+        await handle?.close();
       },
     };
   } catch (error) {
-    await place.handle?.close();
+    await handle?.close();
     throw error;
   }
 }
 
 /**
- * Replaces a dead lock. Two processes may both see it dead, and each may rename its own socket over it: the last one wins, so each waits
- * until all others must have done so, then looks who answers (Fischer's mutual exclusion).
+ * Takes the place of a dead socket. Several processes may see that it is dead; only the one that makes the file which claims this very
+ * socket removes it. So nobody removes a live socket: it has another identity.
  *
  * @returns the listening server, or what the present holder says.
  */
-async function takeOver(token: string, path: string): Promise<Server | string> {
-  const candidate = `${path}.${process.pid}`;
-  rmSync(candidate, { force: true });
-  const server = await listen(token, candidate);
-  let holder = await holderOf(path);
-  if (server && holder === undefined) {
-    renameSync(candidate, path);
-    await pause(SETTLE_MS);
-    holder = await holderOf(path);
-    if (holder === token) {
-      return server;
-    }
+async function replaceDead(path: string): Promise<Server | string> {
+  const dead = identityOf(path);
+  const holder = await holderOf(path);
+  if (holder !== undefined) return holder;
+  const claim = `${path}.${dead}`;
+  try {
+    closeSync(openSync(claim, 'wx'));
+  } catch {
+    return `(starting; if none is, remove ${claim})`;
   }
-  server?.close();
-  return holder ?? '';
+  try {
+    if (dead !== undefined && dead === identityOf(path)) rmSync(path);
+    return (await listen(path)) ?? (await holderOf(path)) ?? '';
+  } finally {
+    rmSync(claim);
+  }
 }
 
-function listen(token: string, path: string): Promise<Server | undefined> {
+/** Tells the file of a socket from every other that has or had its name; undefined when there is none. */
+function identityOf(path: string): string | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat && `${stat.ino}-${stat.mtimeNs}`;
+}
+
+/** @returns undefined when the path is taken, also by a dead socket. */
+function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.on('error', () => {}).end(token));
+    const server = createServer((socket) => socket.on('error', () => {}).end(String(process.pid)));
     server.unref();
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') {
@@ -93,7 +94,7 @@ function listen(token: string, path: string): Promise<Server | undefined> {
   });
 }
 
-/** What the holder says; empty when it is alive but silent, undefined when nobody listens. */
+/** The holder's pid; empty when it is alive but silent, undefined when nobody listens. */
 function holderOf(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let said = '';

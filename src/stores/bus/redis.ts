@@ -63,13 +63,13 @@ export function createRedisBus({ redis, onError }: RedisBusParts): RedisBus {
     onError(error);
   }
 
-  const ear = redis.listen(CHANNEL, hear, hearGap);
+  const subscription = redis.listen(CHANNEL, hear, hearGap);
   // It fails as often as Redis is still away.
   const stopTelling = repeat(TELL_GAP_MS, tellGap, () => undefined);
 
   return {
     get isHearing() {
-      return ear.isUp;
+      return subscription.isUp;
     },
 
     publish(message: BusMessage) {
@@ -92,7 +92,7 @@ export function createRedisBus({ redis, onError }: RedisBusParts): RedisBus {
     async close() {
       await Promise.all(underWay);
       await stopTelling();
-      await ear.close();
+      await subscription.close();
     },
   };
 }

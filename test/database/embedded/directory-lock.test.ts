@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { lockDirectory } from '../../../src/database/embedded/directory-lock.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
@@ -61,6 +62,19 @@ describe('the lock of a data directory', () => {
       ),
     );
     expect(outcomes.sort()).toEqual(['open', 'refused', 'refused', 'refused']);
+  });
+
+  test('has one winner when many that saw it dead replace it, however slow each of them is', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    const listens = `require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
+    spawnSync(process.execPath, ['-e', listens, `${directory}.lock`]);
+    expect(existsSync(`${directory}.lock`)).toBe(true);
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => lockDirectory(directory)));
+    const winners = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    expect(winners).toHaveLength(1);
+    await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid}:`);
+    await winners[0]?.release();
+    expect(readdirSync(dirname(directory))).toEqual([]);
   });
 
   test('works for a path that is too long for a socket, through a link, and with a directory that is reached in two ways', async () => {

@@ -18,8 +18,8 @@ export interface RedisService {
   readonly url: string;
   /** One URL a node. */
   readonly urls: readonly string[];
-  /** Stops all nodes as a hung machine would: connections stay open and say nothing. */
-  freeze(): void;
+  /** Stops nodes, all by default, as a hung machine would: connections stay open and say nothing. */
+  freeze(count?: number): void;
   thaw(): void;
   /** Loses every key of every node. */
   flush(): Promise<void>;
@@ -115,11 +115,12 @@ async function clusterIsWhole({ port }: Node): Promise<void> {
 
 function serviceOf(nodes: readonly Node[], watchdog: Watchdog, settle: () => Promise<void>): RedisService {
   const urls = nodes.map(({ port }) => `redis://127.0.0.1:${port}`);
-  const signal = (name: NodeJS.Signals): void => nodes.forEach(({ server }) => void server.kill(name));
+  const signal = (name: NodeJS.Signals, count = nodes.length): void =>
+    nodes.slice(0, count).forEach(({ server }) => void server.kill(name));
   return {
     url: urls.join(','),
     urls,
-    freeze: () => signal('SIGSTOP'),
+    freeze: (count) => signal('SIGSTOP', count),
     thaw: () => signal('SIGCONT'),
     async flush() {
       await Promise.all(nodes.map(({ port }) => run(cli(), ['-p', String(port), 'flushall', 'sync'])));
