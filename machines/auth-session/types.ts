@@ -2,7 +2,7 @@ export type AuthState = 'active' | 'destroyed';
 
 export type DestroyReason = 'logout' | 'expired' | 'violation' | 'revoked' | 'replaced';
 
-/** One login of a console user. Times are milliseconds since the Unix epoch. */
+/** One login of a console user. Times are milliseconds since the Unix epoch. Only the machine makes one, by its OPEN event. */
 export interface AuthRecord {
   /** Prefix auth_. */
   readonly id: string;
@@ -23,7 +23,9 @@ export interface AuthLimits {
   readonly absoluteHours: number;
 }
 
+/** Every event carries its time: machines have no clock of their own. */
 export type AuthEvent =
+  | { readonly type: 'OPEN'; readonly at: number; readonly id: string; readonly email: string }
   | { readonly type: 'ACTIVITY'; readonly at: number }
   | { readonly type: 'DESTROY'; readonly at: number; readonly reason: Exclude<DestroyReason, 'expired'> }
   | { readonly type: 'CLOCK'; readonly at: number };

@@ -1,48 +1,65 @@
-import { assign, emit, setup } from 'xstate';
+import { assertEvent, assign, emit, setup } from 'xstate';
 import { attemptsKeptForAsker, sameHash } from './selectors.ts';
 import type { ChallengeEvent, ChallengeFact, ChallengeRecord } from './types.ts';
 
-function closed(record: ChallengeRecord, outcome: ChallengeRecord['outcome']): ChallengeRecord {
-  return { ...record, outcome, version: record.version + 1 };
+/** The end of a record, with the attempt that led to it if one did. It ends once: later events find the machine in a final state. */
+function endOf(
+  { attempts, version }: ChallengeRecord,
+  outcome: ChallengeRecord['outcome'],
+  attempt: 0 | 1,
+): Partial<ChallengeRecord> {
+  return { attempts: attempts + attempt, outcome, version: version + 1 };
 }
 
-function attempted(record: ChallengeRecord): ChallengeRecord {
-  return { ...record, attempts: record.attempts + 1 };
-}
-
-/** The law of an e-mailed code (specification section 5.2, contract section 6): single use, a bounded number of attempts, an expiry. */
+/**
+ * The law of an e-mailed code (docs/contract.md, section 6): ISSUE makes its record, which is the machine's context; it has single use,
+ * a bounded number of attempts and an expiry. It reads no clock: each event carries its time.
+ */
 export const otpChallengeMachine = setup({
   types: {
     context: {} as ChallengeRecord,
     events: {} as ChallengeEvent,
     emitted: {} as ChallengeFact,
-    input: {} as ChallengeRecord,
   },
   guards: {
     hasExpired: ({ context, event }) => event.at >= context.expiresAtMs,
-    isKeptForAsker: ({ context, event }) =>
-      event.type === 'REDEEM' &&
-      event.asker !== context.asker &&
-      context.attempts >= context.maxAttempts - attemptsKeptForAsker(context),
-    codeMatches: ({ context, event }) => event.type === 'REDEEM' && sameHash(event.codeHash, context.codeHash),
+    isKeptForAsker: ({ context, event }) => {
+      assertEvent(event, 'REDEEM');
+      const isForAnybody = context.attempts < context.maxAttempts - attemptsKeptForAsker(context);
+      return event.asker !== context.asker && !isForAnybody;
+    },
+    codeMatches: ({ context, event }) => {
+      assertEvent(event, 'REDEEM');
+      return sameHash(event.codeHash, context.codeHash);
+    },
     isLastAttempt: ({ context }) => context.attempts + 1 >= context.maxAttempts,
   },
   actions: {
-    verify: assign(({ context }) => closed(attempted(context), 'verified')),
-    lock: assign(({ context }) => closed(attempted(context), 'locked')),
-    expire: assign(({ context }) => closed(context, 'expired')),
-    supersede: assign(({ context }) => closed(context, 'superseded')),
-    countAttempt: assign(({ context }) => ({ ...attempted(context), version: context.version + 1 })),
+    issue: assign(({ event }) => {
+      assertEvent(event, 'ISSUE');
+      return { ...event.terms, issuedAtMs: event.at, attempts: 0, outcome: null, version: 1 };
+    }),
+    verify: assign(({ context }) => endOf(context, 'verified', 1)),
+    lock: assign(({ context }) => endOf(context, 'locked', 1)),
+    expire: assign(({ context }) => endOf(context, 'expired', 0)),
+    supersede: assign(({ context }) => endOf(context, 'superseded', 0)),
+    countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1, version: context.version + 1 })),
     tellFailed: emit(({ context }) => ({
       type: 'challenge.failed',
       attemptsLeft: context.maxAttempts - context.attempts,
     })),
+    tellVerified: emit({ type: 'challenge.verified' }),
+    tellLocked: emit({ type: 'challenge.locked' }),
+    tellExpired: emit({ type: 'challenge.expired' }),
+    tellSuperseded: emit({ type: 'challenge.superseded' }),
   },
 }).createMachine({
   id: 'otp-challenge',
-  context: ({ input }) => input,
-  initial: 'pending',
+  // None, until ISSUE makes it.
+  context: {} as ChallengeRecord,
+  initial: 'unissued',
   states: {
+    unissued: { on: { ISSUE: { target: 'pending', actions: 'issue' } } },
     pending: {
       on: {
         REDEEM: [
@@ -60,9 +77,9 @@ export const otpChallengeMachine = setup({
         CLOCK: { guard: 'hasExpired', target: 'expired', actions: 'expire' },
       },
     },
-    verified: { type: 'final', entry: emit({ type: 'challenge.verified' }) },
-    locked: { type: 'final', entry: emit({ type: 'challenge.locked' }) },
-    expired: { type: 'final', entry: emit({ type: 'challenge.expired' }) },
-    superseded: { type: 'final', entry: emit({ type: 'challenge.superseded' }) },
+    verified: { type: 'final', entry: 'tellVerified' },
+    locked: { type: 'final', entry: 'tellLocked' },
+    expired: { type: 'final', entry: 'tellExpired' },
+    superseded: { type: 'final', entry: 'tellSuperseded' },
   },
 });

@@ -1,7 +1,7 @@
 export type ChallengeState = 'pending' | 'verified' | 'locked' | 'expired' | 'superseded';
 
-/** One e-mailed code. Times are milliseconds since the Unix epoch. */
-export interface ChallengeRecord {
+/** What a code is issued with, and what never changes of it. */
+export interface ChallengeTerms {
   readonly id: string;
   /** The hash of the address that the code was sent to. */
   readonly subject: string;
@@ -9,17 +9,23 @@ export interface ChallengeRecord {
   readonly asker: string;
   /** A keyed hash of the code; the code itself is nowhere. */
   readonly codeHash: string;
-  readonly issuedAtMs: number;
   readonly expiresAtMs: number;
+  readonly maxAttempts: number;
+}
+
+/** One e-mailed code. Times are milliseconds since the Unix epoch. Only the machine makes one, by its ISSUE event. */
+export interface ChallengeRecord extends ChallengeTerms {
+  readonly issuedAtMs: number;
   /** Evaluations so far, right or wrong. */
   readonly attempts: number;
-  readonly maxAttempts: number;
   /** Null while the challenge is pending. */
   readonly outcome: Exclude<ChallengeState, 'pending'> | null;
   readonly version: number;
 }
 
+/** Every event carries its time: machines have no clock of their own. */
 export type ChallengeEvent =
+  | { readonly type: 'ISSUE'; readonly at: number; readonly terms: ChallengeTerms }
   /** `asker` is hashed from the address of whoever tries. */
   | { readonly type: 'REDEEM'; readonly at: number; readonly codeHash: string; readonly asker: string }
   | { readonly type: 'SUPERSEDE'; readonly at: number }

@@ -1,92 +1,124 @@
-import { assign, emit, raise, setup } from 'xstate';
-import { abandonedAtMs, beat, durationEndMs, endsByDuration, idleAtMs, nextDeadline, staleAtMs } from './selectors.ts';
-import type { EndReason, VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from './types.ts';
+import { assertEvent, assign, emit, raise, setup } from 'xstate';
+import type { EndReason } from './end-reasons.ts';
+import { abandonedAtMs, durationEndMs, endsByDuration, idleAtMs, nextDeadline, staleAtMs } from './selectors.ts';
+import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from './types.ts';
 
-/** The record, ended. It ends once: later events find the machine in its final state. */
-function ended(record: VoiceRecord, endedAtMs: number, endReason: EndReason): VoiceRecord {
+const SECOND_MS = 1000;
+
+/** The time of an event; never before what the record has settled, because nodes' clocks differ. */
+function timeOf({ context, event }: { readonly context: VoiceRecord; readonly event: VoiceEvent }): number {
+  return Math.max(event.at, context.settledAtMs);
+}
+
+/** The end of a record. It ends once: later events find the machine in its final state. */
+function endOf(record: VoiceRecord, endedAtMs: number, endReason: EndReason): Partial<VoiceRecord> {
   const settledAtMs = Math.max(endedAtMs, record.settledAtMs);
-  return { ...record, settledAtMs, endedAtMs, endReason, version: record.version + 1 };
+  return { settledAtMs, endedAtMs, endReason, version: record.version + 1 };
 }
 
 /**
- * The law of a voice session (specification sections 3 and 8, contract section 5): engaged → idle → stale → ended, and ended from each.
- * Its context is the record. An event that comes after a deadline first settles the clock and is then raised again,
- * so that it meets the state that holds at its time.
+ * The law of a voice session (docs/contract.md, sections 3 and 5): OPEN makes its record, which is the machine's context; a live one is
+ * engaged, then dormant (idle, then stale), and ends once. It reads no clock: each event carries its time, and one that comes after a
+ * deadline first lets the machine follow the clock and is then met again, in the state that holds at its time.
  */
 export function createVoiceSessionMachine(limits: VoiceLimits) {
-  const late = { guard: 'isDue', actions: ['settle', 'again'] } as const;
-  const clock = { guard: 'isDue', actions: 'settle' } as const;
-  const end = [late, { target: 'ended', actions: 'endAsRequested' }] as const;
-
   return setup({
     types: {
       context: {} as VoiceRecord,
       events: {} as VoiceEvent,
       emitted: {} as VoiceFact,
-      input: {} as VoiceRecord,
     },
     guards: {
-      isDue: ({ context, event }) => event.at >= nextDeadline(context, limits),
-      durationIsOver: ({ context }) =>
+      isAfterDeadline: ({ context, event }) => event.at >= nextDeadline(context, limits),
+      isBeforeDeadline: ({ context, event }) => event.at < nextDeadline(context, limits),
+      isPastDuration: ({ context }) =>
         endsByDuration(context, limits) && context.settledAtMs > durationEndMs(context, limits),
       hasGoneIdle: ({ context }) => context.settledAtMs >= idleAtMs(context, limits),
       hasGoneStale: ({ context }) => context.settledAtMs >= staleAtMs(context, limits),
       isAbandoned: ({ context }) => context.settledAtMs >= abandonedAtMs(context, limits),
     },
     actions: {
-      settle: assign(({ context, event }) => ({
-        ...context,
-        settledAtMs: Math.max(event.at, context.settledAtMs),
+      open: assign(({ event }) => {
+        assertEvent(event, 'OPEN');
+        const { at, terms } = event;
+        const times = { startedAtMs: at, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at };
+        return { ...terms, ...times, endedAtMs: null, endReason: null, version: 1 };
+      }),
+      followClock: assign(({ context, event }) => ({
+        settledAtMs: timeOf({ context, event }),
         version: context.version + 1,
       })),
-      again: raise(({ event }) => event),
-      beat: assign(({ context, event }) =>
-        event.type === 'HEARTBEAT' ? beat(context, event.at, event.idleSec) : context,
-      ),
+      meetAgain: raise(({ event }) => event),
+      noteHeartbeat: assign(({ context, event }) => {
+        assertEvent(event, 'HEARTBEAT');
+        const seenAtMs = timeOf({ context, event });
+        const spokenAtMs = seenAtMs - (event.idleSec ?? 0) * SECOND_MS;
+        return {
+          lastSeenAtMs: seenAtMs,
+          lastActivityAtMs: Math.max(context.lastActivityAtMs, spokenAtMs),
+          settledAtMs: seenAtMs,
+          version: context.version + 1,
+        };
+      }),
       noteActivity: assign(({ context, event }) => ({
-        ...beat(context, event.at),
-        lastSeenAtMs: context.lastSeenAtMs,
+        lastActivityAtMs: timeOf({ context, event }),
+        settledAtMs: timeOf({ context, event }),
+        version: context.version + 1,
       })),
-      endByDuration: assign(({ context }) => ended(context, durationEndMs(context, limits), 'duration_exceeded')),
-      endAsAbandoned: assign(({ context }) => ended(context, abandonedAtMs(context, limits), 'abandoned')),
-      endAsIdle: assign(({ context, event }) =>
-        ended(context, Math.max(event.at, context.settledAtMs), 'idle_exceeded'),
-      ),
-      endAsRequested: assign(({ context, event }) =>
-        event.type === 'END' ? ended(context, Math.max(event.at, context.settledAtMs), event.reason) : context,
-      ),
+      endByDuration: assign(({ context }) => endOf(context, durationEndMs(context, limits), 'duration_exceeded')),
+      endAsAbandoned: assign(({ context }) => endOf(context, abandonedAtMs(context, limits), 'abandoned')),
+      endAsIdle: assign(({ context, event }) => endOf(context, timeOf({ context, event }), 'idle_exceeded')),
+      endAsRequested: assign(({ context, event }) => {
+        assertEvent(event, 'END');
+        return endOf(context, timeOf({ context, event }), event.reason);
+      }),
       tellIdle: emit({ type: 'session.idle' }),
       tellStale: emit({ type: 'session.stale' }),
       tellEnded: emit(({ context }) => ({ type: 'session.ended', reason: context.endReason ?? 'abandoned' })),
     },
   }).createMachine({
     id: 'voice-session',
-    context: ({ input }) => input,
-    initial: 'engaged',
+    // None, until OPEN makes it.
+    context: {} as VoiceRecord,
+    initial: 'unopened',
     states: {
-      engaged: {
-        always: [
-          { guard: 'durationIsOver', target: 'ended', actions: 'endByDuration' },
-          { guard: 'hasGoneIdle', target: 'idle' },
-        ],
+      unopened: {
+        on: { OPEN: { target: 'live', actions: 'open' } },
+      },
+      live: {
+        initial: 'engaged',
         on: {
-          HEARTBEAT: [late, { actions: 'beat' }],
-          ACTIVITY: [late, { actions: 'noteActivity' }],
-          END: end,
-          CLOCK: clock,
+          END: { guard: 'isBeforeDeadline', target: 'ended', actions: 'endAsRequested' },
+          CLOCK: { guard: 'isAfterDeadline', actions: 'followClock' },
+          // What the states below do not take in time: the clock goes first, then the event is met again.
+          '*': { guard: 'isAfterDeadline', actions: ['followClock', 'meetAgain'] },
+        },
+        states: {
+          engaged: {
+            always: [
+              { guard: 'isPastDuration', target: '#ended', actions: 'endByDuration' },
+              { guard: 'hasGoneIdle', target: 'dormant' },
+            ],
+            on: {
+              HEARTBEAT: { guard: 'isBeforeDeadline', actions: 'noteHeartbeat' },
+              ACTIVITY: { guard: 'isBeforeDeadline', actions: 'noteActivity' },
+            },
+          },
+          dormant: {
+            initial: 'idle',
+            // Activity wakes nobody up.
+            on: { HEARTBEAT: { guard: 'isBeforeDeadline', target: '#ended', actions: 'endAsIdle' } },
+            states: {
+              idle: { entry: 'tellIdle', always: { guard: 'hasGoneStale', target: 'stale' } },
+              stale: {
+                entry: 'tellStale',
+                always: { guard: 'isAbandoned', target: '#ended', actions: 'endAsAbandoned' },
+              },
+            },
+          },
         },
       },
-      idle: {
-        entry: 'tellIdle',
-        always: { guard: 'hasGoneStale', target: 'stale' },
-        on: { HEARTBEAT: [late, { target: 'ended', actions: 'endAsIdle' }], ACTIVITY: clock, END: end, CLOCK: clock },
-      },
-      stale: {
-        entry: 'tellStale',
-        always: { guard: 'isAbandoned', target: 'ended', actions: 'endAsAbandoned' },
-        on: { HEARTBEAT: [late, { target: 'ended', actions: 'endAsIdle' }], ACTIVITY: clock, END: end, CLOCK: clock },
-      },
-      ended: { type: 'final', entry: 'tellEnded' },
+      ended: { id: 'ended', type: 'final', entry: 'tellEnded' },
     },
   });
 }

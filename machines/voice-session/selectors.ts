@@ -1,3 +1,4 @@
+import type { StateValue } from 'xstate';
 import type { VoiceFact, VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
 
 const SECOND = 1000;
@@ -47,6 +48,18 @@ export function savedState(record: VoiceRecord, limits: VoiceLimits): VoiceState
   return endsByDuration(record, limits) ? 'engaged' : 'stale';
 }
 
+const stateValues = {
+  engaged: { live: 'engaged' },
+  idle: { live: { dormant: 'idle' } },
+  stale: { live: { dormant: 'stale' } },
+  ended: 'ended',
+} as const satisfies Record<VoiceState, StateValue>;
+
+/** `savedState` as the machine writes it: the way down its hierarchy. */
+export function stateValue(record: VoiceRecord, limits: VoiceLimits): StateValue {
+  return stateValues[savedState(record, limits)];
+}
+
 const statesAfter = {
   'session.idle': 'idle',
   'session.stale': 'stale',
@@ -74,45 +87,4 @@ export function idleSec(record: VoiceRecord, at: number): number {
 /** Whole seconds since the start, up to the end for an ended session. */
 export function durationSec(record: VoiceRecord, at: number): number {
   return Math.max(0, Math.floor(((record.endedAtMs ?? at) - record.startedAtMs) / SECOND));
-}
-
-/**
- * The record after a heartbeat that moves no state, or undefined when the machine must decide.
- * The hot path's short cut: a property test holds it equal to the machine's own answer.
- */
-export function touch(
-  record: VoiceRecord,
-  at: number,
-  idleSec: number | undefined,
-  limits: VoiceLimits,
-): VoiceRecord | undefined {
-  if (record.endedAtMs !== null) return undefined;
-  const now = Math.max(at, record.settledAtMs);
-  if (now >= idleAtMs(record, limits) || now > durationEndMs(record, limits)) return undefined;
-  return beat(record, at, idleSec);
-}
-
-/** A heartbeat's effect on the record: activity is never moved backwards, and neither is time (nodes' clocks differ). */
-export function beat(record: VoiceRecord, at: number, idleSec = 0): VoiceRecord {
-  const seen = Math.max(at, record.settledAtMs);
-  // Written out: this runs for every heartbeat, and a spread of so many fields costs eight times as much.
-  return {
-    id: record.id,
-    subject: record.subject,
-    caller: record.caller,
-    tenantId: record.tenantId,
-    agentId: record.agentId,
-    keyId: record.keyId,
-    named: record.named,
-    loginId: record.loginId,
-    provider: record.provider,
-    upstreamId: record.upstreamId,
-    startedAtMs: record.startedAtMs,
-    lastSeenAtMs: seen,
-    lastActivityAtMs: Math.max(record.lastActivityAtMs, seen - idleSec * SECOND),
-    settledAtMs: seen,
-    endedAtMs: record.endedAtMs,
-    endReason: record.endReason,
-    version: record.version + 1,
-  };
 }

@@ -1,17 +1,12 @@
+import type { EndReason, RequestedEnd } from './end-reasons.ts';
+
+export type { EndReason, RequestedEnd } from './end-reasons.ts';
+
+/** The states as stores and clients name them; the machine nests them, see `stateValue`. */
 export type VoiceState = 'engaged' | 'idle' | 'stale' | 'ended';
 
-export type EndReason =
-  | 'duration_exceeded'
-  | 'idle_exceeded'
-  | 'quota_exceeded'
-  | 'closed_by_client'
-  | 'closed_by_operator'
-  | 'key_revoked'
-  | 'upstream_ended'
-  | 'abandoned';
-
-/** The truth of one voice session: what every store keeps (architecture section 3). Times are milliseconds since the Unix epoch. */
-export interface VoiceRecord {
+/** What a session is opened with, and what never changes of it. */
+export interface VoiceTerms {
   /** sm_session_id: `s:<subject>:<session_id>`. */
   readonly id: string;
   /** The email_hash that usage, rates and concurrency are counted for. */
@@ -28,11 +23,18 @@ export interface VoiceRecord {
   readonly provider: string;
   /** The provider's own session id. */
   readonly upstreamId: string;
+}
+
+/**
+ * The truth of one voice session: what every store keeps (docs/architecture.md, section 3). Times are milliseconds since the Unix epoch.
+ * Only the machine makes one, by its OPEN event.
+ */
+export interface VoiceRecord extends VoiceTerms {
   readonly startedAtMs: number;
   /** The last heartbeat. */
   readonly lastSeenAtMs: number;
   readonly lastActivityAtMs: number;
-  /** The instant up to which the machine has followed the clock: the state is `savedState(record, limits)`. */
+  /** The instant up to which the machine has followed the clock: its state is `savedState(record, limits)`. */
   readonly settledAtMs: number;
   readonly endedAtMs: number | null;
   readonly endReason: EndReason | null;
@@ -40,7 +42,7 @@ export interface VoiceRecord {
   readonly version: number;
 }
 
-/** Limits of specification section 8 and contract section 5. */
+/** Limits of a session (docs/contract.md, section 5). */
 export interface VoiceLimits {
   readonly maxMinutes: number;
   readonly maxIdleSec: number;
@@ -48,16 +50,12 @@ export interface VoiceLimits {
   readonly staleReapSec: number;
 }
 
-/** Reasons that come from outside the machine; the others are the clock's. */
-export type RequestedEnd = Exclude<EndReason, 'duration_exceeded' | 'idle_exceeded' | 'abandoned'>;
-
 /** Every event carries its time: machines have no clock of their own. */
 export type VoiceEvent =
-  | {
-      readonly type: 'HEARTBEAT';
-      readonly at: number;
-      /** How long nobody has spoken, as the client knows it. */ readonly idleSec?: number | undefined;
-    }
+  | { readonly type: 'OPEN'; readonly at: number; readonly terms: VoiceTerms }
+  /** `idleSec`: how long nobody has spoken, as the client knows it. */
+  | { readonly type: 'HEARTBEAT'; readonly at: number; readonly idleSec?: number | undefined }
+  /** Activity that is no heartbeat: a usage report. */
   | { readonly type: 'ACTIVITY'; readonly at: number }
   | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
   | { readonly type: 'CLOCK'; readonly at: number };

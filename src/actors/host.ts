@@ -1,17 +1,17 @@
-import { createActor, type AnyStateMachine, type EventObject } from 'xstate';
+import { createActor, type Actor, type AnyStateMachine, type EventObject, type StateValue } from 'xstate';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { HostedRecord, RecordStore } from './record-store.ts';
 
 /** How the host handles one kind of actor; it knows no particular machine itself. */
 export interface ActorKind<R extends HostedRecord, E extends EventObject, F extends EventObject> {
-  /** A machine whose context is the record and whose emitted events are facts. */
+  /** A machine whose context is the record, whose first event makes it, and whose emitted events are facts. */
   readonly machine: AnyStateMachine;
   readonly store: RecordStore<R>;
-  /** The machine's state value for a record as it was saved. */
-  stateOf(record: R): string;
-  /** The record after an event that moves no state, or undefined when the machine must decide. */
-  touch?(record: R, event: E): R | undefined;
+  /** The machine's state for a record as it was saved. */
+  stateOf(record: R): StateValue;
+  /** The record after an event that moves no state, as the machine would make it; undefined when an actor must be activated. */
+  fastPath?(record: R, event: E): R | undefined;
   /** Saves in the place of the store where more than the record is to be saved, which the event brings along. */
   save?(record: R, expectedVersion: number, event: E): Eventually<boolean>;
   /** Called after the save and before the answer: what must be true when the caller is answered. */
@@ -24,7 +24,13 @@ export interface Outcome<R, F> {
   readonly facts: readonly F[];
 }
 
+/** The actors of one kind, by the ids of their records. See `createHost`. */
 export interface Host<R extends HostedRecord, E extends EventObject, F extends EventObject> {
+  /**
+   * The first record of an actor, as `event` opens it: whoever asked inserts it, with all that has to be inserted in the same step.
+   * @throws Error for an event that opens nothing
+   */
+  open(event: E): R;
   /**
    * Sends an event to the actor of `id` and answers after the changed record is saved; undefined when the id is unknown
    * or `admits` says no to its record: the sender must not learn which.
@@ -37,8 +43,12 @@ export interface Host<R extends HostedRecord, E extends EventObject, F extends E
 type Admits<R> = ((record: R) => boolean) | undefined;
 
 const MAX_ATTEMPTS = 8;
-const noFacts: readonly never[] = [];
+const NO_FACTS: readonly never[] = [];
 
+/**
+ * A host of virtual actors: for one event an actor is activated from its record, runs to rest, is saved and put away. None lives on from
+ * one event to the next, and an event that moves nothing wakes none (`fastPath`). What an actor is at rest is its record, nothing else.
+ */
 export function createHost<R extends HostedRecord, E extends EventObject, F extends EventObject>(
   kind: ActorKind<R, E, F>,
 ): Host<R, E, F> {
@@ -46,11 +56,25 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   /** The last piece of work of each id that is still under way. */
   const tails = new Map<string, Promise<unknown>>();
 
-  function decide(record: R, event: E): Outcome<R, F> {
+  function open(event: E): R {
+    const { record } = run(createActor(machine), event);
+    if ((record as Partial<R>).version === undefined) throw new Error(`${event.type} opens nothing in ${machine.id}`);
+    return record;
+  }
+
+  function apply(record: R, event: E): Outcome<R, F> {
+    const touched = kind.fastPath?.(record, event);
+    return touched === undefined ? activate(record, event) : { record: touched, facts: NO_FACTS };
+  }
+
+  function activate(record: R, event: E): Outcome<R, F> {
     const snapshot = machine.resolveState({ value: kind.stateOf(record), context: record });
-    if (snapshot.status === 'done') return { record, facts: noFacts };
+    return snapshot.status === 'done' ? { record, facts: NO_FACTS } : run(createActor(machine, { snapshot }), event);
+  }
+
+  /** Machines wait for nothing: after `send` the actor is at rest. */
+  function run(actor: Actor<AnyStateMachine>, event: E): Outcome<R, F> {
     const facts: F[] = [];
-    const actor = createActor(machine, { snapshot });
     actor.on('*', (fact) => facts.push(fact as unknown as F));
     // Without somebody who hears of it, a fault in a guard or action would be thrown on the event loop and end the process.
     actor.subscribe({ error: () => undefined });
@@ -62,22 +86,17 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     return { record: after.context as R, facts };
   }
 
-  function judge(record: R, event: E): Outcome<R, F> {
-    const touched = kind.touch?.(record, event);
-    return touched === undefined ? decide(record, event) : { record: touched, facts: noFacts };
-  }
-
   function attempt(id: string, event: E, admits: Admits<R>, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
     // Only at first: what lost a conflict was out of date, and may still be.
     const recalled = triesLeft === MAX_ATTEMPTS ? store.recall?.(id) : undefined;
     if (recalled !== undefined && admits?.(recalled) !== false) {
-      const outcome = judge(recalled, event);
+      const outcome = apply(recalled, event);
       if (outcome.record.version !== recalled.version) return save(outcome, recalled, event, admits, triesLeft);
     }
     return andThen(store.load(id), (record) => {
       if (record === undefined || admits?.(record) === false) return undefined;
-      const outcome = judge(record, event);
-      if (outcome.record.version === record.version) return { record, facts: noFacts };
+      const outcome = apply(record, event);
+      if (outcome.record.version === record.version) return { record, facts: NO_FACTS };
       return save(outcome, record, event, admits, triesLeft);
     });
   }
@@ -112,13 +131,13 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   }
 
   return {
+    open,
     send(id, event, admits) {
       const tail = tails.get(id);
-      if (tail !== undefined) {
-        const work = () => attempt(id, event, admits, MAX_ATTEMPTS);
-        return track(id, tail.then(store.bind?.(work) ?? work));
-      }
-      const outcome = attempt(id, event, admits, MAX_ATTEMPTS);
+      const outcome =
+        tail === undefined
+          ? attempt(id, event, admits, MAX_ATTEMPTS)
+          : tail.then(() => attempt(id, event, admits, MAX_ATTEMPTS));
       return outcome instanceof Promise ? track(id, outcome) : outcome;
     },
   };

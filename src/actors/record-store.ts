@@ -15,8 +15,6 @@ export interface RecordStore<R extends HostedRecord> {
    * out: good for a change that is saved, never for an answer by itself.
    */
   recall?(id: string): R | undefined;
-  /** Work for a later time, under the conditions that the store holds for the present one. */
-  bind?<T>(work: () => T): () => T;
   /** Saves when the stored version is still `expectedVersion`; false says that somebody else was first. */
   save(record: R, expectedVersion: number): Eventually<boolean>;
 }

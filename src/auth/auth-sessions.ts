@@ -1,5 +1,5 @@
 import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
-import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
+import { classify, isRenewalDue } from '../../machines/auth-session/selectors.ts';
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, DestroyReason } from '../../machines/auth-session/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
 import { Refusal, Unavailable } from '../kernel/errors.ts';
@@ -85,10 +85,11 @@ export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
 
   function admit(claims: TokenClaims, atMs: number): Eventually<Authenticated | undefined> {
     if (atMs >= claims.expiresAtMs) return undefined;
-    return andThen(known.get(claims.loginId, atMs), (login) => judge(login, claims, atMs));
+    return andThen(known.get(claims.loginId, atMs), (login) => recognize(login, claims, atMs));
   }
 
-  function judge(
+  /** Whether the claims are still those of the login's row; its activity may extend it. */
+  function recognize(
     login: KnownLogin | undefined,
     claims: TokenClaims,
     atMs: number,
@@ -128,14 +129,12 @@ export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
 
   return {
     async open(email, atMs, enter) {
-      const expiresAtMs = expiryFrom(atMs, atMs, limits);
-      const login = { id: `auth_${randomId()}`, email, expiresAtMs };
-      const times = { createdAtMs: atMs, renewedAtMs: atMs, expiresAtMs, destroyedAtMs: null, destroyReason: null };
-      const record: AuthRecord = { ...login, ...times, version: 1 };
+      const record = host.open({ type: 'OPEN', at: atMs, id: `auth_${randomId()}`, email });
       const entered = await enter(record);
       if (entered instanceof Refusal) return entered;
       known.add(record, atMs);
-      return { login, token: await issue({ email, loginId: login.id, expiresAtMs }, atMs) };
+      const { id, expiresAtMs } = record;
+      return { login: { id, email, expiresAtMs }, token: await issue({ email, loginId: id, expiresAtMs }, atMs) };
     },
 
     authenticate(token, atMs) {

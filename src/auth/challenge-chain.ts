@@ -1,6 +1,11 @@
 import { classify } from '../../machines/otp-challenge/selectors.ts';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
-import type { ChallengeEvent, ChallengeFact, ChallengeRecord } from '../../machines/otp-challenge/types.ts';
+import type {
+  ChallengeEvent,
+  ChallengeFact,
+  ChallengeRecord,
+  ChallengeTerms,
+} from '../../machines/otp-challenge/types.ts';
 import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { createHost, type Host } from '../actors/host.ts';
 import { randomId } from '../kernel/ids.ts';
@@ -8,6 +13,9 @@ import type { Challenges } from '../stores/challenges/contract.ts';
 
 /** An id names the challenge that it takes the place of, after a dot; beyond this length it starts afresh. */
 const MAX_ID_LENGTH = 400;
+
+/** What a challenge is issued with; its id and the hash of its code are made when its predecessor is known. */
+export type DraftTerms = Omit<ChallengeTerms, 'id' | 'codeHash'>;
 
 export interface Draft {
   readonly record: ChallengeRecord;
@@ -52,18 +60,18 @@ export class ChallengeChain {
     return record !== undefined && classify(record, atMs) === 'pending' ? record : undefined;
   }
 
-  /** Puts a new challenge in the place of the present one. @throws Unavailable */
-  async draft(fields: Omit<ChallengeRecord, 'id' | 'codeHash'>, hashFor: (id: string) => string): Promise<Draft> {
-    const previousId = (await this.live(fields.subject, fields.issuedAtMs))?.id;
+  /** Issues a challenge in the place of the present one. @throws Unavailable */
+  async draft(terms: DraftTerms, atMs: number, hashFor: (id: string) => string): Promise<Draft> {
+    const previousId = (await this.live(terms.subject, atMs))?.id;
     const isLinked = previousId !== undefined && previousId.length < MAX_ID_LENGTH;
     const id = isLinked ? `${randomId()}.${previousId}` : randomId();
-    const record = { ...fields, id, codeHash: hashFor(id) };
+    const record = this.#host.open({ type: 'ISSUE', at: atMs, terms: { ...terms, id, codeHash: hashFor(id) } });
     const draft = { record, previousId };
     try {
       await this.#challenges.insert(record);
     } catch (error) {
       // It may have happened all the same; nobody waits, as the database has just failed to answer in time.
-      this.withdraw(draft, fields.issuedAtMs).catch(() => {});
+      this.withdraw(draft, atMs).catch(() => {});
       throw error;
     }
     return draft;

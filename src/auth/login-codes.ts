@@ -5,7 +5,7 @@ import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';
 import type { Counters } from '../stores/counters/contract.ts';
-import { ChallengeChain, type Draft } from './challenge-chain.ts';
+import { ChallengeChain, type Draft, type DraftTerms } from './challenge-chain.ts';
 import { createCodeHash, drawCode } from './code.ts';
 import { SendBudget } from './send-budget.ts';
 import type { Subjects } from './subjects.ts';
@@ -85,8 +85,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     try {
       const code = (deps.newCode ?? drawCode)();
       mail = await mailer.prepare({ to: email, ...render(code, atMs) });
-      const challenge = newChallenge(subject, asker, taken.isFrequent, atMs);
-      const draft = await chain.draft(challenge, (id) =>
+      const draft = await chain.draft(termsFor(subject, asker, taken.isFrequent, atMs), atMs, (id) =>
         // A code that nobody gets must not be guessed either: no code has this hash.
         deps.admits(email) ? hashCode(id, code) : randomBytes(32).toString('hex'),
       );
@@ -102,10 +101,10 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     }
   }
 
-  function newChallenge(subject: string, asker: string, isFrequent: boolean, atMs: number) {
+  function termsFor(subject: string, asker: string, isFrequent: boolean, atMs: number): DraftTerms {
     const expiresAtMs = atMs + limits.expiryMinutes * 60_000;
     const maxAttempts = isFrequent ? Math.ceil(limits.maxAttempts / 2) : limits.maxAttempts;
-    return { subject, asker, issuedAtMs: atMs, expiresAtMs, attempts: 0, maxAttempts, outcome: null, version: 1 };
+    return { subject, asker, expiresAtMs, maxAttempts };
   }
 
   function render(code: string, requestedAtMs: number) {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { Refusal, type RefusalAdditions } from '../kernel/errors.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
-import { endMessages } from '../voice/view.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf, type UsageView } from './ceilings.ts';
@@ -67,7 +67,7 @@ export async function reportUsage(
   const view = usageView(totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
   if (!isKeyOver && !exceeds(totals, limits)) return view;
   // The session that reports it has just ended.
-  const words = sessionId === null ? {} : { userMessage: endMessages.quota_exceeded };
+  const words = sessionId === null ? {} : { userMessage: END_REASONS.quota_exceeded.userMessage };
   return quotaRefusal({ counted: true, usage: view, ...words });
 }
 

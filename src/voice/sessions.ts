@@ -1,12 +1,13 @@
+import { touch } from '../../machines/voice-session/fast-path.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { savedState, stateAfter, touch } from '../../machines/voice-session/selectors.ts';
+import { stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
 import type {
-  EndReason,
   RequestedEnd,
   VoiceEvent,
   VoiceFact,
   VoiceLimits,
   VoiceRecord,
+  VoiceTerms,
 } from '../../machines/voice-session/types.ts';
 import { createHost, type Outcome } from '../actors/host.ts';
 import { Unavailable } from '../kernel/errors.ts';
@@ -61,8 +62,8 @@ export class VoiceSessions {
     const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
       machine: createVoiceSessionMachine(limits),
       store: records,
-      stateOf: (record) => savedState(record, limits),
-      touch: (record, event) =>
+      stateOf: (record) => stateValue(record, limits),
+      fastPath: (record, event) =>
         event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined,
       settled: (record, facts) => this.#settled(record, facts),
     });
@@ -73,12 +74,13 @@ export class VoiceSessions {
   }
 
   /**
-   * Registers a session that was just minted and whose slot was taken; it is in the history before this resolves.
-   * @returns why it is over already, null when it is open: its key or quota may be taken away while it is registered
+   * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
+   * @returns its record: one that has ended already when its key or quota was taken away while it was registered
    * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
    */
-  async open(record: VoiceRecord, requestId: string): Promise<EndReason | null> {
+  async open(terms: VoiceTerms, at: number, requestId: string): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
+    const record = this.recovery.host.open({ type: 'OPEN', at, terms });
     // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {
@@ -90,12 +92,12 @@ export class VoiceSessions {
       if (present !== undefined && present.endedAtMs !== null) return await this.#confirmEnd(present);
       if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
     } catch (fault) {
-      const undone = await this.end(record.id, 'upstream_ended', record.startedAtMs);
+      const undone = await this.end(record.id, 'create_failed', record.startedAtMs);
       if (undone?.facts.length === 0) await this.#confirmEnd(undone.record);
       throw fault;
     }
     events.sessionOpened(record, requestId);
-    return null;
+    return record;
   }
 
   /** The present record; undefined when the id is unknown. */
@@ -163,8 +165,8 @@ export class VoiceSessions {
   }
 
   /** An end that came before the session was in the history and its slot confirmed is made once more for both. */
-  async #confirmEnd(record: VoiceRecord): Promise<EndReason | null> {
+  async #confirmEnd(record: VoiceRecord): Promise<VoiceRecord> {
     await Promise.all([this.recovery.writer.saveOrWait(record), this.recovery.pendingWrites.freeSlot(record)]);
-    return record.endReason;
+    return record;
   }
 }

@@ -1,3 +1,4 @@
+import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Refusal } from '../kernel/errors.ts';
@@ -27,18 +28,6 @@ export function viewText({ active, startedAt, lastSeenAt, durationSec, idleSec }
   return `{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}}`;
 }
 
-/** What an end user reads of an end. */
-export const endMessages: Readonly<Record<EndReason, string>> = {
-  duration_exceeded: 'This conversation has reached its maximum length. Please start a new one.',
-  idle_exceeded: 'This conversation was quiet for too long and has ended. Please start a new one.',
-  quota_exceeded: "Today's limit is reached, so this conversation has ended. Please come back tomorrow.",
-  closed_by_client: 'This conversation was closed. Please start a new one.',
-  closed_by_operator: 'This conversation was closed by an operator. Please start a new one.',
-  key_revoked: 'This assistant is no longer available on this website.',
-  upstream_ended: 'The voice service ended this conversation. Please start a new one.',
-  abandoned: 'This conversation was quiet for too long and has ended. Please start a new one.',
-};
-
 /** The terminal refusal of an ended session, the same for every later heartbeat (contract section 5). */
 export function endedRefusal(
   reason: EndReason,
@@ -46,7 +35,7 @@ export function endedRefusal(
   error = `The session has ended (${reason}); create a new one.`,
 ): Refusal {
   return new Refusal('SESSION_DURATION_EXCEEDED', error, {
-    userMessage: endMessages[reason],
+    userMessage: END_REASONS[reason].userMessage,
     reason,
     maxMinutes,
   });
@@ -54,5 +43,5 @@ export function endedRefusal(
 
 /** Reasons after which a console caller's login is destroyed (contract section 5, "the JWT is cleared"). */
 export function isViolation(reason: EndReason | null): boolean {
-  return reason === 'duration_exceeded' || reason === 'idle_exceeded' || reason === 'quota_exceeded';
+  return reason !== null && END_REASONS[reason].isViolation;
 }

@@ -18,6 +18,17 @@ describe('The host', () => {
     expect(store.asked).toEqual(['load a']);
   });
 
+  test('opens an actor from nothing: the first record is what the machine makes of the event, and nothing is saved', () => {
+    const store = new LampStore();
+    const host = hostOn(store);
+    expect(host.open({ type: 'MOUNT', id: 'new' })).toEqual({ id: 'new', version: 1, isOn: false, pulls: 0 });
+    expect(store.asked).toEqual([]);
+  });
+
+  test('opens nothing for an event that is no opening', () => {
+    expect(() => hostOn(new LampStore()).open({ type: 'PULL' })).toThrow('PULL opens nothing in lamp');
+  });
+
   test('sends nothing to an actor that is done', async () => {
     const store = new LampStore();
     store.put('a');
@@ -160,14 +171,14 @@ describe('The host', () => {
   });
 });
 
-describe('The host’s short cut', () => {
+describe('The host’s fast path', () => {
   const polish = (lamp: Lamp, event: Event): Lamp | undefined =>
     event.type === 'POLISH' ? { ...lamp, version: lamp.version + 1 } : undefined;
 
   test('saves what it answers, and leaves every other event to the machine', async () => {
     const store = new LampStore();
     store.put('a');
-    const host = hostOn(store, { touch: polish, settled: () => Promise.reject(new Error('nothing to settle')) });
+    const host = hostOn(store, { fastPath: polish, settled: () => Promise.reject(new Error('nothing to settle')) });
     expect(await host.send('a', { type: 'POLISH' })).toEqual({ record: store.lamps.get('a'), facts: [] });
     expect(store.lamps.get('a')).toMatchObject({ version: 2, isOn: false });
     await expect(host.send('a', { type: 'PULL' })).rejects.toThrow('nothing to settle');
@@ -180,7 +191,7 @@ describe('The host’s short cut', () => {
       store.beforeSave = () => undefined;
       store.put('a', { version: 5, isOn: true });
     };
-    await hostOn(store, { touch: polish }).send('a', { type: 'POLISH' });
+    await hostOn(store, { fastPath: polish }).send('a', { type: 'POLISH' });
     expect(store.lamps.get('a')).toMatchObject({ version: 6, isOn: true });
   });
 });

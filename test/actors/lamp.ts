@@ -1,4 +1,4 @@
-import { assign, emit, setup } from 'xstate';
+import { assertEvent, assign, emit, setup } from 'xstate';
 import { createHost, type ActorKind, type Host } from '../../src/actors/host.ts';
 
 export interface Lamp {
@@ -8,17 +8,26 @@ export interface Lamp {
   readonly pulls: number;
 }
 
-export type Event = { type: 'PULL' } | { type: 'LOOK' } | { type: 'BREAK' } | { type: 'POLISH' };
+export type Event =
+  | { type: 'MOUNT'; id: string }
+  | { type: 'PULL' }
+  | { type: 'LOOK' }
+  | { type: 'BREAK' }
+  | { type: 'POLISH' };
 export type Fact = { type: 'lamp.on' };
 
 const lampMachine = setup({
-  types: { context: {} as Lamp, events: {} as Event, emitted: {} as Fact, input: {} as Lamp },
+  types: { context: {} as Lamp, events: {} as Event, emitted: {} as Fact },
   guards: {
     breaks: () => {
       throw new Error('a guard that throws');
     },
   },
   actions: {
+    mount: assign(({ event }) => {
+      assertEvent(event, 'MOUNT');
+      return { id: event.id, version: 1, isOn: false, pulls: 0 };
+    }),
     pull: assign(({ context }) => ({
       ...context,
       isOn: !context.isOn,
@@ -29,9 +38,10 @@ const lampMachine = setup({
   },
 }).createMachine({
   id: 'lamp',
-  context: ({ input }) => input,
-  initial: 'off',
+  context: {} as Lamp,
+  initial: 'boxed',
   states: {
+    boxed: { on: { MOUNT: { target: 'off', actions: 'mount' } } },
     off: { on: { PULL: { target: 'on', actions: ['pull', 'tellOn'] }, BREAK: { guard: 'breaks', target: 'on' } } },
     on: { on: { PULL: { target: 'off', actions: 'pull' } } },
     smashed: { type: 'final' },

@@ -1,32 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createActor, type AnyStateMachine } from 'xstate';
+import { createActor, type Actor, type AnyStateMachine } from 'xstate';
 import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
-import { classify, expiryFrom, isRenewalDue } from '../../machines/auth-session/selectors.ts';
+import { classify, isRenewalDue } from '../../machines/auth-session/selectors.ts';
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, AuthState } from '../../machines/auth-session/types.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 const daily: AuthLimits = { expiryHours: 24, absoluteHours: 0 };
 
-function opened(limits: AuthLimits, at = 0): AuthRecord {
-  return {
-    id: 'auth_1',
-    email: 'ada@example.com',
-    createdAtMs: at,
-    renewedAtMs: at,
-    expiresAtMs: expiryFrom(at, at, limits),
-    destroyedAtMs: null,
-    destroyReason: null,
-    version: 1,
-  };
-}
+const open = (at: number): AuthEvent => ({ type: 'OPEN', at, id: 'auth_1', email: 'ada@example.com' });
 
-/** An actor as the host restores it from a record, and what it emits. */
-function restore(record: AuthRecord, limits: AuthLimits) {
-  const machine: AnyStateMachine = createAuthSessionMachine(limits);
-  const value = record.destroyedAtMs === null ? 'active' : 'destroyed';
-  const actor = createActor(machine, { snapshot: machine.resolveState({ value, context: record }) });
+function follow(actor: Actor<AnyStateMachine>) {
   const facts: AuthFact[] = [];
   actor.on('*', (fact) => facts.push(fact as unknown as AuthFact));
   actor.start();
@@ -37,8 +22,22 @@ function restore(record: AuthRecord, limits: AuthLimits) {
   return { actor, send, facts };
 }
 
+/** A login that has just been opened. */
+function opened(limits: AuthLimits, at = 0): AuthRecord {
+  const { actor, send } = follow(createActor(createAuthSessionMachine(limits) as AnyStateMachine));
+  send(open(at));
+  return actor.getSnapshot().context as AuthRecord;
+}
+
+/** An actor as the host activates it from a record, and what it emits. */
+function activate(record: AuthRecord, limits: AuthLimits) {
+  const machine: AnyStateMachine = createAuthSessionMachine(limits);
+  const value = record.destroyedAtMs === null ? 'active' : 'destroyed';
+  return follow(createActor(machine, { snapshot: machine.resolveState({ value, context: record }) }));
+}
+
 function play(record: AuthRecord, limits: AuthLimits, events: readonly AuthEvent[]) {
-  const { actor, send, facts } = restore(record, limits);
+  const { actor, send, facts } = activate(record, limits);
   for (const event of events) send(event);
   const { value, context } = actor.getSnapshot();
   return { state: value as AuthState, record: context as AuthRecord, facts };
@@ -51,6 +50,25 @@ const revoke = (at: number): AuthEvent => ({ type: 'DESTROY', at, reason: 'revok
 
 describe('A login', () => {
   const end = 24 * HOUR;
+
+  test('is opened with its address, active, for its sliding life', () => {
+    expect(opened(daily, 5)).toEqual({
+      id: 'auth_1',
+      email: 'ada@example.com',
+      createdAtMs: 5,
+      renewedAtMs: 5,
+      expiresAtMs: 5 + end,
+      destroyedAtMs: null,
+      destroyReason: null,
+      version: 1,
+    });
+  });
+
+  test('is opened once', () => {
+    const { record } = play(opened(daily), daily, [activity(MINUTE)]);
+    expect(play(record, daily, [open(2 * MINUTE)])).toEqual({ state: 'active', record, facts: [] });
+  });
+
   const rows: [string, AuthEvent[], AuthState, Partial<AuthRecord>, string[]][] = [
     ['is not extended within its first minute', [activity(MINUTE - 1)], 'active', { expiresAtMs: end, version: 1 }, []],
     [
@@ -153,7 +171,7 @@ describe('For every sequence of events and times', () => {
 
   test('the machine is in the state that the record and the time say', () => {
     const holds = fc.property(limits, events, (limits, sequence) => {
-      const { actor, send } = restore(opened(limits), limits);
+      const { actor, send } = activate(opened(limits), limits);
       for (const event of sequence) {
         send(event);
         const { value, context } = actor.getSnapshot();
@@ -163,7 +181,7 @@ describe('For every sequence of events and times', () => {
     fc.assert(holds, { numRuns: 500 });
   });
 
-  test('an actor that is restored from its record before each event does the same as one that lives on', () => {
+  test('an actor that is activated from its record for each event does the same as one that lives on', () => {
     const holds = fc.property(limits, events, (limits, sequence) => {
       let present = opened(limits);
       const facts: AuthFact[] = [];

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createActor, transition, type AnyStateMachine } from 'xstate';
+import { createActor, transition, type Actor, type AnyStateMachine } from 'xstate';
 import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { classify, sameHash } from '../../machines/otp-challenge/selectors.ts';
 import type {
@@ -8,30 +8,26 @@ import type {
   ChallengeFact,
   ChallengeRecord,
   ChallengeState,
+  ChallengeTerms,
 } from '../../machines/otp-challenge/types.ts';
 
 const machine: AnyStateMachine = otpChallengeMachine;
 const right = 'a'.repeat(64);
 const wrong = 'b'.repeat(64);
 
-const issued: ChallengeRecord = {
+const terms: ChallengeTerms = {
   id: 'c1',
   subject: 's1',
   asker: 'owner',
   codeHash: right,
-  issuedAtMs: 1_000,
   expiresAtMs: 601_000,
-  attempts: 0,
   maxAttempts: 5,
-  outcome: null,
-  version: 1,
 };
 
-/** An actor as the host restores it from a record, and what it emits. */
-function restore(record: ChallengeRecord) {
-  const snapshot = machine.resolveState({ value: record.outcome ?? 'pending', context: record });
+const issue = (at: number): ChallengeEvent => ({ type: 'ISSUE', at, terms });
+
+function follow(actor: Actor<AnyStateMachine>) {
   const facts: ChallengeFact[] = [];
-  const actor = createActor(machine, { snapshot });
   actor.on('*', (fact) => facts.push(fact as unknown as ChallengeFact));
   actor.start();
   /** As the host does, which sends nothing to an actor that is done. */
@@ -41,8 +37,24 @@ function restore(record: ChallengeRecord) {
   return { actor, send, facts };
 }
 
+function issuedBy(event: ChallengeEvent): ChallengeRecord {
+  const { actor, send } = follow(createActor(machine));
+  send(event);
+  return actor.getSnapshot().context as ChallengeRecord;
+}
+
+/** A code that has just been issued. */
+const issued = issuedBy(issue(1_000));
+
+/** An actor as the host activates it from a record, and what it emits. */
+function activate(record: ChallengeRecord) {
+  return follow(
+    createActor(machine, { snapshot: machine.resolveState({ value: record.outcome ?? 'pending', context: record }) }),
+  );
+}
+
 function play(record: ChallengeRecord, events: readonly ChallengeEvent[]) {
-  const { actor, send, facts } = restore(record);
+  const { actor, send, facts } = activate(record);
   for (const event of events) send(event);
   const { value, context } = actor.getSnapshot();
   return { state: value as ChallengeState, record: context as ChallengeRecord, facts };
@@ -59,6 +71,15 @@ const clock = (at: number): ChallengeEvent => ({ type: 'CLOCK', at });
 const failures = (count: number) => Array.from({ length: count }, () => redeem(wrong));
 
 describe('A code', () => {
+  test('is issued with its terms, without an attempt', () => {
+    expect(issued).toEqual({ ...terms, issuedAtMs: 1_000, attempts: 0, outcome: null, version: 1 });
+  });
+
+  test('is issued once', () => {
+    const { record } = play(issued, [redeem(wrong)]);
+    expect(play(record, [issue(3_000)])).toEqual({ state: 'pending', record, facts: [] });
+  });
+
   const rows: [title: string, events: ChallengeEvent[], state: ChallengeState, attempts: number, lastFact?: string][] =
     [
       ['that is right is verified', [redeem(right)], 'verified', 1, 'challenge.verified'],
@@ -134,7 +155,7 @@ describe('For every sequence of events and times', () => {
 
   test('the machine is in the state that the record and the time say', () => {
     const holds = fc.property(record, events, (start, sequence) => {
-      const { actor, send } = restore(start);
+      const { actor, send } = activate(start);
       for (const event of sequence) {
         send(event);
         const { value, context } = actor.getSnapshot();
@@ -144,7 +165,7 @@ describe('For every sequence of events and times', () => {
     fc.assert(holds, { numRuns: 500 });
   });
 
-  test('an actor that is restored from its record before each event does the same as one that lives on', () => {
+  test('an actor that is activated from its record for each event does the same as one that lives on', () => {
     const holds = fc.property(record, events, (start, sequence) => {
       let present = start;
       const facts: ChallengeFact[] = [];

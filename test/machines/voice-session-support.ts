@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
-import { createActor, type AnyStateMachine } from 'xstate';
+import { createActor, type Actor, type AnyStateMachine, type StateValue } from 'xstate';
+import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { savedState } from '../../machines/voice-session/selectors.ts';
+import { stateValue } from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
   VoiceEvent,
@@ -9,6 +10,7 @@ import type {
   VoiceLimits,
   VoiceRecord,
   VoiceState,
+  VoiceTerms,
 } from '../../machines/voice-session/types.ts';
 
 export const SECOND = 1000;
@@ -17,44 +19,38 @@ export const MINUTE = 60 * SECOND;
 /** The specification's defaults. */
 export const defaults: VoiceLimits = { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 };
 
-/** A session that has just been opened. */
-export function opened(at = 0): VoiceRecord {
-  const times = { startedAtMs: at, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at };
-  return {
-    id: `s:${'0'.repeat(32)}:${'A'.repeat(22)}`,
-    subject: '0'.repeat(32),
-    caller: 'widget',
-    tenantId: 'acme',
-    agentId: null,
-    keyId: 'site',
-    named: false,
-    loginId: null,
-    provider: 'local',
-    upstreamId: 'sess_1',
-    ...times,
-    endedAtMs: null,
-    endReason: null,
-    version: 1,
-  };
-}
+export const terms: VoiceTerms = {
+  id: `s:${'0'.repeat(32)}:${'A'.repeat(22)}`,
+  subject: '0'.repeat(32),
+  caller: 'widget',
+  tenantId: 'acme',
+  agentId: null,
+  keyId: 'site',
+  named: false,
+  loginId: null,
+  provider: 'local',
+  upstreamId: 'sess_1',
+};
 
+export const open = (at: number): VoiceEvent => ({ type: 'OPEN', at, terms });
 export const heartbeat = (at: number, idleSec?: number): VoiceEvent => ({ type: 'HEARTBEAT', at, idleSec });
 export const activity = (at: number): VoiceEvent => ({ type: 'ACTIVITY', at });
 export const clock = (at: number): VoiceEvent => ({ type: 'CLOCK', at });
 export const end = (at: number, reason: RequestedEnd = 'closed_by_client'): VoiceEvent => ({ type: 'END', at, reason });
 
-/** An actor as the host restores it from a record, and what it emits. */
-export function restore(record: VoiceRecord, limits: VoiceLimits) {
-  const machine: AnyStateMachine = createVoiceSessionMachine(limits);
-  const snapshot = machine.resolveState({ value: savedState(record, limits), context: record });
-  const actor = createActor(machine, { snapshot });
+/** The flat name of a state in the hierarchy: that of its leaf. */
+export function leafOf(value: StateValue): string {
+  return typeof value === 'string' ? value : leafOf(Object.values(value)[0] ?? '');
+}
+
+function follow(actor: Actor<AnyStateMachine>) {
   const facts: VoiceFact[] = [];
   actor.on('*', (fact) => facts.push(fact as unknown as VoiceFact));
   actor.start();
   return {
     facts,
     record: (): VoiceRecord => actor.getSnapshot().context as VoiceRecord,
-    state: (): VoiceState => actor.getSnapshot().value as VoiceState,
+    state: (): VoiceState => leafOf(actor.getSnapshot().value as StateValue) as VoiceState,
     /** As the host does, which sends nothing to an actor that is done. */
     send(event: VoiceEvent): void {
       if (actor.getSnapshot().status === 'active') actor.send(event);
@@ -62,11 +58,46 @@ export function restore(record: VoiceRecord, limits: VoiceLimits) {
   };
 }
 
+/** One machine for each limits: to make one takes longer than an event. */
+const machines = new WeakMap<VoiceLimits, AnyStateMachine>();
+
+function machineOf(limits: VoiceLimits): AnyStateMachine {
+  const machine = machines.get(limits) ?? createVoiceSessionMachine(limits);
+  machines.set(limits, machine);
+  return machine;
+}
+
+/** A session that has just been opened. */
+export function opened(at = 0): VoiceRecord {
+  const actor = follow(createActor(machineOf(defaults)));
+  actor.send(open(at));
+  return actor.record();
+}
+
+/** An actor as the host activates it from a record, and what it emits. */
+export function activate(record: VoiceRecord, limits: VoiceLimits) {
+  const machine = machineOf(limits);
+  return follow(
+    createActor(machine, { snapshot: machine.resolveState({ value: stateValue(record, limits), context: record }) }),
+  );
+}
+
 /** What becomes of a record after some events. */
 export function play(record: VoiceRecord, limits: VoiceLimits, events: readonly VoiceEvent[]) {
-  const actor = restore(record, limits);
+  const actor = activate(record, limits);
   for (const event of events) actor.send(event);
   return { state: actor.state(), record: actor.record(), facts: actor.facts };
+}
+
+/** What events leave of a session that has just been opened, up to the one before its end. */
+export function lastLive(limits: VoiceLimits, events: readonly VoiceEvent[]): VoiceRecord {
+  const actor = activate(opened(), limits);
+  let record = actor.record();
+  for (const event of events) {
+    actor.send(event);
+    if (actor.record().endedAtMs === null) record = actor.record();
+  }
+  return record;
 }
 
 /** Small limits, so that few events meet many boundaries; `staleGraceSec` is never below `maxIdleSec`, as the settings demand. */
@@ -79,13 +110,12 @@ export const anyLimits: fc.Arbitrary<VoiceLimits> = fc
   })
   .map(({ graceBeyondIdleSec, ...limits }) => ({ ...limits, staleGraceSec: limits.maxIdleSec + graceBeyondIdleSec }));
 
-const reason = fc.constantFrom<RequestedEnd>(
-  'quota_exceeded',
-  'closed_by_client',
-  'closed_by_operator',
-  'key_revoked',
-  'upstream_ended',
+/** Every reason that an END event may give. */
+export const requestedEnds: readonly RequestedEnd[] = Object.entries(END_REASONS).flatMap(([reason, { causedBy }]) =>
+  causedBy === 'request' ? [reason as RequestedEnd] : [],
 );
+
+const reason = fc.constantFrom(...requestedEnds);
 
 /** How far the time moves from one event to the next: mostly on, sometimes by whole seconds, sometimes a little back. */
 const step = fc.oneof(
@@ -95,7 +125,7 @@ const step = fc.oneof(
 );
 
 type Timeless = {
-  readonly type: VoiceEvent['type'];
+  readonly type: Exclude<VoiceEvent['type'], 'OPEN'>;
   readonly idleSec?: number | undefined;
   readonly reason: RequestedEnd;
 };

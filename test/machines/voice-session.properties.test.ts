@@ -1,28 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classify, nextDeadline, savedState, touch } from '../../machines/voice-session/selectors.ts';
+import { classify, nextDeadline, savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceFact } from '../../machines/voice-session/types.ts';
-import {
-  anyEvents,
-  anyLimits,
-  clock,
-  heartbeat,
-  MINUTE,
-  opened,
-  play,
-  restore,
-  SECOND,
-} from './voice-session-support.ts';
+import { activate, anyEvents, anyLimits, clock, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
 
 const runs = { numRuns: 500 };
-const anyTime = fc.integer({ min: 0, max: 10 * MINUTE });
-const anyIdleSec = fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 200 }));
 
 describe('For every sequence of events and times, a voice session', () => {
   test('is in the state that its record and the time say', () => {
     const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const actor = restore(opened(), limits);
+      const actor = activate(opened(), limits);
       for (const event of events) {
         actor.send(event);
         const record = actor.record();
@@ -34,7 +22,7 @@ describe('For every sequence of events and times, a voice session', () => {
     fc.assert(holds, runs);
   });
 
-  test('comes to the same when it is restored from its record before each event', () => {
+  test('comes to the same when it is activated from its record for each event', () => {
     const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
       let record = opened();
       const facts: VoiceFact[] = [];
@@ -51,7 +39,7 @@ describe('For every sequence of events and times, a voice session', () => {
 
   test('ends at most once, and what ended never changes', () => {
     const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const actor = restore(opened(), limits);
+      const actor = activate(opened(), limits);
       for (const event of events) {
         const before = actor.record();
         actor.send(event);
@@ -77,7 +65,7 @@ describe('For every sequence of events and times, a voice session', () => {
 
   test('never moves a time or its version backwards, and saves every change under a new version', () => {
     const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      const actor = restore(opened(), limits);
+      const actor = activate(opened(), limits);
       for (const event of events) {
         const before = actor.record();
         actor.send(event);
@@ -113,28 +101,6 @@ describe('For every session that some events have left', () => {
       expect(play(record, limits, [clock(deadline - 1)]).record).toEqual(record);
       expect(play(record, limits, [clock(deadline)]).state).not.toBe(state);
       expect(deadline).toBeGreaterThan(record.settledAtMs);
-    });
-    fc.assert(holds, runs);
-  });
-
-  test('the short cut of a heartbeat answers as the machine does, and answers whenever no state moves', () => {
-    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, at, idleSec) => {
-      const { record, state } = play(opened(), limits, events);
-      const touched = touch(record, at, idleSec, limits);
-      const decided = play(record, limits, [heartbeat(at, idleSec)]);
-      const movesNothing = state === 'engaged' && decided.facts.length === 0;
-      expect(touched).toEqual(movesNothing ? decided.record : undefined);
-    });
-    fc.assert(holds, runs);
-  });
-
-  test('the short cut of a heartbeat answers as the machine does also under other limits than those it was saved with', () => {
-    const holds = fc.property(anyLimits, anyLimits, anyEvents, anyTime, (limits, later, events, at) => {
-      const { record } = play(opened(), limits, events);
-      const touched = touch(record, at, undefined, later);
-      const decided = play(record, later, [heartbeat(at)]);
-      fc.pre(touched !== undefined);
-      expect([touched, []]).toEqual([decided.record, decided.facts]);
     });
     fc.assert(holds, runs);
   });

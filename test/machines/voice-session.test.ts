@@ -1,10 +1,31 @@
 import { describe, expect, test } from 'vitest';
-import { transition } from 'xstate';
+import { initialTransition, transition } from 'xstate';
 import { getShortestPaths } from 'xstate/graph';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { classify, durationSec, idleSec, nextDeadline, savedState } from '../../machines/voice-session/selectors.ts';
+import {
+  classify,
+  durationSec,
+  idleSec,
+  nextDeadline,
+  savedState,
+  stateValue,
+} from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
-import { activity, clock, defaults, end, heartbeat, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
+import {
+  activity,
+  clock,
+  defaults,
+  end,
+  heartbeat,
+  leafOf,
+  MINUTE,
+  open,
+  opened,
+  play,
+  requestedEnds,
+  SECOND,
+  terms,
+} from './voice-session-support.ts';
 
 /** Right after the last whole second that the limit allows. */
 const IDLE = 301 * SECOND;
@@ -219,12 +240,9 @@ describe('A voice session', () => {
     expect(result.facts.map(({ type }) => type)).toEqual(facts);
   });
 
-  test.each(['quota_exceeded', 'closed_by_client', 'closed_by_operator', 'key_revoked', 'upstream_ended'] as const)(
-    'tells that it ended because of %s',
-    (reason) => {
-      expect(play(opened(), defaults, [end(5, reason)]).facts).toEqual([{ type: 'session.ended', reason }]);
-    },
-  );
+  test.each(requestedEnds)('tells that it ended because of %s', (reason) => {
+    expect(play(opened(), defaults, [end(5, reason)]).facts).toEqual([{ type: 'session.ended', reason }]);
+  });
 
   test('counts whole seconds, and not beyond its end', () => {
     const { record } = play(opened(), defaults, [heartbeat(10_999), end(20_500)]);
@@ -255,27 +273,50 @@ describe('The machine', () => {
   // A duration that one heartbeat keeps the session alive for.
   const limits = { ...defaults, maxMinutes: 6 };
   const times = [100 * SECOND, IDLE - 1, IDLE, 6 * MINUTE, 6 * MINUTE + 1, STALE, ABANDONED];
-  const paths = getShortestPaths(createVoiceSessionMachine(limits), {
-    input: opened(),
-    events: times.flatMap((at) => [heartbeat(at), activity(at), clock(at), end(at)]),
+  const machine = createVoiceSessionMachine(limits);
+  const paths = getShortestPaths(machine, {
+    events: [open(0), ...times.flatMap((at) => [heartbeat(at), activity(at), clock(at), end(at)])],
     limit: 3000,
     serializeState: ({ value, context }) => JSON.stringify([value, { ...context, version: 0 }]),
   });
+  /** Without the first, which is before it is opened. */
+  const ways = paths.slice(1).map(({ state }) => state);
+
+  test('is not opened by any event but the one that opens it', () => {
+    const [before] = initialTransition(machine);
+    for (const event of [heartbeat(0), activity(0), clock(ABANDONED), end(0)])
+      expect(transition(machine, before, event)[0].value).toBe('unopened');
+  });
+
+  test('opens a session with its terms, engaged, at the time of the event', () => {
+    const [{ value, context }] = transition(machine, initialTransition(machine)[0], open(7));
+    expect(leafOf(value)).toBe('engaged');
+    const times = { startedAtMs: 7, lastSeenAtMs: 7, lastActivityAtMs: 7, settledAtMs: 7 };
+    expect(context).toEqual({ ...terms, ...times, endedAtMs: null, endReason: null, version: 1 });
+  });
+
+  test('opens a session once: what is live, or has ended, is not opened again', () => {
+    const live = play(opened(), defaults, [heartbeat(5), open(6)]);
+    expect([live.record, live.facts]).toEqual([play(opened(), defaults, [heartbeat(5)]).record, []]);
+    expect(play(opened(), defaults, [end(5), open(6)]).record).toMatchObject({ endedAtMs: 5, startedAtMs: 0 });
+  });
 
   test('reaches every state, and every end that is the clock’s', () => {
-    expect(new Set(paths.map(({ state }) => state.value))).toEqual(new Set(['engaged', 'idle', 'stale', 'ended']));
-    expect(new Set(paths.map(({ state }) => state.context.endReason))).toEqual(
+    expect(new Set(ways.map(({ value }) => leafOf(value)))).toEqual(new Set(['engaged', 'idle', 'stale', 'ended']));
+    expect(new Set(ways.map(({ context }) => context.endReason))).toEqual(
       new Set([null, 'closed_by_client', 'duration_exceeded', 'idle_exceeded', 'abandoned']),
     );
   });
 
-  test('is on every path in the state that the record tells', () => {
-    for (const { state } of paths) expect(state.value).toBe(savedState(state.context, limits));
+  test('is on every path where the record says in the hierarchy', () => {
+    for (const { value, context } of ways) {
+      expect(value).toEqual(stateValue(context, limits));
+      expect(leafOf(value)).toBe(savedState(context, limits));
+    }
   });
 
   test('is pure: the same event in the same state answers the same', () => {
-    const machine = createVoiceSessionMachine(defaults);
-    const snapshot = machine.resolveState({ value: 'engaged', context: opened() });
+    const snapshot = machine.resolveState({ value: { live: 'engaged' }, context: opened() });
     const [first, second] = [transition(machine, snapshot, clock(STALE)), transition(machine, snapshot, clock(STALE))];
     expect(first[0].context).toEqual(second[0].context);
     expect(snapshot.context).toEqual(opened());

@@ -2,14 +2,14 @@ import type { z } from 'zod';
 import { Refusal } from '../../kernel/errors.ts';
 import { admit, judge, type Admission, type AdmissionParts, type CreateRequest } from '../../voice/admit.ts';
 import type { AdmittedCaller } from '../../voice/allowances.ts';
-import { openVoiceSession, type OpenedSession, type OpenParts } from '../../voice/open-voice-session.ts';
+import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
 import { invalidWidgetKey } from '../../voice/proof.ts';
 import { addressScope } from '../client-address.ts';
 import { once, type ReplayParts } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { createIdempotencyHeader, createReply, createRequest, sample } from '../schemas.ts';
 
-export interface CreateSessionParts extends AdmissionParts, OpenParts, ReplayParts {
+export interface CreateSessionParts extends AdmissionParts, OpenDeps, ReplayParts {
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly heartbeatIntervalSec: number;

@@ -83,7 +83,7 @@ export interface UsageReport {
 export interface Ended {
   /**
    * `duration_exceeded`, `idle_exceeded`, `quota_exceeded`, `closed_by_client`, `closed_by_operator`, `key_revoked`,
-   * `upstream_ended`, `abandoned`, or `not_found` for a session that the server does not know.
+   * `upstream_ended`, `create_failed`, `abandoned`, or `not_found` for a session that the server does not know.
    */
   readonly reason: string;
   readonly code: string;

@@ -83,7 +83,7 @@ function wrongReason(row: EndedRow, story: Story | undefined, revoked: Revocatio
         ? 'ended as idle while its client was acknowledged'
         : undefined;
     // What a node undoes when it cannot finish a create.
-    case 'upstream_ended':
+    case 'create_failed':
       return story === undefined ? undefined : 'was opened, and undone as if it had not been';
     default:
       return `ended with ${reason}, which nobody asked for`;

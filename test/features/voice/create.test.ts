@@ -294,6 +294,31 @@ describe('A session that is ended while it is registered, before the history has
   });
 });
 
+describe('A session whose create is rolled back after it was written', () => {
+  test.each(['slots', 'keySlots'] as const)(
+    'because its place in %s was lost ends as create_failed, and leaves the place free',
+    async (place) => {
+      const key = await app.key({ limits: { ...roomy, concurrentSessions: 1 }, totals: { concurrentSessions: 1 } });
+      const store: { confirm(...given: never[]): unknown } =
+        place === 'slots' ? app.live.slots : app.service.stores.keySlots;
+      const confirm = store.confirm.bind(store);
+      store.confirm = () => Promise.resolve(false);
+      let id = '';
+      const { history } = app.service.stores;
+      const insert = history.insert.bind(history);
+      history.insert = (row) => {
+        id = row.record.id;
+        return insert(row);
+      };
+      expect(await app.create(key)).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(await history.find(id)).toMatchObject({ endReason: 'create_failed' });
+      history.insert = insert;
+      store.confirm = confirm;
+      expect(codes([await app.create(key)])).toEqual(['opened']);
+    },
+  );
+});
+
 describe('A console caller', () => {
   test('has the limits of the console: one at once, three a minute', async () => {
     const cookie = await app.login(somebody());

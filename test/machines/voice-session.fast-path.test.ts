@@ -1,0 +1,58 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { touch } from '../../machines/voice-session/fast-path.ts';
+import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { anyEvents, anyLimits, heartbeat, lastLive, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
+
+const anyTime = fc.integer({ min: 0, max: 10 * MINUTE });
+const anyIdleSec = fc.oneof(
+  fc.constant(undefined),
+  fc.integer({ min: 0, max: 200 }),
+  fc.constant(Number.MAX_SAFE_INTEGER),
+);
+
+/** As the host applies an event: by the fast path where that answers, else by the machine. */
+function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) {
+  const touched = event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined;
+  return touched === undefined ? play(record, limits, [event]) : { record: touched, facts: [] };
+}
+
+describe('The fast path of a heartbeat', () => {
+  test('answers as the machine does, and answers whenever no state moves', () => {
+    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, at, idleSec) => {
+      const { record, state } = play(opened(), limits, events);
+      const decided = play(record, limits, [heartbeat(at, idleSec)]);
+      const movesNothing = state === 'engaged' && decided.facts.length === 0;
+      expect(touch(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+
+  test('comes with the machine to what the machine alone comes to, for every sequence of events and times', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      let record = opened();
+      const facts: VoiceFact[] = [];
+      for (const event of events) {
+        const step = applyFast(record, limits, event);
+        record = step.record;
+        facts.push(...step.facts);
+      }
+      const whole = play(opened(), limits, events);
+      expect([record, facts]).toEqual([whole.record, whole.facts]);
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+
+  test('answers as the machine does also under other limits than those that the record was saved with', () => {
+    const soon = fc.integer({ min: -5 * SECOND, max: 30 * SECOND });
+    const holds = fc.property(anyLimits, anyLimits, anyEvents, soon, (limits, later, events, ms) => {
+      const record = lastLive(limits, events);
+      const at = record.lastActivityAtMs + ms;
+      const touched = touch(record, at, undefined, later);
+      fc.pre(touched !== undefined);
+      const decided = play(record, later, [heartbeat(at)]);
+      expect([touched, []]).toEqual([decided.record, decided.facts]);
+    });
+    fc.assert(holds, { numRuns: 500 });
+  });
+});

@@ -1,0 +1,90 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { above, laterOf, restored } from '../../machines/voice-session/merge.ts';
+import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { anyEvents, anyLimits, defaults, end, heartbeat, lastLive, opened, play } from './voice-session-support.ts';
+
+const early = play(opened(), defaults, [heartbeat(5)]).record;
+const late = play(opened(), defaults, [heartbeat(9)]).record;
+const over = play(opened(), defaults, [end(7, 'closed_by_client')]).record;
+
+describe('What counts of two records that changed apart from each other', () => {
+  test.each([
+    ['the later of two live ones', early, late, late],
+    ['an end, also of an earlier time', late, over, over],
+  ])('is %s, whichever is named first', (_what, one, other, wins) => {
+    expect([laterOf(one, other), laterOf(other, one)]).toEqual([wins, wins]);
+  });
+
+  test('is the one that is named first when the other adds nothing, and of two ends as well', () => {
+    const again = { ...late };
+    expect(laterOf(late, again)).toBe(late);
+    expect(laterOf(over, { ...over, endReason: 'key_revoked' })).toBe(over);
+  });
+
+  test('keeps an activity of which only the earlier one knows', () => {
+    const lastActivityAtMs = late.lastActivityAtMs + 1;
+    expect(laterOf(late, { ...early, lastActivityAtMs })).toEqual({ ...late, lastActivityAtMs });
+  });
+});
+
+/** Three records of one session, each left by events of its own. */
+const branches = (areToBeLive: boolean) =>
+  fc.tuple(anyLimits, anyEvents, anyEvents, anyEvents).map(([limits, one, other, third]) => {
+    const leftBy = (events: readonly VoiceEvent[]): VoiceRecord =>
+      areToBeLive ? lastLive(limits, events) : play(opened(), limits, events).record;
+    return { one: leftBy(one), other: leftBy(other), third: leftBy(third) };
+  });
+
+const unversioned = (record: VoiceRecord): VoiceRecord => ({ ...record, version: 0 });
+
+describe('For all records of one session, what counts of them', () => {
+  test('does not depend on which of two live ones is named first', () => {
+    const holds = fc.property(branches(true), ({ one, other }) => {
+      expect(unversioned(laterOf(one, other))).toEqual(unversioned(laterOf(other, one)));
+    });
+    fc.assert(holds, { numRuns: 200 });
+  });
+
+  test('does not depend on how three live ones are put together', () => {
+    const holds = fc.property(branches(true), ({ one, other, third }) => {
+      const [left, right] = [laterOf(laterOf(one, other), third), laterOf(one, laterOf(other, third))];
+      expect(unversioned(left)).toEqual(unversioned(right));
+    });
+    fc.assert(holds, { numRuns: 200 });
+  });
+
+  test('is the same again when either is heard of twice', () => {
+    const holds = fc.property(branches(false), ({ one, other }) => {
+      const merged = laterOf(one, other);
+      expect(laterOf(one, one)).toBe(one);
+      expect([laterOf(merged, one), laterOf(merged, other)]).toEqual([merged, merged]);
+    });
+    fc.assert(holds, { numRuns: 200 });
+  });
+
+  test('is the end that one of them has, whichever is named first', () => {
+    const holds = fc.property(branches(true), branches(false), ({ one: live }, { one: other }) => {
+      const wins = other.endedAtMs === null ? laterOf(live, other) : other;
+      expect([laterOf(live, other), unversioned(laterOf(other, live))]).toEqual([wins, unversioned(wins)]);
+    });
+    fc.assert(holds, { numRuns: 200 });
+  });
+
+  test('is of live ones as late as each', () => {
+    const holds = fc.property(branches(true), ({ one, other }) => {
+      const merged = laterOf(one, other);
+      for (const field of ['lastSeenAtMs', 'lastActivityAtMs', 'settledAtMs'] as const)
+        expect(merged[field]).toBe(Math.max(one[field], other[field]));
+    });
+    fc.assert(holds, { numRuns: 200 });
+  });
+
+  test('gets a version above those that it is saved over', () => {
+    const holds = fc.property(branches(false), ({ one: present, other: record }) => {
+      expect(above(present, record)).toEqual({ ...record, version: Math.max(present.version, record.version) + 1 });
+      expect(restored(record).version).toBeGreaterThan(above(present, record).version);
+    });
+    fc.assert(holds, { numRuns: 100 });
+  });
+});
