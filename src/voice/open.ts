@@ -16,6 +16,7 @@ import {
   type AllowanceDeps,
 } from './allowances.ts';
 import { invalidWidgetKey } from './proof.ts';
+import type { VoiceSessions } from './sessions.ts';
 import { undoAll, type Undo } from './undo.ts';
 import type { VoiceSessions } from './sessions.ts';
 
