@@ -7,7 +7,7 @@ import { readVariables, variables, type Settings, type VariableName } from './va
 /** The settings by the fields of the table of variables (variables.ts), and what follows from them. */
 export type Config = Readonly<ReturnType<typeof complete>>;
 
-/** What one kind of caller may use (specification section 8, server limits). */
+/** What one kind of caller may use (docs/contract.md, section 10.2, server limits). */
 export type CallerLimits = Config['callers']['console'];
 
 /** Days for which things are kept; 0 is for ever. */

@@ -14,7 +14,7 @@ export function expiryFrom(createdAtMs: number, at: number, limits: AuthLimits):
   return limits.absoluteHours === 0 ? sliding : Math.min(sliding, createdAtMs + limits.absoluteHours * HOUR_MS);
 }
 
-/** Whether activity at a time renews the cookie: at most once a minute (docs/contract.md, section 6). */
+/** Whether activity at a time renews the cookie: at most once a minute (docs/contract.md, section 6.4). */
 export function isRenewalDue(record: AuthRecord, at: number, limits: AuthLimits): boolean {
   return at - record.renewedAtMs >= MINUTE_MS && expiryFrom(record.createdAtMs, at, limits) > record.expiresAtMs;
 }

@@ -12,8 +12,8 @@ function endOf(
 }
 
 /**
- * The law of an e-mailed code (docs/contract.md, section 6): ISSUE makes its record, which is the machine's context; it has single use,
- * a bounded number of attempts and an expiry. It reads no clock: each event carries its time.
+ * The law of an e-mailed code (docs/contract.md, section 6.2): ISSUE makes its record, which is the machine's context; it has single use, a
+ * bounded number of attempts and an expiry. It reads no clock: each event carries its time.
  */
 export const otpChallengeMachine = setup({
   types: {

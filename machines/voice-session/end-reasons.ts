@@ -1,7 +1,7 @@
 interface EndReasonRow {
   /** `clock`: a deadline that the machine itself finds to be over. `request`: an END event that names the reason. */
   readonly causedBy: 'clock' | 'request';
-  /** Whether a limit was violated: a console caller's login is destroyed then (docs/contract.md, section 5). */
+  /** Whether a limit was violated: a console caller's login is destroyed then (docs/contract.md, section 5.9). */
   readonly isViolation: boolean;
   /** What an end user reads of it. */
   readonly userMessage: string;

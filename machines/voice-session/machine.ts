@@ -17,8 +17,8 @@ function endOf(record: VoiceRecord, endedAtMs: number, endReason: EndReason): Pa
 }
 
 /**
- * The law of a voice session (docs/contract.md, sections 3 and 5): OPEN makes its record, which is the machine's context; a live one is
- * engaged, then dormant (idle, then stale), and ends once. It reads no clock: each event carries its time, and one that comes after a
+ * The law of a voice session (docs/contract.md, sections 5.4 and 10.3): OPEN makes its record, which is the machine's context; a live one
+ * is engaged, then dormant (idle, then stale), and ends once. It reads no clock: each event carries its time, and one that comes after a
  * deadline first lets the machine follow the clock and is then met again, in the state that holds at its time.
  */
 export function createVoiceSessionMachine(limits: VoiceLimits) {

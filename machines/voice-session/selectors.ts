@@ -29,7 +29,7 @@ export function endsByDuration(record: VoiceRecord, limits: VoiceLimits): boolea
   return durationEndMs(record, limits) < idleAtMs(record, limits);
 }
 
-/** The state of a session at a time (specification section 3): ended wins over all, stale over idle. */
+/** The state of a session at a time (docs/contract.md, section 5.4): ended wins over all, stale over idle. */
 export function classify(record: VoiceRecord, at: number, limits: VoiceLimits): VoiceState {
   if (record.endedAtMs !== null) return 'ended';
   if (endsByDuration(record, limits)) return at > durationEndMs(record, limits) ? 'ended' : 'engaged';

@@ -42,7 +42,7 @@ export interface VoiceRecord extends VoiceTerms {
   readonly version: number;
 }
 
-/** Limits of a session (docs/contract.md, section 5). */
+/** Limits of a session (docs/contract.md, section 10.3). */
 export interface VoiceLimits {
   readonly maxMinutes: number;
   readonly maxIdleSec: number;

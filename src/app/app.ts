@@ -50,7 +50,7 @@ export interface App {
     readonly mail: string;
     readonly provider: string;
   };
-  /** Drains: readiness off, listener closed, replies finished, state saved (contract section 1). Never rejects. */
+  /** Drains: readiness off, listener closed, replies finished, state saved (docs/contract.md, section 1.1). Never rejects. */
   close(): Promise<void>;
 }
 

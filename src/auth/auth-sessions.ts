@@ -60,7 +60,7 @@ export interface AuthSessions {
   close(): void;
 }
 
-/** Console logins: a token says who, its row says whether still (contract section 6). */
+/** Console logins: a token says who, its row says whether still (docs/contract.md, section 6.4). */
 export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
   const { bus, tokens, limits } = deps;
   const known = new KnownLogins(deps.logins);

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, randomInt } from 'node:crypto';
 
-/** A login code, drawn uniformly from 000000 to 999999 (contract section 6). */
+/** A login code, drawn uniformly from 000000 to 999999 (docs/contract.md, section 6.2). */
 export function drawCode(): string {
   return randomInt(1_000_000).toString().padStart(6, '0');
 }

@@ -34,7 +34,7 @@ export interface SessionCookie {
   readonly isSecure: boolean;
 }
 
-/** The Set-Cookie value with exactly the attributes of the specification's section 5.2. */
+/** The Set-Cookie value with exactly the attributes of docs/contract.md, section 6.4. */
 export function sessionCookie({ token, expiresAtMs, atMs, isSecure }: SessionCookie): string {
   return serialize(token, Math.max(0, Math.round((expiresAtMs - atMs) / 1000)), isSecure);
 }

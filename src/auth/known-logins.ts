@@ -24,7 +24,7 @@ export interface KnownLogin {
   askedAtMs: number;
 }
 
-/** How old an answer may be when no bus message comes through (goals, R8). */
+/** How old an answer may be when no bus message comes through (docs/goals.md, R8). */
 const STALE_AFTER_MS = 5_000;
 /** From this age on the row is asked in the background, so that a busy login never waits. */
 const REFRESH_AFTER_MS = 2_500;
@@ -33,8 +33,8 @@ const RETRY_MS = 1_000;
 const CAPACITY = 20_000;
 
 /**
- * The rows of logins, at most five seconds old. A dropped login is never answered from a load that began before the drop.
- * While the database is away, what is known goes on until its own expiry (architecture section 5).
+ * The rows of logins, at most five seconds old. A dropped login is never answered from a load that began before the drop. While the
+ * database is away, what is known goes on until its own expiry (docs/architecture.md, section 5).
  */
 export class KnownLogins {
   readonly #logins: Logins;

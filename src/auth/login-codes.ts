@@ -45,8 +45,8 @@ interface CodeSent {
 }
 
 /**
- * One-time codes by mail (specification section 5.2, contract section 6). Addresses are parsed ones, codes six digits; `from` is the
- * network address of the caller, by its scope.
+ * One-time codes by mail (docs/contract.md, section 6.2). Addresses are parsed ones, codes six digits; `from` is the network address of the
+ * caller, by its scope.
  */
 export interface LoginCodes {
   /**

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { Recent } from '../kernel/recent.ts';
 
-/** Who is counted: 32 hex digits that name a caller without telling the address (contract section 4, Subject). */
+/** Who is counted: 32 hex digits that name a caller without telling the address (docs/contract.md, section 4.3, Subject). */
 export interface Subjects {
   /** A console user, by parsed address. */
   console(email: string): string;

@@ -7,7 +7,7 @@ const TYPE = 'console';
 /** Ours have about 350 characters; nothing longer is worth a hash. */
 const MAX_LENGTH = 2048;
 
-/** What a console cookie says (specification section 2.7, contract section 6). */
+/** What a console cookie says (docs/contract.md, section 6.4). */
 export interface TokenClaims {
   readonly email: string;
   /** The login's id, prefix auth_. */

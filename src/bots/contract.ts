@@ -1,6 +1,6 @@
 import type { Eventually } from '../kernel/eventually.ts';
 
-/** Specification section 5.3. */
+/** docs/contract.md, section 4.2. */
 export interface Verdict {
   readonly isBot: boolean;
   /** A bot that proved who it is; such bots may pass. */

@@ -21,9 +21,9 @@ type Frame<Type> = Extract<ClientFrame, { type: Type }>;
 const MAX_BAD_FRAMES = 3;
 
 /**
- * One socket of one session (contract section 7). Its frames are served one after the other, so that no answer overtakes
- * an earlier one; a fault in one socket touches no other. There is one object of this for each socket, without timers and
- * closures of its own, and a heartbeat makes no promise where the engines make none: both are what 10,000 sockets cost.
+ * One socket of one session (docs/contract.md, section 7.2). Its frames are served one after the other, so that no answer overtakes an
+ * earlier one; a fault in one socket touches no other. There is one object of this for each socket, without timers and closures of its own,
+ * and a heartbeat makes no promise where the engines make none: both are what 10,000 sockets cost.
  */
 export class Connection implements SocketListener {
   readonly #socket: Socket;

@@ -1,7 +1,7 @@
 import { durationEndMs, endsByDuration, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 
-/** Seconds before an end at which a client is warned (contract section 7). */
+/** Seconds before an end at which a client is warned (docs/contract.md, section 7.3). */
 const EARLY_SEC = 60;
 const LATE_SEC = 10;
 

@@ -50,7 +50,7 @@ ${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
 LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
 `;
 
-/** What a new key may use unless --totals says otherwise: as much as ten visitors by the specification's limits. */
+/** What a new key may use unless --totals says otherwise: as much as ten visitors by the default limits. */
 const usualTotals: KeyTotals = {
   sessionsPerMinute: 120,
   concurrentSessions: 100,

@@ -19,7 +19,7 @@ export function serve(terminal: Terminal, entry: string): Promise<number> {
   return runNode(config, terminal, untilSignal('SIGTERM', 'SIGINT'), onStarted);
 }
 
-/** What a newcomer needs to go on: addresses, what is in use, and what is not fit for production (contract section 1). */
+/** What a newcomer needs to go on: addresses, what is in use, and what is not fit for production (docs/contract.md, section 1.1). */
 function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: number): string {
   const notes = [
     config.databaseUrl === undefined

@@ -2,7 +2,7 @@ import { isIP, type BlockList } from 'node:net';
 
 /**
  * The client's address: the peer's, or behind trusted proxies the right-most untrusted hop of X-Forwarded-For
- * (docs/contract.md, section 1, TRUST_PROXY). A hop that is no address ends the walk at the last one that was believed.
+ * (docs/contract.md, section 1.2, TRUST_PROXY). A hop that is no address ends the walk at the last one that was believed.
  */
 export function clientAddress(peer: string, forwardedFor: string | undefined, trusted: BlockList): string {
   if (forwardedFor === undefined || !isTrusted(peer, trusted)) return peer;
@@ -40,7 +40,7 @@ function withoutPort(hop: string): string {
   return rest.length === 1 ? host : hop;
 }
 
-/** The scope of the per-IP window: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 2). */
+/** The scope of the per-IP window: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
 export function addressScope(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];

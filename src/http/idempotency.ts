@@ -25,9 +25,9 @@ export interface ReplayParts {
 }
 
 /**
- * Does the work once per Idempotency-Key, caller (`scope`) and 10 minutes; a repeat with the same body gets the same reply,
- * also while the first is still at it (docs/contract.md, section 5), for as long as its caller waits. While it waits it reads, less and less often,
- * and writes nothing. Refusals are not kept. Without the header it just does the work.
+ * Does the work once per Idempotency-Key, caller (`scope`) and 10 minutes; a repeat with the same body gets the same reply, also while the
+ * first is still at it (docs/contract.md, section 5.2), for as long as its caller waits. While it waits it reads, less and less often, and
+ * writes nothing. Refusals are not kept. Without the header it just does the work.
  * @throws Unavailable when the database is away.
  */
 export async function once(

@@ -13,8 +13,8 @@ import { createBegin, createMethodCheck, type BeginDeps } from './steps/route.ts
 export type PipelineDeps = BeginDeps & LimitDeps & LoginDeps & OperatorDeps & AnswerDeps;
 
 /**
- * Answers requests by the route table, in the order of docs/contract.md, section 4. It is synchronous as long as every engine it
- * meets is, and makes nothing for a request but its context and its reply. It never throws and never rejects.
+ * Answers requests by the route table, in the order of docs/contract.md, section 4.1. It is synchronous as long as every engine it meets
+ * is, and makes nothing for a request but its context and its reply. It never throws and never rejects.
  */
 export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Eventually<HttpReply> {
   const begin = createBegin(deps);

@@ -43,7 +43,7 @@ export interface RefusedAnswer {
 
 export type Result = Answer | Refusal | RefusedAnswer;
 
-/** Who may read the replies from a browser (docs/contract.md, section 2, CORS). */
+/** Who may read the replies from a browser (docs/contract.md, section 2.4, CORS). */
 export type CorsScope = 'everybody' | 'widgets' | 'console';
 
 /**

@@ -1,6 +1,6 @@
 export type Dependency = 'database' | 'registry' | 'mail' | 'provider' | 'bots';
 
-/** Thrown when a dependency is away or frozen; callers get 503 with Retry-After (architecture section 5). */
+/** Thrown when a dependency is away or frozen; callers get 503 with Retry-After (docs/architecture.md, section 5). */
 export class Unavailable extends Error {
   readonly dependency: Dependency;
 

@@ -16,7 +16,7 @@ export interface EdgeRates {
   readonly perPagePerMinute: number;
 }
 
-/** Edge rate limits (specification section 8): a fixed window of a minute per IP and per console user. */
+/** Edge rate limits (docs/contract.md, section 10.1): a fixed window of a minute per IP and per console user. */
 export interface EdgeLimits {
   byAddress(scope: string, atMs: number): Eventually<WindowCount>;
   /** Counts without waiting; see `Windows.takeAtOnce`. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { email } from './email.ts';
 import { instant, ok } from './values.ts';
 
-/** A console login, as its browser may know it (docs/contract.md, section 6). */
+/** A console login, as its browser may know it (docs/contract.md, section 6.4). */
 export const authSession = z.object({
   email: z.string(),
   sessionId: z.string().meta({ description: 'Prefix auth_' }),

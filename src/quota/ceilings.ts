@@ -5,7 +5,7 @@ import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { QuotaDay } from './calendar.ts';
 
-/** A widget key's limits: what it overrides of the widget defaults (contract section 3). */
+/** A widget key's limits: what it overrides of the widget defaults (docs/contract.md, section 3). */
 export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | undefined): CallerLimits {
   if (overrides === undefined) return defaults;
   const { dailyDollars } = overrides;
@@ -39,12 +39,12 @@ export function exceeds(totals: UsageTotals, limits: Ceilings): boolean {
   return totals.tokens > limits.dailyTokens || totals.microDollars > limits.dailyMicroDollars;
 }
 
-/** A total that has reached its ceiling leaves nothing for another session (contract section 5). */
+/** A total that has reached its ceiling leaves nothing for another session (docs/contract.md, section 5.8). */
 export function isSpent(totals: UsageTotals, limits: Ceilings): boolean {
   return totals.tokens >= limits.dailyTokens || totals.microDollars >= limits.dailyMicroDollars;
 }
 
-/** Shares of a ceiling at which clients are warned (contract section 7). */
+/** Shares of a ceiling at which clients are warned (docs/contract.md, section 7.3). */
 const WARNING_SHARES = [0.8, 0.95];
 
 /** Whether an entry carried the totals over a share that clients are warned at, and over no ceiling. `after` includes the entry. */

@@ -19,7 +19,7 @@ export interface SessionConfig {
 }
 
 /**
- * Decides what the session will be: the caller's word, else the agent's, else the default (contract sections 3 and 5).
+ * Decides what the session will be: the caller's word, else the agent's, else the default (docs/contract.md, sections 3 and 5.1).
  * @param key null for a console caller, who is neither pinned nor kept from overriding
  * @returns a Refusal FORBIDDEN for an agent or an override that the key does not allow
  */

@@ -34,8 +34,8 @@ interface Snapshot {
 }
 
 /**
- * All tenants in memory, for the hot path: lookups never wait. The database is the truth; the last good snapshot stays in use while
- * it is away (architecture section 5). A snapshot is replaced as a whole, so a caller never sees half of a change.
+ * All tenants in memory, for the hot path: lookups never wait. The database is the truth; the last good snapshot stays in use while it is
+ * away (docs/architecture.md, section 5). A snapshot is replaced as a whole, so a caller never sees half of a change.
  */
 export class TenantDirectory {
   readonly #deps: DirectoryDeps;
@@ -120,7 +120,7 @@ export class TenantDirectory {
     return [...this.#snapshot.tenants.values()];
   }
 
-  /** True when some key that is not revoked is bound to the origin (contract section 2, CORS). */
+  /** True when some key that is not revoked is bound to the origin (docs/contract.md, section 2.4, CORS). */
   isWidgetOrigin(origin: string): boolean {
     return this.#snapshot.origins.has(origin);
   }

@@ -35,7 +35,7 @@ export interface IssueRequest {
 }
 
 /**
- * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (contract section 3); every node knows it at once.
+ * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (docs/contract.md, section 3); every node knows it at once.
  * @returns a Refusal INVALID_REQUEST whose details name every wrong field
  * @throws Unavailable when the database is away
  */
@@ -67,8 +67,8 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
 }
 
 /**
- * Revokes a key for ever; it stops working on every node within a second and its live sessions end (contract section 3).
- * Revoking twice is no error and keeps the first time.
+ * Revokes a key for ever; it stops working on every node within a second and its live sessions end (docs/contract.md, section 3). Revoking
+ * twice is no error and keeps the first time.
  * @param idOrKey the key's id in its tenant, or the key itself
  * @returns a Refusal NOT_FOUND when the tenant has no such key
  * @throws Unavailable when the database is away

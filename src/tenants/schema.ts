@@ -64,7 +64,7 @@ export const totalsSchema = z.strictObject(
   wanted('an object'),
 );
 
-/** The only origin from which a key works: exactly as browsers send it, no wildcards (specification section 2.1). */
+/** The only origin from which a key works: exactly as browsers send it, no wildcards (docs/contract.md, section 3). */
 export const originSchema = z
   .string(wanted('an origin such as https://www.example.com'))
   .superRefine((value, context) => {
@@ -122,7 +122,7 @@ const tenantSchema = z.strictObject(
   wanted('an object with id and widgetKeys'),
 );
 
-/** TENANTS_FILE (contract section 3). */
+/** TENANTS_FILE (docs/contract.md, section 3). */
 export const tenantsFileSchema = z.strictObject(
   { tenants: z.array(tenantSchema, wanted('a list of tenants')) },
   { error: 'must be an object with a list of tenants' },

@@ -21,7 +21,7 @@ export class TenantsFileError extends Error {
 }
 
 /**
- * Reads TENANTS_FILE (contract section 3).
+ * Reads TENANTS_FILE (docs/contract.md, section 3).
  * @param atMs the time of the merge; it becomes the time of revocation of keys with `revoked: true`
  * @throws TenantsFileError when the file is missing, unreadable or wrong
  */

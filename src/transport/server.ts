@@ -19,7 +19,7 @@ export interface ListenOptions {
    * port that is taken is an error.
    */
   readonly shared?: boolean;
-  /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (docs/contract.md, section 2). */
+  /** Larger bodies reach the handler as `body: 'too_large'`. Default 65536 (docs/contract.md, section 2.1). */
   readonly maxBodyBytes?: number;
   /** A handler that has not answered by then is given up with ReplyDeadlineExceeded; up to a tenth late. */
   readonly replyDeadlineMs: number;

@@ -29,7 +29,7 @@ export interface Admission {
   readonly session: SessionConfig;
 }
 
-/** Who calls, from where, for which agent (contract section 4): the checks that cost nothing. */
+/** Who calls, from where, for which agent (docs/contract.md, section 4.1): the checks that cost nothing. */
 export function admit(
   body: CreateRequest,
   login: Login | undefined,
@@ -106,7 +106,7 @@ function withSession(
   return session instanceof Refusal ? session : { who, session };
 }
 
-/** The bot verdict on a request, logged with its request id; undefined when the caller may go on (specification section 5.3). */
+/** The bot verdict on a request, logged with its request id; undefined when the caller may go on (docs/contract.md, section 4.2). */
 export async function judge(
   request: Omit<Evidence, 'ip'>,
   ip: string,

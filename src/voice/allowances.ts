@@ -55,7 +55,7 @@ export async function takeMinute(
   return both(own, async () => count(common, mostOfKey, `${mostOfKey} sessions of this widgetKey`, at, deps), deps);
 }
 
-/** DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or the key's (docs/contract.md, section 5). */
+/** DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or the key's (docs/contract.md, section 5.8). */
 export async function refuseIfSpent(
   { subject, tenantId, keyId, limits, totals }: AdmittedCaller,
   at: number,

@@ -72,7 +72,7 @@ export class HistoryWriter {
   }
 
   /**
-   * Writes a record now, or lets it wait for the next flush when the database is away (architecture section 5: buffered history).
+   * Writes a record now, or lets it wait for the next flush when the database is away (docs/architecture.md, section 5: buffered history).
    * @returns whether it is written
    */
   saveOrWait(record: VoiceRecord): Promise<boolean> {

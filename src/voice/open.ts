@@ -18,7 +18,6 @@ import {
 import { invalidWidgetKey } from './proof.ts';
 import type { VoiceSessions } from './sessions.ts';
 import { undoAll, type Undo } from './undo.ts';
-import type { VoiceSessions } from './sessions.ts';
 
 export interface OpenDeps extends AllowanceDeps {
   readonly sessions: VoiceSessions;
@@ -33,10 +32,10 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a voice session: minute, quota, slot, mint, register (docs/contract.md, section 4), each step after the one before it.
- * A refusal at one step spends nothing of the later ones. The slot comes back whenever no session is opened; the minute's count only when
- * a step throws before anything was asked of the provider, or when the provider itself failed: a caller who hangs up, or asks for what
- * the provider does not take, has had its try.
+ * Opens a voice session: minute, quota, slot, mint, register (docs/contract.md, section 4.1), each step after the one before it. A refusal
+ * at one step spends nothing of the later ones. The slot comes back whenever no session is opened; the minute's count only when a step
+ * throws before anything was asked of the provider, or when the provider itself failed: a caller who hangs up, or asks for what the
+ * provider does not take, has had its try.
  * @throws Unavailable when a store is away; what was taken is given back then too.
  */
 export async function openVoiceSession(

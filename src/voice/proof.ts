@@ -3,8 +3,8 @@ import type { Subjects } from '../auth/subjects.ts';
 import { Refusal } from '../protocol/refusal.ts';
 
 /**
- * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (contract section 5), and
- * neither does a back end with a service token. An address that is not the session's proves a mistake, whoever sends it.
+ * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (docs/contract.md, section 5.6),
+ * and neither does a back end with a service token. An address that is not the session's proves a mistake, whoever sends it.
  */
 export function speaksFor(
   record: VoiceRecord,

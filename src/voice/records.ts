@@ -27,8 +27,8 @@ const MAX_APART = 10_000;
 const NOT_SAVED = -1;
 
 /**
- * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped, and for
- * everything while the registry is away or takes no writes (architecture section 5). Every save is noted for the history.
+ * Voice records for the actor host: the live registry first, the history for what the registry has lost or dropped, and for everything
+ * while the registry is away or takes no writes (docs/architecture.md, section 5). Every save is noted for the history.
  */
 export class VoiceRecords implements RecordStore<VoiceRecord> {
   readonly #deps: VoiceRecordsDeps;

@@ -21,7 +21,7 @@ export function viewText({ active, startedAt, lastSeenAt, durationSec, idleSec }
   return `{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}}`;
 }
 
-/** The terminal refusal of an ended session, the same for every later heartbeat (contract section 5). */
+/** The terminal refusal of an ended session, the same for every later heartbeat (docs/contract.md, section 5.6). */
 export function endedRefusal(
   reason: EndReason,
   maxMinutes: number,
@@ -34,7 +34,7 @@ export function endedRefusal(
   });
 }
 
-/** Reasons after which a console caller's login is destroyed (contract section 5, "the JWT is cleared"). */
+/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9, "the JWT is cleared"). */
 export function isViolation(reason: EndReason | null): boolean {
   return reason !== null && END_REASONS[reason].isViolation;
 }

@@ -16,7 +16,7 @@ import type {
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 
-/** The specification's defaults. */
+/** The defaults (docs/contract.md, section 10.3). */
 export const defaults: VoiceLimits = { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 };
 
 export const terms: VoiceTerms = {

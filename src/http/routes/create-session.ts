@@ -17,7 +17,7 @@ export interface CreateSessionParts extends AdmissionParts, OpenDeps, ReplayPart
   readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
-/** POST /api/session (specification section 4.1). */
+/** POST /api/session (docs/contract.md, section 5.1). */
 export function createSessionRoute(parts: CreateSessionParts): Route {
   return defineRoute({
     method: 'POST',

@@ -6,7 +6,7 @@ import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatParts } from './heartbeat.ts';
 
-/** POST /api/realtime/end (docs/contract.md, section 5): idempotent. */
+/** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */
 export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'sessions' | 'subjects'>): Route {
   return defineRoute({
     method: 'POST',

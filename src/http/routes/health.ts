@@ -18,7 +18,7 @@ export interface HealthParts {
 const PROBE_MS = 1000;
 const tag = 'Operations';
 
-/** GET /healthz, /readyz and /metrics (docs/contract.md, section 2). */
+/** GET /healthz, /readyz and /metrics (docs/contract.md, section 2.7). */
 export function healthRoutes(parts: HealthParts): Route[] {
   // No window counts who asks: however many ask at once, each dependency is asked once.
   const ask = shared(() => askAll(parts.probes));

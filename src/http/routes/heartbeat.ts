@@ -19,7 +19,7 @@ export interface HeartbeatParts {
 
 const json = [JSON_TYPE];
 
-/** POST /api/realtime/heartbeat (specification section 4.2). */
+/** POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
 export function heartbeatRoute(parts: HeartbeatParts): Route {
   return defineRoute({
     method: 'POST',
@@ -66,7 +66,7 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatPa
   return endedReply(endedRefusal(record.endReason, parts.sessions.limits.maxMinutes), record, call, parts);
 }
 
-/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (docs/contract.md, section 5). */
+/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (docs/contract.md, section 5.9). */
 export function endedReply(
   refusal: Refusal,
   record: VoiceRecord,

@@ -32,7 +32,7 @@ const exampleLogin: AuthSession = {
   expiresAt: '2030-01-02T12:00:00.000Z',
 };
 
-/** The four endpoints of a console login (specification sections 4.3, 4.4, 4.5 and 4.7). */
+/** The four endpoints of a console login (docs/contract.md, sections 6.1, 6.3, 6.5 and 6.6). */
 export function loginRoutes(parts: LoginParts): Route[] {
   return [sendRoute(parts), verifyRoute(parts), sessionRoute(), logoutRoute(parts)];
 }

@@ -21,7 +21,7 @@ const description = [
   'An installation may bound what a widget’s client reports by its connected time (WIDGET_MAX_TOKENS_PER_MINUTE): the excess is refused with USAGE_IMPLAUSIBLE and not counted. `Idempotency-Key` holds for 24 hours, for the session that is named, else for the user.',
 ].join('\n\n');
 
-/** POST /api/auth/usage (specification section 4.6). */
+/** POST /api/auth/usage (docs/contract.md, section 5.8). */
 export function reportUsageRoute(parts: ReportUsageParts): Route {
   return defineRoute({
     method: 'POST',

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../message.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
 
-/** The subprotocol of the heartbeat channel (docs/contract.md, section 7). */
+/** The subprotocol of the heartbeat channel (docs/contract.md, section 7.1). */
 export const SUBPROTOCOL = 'switchboard.v1';
 export const SOCKET_PATH = '/api/realtime/socket';
 

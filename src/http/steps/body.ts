@@ -36,7 +36,7 @@ function wrongContent({ headers }: HttpRequest): Refusal | undefined {
   return undefined;
 }
 
-/** Parses a body: one JSON object in UTF-8, nested at most 32 deep (docs/contract.md, section 2). */
+/** Parses a body: one JSON object in UTF-8, nested at most 32 deep (docs/contract.md, section 2.1). */
 export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal {
   if (body.length === 0) return invalid('The body is empty; send a JSON object.');
   if (!isUtf8(body)) return invalid('The body is not valid UTF-8.');

@@ -34,7 +34,7 @@ const onlyVary: Headers = [vary];
 /** The same for every origin, so that a cache keeps one copy, whatever it makes of Vary. */
 const anyOrigin: Headers = [['Access-Control-Allow-Origin', '*']];
 
-/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none (docs/contract.md, section 2). */
+/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none (docs/contract.md, section 2.4). */
 export function corsHeaders(origins: Origins, origin: string | undefined, scope: CorsScope): Headers {
   if (scope === 'everybody') return anyOrigin;
   if (origin === undefined) return onlyVary;
@@ -76,9 +76,9 @@ export function preflightHeaders(
 }
 
 /**
- * Keeps foreign pages from using a visitor's login (docs/contract.md, section 2, CSRF): what changes something by the console cookie
- * is refused, and what proves its caller otherwise goes on without the login. A browser keeps a Lax cookie back from a foreign page's
- * form, but would take the cookie of the answer: hence what sets one is refused also without a login.
+ * Keeps foreign pages from using a visitor's login (docs/contract.md, section 2.5, CSRF): what changes something by the console cookie is
+ * refused, and what proves its caller otherwise goes on without the login. A browser keeps a Lax cookie back from a foreign page's form,
+ * but would take the cookie of the answer: hence what sets one is refused also without a login.
  */
 export function createOriginCheck({ origins }: { readonly origins: Origins }): Step {
   return (x) => {

@@ -5,7 +5,7 @@ import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How long an idempotency key is remembered (contract section 5). */
+/** How long an idempotency key is remembered (docs/contract.md, section 5.8). */
 const KEY_MEMORY_MS = 24 * HOUR_MS;
 
 const MAX_ENTRIES = 500;

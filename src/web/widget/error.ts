@@ -1,7 +1,7 @@
 import type { TransientCode } from '../../protocol/error-codes.ts';
 import type * as Api from './api.ts';
 
-/** What the SDK finds by itself, in words for the visitor; every other code is the server's. The README has the same list. */
+/** What the SDK finds by itself, in words for the visitor; every other code is the server's. docs/widget.md has the same list. */
 const ownCodes: Readonly<Record<Api.OwnCode, string>> = {
   NETWORK_ERROR: 'No connection. Please check your network.',
   MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',

@@ -25,7 +25,7 @@ export interface Story {
   readonly engagedUntil: number;
 }
 
-/** A heartbeat that only moves times is written to PostgreSQL within a second (README, architecture): here with some noise. */
+/** A heartbeat that only moves times is written to PostgreSQL within a second (docs/architecture.md, section 4): here with some noise. */
 const WRITTEN_MS = 1500;
 
 /** @param canEndByReport whether a report of this address can use up its tokens */

@@ -1,4 +1,4 @@
-// Goals P4 and R10: sockets attached and beating on one process for minutes; memory flat, none lost.
+// docs/goals.md, P4 and R10: sockets attached and beating on one process for minutes; memory flat, none lost.
 import { readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

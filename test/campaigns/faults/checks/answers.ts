@@ -23,7 +23,7 @@ function timeLimit(call: Call): number {
   return call === 'send' ? SEND_MS : ANSWER_MS;
 }
 
-/** What may be refused while which dependency is away: the table of the architecture's section 5. */
+/** What may be refused while which dependency is away: the table of docs/architecture.md, section 5. */
 const refusedWithout: Readonly<Record<Call, readonly Dependency[]>> = {
   create: ['redis', 'postgres'],
   heartbeat: [],
