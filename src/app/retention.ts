@@ -11,7 +11,7 @@ const CHUNKS_A_ROUND = 100;
 const REPORT_DAYS = 2;
 const LOGIN_DAYS = 30;
 
-export interface RetentionParts {
+export interface RetentionDeps {
   readonly retention: Retention;
   /** 0 keeps for ever. */
   readonly days: RetentionDays;
@@ -23,7 +23,7 @@ export interface RetentionParts {
 /** Deletes what nobody will ask for again (docs/operations.md). One kind that fails holds up no other. Never rejects. */
 export async function deleteWhatIsOver(
   at: number,
-  { retention, days, calendar, onError }: RetentionParts,
+  { retention, days, calendar, onError }: RetentionDeps,
 ): Promise<void> {
   const daysAgo = (count: number): number => at - count * DAY_MS;
   const steps: (() => Promise<number>)[] = [

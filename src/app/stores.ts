@@ -7,7 +7,7 @@ import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { dueAt, longestMs, slotUntilMs } from '../voice/deadlines.ts';
 
-export interface LiveParts {
+export interface LiveDeps {
   readonly history: VoiceHistory;
   readonly localClock: Clock;
   readonly databaseTimeMs: () => Promise<number>;
@@ -17,8 +17,8 @@ export interface LiveParts {
 }
 
 /** The live stores of the configuration: at REDIS_URL, else in this process. */
-export async function openLiveStores({ redisUrls, redisPrefix, voice }: Config, parts: LiveParts): Promise<LiveStores> {
-  const { history, localClock, databaseTimeMs, onError, events } = parts;
+export async function openLiveStores({ redisUrls, redisPrefix, voice }: Config, deps: LiveDeps): Promise<LiveStores> {
+  const { history, localClock, databaseTimeMs, onError, events } = deps;
   if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
   return openRedisStores({
     urls: redisUrls,

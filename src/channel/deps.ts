@@ -1,11 +1,11 @@
 import type { AuthSessions } from '../auth/auth-sessions.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import type { EdgeLimits } from '../limits/edge.ts';
-import type { UsageParts } from '../quota/report-usage.ts';
+import type { UsageDeps } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';
 
 /** What the channel needs of the service. */
-export interface ChannelDeps extends UsageParts {
+export interface ChannelDeps extends UsageDeps {
   readonly subjects: Subjects;
   readonly logins: Pick<AuthSessions, 'destroy'>;
   readonly edge: Pick<EdgeLimits, 'byAddress' | 'perAddress'>;

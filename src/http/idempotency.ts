@@ -18,7 +18,7 @@ const CLAIM_GRACE_MS = 10_000;
 const WAIT_GRACE_MS = 2000;
 const RETRY_SEC = 2;
 
-export interface ReplayParts {
+export interface ReplayDeps {
   readonly replays: Replays;
   /** How long the provider may take. */
   readonly mintTimeoutMs: number;
@@ -33,7 +33,7 @@ export interface ReplayParts {
 export async function once(
   request: HttpRequest,
   scope: readonly string[],
-  { replays, mintTimeoutMs }: ReplayParts,
+  { replays, mintTimeoutMs }: ReplayDeps,
   work: () => Promise<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
   const key = request.headers['idempotency-key'];

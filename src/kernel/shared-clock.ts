@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './clock.ts';
 import { repeat } from './repeat.ts';
 
-export interface SharedClockParts {
+export interface SharedClockDeps {
   /** The store's time, in milliseconds since the Unix epoch. */
   readonly readStoreTimeMs: () => Promise<number>;
   /** The time of another store, in milliseconds since the Unix epoch: good for a start while the first one is away. */
@@ -41,9 +41,9 @@ const MAX_HOLD_MS = 1000;
  * within half a round trip. The store is asked regularly, and the measurement with the shortest round trip of late counts, since its
  * error is at most half of that (Cristian's algorithm). While the store is away the last difference goes on.
  */
-export function createSharedClock(parts: SharedClockParts): SharedClock {
-  const { readStoreTimeMs, readOtherTimeMs, local = systemClock, resyncMs = RESYNC_MS } = parts;
-  const { monotonic = () => performance.now() } = parts;
+export function createSharedClock(deps: SharedClockDeps): SharedClock {
+  const { readStoreTimeMs, readOtherTimeMs, local = systemClock, resyncMs = RESYNC_MS } = deps;
+  const { monotonic = () => performance.now() } = deps;
   let samples: Sample[] = [];
   let offsetMs = 0;
   let between = local.now() - monotonic();

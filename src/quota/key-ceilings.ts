@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withOverrides, type LimitsOf } from './ceilings.ts';
 
-export interface CeilingsParts {
+export interface CeilingsDeps {
   readonly limits: { readonly widget: CallerLimits; readonly console: CallerLimits };
   readonly tenant: (tenantId: string) => Tenant | undefined;
 }
@@ -22,7 +22,7 @@ interface TenantLimits {
   readonly ceilings: readonly CallerLimits[];
 }
 
-export function createCeilings({ limits, tenant }: CeilingsParts): CallerCeilings {
+export function createCeilings({ limits, tenant }: CeilingsDeps): CallerCeilings {
   /** A tenant that changes is another object. */
   const known = new WeakMap<Tenant, TenantLimits>();
   const unknown = summarize(limits.widget, []);

@@ -9,7 +9,7 @@ import type { VoiceSessions } from '../voice/sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf } from './ceilings.ts';
 import type { CallerCeilings } from './key-ceilings.ts';
-import type { SessionProofParts, UsageSubject } from './session-proof.ts';
+import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {
   readonly tokens: number;
@@ -18,7 +18,7 @@ export interface UsageReport {
   readonly atMs: number;
 }
 
-export interface UsageParts extends SessionProofParts, CallerCeilings {
+export interface UsageDeps extends SessionProofDeps, CallerCeilings {
   readonly ledger: Ledger;
   readonly sessions: VoiceSessions;
   readonly calendar: (atMs: number) => QuotaDay;
@@ -33,11 +33,11 @@ export interface UsageParts extends SessionProofParts, CallerCeilings {
  * @returns a Refusal USAGE_IMPLAUSIBLE or IDEMPOTENCY_MISMATCH when nothing was counted
  * @throws Unavailable when the database is away: then nothing is counted.
  */
-export async function reportUsage(who: UsageSubject, report: UsageReport, parts: UsageParts): Promise<Usage | Refusal> {
+export async function reportUsage(who: UsageSubject, report: UsageReport, deps: UsageDeps): Promise<Usage | Refusal> {
   const { subject, tenantId, keyId, sessionId, sessionAtMost } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
-  const today = parts.calendar(atMs);
-  const answer = await parts.ledger.record({
+  const today = deps.calendar(atMs);
+  const answer = await deps.ledger.record({
     subject,
     day: today.day,
     tokens,
@@ -53,16 +53,16 @@ export async function reportUsage(who: UsageSubject, report: UsageReport, parts:
   if (answer.kind === 'mismatch')
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used for another report; use a new key.');
   if (answer.kind === 'implausible') return implausibleRefusal();
-  if (sessionId !== null && answer.kind === 'counted') await parts.sessions.noteActivity(sessionId, atMs);
+  if (sessionId !== null && answer.kind === 'counted') await deps.sessions.noteActivity(sessionId, atMs);
   const { totals } = answer;
   // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
   const isToday = answer.day === today.day;
-  if (isToday) await endWhatExceeds(who, totals, atMs, parts);
-  const isKeyOver = isTotalOver(who, answer.keyTotals, parts);
-  if (isKeyOver && isToday) await parts.sessions.endKey(tenantId ?? '', keyId ?? '', 'quota_exceeded', atMs);
-  if (answer.kind === 'counted') warnOfCeilings(who, totals, { tokens, microDollars }, parts);
-  const limits = parts.limitsOf(who.caller, tenantId ?? '', keyId);
-  const view = usageView(totals, limits, isToday ? today : recentDay(parts.calendar, answer.day, atMs));
+  if (isToday) await endWhatExceeds(who, totals, atMs, deps);
+  const isKeyOver = isTotalOver(who, answer.keyTotals, deps);
+  if (isKeyOver && isToday) await deps.sessions.endKey(tenantId ?? '', keyId ?? '', 'quota_exceeded', atMs);
+  if (answer.kind === 'counted') warnOfCeilings(who, totals, { tokens, microDollars }, deps);
+  const limits = deps.limitsOf(who.caller, tenantId ?? '', keyId);
+  const view = usageView(totals, limits, isToday ? today : recentDay(deps.calendar, answer.day, atMs));
   if (!isKeyOver && !exceeds(totals, limits)) return view;
   // The session that reports it has just ended.
   const words = sessionId === null ? {} : { userMessage: END_REASONS.quota_exceeded.userMessage };
@@ -73,25 +73,25 @@ export async function reportUsage(who: UsageSubject, report: UsageReport, parts:
 function isTotalOver(
   { tenantId, keyId }: UsageSubject,
   keyTotals: UsageTotals | null,
-  { totalsOf }: Pick<UsageParts, 'totalsOf'>,
+  { totalsOf }: Pick<UsageDeps, 'totalsOf'>,
 ): boolean {
   return keyTotals !== null && exceeds(keyTotals, totalCeilings(totalsOf(tenantId ?? '', keyId ?? '')));
 }
 
 /** Each session is judged by its own key's ceiling. Most reports exceed none that there is, and ask for no sessions. */
-async function endWhatExceeds(who: UsageSubject, totals: UsageTotals, atMs: number, parts: UsageParts): Promise<void> {
-  const ceilings = parts.ceilingsOf(who.caller, who.tenantId ?? '');
+async function endWhatExceeds(who: UsageSubject, totals: UsageTotals, atMs: number, deps: UsageDeps): Promise<void> {
+  const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
   if (!ceilings.some((limits) => exceeds(totals, limits))) return;
-  await parts.sessions.endSubject(who.subject, 'quota_exceeded', atMs, ({ caller, tenantId, keyId }) =>
-    exceeds(totals, parts.limitsOf(caller, tenantId, keyId)),
+  await deps.sessions.endSubject(who.subject, 'quota_exceeded', atMs, ({ caller, tenantId, keyId }) =>
+    exceeds(totals, deps.limitsOf(caller, tenantId, keyId)),
   );
 }
 
 /** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */
-function warnOfCeilings(who: UsageSubject, after: UsageTotals, entry: UsageTotals, parts: UsageParts): void {
-  const ceilings = parts.ceilingsOf(who.caller, who.tenantId ?? '');
+function warnOfCeilings(who: UsageSubject, after: UsageTotals, entry: UsageTotals, deps: UsageDeps): void {
+  const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
   if (ceilings.some((limits) => nearsCeiling(after, entry, limits)))
-    parts.bus.publish({ type: 'quota.neared', subject: who.subject, after, entry });
+    deps.bus.publish({ type: 'quota.neared', subject: who.subject, after, entry });
 }
 
 /** @param report what a refused report was counted to; a refused create has none */

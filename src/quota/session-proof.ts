@@ -25,7 +25,7 @@ export interface UsageSubject {
   readonly sessionAtMost: UsageTotals | null;
 }
 
-export interface SessionProofParts {
+export interface SessionProofDeps {
   readonly sessions: { readonly limits: VoiceLimits };
   readonly limitsOf: LimitsOf;
   readonly isKeyRevoked: (tenantId: string, keyId: string) => Eventually<boolean>;
@@ -42,27 +42,27 @@ export async function subjectOfSession(
   record: VoiceRecord,
   isService: boolean,
   atMs: number,
-  parts: SessionProofParts,
+  deps: SessionProofDeps,
 ): Promise<UsageSubject | Refusal> {
   const { subject, caller, tenantId, keyId, id: sessionId, endedAtMs, endReason } = record;
   const who = { subject, caller, tenantId, keyId, sessionId, sessionAtMost: null };
   if (isService) return who;
-  if (keyId !== null && (await parts.isKeyRevoked(tenantId, keyId))) return invalidWidgetKey();
+  if (keyId !== null && (await deps.isKeyRevoked(tenantId, keyId))) return invalidWidgetKey();
   if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + LATE_MS)
     return endedRefusal(
       endReason,
-      parts.sessions.limits.maxMinutes,
+      deps.sessions.limits.maxMinutes,
       `The session ended more than five minutes ago (${endReason}), so its client reports no usage any more; a service token may.`,
     );
-  return { ...who, sessionAtMost: atMostOf(record, atMs, parts) };
+  return { ...who, sessionAtMost: atMostOf(record, atMs, deps) };
 }
 
 /**
  * What a widget's client may have reported in all: so many tokens for each connected minute begun and for one more, since a report
  * may tell of what the last minute began; dollars in the proportion of their daily ceiling to that of tokens.
  */
-function atMostOf(record: VoiceRecord, atMs: number, parts: SessionProofParts): UsageTotals | null {
-  const { widgetTokensPerMinute, limitsOf, sessions } = parts;
+function atMostOf(record: VoiceRecord, atMs: number, deps: SessionProofDeps): UsageTotals | null {
+  const { widgetTokensPerMinute, limitsOf, sessions } = deps;
   if (widgetTokensPerMinute === 0 || record.caller !== 'widget') return null;
   const begun = Math.floor(connectedMs(record, atMs, sessions.limits) / MINUTE_MS) + 1;
   const tokens = (begun + 1) * widgetTokensPerMinute;

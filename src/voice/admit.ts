@@ -13,7 +13,7 @@ import type { TenantDirectory } from '../tenants/directory.ts';
 import type { AdmittedCaller } from './allowances.ts';
 import { invalidWidgetKey } from './proof.ts';
 
-export interface AdmissionParts {
+export interface AdmissionDeps {
   readonly directory: TenantDirectory;
   readonly subjects: Subjects;
   readonly bots: BotDetector;
@@ -34,15 +34,15 @@ export function admit(
   body: CreateRequest,
   login: Login | undefined,
   origin: string | undefined,
-  parts: AdmissionParts,
+  deps: AdmissionDeps,
 ): Admission | Refusal {
-  if (parts.requireLogin && login === undefined)
+  if (deps.requireLogin && login === undefined)
     return new Refusal(
       'AUTH_REQUIRED',
       'This installation opens sessions for logged-in callers only (REQUIRE_AUTH_FOR_SESSION).',
     );
-  if (body.widgetKey !== undefined) return admitWidget(body, body.widgetKey, origin, parts);
-  if (login !== undefined) return admitConsole(body, login, parts);
+  if (body.widgetKey !== undefined) return admitWidget(body, body.widgetKey, origin, deps);
+  if (login !== undefined) return admitConsole(body, login, deps);
   return new Refusal('INVALID_WIDGET_KEY', 'Send a widgetKey, or log in to the console.');
 }
 
@@ -50,13 +50,13 @@ function admitWidget(
   body: CreateRequest,
   text: string,
   origin: string | undefined,
-  parts: AdmissionParts,
+  deps: AdmissionDeps,
 ): Admission | Refusal {
-  const found = parts.directory.keyOf(text);
+  const found = deps.directory.keyOf(text);
   if (found === undefined || found.key.revokedAtMs !== null || (body.tenantId ?? found.tenant.id) !== found.tenant.id)
     return invalidWidgetKey();
   const { key, tenant } = found;
-  if (origin === undefined ? parts.requireOrigin : origin !== key.origin)
+  if (origin === undefined ? deps.requireOrigin : origin !== key.origin)
     return new Refusal(
       'ORIGIN_MISMATCH',
       `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
@@ -65,19 +65,19 @@ function admitWidget(
     caller: 'widget',
     subject:
       body.email === undefined
-        ? parts.subjects.widgetKey(tenant.id, key.id)
-        : parts.subjects.widgetUser(tenant.id, body.email),
+        ? deps.subjects.widgetKey(tenant.id, key.id)
+        : deps.subjects.widgetUser(tenant.id, body.email),
     tenantId: tenant.id,
     keyId: key.id,
     named: body.email !== undefined,
     loginId: null,
-    limits: withOverrides(parts.limits.widget, key.limits),
+    limits: withOverrides(deps.limits.widget, key.limits),
     totals: key.totals,
   });
 }
 
-function admitConsole(body: CreateRequest, login: Login, parts: AdmissionParts): Admission | Refusal {
-  const tenants = parts.directory.tenantsAdmitting(login.email);
+function admitConsole(body: CreateRequest, login: Login, deps: AdmissionDeps): Admission | Refusal {
+  const tenants = deps.directory.tenantsAdmitting(login.email);
   const tenant = body.tenantId === undefined ? tenants[0] : tenants.find(({ id }) => id === body.tenantId);
   if (tenant === undefined) return new Refusal('FORBIDDEN', 'No such tenant admits you; ask its administrator.');
   if (body.tenantId === undefined && tenants.length > 1) {
@@ -86,12 +86,12 @@ function admitConsole(body: CreateRequest, login: Login, parts: AdmissionParts):
   }
   return withSession(tenant, null, body, {
     caller: 'console',
-    subject: parts.subjects.console(login.email),
+    subject: deps.subjects.console(login.email),
     tenantId: tenant.id,
     keyId: null,
     named: true,
     loginId: login.id,
-    limits: parts.limits.console,
+    limits: deps.limits.console,
     totals: {},
   });
 }
@@ -110,10 +110,10 @@ function withSession(
 export async function judge(
   request: Omit<Evidence, 'ip'>,
   ip: string,
-  parts: AdmissionParts,
+  deps: AdmissionDeps,
 ): Promise<Refusal | undefined> {
   const { headers, path, method, requestId } = request;
-  const verdict = await parts.bots.judge({ ip, headers, path, method, requestId });
-  parts.events.botJudged(verdict, requestId);
+  const verdict = await deps.bots.judge({ ip, headers, path, method, requestId });
+  deps.events.botJudged(verdict, requestId);
   return isBlocked(verdict) ? new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.') : undefined;
 }

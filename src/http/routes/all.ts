@@ -3,47 +3,47 @@ import { describeChannel } from '../../channel/asyncapi.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
-import { createSessionRoute, type CreateSessionParts } from './create-session.ts';
+import { createSessionRoute, type CreateSessionDeps } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
-import { healthRoutes, type HealthParts } from './health.ts';
+import { healthRoutes, type HealthDeps } from './health.ts';
 import { heartbeatRoute } from './heartbeat.ts';
-import { loginRoutes, type LoginParts } from './login.ts';
-import { operatorRoutes, type OperatorParts } from './operator.ts';
-import { pageRoutes, type PageParts } from './pages.ts';
+import { loginRoutes, type LoginDeps } from './login.ts';
+import { operatorRoutes, type OperatorDeps } from './operator.ts';
+import { pageRoutes, type PageDeps } from './pages.ts';
 import { SOCKET_PATH, socketRoute, SUBPROTOCOL } from './socket.ts';
-import { reportUsageRoute, type ReportUsageParts } from './report-usage.ts';
+import { reportUsageRoute, type ReportUsageDeps } from './report-usage.ts';
 
-export type RouteParts = CreateSessionParts &
-  ReportUsageParts &
-  LoginParts &
-  HealthParts &
-  OperatorParts &
-  Pick<PageParts, 'outbox'> & { readonly origins: Origins };
+export type RouteDeps = CreateSessionDeps &
+  ReportUsageDeps &
+  LoginDeps &
+  HealthDeps &
+  OperatorDeps &
+  Pick<PageDeps, 'outbox'> & { readonly origins: Origins };
 
 /** Every route of the service. */
-export function routesOf(parts: RouteParts): Route[] {
-  const api = apiRoutes(parts);
-  const openapi = (): object => describeRoutes(api, version, parts.publicUrl());
+export function routesOf(deps: RouteDeps): Route[] {
+  const api = apiRoutes(deps);
+  const openapi = (): object => describeRoutes(api, version, deps.publicUrl());
   const asyncapi = (): object =>
-    describeChannel({ serverUrl: parts.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version);
-  return [...api, ...pageRoutes({ openapi, asyncapi, webDirectory, outbox: parts.outbox, demo: parts })];
+    describeChannel({ serverUrl: deps.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version);
+  return [...api, ...pageRoutes({ openapi, asyncapi, webDirectory, outbox: deps.outbox, demo: deps })];
 }
 
-/** The OpenAPI document without a running service: only handlers use their parts, and nobody calls them here. */
+/** The OpenAPI document without a running service: only handlers use their deps, and nobody calls them here. */
 export function apiDocument(serverUrl: string): object {
-  return describeRoutes(apiRoutes({} as RouteParts), version, serverUrl);
+  return describeRoutes(apiRoutes({} as RouteDeps), version, serverUrl);
 }
 
-function apiRoutes(parts: RouteParts): Route[] {
+function apiRoutes(deps: RouteDeps): Route[] {
   return [
-    createSessionRoute(parts),
-    heartbeatRoute(parts),
-    endSessionRoute(parts),
-    socketRoute(parts),
-    reportUsageRoute(parts),
-    ...loginRoutes(parts),
-    ...healthRoutes(parts),
-    ...operatorRoutes(parts),
+    createSessionRoute(deps),
+    heartbeatRoute(deps),
+    endSessionRoute(deps),
+    socketRoute(deps),
+    reportUsageRoute(deps),
+    ...loginRoutes(deps),
+    ...healthRoutes(deps),
+    ...operatorRoutes(deps),
   ];
 }
 

@@ -1,16 +1,16 @@
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { admit, judge, type Admission, type AdmissionParts } from '../../voice/admit.ts';
+import { admit, judge, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
 import type { AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
 import { invalidWidgetKey } from '../../voice/proof.ts';
 import { addressScope } from '../client-address.ts';
-import { once, type ReplayParts } from '../idempotency.ts';
+import { once, type ReplayDeps } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 
-export interface CreateSessionParts extends AdmissionParts, OpenDeps, ReplayParts {
+export interface CreateSessionDeps extends AdmissionDeps, OpenDeps, ReplayDeps {
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly heartbeatIntervalSec: number;
@@ -18,7 +18,7 @@ export interface CreateSessionParts extends AdmissionParts, OpenDeps, ReplayPart
 }
 
 /** POST /api/session (docs/contract.md, section 5.1). */
-export function createSessionRoute(parts: CreateSessionParts): Route {
+export function createSessionRoute(deps: CreateSessionDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/session',
@@ -51,8 +51,8 @@ export function createSessionRoute(parts: CreateSessionParts): Route {
       'SERVICE_UNAVAILABLE',
     ],
     credentials: ['none', 'cookie'],
-    proves: (body) => body.widgetKey !== undefined && !parts.requireLogin,
-    handle: (call) => create(call, parts),
+    proves: (body) => body.widgetKey !== undefined && !deps.requireLogin,
+    handle: (call) => create(call, deps),
   });
 }
 
@@ -68,18 +68,18 @@ const exampleReply: CreateReply = {
   limits: { maxMinutes: 15, maxIdleSec: 300 },
 };
 
-async function create(call: Call<CreateRequest>, parts: CreateSessionParts): Promise<Result> {
-  await parts.directory.awake();
-  const admission = admit(call.body, call.login, call.origin, parts);
+async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promise<Result> {
+  await deps.directory.awake();
+  const admission = admit(call.body, call.login, call.origin, deps);
   if (admission instanceof Refusal) return admission;
   const { caller, tenantId, keyId } = admission.who;
   const by = keyId ?? call.login?.email ?? '';
   // A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own.
   const scope = [caller, tenantId, by, call.origin ?? '', addressScope(call.ip)];
-  const result = await once(call.request, scope, parts, async () => open(call, admission, parts));
+  const result = await once(call.request, scope, deps, async () => open(call, admission, deps));
   const isConsole = caller === 'console';
   if (result instanceof Refusal && result.code === 'DAILY_QUOTA_EXCEEDED' && isConsole && call.login !== undefined) {
-    await parts.destroyLogin(call.login.id, call.request.atMs);
+    await deps.destroyLogin(call.login.id, call.request.atMs);
     return { refusal: result, cookie: { kind: 'clear' } };
   }
   return result;
@@ -88,13 +88,13 @@ async function create(call: Call<CreateRequest>, parts: CreateSessionParts): Pro
 async function open(
   call: Call<CreateRequest>,
   { who, session }: Admission,
-  parts: CreateSessionParts,
+  deps: CreateSessionDeps,
 ): Promise<Answer | Refusal> {
-  const blocked = await judge(call.request, call.ip, parts);
+  const blocked = await judge(call.request, call.ip, deps);
   if (blocked !== undefined) return blocked;
-  const opened = await openVoiceSession(who, session, call.request.requestId, call.request.signal(), parts);
+  const opened = await openVoiceSession(who, session, call.request.requestId, call.request.signal(), deps);
   if (opened instanceof Refusal) return opened;
-  return (await endIfRevoked(call, who, opened, parts)) ?? { status: 200, body: replyOf(opened, parts) };
+  return (await endIfRevoked(call, who, opened, deps)) ?? { status: 200, body: replyOf(opened, deps) };
 }
 
 /** A key that was revoked while the secret was minted: its sessions were ended when this one was not registered yet. */
@@ -102,22 +102,22 @@ async function endIfRevoked(
   { body, request }: Call<CreateRequest>,
   who: AdmittedCaller,
   { record }: OpenedSession,
-  { directory, sessions }: CreateSessionParts,
+  { directory, sessions }: CreateSessionDeps,
 ): Promise<Refusal | undefined> {
   if (who.keyId === null || directory.keyOf(body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
   await sessions.end(record.id, 'key_revoked', request.atMs);
   return invalidWidgetKey();
 }
 
-function replyOf({ record, minted }: OpenedSession, parts: CreateSessionParts): CreateReply {
-  const base = parts.publicUrl();
-  const { maxMinutes, maxIdleSec } = parts.sessions.limits;
+function replyOf({ record, minted }: OpenedSession, deps: CreateSessionDeps): CreateReply {
+  const base = deps.publicUrl();
+  const { maxMinutes, maxIdleSec } = deps.sessions.limits;
   return {
     id: minted.sessionId,
     sm_session_id: record.id,
     client_secret: { value: minted.value, expires_at: minted.expiresAtSec },
     heartbeat: {
-      intervalSec: parts.heartbeatIntervalSec,
+      intervalSec: deps.heartbeatIntervalSec,
       url: `${base}/api/realtime/heartbeat`,
       socketUrl: `${base.replace(/^http/, 'ws')}/api/realtime/socket`,
     },

@@ -5,7 +5,7 @@ import { findDemoKey } from '../../tenants/demo.ts';
 import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../route.ts';
 import { pagePolicyWith, sendFile } from '../static-files.ts';
 
-export interface DemoParts {
+export interface DemoDeps {
   readonly directory: Pick<TenantDirectory, 'keyOf'>;
   readonly provider: { readonly name: string; readonly simulated: boolean };
   /** The service's own address, without a trailing slash. */
@@ -22,7 +22,7 @@ const forEverybody = [
 ] as const;
 
 /** The widget SDK, and a page that shows it at work. */
-export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
+export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
   const get = (path: string, handle: (call: Call) => Eventually<Result>, cors: CorsScope = 'console'): Route =>
     defineRoute({
       method: 'GET',
@@ -36,7 +36,7 @@ export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
       handle,
     });
   const file = (name: string): URL => new URL(name, webDirectory);
-  const policy = pagePolicyWith(callOrigins[parts.provider.name] ?? []);
+  const policy = pagePolicyWith(callOrigins[deps.provider.name] ?? []);
 
   return [
     ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>
@@ -48,13 +48,13 @@ export function demoRoutes(parts: DemoParts, webDirectory: URL): Route[] {
     ...['/demo', '/demo/'].map((path) => get(path, (call) => sendFile(call, file('demo/index.html'), [policy]))),
     get('/demo/config.json', ({ request }) => ({
       status: 200,
-      body: demoConfig(parts, request.headers['host']),
+      body: demoConfig(deps, request.headers['host']),
       headers: [['Cache-Control', 'no-store']],
     })),
   ];
 }
 
-function demoConfig({ directory, provider, publicUrl }: DemoParts, host: string | undefined): DemoConfig {
+function demoConfig({ directory, provider, publicUrl }: DemoDeps, host: string | undefined): DemoConfig {
   const { protocol, host: ownHost } = new URL(publicUrl());
   const found = findDemoKey(directory, `${protocol}//${host ?? ownHost}`);
   return {

@@ -4,10 +4,10 @@ import { viewOf } from '../../voice/view.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
-import type { HeartbeatParts } from './heartbeat.ts';
+import type { HeartbeatDeps } from './heartbeat.ts';
 
 /** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */
-export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatParts, 'sessions' | 'subjects'>): Route {
+export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatDeps, 'sessions' | 'subjects'>): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/end',

@@ -6,7 +6,7 @@ import { defineRoute, type Result, type Route } from '../route.ts';
 /** Asks one dependency whether it answers. @throws when it does not */
 export type Probe = () => Promise<void>;
 
-export interface HealthParts {
+export interface HealthDeps {
   readonly probes: Readonly<Record<string, Probe>>;
   /** False from the moment a shutdown begins: load balancers should look elsewhere. */
   readonly isAccepting: () => boolean;
@@ -19,10 +19,10 @@ const PROBE_MS = 1000;
 const tag = 'Operations';
 
 /** GET /healthz, /readyz and /metrics (docs/contract.md, section 2.7). */
-export function healthRoutes(parts: HealthParts): Route[] {
+export function healthRoutes(deps: HealthDeps): Route[] {
   // No window counts who asks: however many ask at once, each dependency is asked once.
-  const ask = shared(() => askAll(parts.probes));
-  const collect = shared(() => parts.metrics.registry.metrics());
+  const ask = shared(() => askAll(deps.probes));
+  const collect = shared(() => deps.metrics.registry.metrics());
   return [
     defineRoute({
       method: 'GET',
@@ -52,7 +52,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
         503: { description: 'Not ready', schema: readiness, example: exampleReadiness(false) },
       },
       refusals: [],
-      handle: () => ready(parts, ask),
+      handle: () => ready(deps, ask),
     }),
     defineRoute({
       method: 'GET',
@@ -61,7 +61,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
       summary: 'Prometheus metrics',
       description: 'Of the process that answers. With DEBUG_METRICS=true it needs no credential.',
       tag,
-      access: parts.openMetrics ? 'public' : 'operator',
+      access: deps.openMetrics ? 'public' : 'operator',
       replies: {
         200: {
           description: 'Prometheus text format',
@@ -71,7 +71,7 @@ export function healthRoutes(parts: HealthParts): Route[] {
       },
       refusals: ['AUTH_REQUIRED', 'FORBIDDEN', 'SERVICE_UNAVAILABLE'],
       async handle(): Promise<Result> {
-        return { status: 200, body: await collect(), headers: [['Content-Type', parts.metrics.registry.contentType]] };
+        return { status: 200, body: await collect(), headers: [['Content-Type', deps.metrics.registry.contentType]] };
       },
     }),
   ];
@@ -92,11 +92,11 @@ function shared<T>(work: () => Promise<T>): () => Promise<T> {
 
 type Answers = readonly (readonly [name: string, answer: DependencyHealth])[];
 
-function askAll(probes: HealthParts['probes']): Promise<Answers> {
+function askAll(probes: HealthDeps['probes']): Promise<Answers> {
   return Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const));
 }
 
-async function ready({ isAccepting }: HealthParts, ask: () => Promise<Answers>): Promise<Result> {
+async function ready({ isAccepting }: HealthDeps, ask: () => Promise<Answers>): Promise<Result> {
   const answers = await ask();
   const isReady = isAccepting() && answers.every(([, answer]) => answer.ok);
   return { status: isReady ? 200 : 503, body: { ready: isReady, dependencies: Object.fromEntries(answers) } };

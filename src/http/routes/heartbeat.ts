@@ -11,7 +11,7 @@ import type { VoiceOutcome, VoiceSessions } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 
-export interface HeartbeatParts {
+export interface HeartbeatDeps {
   readonly sessions: VoiceSessions;
   readonly subjects: Subjects;
   readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
@@ -20,7 +20,7 @@ export interface HeartbeatParts {
 const json = [JSON_TYPE];
 
 /** POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
-export function heartbeatRoute(parts: HeartbeatParts): Route {
+export function heartbeatRoute(deps: HeartbeatDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/heartbeat',
@@ -49,21 +49,21 @@ export function heartbeatRoute(parts: HeartbeatParts): Route {
     ],
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
-      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, parts.subjects, isService);
-      return andThen(parts.sessions.heartbeat(body.sm_session_id, request.atMs, body.idleSec, admits), (outcome) =>
-        reply(outcome, call, parts),
+      const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, deps.subjects, isService);
+      return andThen(deps.sessions.heartbeat(body.sm_session_id, request.atMs, body.idleSec, admits), (outcome) =>
+        reply(outcome, call, deps),
       );
     },
   });
 }
 
-function reply(outcome: VoiceOutcome | undefined, call: Call, parts: HeartbeatParts): Eventually<Result> {
+function reply(outcome: VoiceOutcome | undefined, call: Call, deps: HeartbeatDeps): Eventually<Result> {
   if (outcome === undefined) return sessionNotFound();
   const { record } = outcome;
   const { atMs } = call.request;
   if (record.endReason === null)
     return { status: 200, headers: json, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
-  return endedReply(endedRefusal(record.endReason, parts.sessions.limits.maxMinutes), record, call, parts);
+  return endedReply(endedRefusal(record.endReason, deps.sessions.limits.maxMinutes), record, call, deps);
 }
 
 /** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (docs/contract.md, section 5.9). */
@@ -71,9 +71,9 @@ export function endedReply(
   refusal: Refusal,
   record: VoiceRecord,
   call: Call,
-  parts: Pick<HeartbeatParts, 'destroyLogin'>,
+  deps: Pick<HeartbeatDeps, 'destroyLogin'>,
 ): Eventually<Result> {
   // Only the login that opened the session pays for its end: an old tab must not log out a new login.
   if (call.login === undefined || record.loginId !== call.login.id || !isViolation(record.endReason)) return refusal;
-  return andThen(parts.destroyLogin(call.login.id, call.request.atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
+  return andThen(deps.destroyLogin(call.login.id, call.request.atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
 }

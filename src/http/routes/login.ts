@@ -17,7 +17,7 @@ import { addressScope } from '../client-address.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 
-export interface LoginParts {
+export interface LoginDeps {
   readonly codes: LoginCodes;
   readonly logins: AuthSessions;
   readonly events: Events;
@@ -33,11 +33,11 @@ const exampleLogin: AuthSession = {
 };
 
 /** The four endpoints of a console login (docs/contract.md, sections 6.1, 6.3, 6.5 and 6.6). */
-export function loginRoutes(parts: LoginParts): Route[] {
-  return [sendRoute(parts), verifyRoute(parts), sessionRoute(), logoutRoute(parts)];
+export function loginRoutes(deps: LoginDeps): Route[] {
+  return [sendRoute(deps), verifyRoute(deps), sessionRoute(), logoutRoute(deps)];
 }
 
-function sendRoute({ codes }: LoginParts): Route {
+function sendRoute({ codes }: LoginDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/send',
@@ -64,7 +64,7 @@ function sendRoute({ codes }: LoginParts): Route {
   });
 }
 
-function verifyRoute({ codes, logins, events }: LoginParts): Route {
+function verifyRoute({ codes, logins, events }: LoginDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/verify',
@@ -134,7 +134,7 @@ function sessionRoute(): Route {
   });
 }
 
-function logoutRoute({ logins }: LoginParts): Route {
+function logoutRoute({ logins }: LoginDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/logout',

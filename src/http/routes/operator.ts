@@ -25,7 +25,7 @@ import { sample } from '../samples.ts';
 import { describe, exampleSession } from './operator-session.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
 
-export interface OperatorParts {
+export interface OperatorDeps {
   readonly sessions: VoiceSessions;
   readonly history: VoiceHistory;
   readonly audit: Audit;
@@ -46,11 +46,11 @@ const params = z.object({
 const noParameters = z.object({});
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
-export function operatorRoutes(parts: OperatorParts): Route[] {
-  return [overviewRoute(parts), listRoute(parts), oneRoute(parts), endRoute(parts)];
+export function operatorRoutes(deps: OperatorDeps): Route[] {
+  return [overviewRoute(deps), listRoute(deps), oneRoute(deps), endRoute(deps)];
 }
 
-function overviewRoute(parts: OperatorParts): Route {
+function overviewRoute(deps: OperatorDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/overview',
@@ -73,13 +73,13 @@ function overviewRoute(parts: OperatorParts): Route {
     refusals: [...always],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
-        const counts = await parts.history.counts(call.request.atMs - DAY_MS);
+        const counts = await deps.history.counts(call.request.atMs - DAY_MS);
         return { status: 200, body: counts };
       }),
   });
 }
 
-function listRoute(parts: OperatorParts): Route {
+function listRoute(deps: OperatorDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/sessions',
@@ -99,7 +99,7 @@ function listRoute(parts: OperatorParts): Route {
     refusals: ['INVALID_REQUEST', ...always],
     handle: (call) =>
       withQuery(call, sessionFilters, async ({ cursor, limit, q: idPrefix, ...filter }) => {
-        const page = await parts.history.list({ ...filter, idPrefix }, cursor, limit);
+        const page = await deps.history.list({ ...filter, idPrefix }, cursor, limit);
         if (page === undefined)
           return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
         const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs));
@@ -108,7 +108,7 @@ function listRoute(parts: OperatorParts): Route {
   });
 }
 
-function oneRoute(parts: OperatorParts): Route {
+function oneRoute(deps: OperatorDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/sessions/{id}',
@@ -128,22 +128,22 @@ function oneRoute(parts: OperatorParts): Route {
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
-        const record = await findNamed(call, parts);
+        const record = await findNamed(call, deps);
         if (record instanceof Refusal) return record;
-        const { limits } = parts.sessions;
+        const { limits } = deps.sessions;
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);
         const body = {
           ...describe(record, classify(record, atMs, limits), atMs),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
-          endedBy: await endedBy(record, parts.audit),
+          endedBy: await endedBy(record, deps.audit),
         };
         return { status: 200, body };
       }),
   });
 }
 
-function endRoute(parts: OperatorParts): Route {
+function endRoute(deps: OperatorDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/operator/sessions/{id}/end',
@@ -167,11 +167,11 @@ function endRoute(parts: OperatorParts): Route {
       withQuery(call, noParameters, async () => {
         const { operator: actor } = call;
         const { atMs, requestId } = call.request;
-        const record = await findNamed(call, parts);
+        const record = await findNamed(call, deps);
         if (record instanceof Refusal) return record;
         const target = refOf(record.id);
         // Before the change: a row whose change then failed can be explained, a change without a row can not.
-        await parts.audit.append({
+        await deps.audit.append({
           atMs,
           actor,
           action: END,
@@ -179,8 +179,8 @@ function endRoute(parts: OperatorParts): Route {
           reason: call.body?.reason ?? null,
           requestId,
         });
-        parts.events.operatorActed(actor === 'service' ? actor : 'operator', END, target, requestId);
-        const outcome = await parts.sessions.end(record.id, 'closed_by_operator', atMs);
+        deps.events.operatorActed(actor === 'service' ? actor : 'operator', END, target, requestId);
+        const outcome = await deps.sessions.end(record.id, 'closed_by_operator', atMs);
         if (outcome === undefined) return sessionNotFound();
         return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };
       }),
@@ -197,7 +197,7 @@ async function withQuery<S extends z.ZodObject>(
   return query instanceof Refusal ? query : work(query);
 }
 
-async function findNamed(call: Call, { sessions, history }: OperatorParts): Promise<VoiceRecord | Refusal> {
+async function findNamed(call: Call, { sessions, history }: OperatorDeps): Promise<VoiceRecord | Refusal> {
   const id = await idOfNamed(call.params[0] ?? '', history);
   if (id instanceof Refusal) return id;
   return (await sessions.find(id)) ?? sessionNotFound();

@@ -5,9 +5,9 @@ import type { Eventually } from '../../kernel/eventually.ts';
 import type { KeptMail } from '../../mail/contract.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { pagePolicy, sendDocument, sendFile } from '../static-files.ts';
-import { demoRoutes, type DemoParts } from './demo.ts';
+import { demoRoutes, type DemoDeps } from './demo.ts';
 
-export interface PageParts {
+export interface PageDeps {
   /** Makes the OpenAPI document. */
   readonly openapi: () => object;
   /** Makes the AsyncAPI document. */
@@ -16,7 +16,7 @@ export interface PageParts {
   readonly webDirectory: URL;
   /** The development mailbox; undefined where mail is sent for real. */
   readonly outbox: { list(): readonly KeptMail[] } | undefined;
-  readonly demo: DemoParts;
+  readonly demo: DemoDeps;
 }
 
 const tag = 'hidden';
@@ -24,7 +24,7 @@ const html = ['Content-Type', 'text/html; charset=utf-8'] as const;
 const noStore = ['Cache-Control', 'no-store'] as const;
 
 /** The API reference, the demo with the widget SDK, and in development the mailbox. */
-export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: PageParts): Route[] {
+export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: PageDeps): Route[] {
   const page = (path: string, handle: (call: Call) => Eventually<Result>): Route =>
     defineRoute({ method: 'GET', path, summary: path, tag, access: 'public', replies: {}, refusals: [], handle });
   const file = (path: string, name: string): Route => page(path, (call) => sendFile(call, new URL(name, webDirectory)));

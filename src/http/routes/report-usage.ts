@@ -3,16 +3,16 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
 import { exceeds } from '../../quota/ceilings.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
-import { quotaRefusal, reportUsage, type UsageParts } from '../../quota/report-usage.ts';
+import { quotaRefusal, reportUsage, type UsageDeps } from '../../quota/report-usage.ts';
 import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
 import { badKey, isKey } from '../idempotency.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
-import { endedReply, type HeartbeatParts } from './heartbeat.ts';
+import { endedReply, type HeartbeatDeps } from './heartbeat.ts';
 
-export interface ReportUsageParts extends UsageParts, HeartbeatParts {}
+export interface ReportUsageDeps extends UsageDeps, HeartbeatDeps {}
 
 const description = [
   'Proof is one of: `sm_session_id` of one of the user’s sessions, during the session and for five minutes after its end, unless its key is revoked; the console cookie of that e-mail; a service token.',
@@ -22,7 +22,7 @@ const description = [
 ].join('\n\n');
 
 /** POST /api/auth/usage (docs/contract.md, section 5.8). */
-export function reportUsageRoute(parts: ReportUsageParts): Route {
+export function reportUsageRoute(deps: ReportUsageDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/usage',
@@ -60,47 +60,47 @@ export function reportUsageRoute(parts: ReportUsageParts): Route {
     },
     credentials: ['none', 'cookie', 'service'],
     proves: ({ sm_session_id }) => sm_session_id !== undefined,
-    handle: (call) => report(call, parts),
+    handle: (call) => report(call, deps),
   });
 }
 
-async function report(call: Call<UsageRequest>, parts: ReportUsageParts): Promise<Result> {
+async function report(call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<Result> {
   const { request, isService } = call;
   const { email, sm_session_id } = call.body;
   const idempotencyKey = request.headers['idempotency-key'];
   if (idempotencyKey !== undefined && !isKey(idempotencyKey)) return badKey();
-  if (sm_session_id === undefined) return count(subjectOf(call, parts), call, parts);
-  const record = await parts.sessions.find(sm_session_id);
-  if (record === undefined || !speaksFor(record, email, parts.subjects, isService)) return sessionNotFound();
-  const who = await subjectOfSession(record, isService, request.atMs, parts);
+  if (sm_session_id === undefined) return count(subjectOf(call, deps), call, deps);
+  const record = await deps.sessions.find(sm_session_id);
+  if (record === undefined || !speaksFor(record, email, deps.subjects, isService)) return sessionNotFound();
+  const who = await subjectOfSession(record, isService, request.atMs, deps);
   return who instanceof Refusal && who.code === 'SESSION_DURATION_EXCEEDED'
-    ? endedReply(who, record, call, parts)
-    : count(who, call, parts);
+    ? endedReply(who, record, call, deps)
+    : count(who, call, deps);
 }
 
-async function count(who: UsageSubject | Refusal, call: Call<UsageRequest>, parts: ReportUsageParts): Promise<Result> {
+async function count(who: UsageSubject | Refusal, call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<Result> {
   if (who instanceof Refusal) return who;
   const { request, login } = call;
   const { tokens, dollars } = call.body;
   const { atMs } = request;
   const idempotencyKey = request.headers['idempotency-key'];
-  const result = await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, atMs }, parts);
+  const result = await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, atMs }, deps);
   if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, usage: result } };
   const isOwnLogin =
-    login !== undefined && who.caller === 'console' && parts.subjects.console(login.email) === who.subject;
-  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, atMs, parts))) return result;
-  await parts.destroyLogin(login.id, atMs);
+    login !== undefined && who.caller === 'console' && deps.subjects.console(login.email) === who.subject;
+  if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, atMs, deps))) return result;
+  await deps.destroyLogin(login.id, atMs);
   return { refusal: result, cookie: { kind: 'clear' } };
 }
 
 /** False when a report of an earlier day was repeated, which says nothing of today. */
-async function isOverToday(who: UsageSubject, atMs: number, parts: ReportUsageParts): Promise<boolean> {
-  const totals = await parts.ledger.totals(who.subject, parts.calendar(atMs).day);
-  return exceeds(totals, parts.limitsOf(who.caller, who.tenantId ?? '', who.keyId));
+async function isOverToday(who: UsageSubject, atMs: number, deps: ReportUsageDeps): Promise<boolean> {
+  const totals = await deps.ledger.totals(who.subject, deps.calendar(atMs).day);
+  return exceeds(totals, deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId));
 }
 
 /** Who a report is for that names no session. */
-function subjectOf(call: Call<UsageRequest>, parts: ReportUsageParts): UsageSubject | Refusal {
+function subjectOf(call: Call<UsageRequest>, deps: ReportUsageDeps): UsageSubject | Refusal {
   const { isService, login } = call;
   const { email, tenantId } = call.body;
   if (email === undefined && (isService || login !== undefined)) return emailNeeded();
@@ -111,8 +111,8 @@ function subjectOf(call: Call<UsageRequest>, parts: ReportUsageParts): UsageSubj
     );
   const nobodys = { keyId: null, sessionId: null, sessionAtMost: null };
   return isService && tenantId !== undefined
-    ? { subject: parts.subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, ...nobodys }
-    : { subject: parts.subjects.console(email), caller: 'console', tenantId: null, ...nobodys };
+    ? { subject: deps.subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, ...nobodys }
+    : { subject: deps.subjects.console(email), caller: 'console', tenantId: null, ...nobodys };
 }
 
 function emailNeeded(): Refusal {

@@ -10,7 +10,7 @@ const CHANNEL = 'bus';
 const GAP = 'gap';
 const TELL_GAP_MS = 1000;
 
-export interface RedisBusParts {
+export interface RedisBusDeps {
   readonly redis: Pick<Redis, 'publish' | 'listen'>;
   /** Told of listeners that throw, and of messages that did not get out: Unavailable. */
   readonly onError: (error: unknown) => void;
@@ -25,7 +25,7 @@ export interface RedisBus extends Bus {
  * The bus over Redis' channels. This node's own listeners hear a message before `publish` returns, also while Redis is away;
  * what other nodes say meanwhile is lost to it.
  */
-export function createRedisBus({ redis, onError }: RedisBusParts): RedisBus {
+export function createRedisBus({ redis, onError }: RedisBusDeps): RedisBus {
   const local = createInProcessBus(onError);
   const me = randomId();
   const underWay = new Set<Promise<void>>();

@@ -11,7 +11,7 @@ export interface Holder {
   readonly leaseUntilMs: number;
 }
 
-export interface RedisSlotsParts {
+export interface RedisSlotsDeps {
   readonly redis: Pick<Redis, 'run'>;
   /** The subject's sessions that hold a slot, from the history: asked when Redis may have lost some. */
   readonly rebuild: (subject: string) => Promise<readonly Holder[]>;
@@ -31,7 +31,7 @@ const MAX_UNCONFIRMED = 10_000;
  * holders are counted from the history first (see `lua/slots.ts`). A session that Redis lost before it was in the history is caught by
  * `confirm`. So a loss admits nobody too many.
  */
-export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsParts): Promised<Slots> {
+export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Promised<Slots> {
   const keep = String(keepMs);
   /** The epoch in which each holder was admitted. */
   const epochs = new Map<string, string>();

@@ -7,7 +7,7 @@ import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
 import type { DueAt, VoiceRegistry } from './contract.ts';
 import { claimDue } from './redis-claims.ts';
 
-export interface RedisRegistryParts {
+export interface RedisRegistryDeps {
   readonly redis: Pick<Redis, 'run'>;
   readonly dueAt: DueAt;
   /** Live records that no sweep has come to for so long are forgotten, in milliseconds: longer than any deadline is away. */
@@ -22,8 +22,8 @@ const KEEP_ENDED_MS = 600_000;
 const MAX_RECENT = 50_000;
 
 /** The live registry that all nodes share; see `lua/registry.ts` for what is kept where. */
-export function createRedisVoiceRegistry(parts: RedisRegistryParts): Promised<VoiceRegistry> {
-  const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = parts;
+export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<VoiceRegistry> {
+  const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = deps;
   const recent = new Recent<VoiceRecord>(maxRecent);
   const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
   const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {

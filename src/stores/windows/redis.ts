@@ -7,7 +7,7 @@ import { createInProcessWindows } from './in-process.ts';
 
 const MINUTE_MS = 60_000;
 
-export interface RedisWindowsParts {
+export interface RedisWindowsDeps {
   readonly redis: Pick<Redis, 'run'>;
   /** Told once an outage that windows are counted in this process alone, with the reason. */
   readonly onLocal?: (reason: unknown) => void;
@@ -16,7 +16,7 @@ export interface RedisWindowsParts {
 }
 
 /** Edge limits that all nodes share. While Redis is away each node counts for itself, and goes back by itself. */
-export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsParts): Promised<Windows> {
+export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDeps): Promised<Windows> {
   /** What this process knows by itself: for an outage, and for what cannot wait. */
   const local = createInProcessWindows();
   let isLocal = false;
