@@ -8,7 +8,7 @@ const STALE_MS = 1_000;
 
 /**
  * Keeps a few lines to the mail server open between mails, for whoever goes exactly as far as a send would and stops there: mails that
- * leave and mails that do not share every step up to the envelope. That nodemailer's pool cannot: docs/decisions/0020-mail-lines.md.
+ * leave and mails that do not share every step up to the envelope. That nodemailer's pool cannot: docs/decisions/0015-connections-to-the-mail-server.md.
  */
 export class SmtpLines {
   readonly #settings: MailServer;
