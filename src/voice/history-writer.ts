@@ -45,11 +45,6 @@ export class HistoryWriter {
     this.#waiting.set(record.id, record);
   }
 
-  /** Whether the database did not take the last write; `flush` finds out when it does again. */
-  get isAway(): boolean {
-    return this.#isAway;
-  }
-
   /** Records that wait to be written. */
   get size(): number {
     return this.#waiting.size;
@@ -81,6 +76,12 @@ export class HistoryWriter {
       () => true,
       ifAway(() => false),
     );
+  }
+
+  /** As `saveOrWait`; but a database that did not take the last write is not waited for: `flush` finds out when it does again. */
+  async saveUnlessAway(record: VoiceRecord): Promise<boolean> {
+    this.note(record);
+    return !this.#isAway && this.saveOrWait(record);
   }
 
   /** @throws Unavailable when the database is away */

@@ -22,7 +22,7 @@ import { idsOfEither, lookUp, type LookedUp } from './look-up.ts';
 import { VoiceRecords } from './records.ts';
 import { Outage } from './recovery/outage.ts';
 import { PendingWrites } from './recovery/pending-writes.ts';
-import type { SweepDeps } from './recovery/sweep.ts';
+import { confirm, type SweepDeps } from './recovery/sweep.ts';
 
 const ENDED_AT_ONCE = 100;
 
@@ -90,11 +90,15 @@ export class VoiceSessions {
         live.slots.confirm(record.subject, record.id, slotUntilMs(record, this.limits) ?? record.startedAtMs),
         live.registry.load(record.id),
       ]);
-      if (present !== undefined && present.endedAtMs !== null) return await this.#confirmEnd(present);
+      if (present !== undefined && present.endedAtMs !== null) {
+        // An end that came before the session was in the history and its slot confirmed is made once more for both.
+        await confirm(present, this.recovery);
+        return present;
+      }
       if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
     } catch (fault) {
       const undone = await this.end(record.id, 'create_failed', record.startedAtMs);
-      if (undone?.facts.length === 0) await this.#confirmEnd(undone.record);
+      if (undone?.facts.length === 0) await confirm(undone.record, this.recovery);
       throw fault;
     }
     events.sessionOpened(record, requestId);
@@ -151,23 +155,14 @@ export class VoiceSessions {
     await settleAll(await ids, (id) => this.end(id, reason, at, isMeant), ENDED_AT_ONCE);
   }
 
-  /** Before the caller is answered a transition is in the history and its slot is free again. */
+  /** Before the caller is answered a transition is in the history and its slot is free again, where these stores are there. */
   async #settled(record: VoiceRecord, facts: readonly VoiceFact[]): Promise<void> {
     const { live, events } = this.#deps;
-    const { writer, pendingWrites } = this.recovery;
     for (const fact of facts) if (fact.type !== 'session.ended') events.sessionMoved(record, fact);
-    // What is known to be away is not waited for: the record is noted, and the next flush writes it.
-    const writing = writer.isAway ? undefined : writer.saveOrWait(record);
-    await Promise.all([writing, pendingWrites.freeSlot(record)]);
+    await confirm(record, this.recovery);
     for (const fact of facts) {
       const endReason = fact.type === 'session.ended' ? fact.reason : null;
       live.bus.publish({ type: 'session.moved', sessionId: record.id, state: stateAfter(fact), endReason });
     }
-  }
-
-  /** An end that came before the session was in the history and its slot confirmed is made once more for both. */
-  async #confirmEnd(record: VoiceRecord): Promise<VoiceRecord> {
-    await Promise.all([this.recovery.writer.saveOrWait(record), this.recovery.pendingWrites.freeSlot(record)]);
-    return record;
   }
 }

@@ -12,7 +12,7 @@ const BATCH = 500;
 const LEASE_MS = 1500;
 
 export interface SweepDeps extends RestoreDeps {
-  readonly live: RestoreDeps['live'] & Pick<LiveStores, 'slots' | 'probe'>;
+  readonly live: RestoreDeps['live'] & Pick<LiveStores, 'probe'>;
   readonly host: Host<VoiceRecord, VoiceEvent, VoiceFact>;
   readonly writer: HistoryWriter;
 }
@@ -53,23 +53,31 @@ export async function closeDue(at: number, limit: number, leaseMs: number, deps:
       if (outcome?.facts.length === 0 && outcome.record.endedAtMs !== null) ended.push(outcome.record);
     });
   } finally {
-    await confirmEnds(ended, at, deps);
+    // All at once, so that they share statements and script calls.
+    await settleAll(ended, (record) => forget(record, at, deps));
   }
   return due.length;
 }
 
 /**
- * Sees that the history has the ends and that their slots are free, whatever became of the nodes that made them, and drops what ended
- * a while ago: not before, so that nothing brings it back to life.
- * While the database is away they wait with the others that are to be written, and hold up no deadline.
+ * Sees that the end is in the history, whatever became of the node that made it, and drops what ended a while ago: not before, so that
+ * nothing brings it back to life.
  */
-async function confirmEnds(ended: readonly VoiceRecord[], at: number, { live, writer }: SweepDeps): Promise<void> {
-  // All at once, so that they share statements and script calls.
-  await settleAll(ended, async (record) => {
-    writer.note(record);
-    const isWritten = !writer.isAway && (await writer.saveOrWait(record));
-    const nextLookMs = isWritten ? forgottenAtMs(record) : at + CONFIRM_MS;
-    await live.slots.free(record.subject, record.id);
-    await (at >= nextLookMs ? live.registry.remove(record.id) : live.registry.postpone(record.id, nextLookMs));
-  });
+async function forget(ended: VoiceRecord, at: number, deps: SweepDeps): Promise<void> {
+  const { registry } = deps.live;
+  const nextLookMs = (await confirm(ended, deps)) ? forgottenAtMs(ended) : at + CONFIRM_MS;
+  await (at >= nextLookMs ? registry.remove(ended.id) : registry.postpone(ended.id, nextLookMs));
+}
+
+/**
+ * Sees that the history has a record and that its slot is free. While a store is away the record waits with the others that are to be
+ * written there, and holds up nobody.
+ * @returns whether the history has it
+ */
+export async function confirm(
+  record: VoiceRecord,
+  { writer, pendingWrites }: Pick<SweepDeps, 'writer' | 'pendingWrites'>,
+): Promise<boolean> {
+  const [isWritten] = await Promise.all([writer.saveUnlessAway(record), pendingWrites.freeSlot(record)]);
+  return isWritten;
 }
