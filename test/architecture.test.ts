@@ -11,67 +11,117 @@ interface Ring {
   readonly packages: readonly string[];
 }
 
-const inner = ['machines', 'kernel'];
-const rules = [...inner, 'settings', 'host', 'contracts', 'telemetry', 'protocol'];
-
-/** The rings of the architecture, from the inside out: imports point to rings that stand above. */
+/**
+ * The rings of the architecture, from the inside out: imports point to rings that stand above. Each row allows what its files really
+ * use and nothing else.
+ */
 const rings: Readonly<Record<string, Ring>> = {
   machines: { files: /^machines\//, rings: [], packages: ['xstate'] },
   kernel: { files: /^src\/kernel\//, rings: [], packages: ['node:'] },
-  settings: { files: /^config\/[\w-]+\.ts$/, rings: ['machines'], packages: ['zod', 'node:'] },
+  settings: { files: /^config\/[\w-]+\.ts$/, rings: ['package.json'], packages: ['zod', 'node:'] },
   host: { files: /^src\/actors\//, rings: ['kernel'], packages: ['xstate'] },
-  /** What engines promise, and rules and texts that every engine shares. */
+  /** The shapes of what goes over the wire, which browsers and the server share. */
+  protocol: { files: /^src\/protocol\//, rings: ['machines'], packages: ['zod'] },
+  /** What engines promise, and rules and texts that every engine shares: no contract knows an engine. */
   contracts: {
     files: /contract\.ts$|^src\/(?:bots\/policy|mail\/templates\/[\w-]+|stores\/grouped|upstream\/defaults)\.ts$/,
-    rings: [...inner, 'host', 'protocol'],
+    rings: ['machines', 'kernel', 'host', 'protocol'],
     packages: [],
   },
-  drivers: {
-    files: /^src\/(?:database|redis)\//,
+  database: {
+    files: /^src\/database\//,
     rings: ['kernel'],
-    packages: ['postgres', '@electric-sql/pglite', '@redis/client', 'node:'],
+    packages: ['postgres', '@electric-sql/pglite', 'node:'],
   },
-  engines: {
-    files: /^src\/(?:bots|mail|stores|upstream)\//,
-    rings: [...inner, 'settings', 'host', 'contracts', 'drivers'],
-    packages: ['postgres', 'nodemailer', 'isbot', 'zod', 'node:'],
+  redis: { files: /^src\/redis\//, rings: ['kernel'], packages: ['@redis/client', 'node:'] },
+  bots: { files: /^src\/bots\//, rings: ['kernel', 'contracts'], packages: ['isbot', 'zod'] },
+  mail: {
+    files: /^src\/mail\//,
+    rings: ['kernel', 'settings', 'contracts'],
+    packages: ['nodemailer', 'zod', 'node:'],
   },
-  telemetry: { files: /^src\/telemetry\//, rings: inner, packages: ['pino', 'pino-pretty', 'prom-client'] },
-  features: {
-    files: /^src\/(?:auth|limits|operator|quota|tenants|voice)\//,
-    rings: rules,
-    packages: ['zod', 'jsonwebtoken', 'node:'],
+  upstream: { files: /^src\/upstream\//, rings: ['kernel', 'contracts'], packages: ['zod', 'node:'] },
+  stores: {
+    files: /^src\/stores\//,
+    rings: ['machines', 'kernel', 'contracts', 'database', 'redis'],
+    packages: ['postgres', 'node:'],
   },
-  /** The shapes of what goes over the wire, which browsers and the server share. */
-  protocol: { files: /^src\/protocol\//, rings: ['machines', 'kernel'], packages: ['zod'] },
-  /** How callers reach features: values in, values out, no socket. */
-  edges: {
-    files: /^src\/(?:channel|http)\//,
-    rings: [...rules, 'features'],
+  telemetry: {
+    files: /^src\/telemetry\//,
+    rings: ['machines', 'kernel'],
+    packages: ['pino', 'pino-pretty', 'prom-client'],
+  },
+  /** Features: each row names the features that it may know. */
+  auth: {
+    files: /^src\/auth\//,
+    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
+    packages: ['jsonwebtoken', 'node:'],
+  },
+  limits: { files: /^src\/limits\//, rings: ['kernel', 'contracts', 'protocol'], packages: [] },
+  tenants: {
+    files: /^src\/tenants\//,
+    rings: ['kernel', 'settings', 'contracts', 'protocol'],
+    packages: ['zod', 'node:'],
+  },
+  quota: {
+    files: /^src\/quota\//,
+    rings: ['machines', 'kernel', 'settings', 'contracts', 'protocol', 'tenants'],
+    packages: ['node:'],
+  },
+  voice: {
+    files: /^src\/voice\//,
+    rings: [
+      ...['machines', 'kernel', 'settings', 'host', 'contracts', 'telemetry', 'protocol'],
+      ...['auth', 'tenants', 'quota'],
+    ],
+    packages: [],
+  },
+  /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
+  channel: {
+    files: /^src\/channel\//,
+    rings: [...['machines', 'kernel', 'contracts', 'telemetry', 'protocol'], ...['auth', 'limits', 'quota', 'voice']],
+    packages: ['zod'],
+  },
+  http: {
+    files: /^src\/http\//,
+    rings: [
+      ...['machines', 'kernel', 'settings', 'contracts', 'telemetry', 'protocol'],
+      ...['auth', 'limits', 'tenants', 'quota', 'voice'],
+    ],
     packages: ['zod', 'zod-openapi', 'node:'],
   },
   transport: {
     files: /^src\/transport\//,
-    rings: ['kernel', 'protocol', 'edges'],
+    rings: ['kernel', 'protocol', 'channel', 'http'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
-  web: { files: /^src\/web\//, rings: ['protocol'], packages: ['preact', '@preact/signals'] },
+  /** What the build bundles for browsers brings no package along. */
+  web: { files: /^src\/web\//, rings: ['protocol'], packages: [] },
   app: {
     files: /^src\/app\//,
-    rings: [...rules, 'drivers', 'engines', 'features', 'edges', 'transport'],
-    packages: ['node:'],
+    rings: [
+      ...['kernel', 'settings', 'contracts', 'telemetry', 'protocol'],
+      ...['database', 'bots', 'mail', 'upstream', 'stores'],
+      ...['auth', 'limits', 'tenants', 'quota', 'voice', 'channel', 'http', 'transport'],
+    ],
+    packages: [],
   },
   cli: {
     files: /^src\/cli\//,
-    rings: [...rules, 'drivers', 'engines', 'features', 'edges', 'transport', 'app'],
+    rings: [
+      ...['kernel', 'settings', 'contracts', 'telemetry', 'protocol'],
+      ...['database', 'redis', 'stores', 'tenants', 'http', 'transport', 'app'],
+    ],
     packages: ['node:'],
   },
-  main: { files: /^src\/main\.ts$/, rings: ['settings', 'cli'], packages: ['node:'] },
+  main: { files: /^src\/main\.ts$/, rings: ['cli'], packages: ['node:'] },
   build: {
     files: /^config\/[\w.-]+\.mjs$/,
     rings: [],
     packages: ['rolldown', 'vite', '@electric-sql/pglite', 'node:'],
   },
+  /** Read as data: the version. */
+  'package.json': { files: /^package\.json$/, rings: [], packages: [] },
 };
 
 const maxLines = 300;
@@ -84,10 +134,8 @@ function ringOf(path: string): string | undefined {
   return Object.entries(rings).find(([, { files }]) => files.test(path))?.[0];
 }
 
-function isAllowed(name: string, allowed: readonly string[]): boolean {
-  return allowed.some((entry) =>
-    entry === 'node:' ? name.startsWith('node:') : name === entry || name.startsWith(`${entry}/`),
-  );
+function matches(name: string, entry: string): boolean {
+  return entry === 'node:' ? name.startsWith('node:') : name === entry || name.startsWith(`${entry}/`);
 }
 
 /** What a file imports and its ring may not. */
@@ -95,16 +143,25 @@ function violations({ path, files, packages }: SourceFile): string[] {
   const name = ringOf(path);
   const ring = rings[name ?? ''];
   if (name === undefined || ring === undefined) return [`${path} is in no ring`];
-  const strangers = files.filter((file) => {
-    if (file === 'package.json') return name !== 'settings';
-    const target = ringOf(file);
-    return target !== name && !ring.rings.includes(target ?? '');
-  });
-  const unknown = packages.filter((imported) => !isAllowed(imported, ring.packages));
+  const strangers = files.filter((file) => ![name, ...ring.rings].includes(ringOf(file) ?? ''));
+  const unknown = packages.filter((imported) => !ring.packages.some((entry) => matches(imported, entry)));
   return [
     ...strangers.map((file) => `${path} (${name}) imports ${file} (${ringOf(file) ?? 'no ring'})`),
     ...unknown.map((imported) => `${path} (${name}) imports the package ${imported}`),
   ];
+}
+
+/** What a ring is allowed and none of its files imports. */
+function unusedIn(files: readonly SourceFile[]): string[] {
+  return Object.entries(rings).flatMap(([name, { rings: allowed, packages }]) => {
+    const members = files.filter(({ path }) => ringOf(path) === name);
+    const reached = new Set(members.flatMap((member) => member.files.map(ringOf)));
+    const imported = members.flatMap((member) => member.packages);
+    return [
+      ...allowed.filter((ring) => !reached.has(ring)),
+      ...packages.filter((entry) => !imported.some((used) => matches(used, entry))),
+    ].map((permission) => `${name} does not use ${permission}`);
+  });
 }
 
 /** The folder that is a machine: machines/<name>. */
@@ -114,13 +171,17 @@ function machineOf(path: string): string {
 
 describe('The rings', () => {
   test('hold every source file, and none of them is empty', () => {
-    const used = new Set(sources.map(({ path }) => ringOf(path)));
+    const used = new Set([...sources.map(({ path }) => path), 'package.json'].map(ringOf));
     expect(sources.filter(({ path }) => ringOf(path) === undefined).map(({ path }) => path)).toEqual([]);
     expect(Object.keys(rings).filter((name) => !used.has(name))).toEqual([]);
   });
 
   test('are crossed only inwards', () => {
     expect(sources.flatMap(violations)).toEqual([]);
+  });
+
+  test('are allowed nothing that they do not use', () => {
+    expect(unusedIn(sources)).toEqual([]);
   });
 
   test('keep each machine to itself', () => {
@@ -166,9 +227,17 @@ describe('The check itself', () => {
     ['src/http/x.ts', "const uws = require('uws-current/uws.js');"],
     ['src/stores/bus/contract.ts', "import '../../database/pool.ts';"],
     ['machines/x/y.ts', "import {\n  now,\n} from '../../src/kernel/clock.ts';"],
+    ['src/quota/x.ts', "import type { VoiceSessions } from '../voice/sessions.ts';"],
+    ['src/channel/x.ts', "import { sample } from '../http/samples.ts';"],
+    ['src/kernel/x.ts', "import { version } from '../../package.json';"],
     ['src/elsewhere/x.ts', ''],
   ])('sees that %s may not have: %s', (path, text) => {
     expect(violations(readImports(path, text))).toHaveLength(1);
+  });
+
+  test('sees a permission that nothing needs any more', () => {
+    const rest = sources.filter(({ packages }) => !packages.includes('isbot'));
+    expect(unusedIn(rest)).toEqual(['bots does not use isbot']);
   });
 
   test('does not take words in comments for imports', () => {

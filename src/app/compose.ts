@@ -1,15 +1,18 @@
 import type { Config } from '../../config/config.ts';
-import { createAuthSessions } from '../auth/auth-sessions.ts';
+import { version } from '../../config/version.ts';
+import { createConsoleLogins } from '../auth/console-logins.ts';
 import { matchesEmailList } from '../protocol/email.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
 import { createTokens } from '../auth/tokens.ts';
 import type { BotDetector } from '../bots/contract.ts';
+import { describeChannel } from '../channel/asyncapi.ts';
 import { Hub } from '../channel/hub.ts';
 import type { Database } from '../database/database.ts';
 import { createPipeline } from '../http/pipeline.ts';
 import { routesOf } from '../http/routes/all.ts';
+import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
 import { createConsoleCookie } from '../http/steps/login.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -78,7 +81,7 @@ export async function buildService(on: Foundations) {
   });
   const admits = (email: string): boolean => matchesEmailList(email, config.consoleEmails);
   const tokens = createTokens(jwtSecrets);
-  const logins = createAuthSessions({
+  const logins = createConsoleLogins({
     logins: stores.logins,
     bus,
     tokens,
@@ -162,6 +165,8 @@ export async function buildService(on: Foundations) {
       destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
+      asyncapi: () =>
+        describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
       outbox: mailer instanceof Outbox ? mailer : undefined,
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),

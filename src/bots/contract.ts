@@ -8,7 +8,7 @@ export interface Verdict {
   /** 0..1: how sure the provider is. */
   readonly confidence: number;
   readonly provider: 'none' | 'heuristic' | 'http';
-  /** True: the provider that should have judged was away, and another stood in. */
+  /** True: the provider that should have answered was away, and another stood in. */
   readonly degraded?: boolean;
   /** For the log: what decided. */
   readonly reason?: string;
@@ -26,5 +26,5 @@ export interface Evidence {
 
 export interface BotDetector {
   /** Never throws: a detector that is away answers with a degraded verdict. The caller logs every verdict. */
-  judge(evidence: Evidence): Eventually<Verdict>;
+  assess(evidence: Evidence): Eventually<Verdict>;
 }

@@ -10,7 +10,7 @@ export interface HttpDetectorOptions {
   /** Milliseconds for a verdict; default 1000. */
   readonly timeoutMs?: number | undefined;
   /** Judges when the service is away; default the heuristic. */
-  readonly fallback?: { judge(evidence: Evidence): Verdict } | undefined;
+  readonly fallback?: { assess(evidence: Evidence): Verdict } | undefined;
 }
 
 const verdictReply = z.object({
@@ -33,7 +33,7 @@ export class HttpDetector implements BotDetector {
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
-  readonly #fallback: { judge(evidence: Evidence): Verdict };
+  readonly #fallback: { assess(evidence: Evidence): Verdict };
 
   /** @throws Error when the token could not be sent as a header */
   constructor(options: HttpDetectorOptions) {
@@ -46,10 +46,10 @@ export class HttpDetector implements BotDetector {
     this.#fallback = options.fallback ?? heuristicDetector;
   }
 
-  async judge(evidence: Evidence): Promise<Verdict> {
+  async assess(evidence: Evidence): Promise<Verdict> {
     const answer = await this.#ask(evidence);
     if (typeof answer !== 'string') return answer;
-    const stoodIn = this.#fallback.judge(evidence);
+    const stoodIn = this.#fallback.assess(evidence);
     const reason = stoodIn.reason === undefined ? answer : `${answer}; ${stoodIn.reason}`;
     return { ...stoodIn, degraded: true, reason };
   }

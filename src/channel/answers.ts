@@ -1,11 +1,11 @@
 import { classify, savedState } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import type { Refusal } from '../protocol/refusal.ts';
+import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import { ERROR_CODES } from '../protocol/error-codes.ts';
 import { edgeRefusal, withLimit } from '../limits/edge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
-import { endedRefusal, viewOf } from '../voice/view.ts';
+import { viewOf } from '../voice/view.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 

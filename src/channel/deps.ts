@@ -1,13 +1,15 @@
-import type { AuthSessions } from '../auth/auth-sessions.ts';
+import type { ConsoleLogins } from '../auth/console-logins.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import type { EdgeLimits } from '../limits/edge.ts';
 import type { UsageDeps } from '../quota/report-usage.ts';
 import type { Events } from '../telemetry/events.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
 
 /** What the channel needs of the service. */
 export interface ChannelDeps extends UsageDeps {
+  readonly sessions: VoiceSessions;
   readonly subjects: Subjects;
-  readonly logins: Pick<AuthSessions, 'destroy'>;
+  readonly logins: Pick<ConsoleLogins, 'destroy'>;
   readonly edge: Pick<EdgeLimits, 'byAddress' | 'perAddress'>;
   readonly clock: { now(): number };
   readonly heartbeatIntervalSec: number;

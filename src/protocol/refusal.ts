@@ -1,3 +1,4 @@
+import { END_REASONS, type EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
 
@@ -26,4 +27,17 @@ export class Refusal {
 export function mustWait(error: string, untilMs: number, atMs: number): Refusal {
   const retryAfter = Math.max(1, Math.ceil((untilMs - atMs) / 1000));
   return new Refusal('RATE_LIMIT_EXCEEDED', `${error}; wait ${retryAfter} s.`, { retryAfter });
+}
+
+/** The terminal refusal of an ended session, the same for every later heartbeat (docs/contract.md, section 5.6). */
+export function endedRefusal(
+  reason: EndReason,
+  maxMinutes: number,
+  error = `The session has ended (${reason}); create a new one.`,
+): Refusal {
+  return new Refusal('SESSION_DURATION_EXCEEDED', error, {
+    userMessage: END_REASONS[reason].userMessage,
+    reason,
+    maxMinutes,
+  });
 }

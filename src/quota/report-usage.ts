@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Eventually } from '../kernel/eventually.ts';
 import type { ErrorAdditions } from '../protocol/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
-import type { VoiceSessions } from '../voice/sessions.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf } from './ceilings.ts';
 import type { CallerCeilings } from './key-ceilings.ts';
@@ -18,9 +19,22 @@ export interface UsageReport {
   readonly atMs: number;
 }
 
+/** What usage does to sessions: a report is activity, and whoever is over a ceiling is ended. */
+export interface UsageSessions {
+  readonly limits: VoiceLimits;
+  noteActivity(id: string, at: number): Eventually<unknown>;
+  endSubject(
+    subject: string,
+    reason: 'quota_exceeded',
+    at: number,
+    isMeant: (record: VoiceRecord) => boolean,
+  ): Promise<void>;
+  endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number): Promise<void>;
+}
+
 export interface UsageDeps extends SessionProofDeps, CallerCeilings {
   readonly ledger: Ledger;
-  readonly sessions: VoiceSessions;
+  readonly sessions: UsageSessions;
   readonly calendar: (atMs: number) => QuotaDay;
   readonly totalsOf: TotalsOf;
   readonly bus: Pick<Bus, 'publish'>;
@@ -78,7 +92,7 @@ function isTotalOver(
   return keyTotals !== null && exceeds(keyTotals, totalCeilings(totalsOf(tenantId ?? '', keyId ?? '')));
 }
 
-/** Each session is judged by its own key's ceiling. Most reports exceed none that there is, and ask for no sessions. */
+/** Each session has its own key's ceiling. Most reports exceed none that there is, and ask for no sessions. */
 async function endWhatExceeds(who: UsageSubject, totals: UsageTotals, atMs: number, deps: UsageDeps): Promise<void> {
   const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
   if (!ceilings.some((limits) => exceeds(totals, limits))) return;

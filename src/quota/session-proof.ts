@@ -2,10 +2,9 @@ import type { CallerLimits } from '../../config/config.ts';
 import { durationEndMs, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { Refusal } from '../protocol/refusal.ts';
+import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
-import { invalidWidgetKey } from '../voice/proof.ts';
-import { endedRefusal } from '../voice/view.ts';
+import { invalidWidgetKey } from '../tenants/directory.ts';
 import type { LimitsOf } from './ceilings.ts';
 
 const MINUTE_MS = 60_000;

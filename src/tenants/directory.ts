@@ -1,4 +1,5 @@
 import { matchesEmailList } from '../protocol/email.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
@@ -180,6 +181,11 @@ export class TenantDirectory {
     if (!this.#troubles.has(what)) this.#deps.onError(error);
     this.#troubles.add(what);
   }
+}
+
+/** Unknown, revoked and another tenant's are the same. */
+export function invalidWidgetKey(): Refusal {
+  return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
 }
 
 function index(tenants: readonly Tenant[]): Snapshot {

@@ -9,9 +9,8 @@ import { withOverrides } from '../quota/ceilings.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
-import type { TenantDirectory } from '../tenants/directory.ts';
+import { invalidWidgetKey, type TenantDirectory } from '../tenants/directory.ts';
 import type { AdmittedCaller } from './allowances.ts';
-import { invalidWidgetKey } from './proof.ts';
 
 export interface AdmissionDeps {
   readonly directory: TenantDirectory;
@@ -107,13 +106,13 @@ function withSession(
 }
 
 /** The bot verdict on a request, logged with its request id; undefined when the caller may go on (docs/contract.md, section 4.2). */
-export async function judge(
+export async function refuseIfBot(
   request: Omit<Evidence, 'ip'>,
   ip: string,
   deps: AdmissionDeps,
 ): Promise<Refusal | undefined> {
   const { headers, path, method, requestId } = request;
-  const verdict = await deps.bots.judge({ ip, headers, path, method, requestId });
+  const verdict = await deps.bots.assess({ ip, headers, path, method, requestId });
   deps.events.botJudged(verdict, requestId);
   return isBlocked(verdict) ? new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.') : undefined;
 }

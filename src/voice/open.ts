@@ -5,6 +5,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import { randomId } from '../kernel/ids.ts';
 import { quotaRefusal } from '../quota/report-usage.ts';
 import type { SessionConfig } from '../tenants/agents.ts';
+import { invalidWidgetKey } from '../tenants/directory.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { UpstreamFault, type Minted, type UpstreamProvider } from '../upstream/contract.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type AdmittedCaller,
   type AllowanceDeps,
 } from './allowances.ts';
-import { invalidWidgetKey } from './proof.ts';
 import type { VoiceSessions } from './sessions.ts';
 import { undoAll, type Undo } from './undo.ts';
 

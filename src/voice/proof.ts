@@ -23,8 +23,3 @@ export function speaksFor(
 export function sessionNotFound(): Refusal {
   return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
 }
-
-/** Unknown, revoked and another tenant's are the same. */
-export function invalidWidgetKey(): Refusal {
-  return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
-}

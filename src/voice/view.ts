@@ -2,7 +2,6 @@ import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { isoInstant } from '../kernel/instant.ts';
-import { Refusal } from '../protocol/refusal.ts';
 import type { SessionView } from '../protocol/session.ts';
 
 /** A record as its client sees it at a time. */
@@ -19,19 +18,6 @@ export function viewOf(record: VoiceRecord, at: number): SessionView {
 /** As JSON.stringify writes it, at a fraction of the cost: nothing in a view needs escaping. */
 export function viewText({ active, startedAt, lastSeenAt, durationSec, idleSec }: SessionView): string {
   return `{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}}`;
-}
-
-/** The terminal refusal of an ended session, the same for every later heartbeat (docs/contract.md, section 5.6). */
-export function endedRefusal(
-  reason: EndReason,
-  maxMinutes: number,
-  error = `The session has ended (${reason}); create a new one.`,
-): Refusal {
-  return new Refusal('SESSION_DURATION_EXCEEDED', error, {
-    userMessage: END_REASONS[reason].userMessage,
-    reason,
-    maxMinutes,
-  });
 }
 
 /** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9, "the JWT is cleared"). */

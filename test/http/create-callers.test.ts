@@ -19,7 +19,7 @@ describe('A bot verdict', () => {
     const seen: unknown[] = [];
     return {
       seen,
-      judge(evidence) {
+      assess(evidence) {
         seen.push(evidence);
         return { isBot: false, isVerifiedBot: false, confidence: 1, provider: 'http', ...fields };
       },

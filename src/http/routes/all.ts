@@ -1,5 +1,4 @@
 import { version } from '../../../config/version.ts';
-import { describeChannel } from '../../channel/asyncapi.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
@@ -10,7 +9,7 @@ import { heartbeatRoute } from './heartbeat.ts';
 import { loginRoutes, type LoginDeps } from './login.ts';
 import { operatorRoutes, type OperatorDeps } from './operator.ts';
 import { pageRoutes, type PageDeps } from './pages.ts';
-import { SOCKET_PATH, socketRoute, SUBPROTOCOL } from './socket.ts';
+import { socketRoute } from './socket.ts';
 import { reportUsageRoute, type ReportUsageDeps } from './report-usage.ts';
 
 export type RouteDeps = CreateSessionDeps &
@@ -18,15 +17,13 @@ export type RouteDeps = CreateSessionDeps &
   LoginDeps &
   HealthDeps &
   OperatorDeps &
-  Pick<PageDeps, 'outbox'> & { readonly origins: Origins };
+  Pick<PageDeps, 'outbox' | 'asyncapi'> & { readonly origins: Origins };
 
 /** Every route of the service. */
 export function routesOf(deps: RouteDeps): Route[] {
   const api = apiRoutes(deps);
   const openapi = (): object => describeRoutes(api, version, deps.publicUrl());
-  const asyncapi = (): object =>
-    describeChannel({ serverUrl: deps.publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version);
-  return [...api, ...pageRoutes({ openapi, asyncapi, webDirectory, outbox: deps.outbox, demo: deps })];
+  return [...api, ...pageRoutes({ openapi, asyncapi: deps.asyncapi, webDirectory, outbox: deps.outbox, demo: deps })];
 }
 
 /** The OpenAPI document without a running service: only handlers use their deps, and nobody calls them here. */

@@ -1,10 +1,10 @@
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { admit, judge, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
+import { invalidWidgetKey } from '../../tenants/directory.ts';
+import { admit, refuseIfBot, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
 import type { AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
-import { invalidWidgetKey } from '../../voice/proof.ts';
 import { addressScope } from '../client-address.ts';
 import { once, type ReplayDeps } from '../idempotency.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
@@ -90,7 +90,7 @@ async function open(
   { who, session }: Admission,
   deps: CreateSessionDeps,
 ): Promise<Answer | Refusal> {
-  const blocked = await judge(call.request, call.ip, deps);
+  const blocked = await refuseIfBot(call.request, call.ip, deps);
   if (blocked !== undefined) return blocked;
   const opened = await openVoiceSession(who, session, call.request.requestId, call.request.signal(), deps);
   if (opened instanceof Refusal) return opened;

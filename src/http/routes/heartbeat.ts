@@ -1,11 +1,11 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Subjects } from '../../auth/subjects.ts';
 import { heartbeatRequest } from '../../protocol/heartbeat.ts';
-import type { Refusal } from '../../protocol/refusal.ts';
+import { endedRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
-import { endedRefusal, isViolation, viewOf, viewText } from '../../voice/view.ts';
+import { isViolation, viewOf, viewText } from '../../voice/view.ts';
 import { JSON_TYPE } from '../message.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';

@@ -1,5 +1,5 @@
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import type { AuthSessions } from '../../auth/auth-sessions.ts';
+import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import type { LoginCodes } from '../../auth/login-codes.ts';
 import {
   loginReply,
@@ -19,7 +19,7 @@ import { sample } from '../samples.ts';
 
 export interface LoginDeps {
   readonly codes: LoginCodes;
-  readonly logins: AuthSessions;
+  readonly logins: ConsoleLogins;
   readonly events: Events;
 }
 

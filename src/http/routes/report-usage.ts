@@ -10,9 +10,12 @@ import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
+import type { VoiceSessions } from '../../voice/sessions.ts';
 import { endedReply, type HeartbeatDeps } from './heartbeat.ts';
 
-export interface ReportUsageDeps extends UsageDeps, HeartbeatDeps {}
+export interface ReportUsageDeps extends UsageDeps, HeartbeatDeps {
+  readonly sessions: VoiceSessions;
+}
 
 const description = [
   'Proof is one of: `sm_session_id` of one of the user’s sessions, during the session and for five minutes after its end, unless its key is revoked; the console cookie of that e-mail; a service token.',

@@ -1,4 +1,4 @@
-import type { AuthSessions } from '../../auth/auth-sessions.ts';
+import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
 import type { Login } from '../../auth/known-logins.ts';
 import { Refusal } from '../../protocol/refusal.ts';
@@ -25,7 +25,7 @@ export interface ConsoleCookie {
 
 /** The console cookie over the logins. @param isSecure whether the public URL is https */
 export function createConsoleCookie(
-  logins: Pick<AuthSessions, 'authenticate'>,
+  logins: Pick<ConsoleLogins, 'authenticate'>,
   isSecure: () => boolean,
 ): ConsoleCookie {
   return {

@@ -63,10 +63,10 @@ async function lookAtAll(sql: Sql, looks: readonly Look[]): Promise<Found[]> {
     select key_hash as "keyHash", body_hash as "bodyHash", sealed, until_ms as "untilMs"
     from replay where key_hash = any(${looks.map(({ keyHash }) => keyHash)}::text[])`;
   const byKey = new Map(rows.map((row) => [row.keyHash, row]));
-  return looks.map((look) => judge(byKey.get(look.keyHash), look));
+  return looks.map((look) => compare(byKey.get(look.keyHash), look));
 }
 
-function judge(row: Row | undefined, { bodyHash, atMs }: Look): Found {
+function compare(row: Row | undefined, { bodyHash, atMs }: Look): Found {
   if (row === undefined || row.untilMs <= atMs) return { kind: 'free' };
   if (row.bodyHash !== bodyHash) return { kind: 'mismatch' };
   return row.sealed === null ? { kind: 'pending' } : { kind: 'kept', sealed: row.sealed };

@@ -1,5 +1,5 @@
 import { readConfig } from '../../../config/config.ts';
-import { createAuthSessions } from '../../../src/auth/auth-sessions.ts';
+import { createConsoleLogins } from '../../../src/auth/console-logins.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import { openDatabase } from '../../../src/database/open.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -39,7 +39,7 @@ export class Operator {
     const heard = bus ?? createInProcessBus(ignore);
     const { auth } = readConfig({ ...environment, UPSTREAM_PROVIDER: 'local' });
     const tokens = createTokens(['of no use, because it signs nothing']);
-    this.#logins = createAuthSessions({ logins, tokens, bus: heard, limits: auth, admits: () => true });
+    this.#logins = createConsoleLogins({ logins, tokens, bus: heard, limits: auth, admits: () => true });
     this.#tenants = { tenants, audit, bus: heard, clock: systemClock };
     this.#audit = { actor: 'operator' };
     this.#journal = journal;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthLimits, AuthRecord } from '../../../machines/auth-session/types.ts';
 import {
-  createAuthSessions,
-  type AuthSessions,
-  type AuthSessionsDeps,
-  type OpenedAuthSession,
-} from '../../../src/auth/auth-sessions.ts';
+  createConsoleLogins,
+  type ConsoleLogins,
+  type ConsoleLoginsDeps,
+  type OpenedLogin,
+} from '../../../src/auth/console-logins.ts';
 import { openLogin } from '../../support/login.ts';
 import { createLoginCodes, type LoginCodes, type LoginCodesDeps } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
@@ -26,19 +26,19 @@ export const START = 472_222 * HOUR;
 
 export const secret = 'correct horse battery staple, and then some';
 
-/** Auth sessions that take everybody's word for an address. */
-export interface TrustingAuthSessions extends Omit<AuthSessions, 'open'> {
-  open(email: string, atMs: number): Promise<OpenedAuthSession>;
+/** Console logins that take everybody's word for an address. */
+export interface TrustingLogins extends Omit<ConsoleLogins, 'open'> {
+  open(email: string, atMs: number): Promise<OpenedLogin>;
 }
 
-/** The auth sessions of one node. */
-export function authSessions(
+/** The console logins of one node. */
+export function consoleLogins(
   database: Database,
-  options: Partial<AuthSessionsDeps> & Partial<AuthLimits> = {},
-): TrustingAuthSessions {
+  options: Partial<ConsoleLoginsDeps> & Partial<AuthLimits> = {},
+): TrustingLogins {
   const { expiryHours = 24, absoluteHours = 0, ...parts } = options;
   const { logins = createPostgresLogins(database) } = parts;
-  const sessions = createAuthSessions({
+  const sessions = createConsoleLogins({
     logins,
     bus: createInProcessBus(),
     tokens: createTokens([secret]),

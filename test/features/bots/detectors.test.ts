@@ -21,7 +21,7 @@ describe('The heuristic', () => {
     'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36',
     'Mozilla/5.0 (Linux; Android 9; CUBOT X19) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/88.0.4324.93 Mobile Safari/537.36',
   ])('lets a browser pass: %s', (userAgent) => {
-    expect(heuristicDetector.judge(evidence({ 'user-agent': userAgent }))).toMatchObject({
+    expect(heuristicDetector.assess(evidence({ 'user-agent': userAgent }))).toMatchObject({
       isBot: false,
       provider: 'heuristic',
     });
@@ -35,13 +35,13 @@ describe('The heuristic', () => {
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36',
     'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   ])('knows an automation tool or crawler, verifies none, and says why: %s', (userAgent) => {
-    const verdict = heuristicDetector.judge(evidence({ 'user-agent': userAgent }));
+    const verdict = heuristicDetector.assess(evidence({ 'user-agent': userAgent }));
     expect(verdict).toMatchObject({ isBot: true, isVerifiedBot: false });
     expect(verdict.reason).toMatch(/^User-Agent matches "/);
   });
 
   test.each([undefined, '', '   '])('takes a caller with the User-Agent %j for a bot', (userAgent) => {
-    expect(heuristicDetector.judge(evidence({ 'user-agent': userAgent }))).toMatchObject({
+    expect(heuristicDetector.assess(evidence({ 'user-agent': userAgent }))).toMatchObject({
       isBot: true,
       reason: 'no User-Agent',
     });
@@ -49,7 +49,7 @@ describe('The heuristic', () => {
 
   test('sees a headless Chrome behind an ordinary User-Agent', () => {
     const headers = { 'user-agent': chrome, 'sec-ch-ua': '"HeadlessChrome";v="126", "Chromium";v="126"' };
-    expect(heuristicDetector.judge(evidence(headers))).toMatchObject({ isBot: true });
+    expect(heuristicDetector.assess(evidence(headers))).toMatchObject({ isBot: true });
   });
 });
 
@@ -63,7 +63,7 @@ test.each([
 });
 
 test('Without a detector everybody passes, curl included', async () => {
-  const verdict = await selectDetector({ provider: 'none' }).judge(evidence({ 'user-agent': 'curl/8.5.0' }));
+  const verdict = await selectDetector({ provider: 'none' }).assess(evidence({ 'user-agent': 'curl/8.5.0' }));
   expect(verdict).toEqual({ isBot: false, isVerifiedBot: false, confidence: 0, provider: 'none' });
 });
 

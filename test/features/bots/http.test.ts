@@ -26,7 +26,7 @@ afterEach(() => server.close());
 
 describe('The verdict service', () => {
   test('is told of the request, with the headers of the client library and without credentials', async () => {
-    await new HttpDetector({ url: server.url, token: 'token-1' }).judge(evidence);
+    await new HttpDetector({ url: server.url, token: 'token-1' }).assess(evidence);
     const [asked] = server.requests;
     expect(asked?.headers.authorization).toBe('Bearer token-1');
     expect(asked?.body).toEqual({
@@ -39,7 +39,7 @@ describe('The verdict service', () => {
   });
 
   test('has the last word, whatever the User-Agent says', async () => {
-    expect(await new HttpDetector({ url: server.url }).judge(evidence)).toEqual({
+    expect(await new HttpDetector({ url: server.url }).assess(evidence)).toEqual({
       isBot: false,
       isVerifiedBot: false,
       confidence: 0.99,
@@ -49,7 +49,7 @@ describe('The verdict service', () => {
 
   test('can verify a bot and say why', async () => {
     server.mode = { isBot: true, isVerifiedBot: true, confidence: 1, reason: 'signed request', extra: 1 };
-    const verdict = await new HttpDetector({ url: server.url }).judge(evidence);
+    const verdict = await new HttpDetector({ url: server.url }).assess(evidence);
     expect(verdict).toEqual({
       isBot: true,
       isVerifiedBot: true,
@@ -70,7 +70,7 @@ describe('The verdict service', () => {
     ['hang', /timeout/],
   ])('that fails (%j) is replaced by the heuristic, and the verdict says so', async (mode, why) => {
     server.mode = mode;
-    const verdict = await new HttpDetector({ url: server.url, timeoutMs: 200 }).judge(evidence);
+    const verdict = await new HttpDetector({ url: server.url, timeoutMs: 200 }).assess(evidence);
     expect(verdict).toMatchObject({ isBot: true, isVerifiedBot: false, provider: 'heuristic', degraded: true });
     expect(verdict.reason).toMatch(why);
     expect(server.requests).toHaveLength(1);
@@ -78,7 +78,7 @@ describe('The verdict service', () => {
 
   test('that froze is given up without being told when', async () => {
     server.mode = 'hang';
-    const verdict = await new HttpDetector({ url: server.url }).judge(evidence);
+    const verdict = await new HttpDetector({ url: server.url }).assess(evidence);
     expect(verdict.degraded).toBe(true);
   });
 
@@ -86,7 +86,7 @@ describe('The verdict service', () => {
     const detector = new HttpDetector({ url: server.url });
     await server.close();
     const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0' };
-    expect(await detector.judge({ ...evidence, headers })).toMatchObject({ isBot: false, degraded: true });
+    expect(await detector.assess({ ...evidence, headers })).toMatchObject({ isBot: false, degraded: true });
     server = await TestVerdictServer.start();
   });
 });

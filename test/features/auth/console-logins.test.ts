@@ -5,7 +5,7 @@ import { Unavailable } from '../../../src/kernel/errors.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
 import { createPostgresRetention } from '../../../src/stores/retention/postgres.ts';
-import { authSessions, HOUR, MINUTE, secret, SECOND, somebody, START, type TrustingAuthSessions } from './parts.ts';
+import { consoleLogins, HOUR, MINUTE, secret, SECOND, somebody, START, type TrustingLogins } from './parts.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
 let database: TestDatabase;
@@ -26,15 +26,15 @@ function row(id: string) {
 }
 
 /** Two nodes over one database, that hear each other unless the bus is cut. */
-function twoNodes({ isBusCut = false } = {}): [TrustingAuthSessions, TrustingAuthSessions] {
+function twoNodes({ isBusCut = false } = {}): [TrustingLogins, TrustingLogins] {
   const bus = createInProcessBus();
-  return [authSessions(database, { bus }), authSessions(database, { bus: isBusCut ? createInProcessBus() : bus })];
+  return [consoleLogins(database, { bus }), consoleLogins(database, { bus: isBusCut ? createInProcessBus() : bus })];
 }
 
 describe('A login', () => {
   test('is opened for 24 hours, with an id that begins with auth_', async () => {
     const email = somebody();
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(email, START);
     expect(login).toEqual({ id: expect.stringMatching(/^auth_[\w-]{22}$/), email, expiresAtMs: START + 24 * HOUR });
     expect(await sessions.authenticate(token, START)).toEqual({ login });
@@ -48,7 +48,7 @@ describe('A login', () => {
   });
 
   test('is answered without a promise and without the database while its row was seen lately', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     const { asked } = database;
     for (let ms = 0; ms < 2_500; ms += 100) expect(sessions.authenticate(token, START + ms)).toEqual({ login });
@@ -57,8 +57,8 @@ describe('A login', () => {
 
   test('of somebody who may not log in any more is over', async () => {
     const email = somebody();
-    const { token } = await authSessions(database).open(email, START);
-    const stricter = authSessions(database, { admits: (other) => other !== email });
+    const { token } = await consoleLogins(database).open(email, START);
+    const stricter = consoleLogins(database, { admits: (other) => other !== email });
     expect(await stricter.authenticate(token, START)).toBeUndefined();
   });
 
@@ -73,7 +73,7 @@ describe('A login', () => {
 
 describe('A token', () => {
   test('that names the login of another address is refused', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const [mallory, victim] = [await sessions.open(somebody(), START), await sessions.open(somebody(), START)];
     const { email, id: loginId, expiresAtMs } = mallory.login;
     const tokens = createTokens([secret]);
@@ -84,7 +84,7 @@ describe('A token', () => {
   });
 
   test('that is tampered with is refused without asking the database', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { token } = await sessions.open(somebody(), START);
     const { asked } = database;
     expect(await sessions.authenticate(`${token}x`, START)).toBeUndefined();
@@ -93,11 +93,11 @@ describe('A token', () => {
   });
 
   test('holds when its secret is no longer the first, and not when it is gone', async () => {
-    const { login, token } = await authSessions(database).open(somebody(), START);
+    const { login, token } = await consoleLogins(database).open(somebody(), START);
     const next = 'the secret of the next year, just as long';
-    const rotated = authSessions(database, { tokens: createTokens([next, secret]) });
+    const rotated = consoleLogins(database, { tokens: createTokens([next, secret]) });
     expect(await rotated.authenticate(token, START)).toEqual({ login });
-    const after = authSessions(database, { tokens: createTokens([next]) });
+    const after = consoleLogins(database, { tokens: createTokens([next]) });
     expect(await after.authenticate(token, START)).toBeUndefined();
   });
 
@@ -108,13 +108,13 @@ describe('A token', () => {
     expect((await b.authenticate(token, START + 1))?.login).toEqual(login);
     expect(await a.authenticate(token, end)).toBeUndefined();
     expect(await b.authenticate(token, end)).toBeUndefined();
-    expect(await authSessions(database).authenticate(token, end)).toBeUndefined();
+    expect(await consoleLogins(database).authenticate(token, end)).toBeUndefined();
   });
 });
 
 describe('Activity', () => {
   test('extends the login once a minute and hands out a token that lasts as long', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     expect(await sessions.authenticate(token, START + MINUTE - 1)).toEqual({ login });
     const renewed = await sessions.authenticate(token, START + MINUTE);
@@ -126,7 +126,7 @@ describe('Activity', () => {
   });
 
   test('keeps a login alive for days', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     let { token } = await sessions.open(somebody(), START);
     for (let hours = 20; hours <= 200; hours += 20) {
       const found = await sessions.authenticate(token, START + hours * HOUR);
@@ -137,7 +137,7 @@ describe('Activity', () => {
   });
 
   test('does not keep a login alive beyond its absolute cap', async () => {
-    const sessions = authSessions(database, { absoluteHours: 30 });
+    const sessions = consoleLogins(database, { absoluteHours: 30 });
     const { token } = await sessions.open(somebody(), START);
     const found = await sessions.authenticate(token, START + 20 * HOUR);
     expect(found?.login.expiresAtMs).toBe(START + 30 * HOUR);
@@ -195,11 +195,11 @@ describe('A login that ends', () => {
   });
 
   test('that nobody knows is nobody', async () => {
-    expect(await authSessions(database).destroy('auth_unknown', 'revoked', START)).toBeUndefined();
+    expect(await consoleLogins(database).destroy('auth_unknown', 'revoked', START)).toBeUndefined();
   });
 
   test('does not touch the other logins of the same address', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const email = somebody();
     const [phone, laptop] = [await sessions.open(email, START), await sessions.open(email, START)];
     await sessions.destroy(phone.login.id, 'logout', START);
@@ -260,7 +260,7 @@ describe('A login that ends', () => {
 
 describe('While the database is away', () => {
   test('a login that the node knows goes on, without renewal, and is renewed once the database is back', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     database.isAway = true;
     expect(await sessions.authenticate(token, START + MINUTE)).toEqual({ login });
@@ -275,7 +275,7 @@ describe('While the database is away', () => {
   });
 
   test('a login that the node knows is answered without waiting, and its row is asked at most once a second', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     database.isAway = true;
     await sessions.authenticate(token, START + 10 * SECOND);
@@ -288,7 +288,7 @@ describe('While the database is away', () => {
   });
 
   test('a login that the node knows is over at its own expiry', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { token } = await sessions.open(somebody(), START);
     database.isAway = true;
     expect(await sessions.authenticate(token, START + 24 * HOUR - 1)).toBeDefined();
@@ -296,8 +296,8 @@ describe('While the database is away', () => {
   });
 
   test('a token that cannot be checked is not refused: it is told that the database is away', async () => {
-    const { login, token } = await authSessions(database).open(somebody(), START);
-    const sessions = authSessions(database);
+    const { login, token } = await consoleLogins(database).open(somebody(), START);
+    const sessions = consoleLogins(database);
     database.isAway = true;
     await expect(sessions.authenticate(token, START)).rejects.toThrow(Unavailable);
     expect(await sessions.authenticate(`${token}x`, START)).toBeUndefined();
@@ -306,7 +306,7 @@ describe('While the database is away', () => {
   });
 
   test('nobody can log in or out, and a login that could not be ended goes on', async () => {
-    const sessions = authSessions(database);
+    const sessions = consoleLogins(database);
     const { login, token } = await sessions.open(somebody(), START);
     database.isAway = true;
     await expect(sessions.open(somebody(), START)).rejects.toThrow(Unavailable);
@@ -317,7 +317,7 @@ describe('While the database is away', () => {
 
 test('A node that was closed no longer listens to the others', async () => {
   const bus = createInProcessBus();
-  const sessions = authSessions(database, { bus });
+  const sessions = consoleLogins(database, { bus });
   const { login, token } = await sessions.open(somebody(), START);
   sessions.close();
   const { asked } = database;

@@ -12,7 +12,7 @@ import { KnownLogins, type KnownLogin, type Login } from './known-logins.ts';
 import { KnownTokens } from './known-tokens.ts';
 import type { TokenClaims, Tokens } from './tokens.ts';
 
-export interface AuthSessionsDeps {
+export interface ConsoleLoginsDeps {
   readonly logins: Logins;
   readonly bus: Bus;
   readonly tokens: Tokens;
@@ -22,7 +22,7 @@ export interface AuthSessionsDeps {
   readonly trace?: Trace | undefined;
 }
 
-export interface OpenedAuthSession {
+export interface OpenedLogin {
   readonly login: Login;
   readonly token: string;
 }
@@ -33,7 +33,7 @@ interface Authenticated {
   readonly renewedToken?: string;
 }
 
-export interface AuthSessions {
+export interface ConsoleLogins {
   /**
    * Logs an address in.
    * @param enter inserts the login's row, in one step with what proves the address, or refuses: then nobody is logged in.
@@ -43,7 +43,7 @@ export interface AuthSessions {
     email: string,
     atMs: number,
     enter: (login: AuthRecord) => Promise<true | Refusal>,
-  ): Promise<OpenedAuthSession | Refusal>;
+  ): Promise<OpenedLogin | Refusal>;
   /**
    * Whose token this is; undefined when it is not valid or its login is over. Counts as activity, which extends the login at most
    * once a minute. Answers at once for a login whose row was seen in the last five seconds.
@@ -61,7 +61,7 @@ export interface AuthSessions {
 }
 
 /** Console logins: a token says who, its row says whether still (docs/contract.md, section 6.4). */
-export function createAuthSessions(deps: AuthSessionsDeps): AuthSessions {
+export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
   const { bus, tokens, limits } = deps;
   const known = new KnownLogins(deps.logins);
   const claimsOf = new KnownTokens();
