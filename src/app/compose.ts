@@ -165,8 +165,7 @@ export async function buildService(on: Foundations) {
       destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
-      asyncapi: () =>
-        describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
+      asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
       outbox: mailer instanceof Outbox ? mailer : undefined,
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),

@@ -12,12 +12,3 @@ export function randomId(): string {
 export function refOf(sessionId: string): string {
   return sessionId.slice(0, 42);
 }
-
-const processPrefix = randomBytes(6).toString('base64url');
-let requests = 0;
-
-/** A request id that is unique over nodes and restarts and costs no randomness per request. */
-export function nextRequestId(): string {
-  requests += 1;
-  return `req_${processPrefix}${requests.toString(36)}`;
-}

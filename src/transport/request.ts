@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto';
 import type { HttpRequest } from '../http/message.ts';
-import { nextRequestId } from '../kernel/ids.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 export const noBody = Buffer.alloc(0);
@@ -114,6 +114,15 @@ export function readRequest(res: NativeResponse, req: NativeRequest, atMs: numbe
   request.requestId = nextRequestId();
   request.atMs = atMs;
   return request;
+}
+
+const processPrefix = randomBytes(6).toString('base64url');
+let requests = 0;
+
+/** A request id that is unique over nodes and restarts and costs no randomness per request. */
+function nextRequestId(): string {
+  requests += 1;
+  return `req_${processPrefix}${requests.toString(36)}`;
 }
 
 function forget(names: readonly string[]): void {

@@ -1,4 +1,4 @@
-import { Session } from 'node:inspector/promises';
+import { Session, type Profiler } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../../', import.meta.url).href;
@@ -7,30 +7,48 @@ const rootPath = fileURLToPath(root);
 /** What vitest puts in the place of each export. It runs wherever the export is read, which enters no file. */
 const exported = /^\(\) => \{ try \{ return [\w$]+ \} catch \{\} \}$/;
 
-/** The files of the product in which functions ran while the work did, by path from the root of the repository, with those functions. */
-export async function filesEntered(work: () => Promise<unknown>): Promise<Map<string, string[]>> {
-  const session = new Session();
-  session.connect();
-  try {
-    await session.post('Debugger.enable');
-    await session.post('Profiler.enable');
-    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-    await work();
-    const { result } = await session.post('Profiler.takePreciseCoverage');
-    const entered = new Map<string, string[]>();
-    for (const { scriptId, url, functions } of result) {
+/** Tells which files of the product functions run in, from `restart` until `entered`. It takes no turn of the event loop itself. */
+export class Walk {
+  readonly #session = new Session();
+
+  constructor() {
+    this.#session.connect();
+    this.#session.post('Debugger.enable');
+    this.#session.post('Profiler.enable');
+    this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  }
+
+  restart(): void {
+    this.#take();
+  }
+
+  /** By path from the root of the repository, in the order of the alphabet; it starts anew as well. */
+  entered(): string[] {
+    const paths = this.#take().flatMap(({ scriptId, url, functions }) => {
       const path = url.replace(root, '').replace(rootPath, '');
-      if (!/^(?:config|machines|src)\//.test(path)) continue;
-      const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId });
-      for (const { functionName, ranges } of functions) {
-        const [range] = ranges;
-        if (range === undefined || range.count === 0) continue;
-        const text = scriptSource.slice(range.startOffset, range.endOffset);
-        if (!exported.test(text)) entered.set(path, [...(entered.get(path) ?? []), functionName]);
-      }
-    }
-    return entered;
-  } finally {
-    session.disconnect();
+      return /^(?:config|machines|src)\//.test(path) && this.#ran(scriptId, functions) ? [path] : [];
+    });
+    return paths.toSorted();
+  }
+
+  close(): void {
+    this.#session.disconnect();
+  }
+
+  #take(): readonly Profiler.ScriptCoverage[] {
+    let taken: readonly Profiler.ScriptCoverage[] | undefined;
+    this.#session.post('Profiler.takePreciseCoverage', (_, { result }) => (taken = result));
+    // The inspector answers its own thread before `post` returns.
+    if (taken === undefined) throw new Error('the inspector did not answer at once');
+    return taken;
+  }
+
+  #ran(scriptId: string, functions: readonly Profiler.FunctionCoverage[]): boolean {
+    let source = '';
+    this.#session.post('Debugger.getScriptSource', { scriptId }, (_, found) => (source = found.scriptSource));
+    return functions.some(({ ranges: [range] }) => {
+      if (range === undefined || range.count === 0) return false;
+      return !exported.test(source.slice(range.startOffset, range.endOffset));
+    });
   }
 }
