@@ -44,7 +44,7 @@ export interface Foundations {
   readonly bots: BotDetector;
   readonly events: Events;
   readonly metrics: Metrics;
-  /** Hears of faults in work that no request waits for. */
+  /** Gets faults in work that no request waits for. */
   readonly onError: (error: unknown) => void;
   /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
   readonly publicUrl: () => string;
@@ -165,8 +165,7 @@ export async function buildService(on: Foundations) {
       destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
-      asyncapi: () =>
-        describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
+      asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
       outbox: mailer instanceof Outbox ? mailer : undefined,
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),

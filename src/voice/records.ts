@@ -106,7 +106,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     const { history, pendingWrites } = this.#deps;
     const pending = pendingWrites.of(id);
     if (pending === undefined) return history.find(id);
-    // Another node may have ended it, or heard of it later.
+    // Another node may have ended it, or been told of it later.
     const kept = await history.find(id).catch(ifAway(() => undefined));
     return kept === undefined ? pending : laterOf(pending, kept);
   }

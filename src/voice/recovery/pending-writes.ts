@@ -13,9 +13,9 @@ export interface PendingWritesDeps {
 }
 
 /**
- * Records of which the live stores must still hear something: they were away or took no writes when it happened. The history has them,
+ * Records of which the live stores must still be told something: they were away or took no writes when it happened. The history has them,
  * and the live stores get them when they are back, so that no session that ended meanwhile comes to life again or keeps its slot. A record
- * waits until all of it is done: slot, record and announcement. Bounded by the sessions that were heard of during the outage.
+ * waits until all of it is done: slot, record and announcement. Bounded by the sessions that changed during the outage.
  */
 export class PendingWrites {
   readonly #deps: PendingWritesDeps;
@@ -89,7 +89,7 @@ export class PendingWrites {
     const { registry } = this.#deps.live;
     if (record === held) return true;
     if (held !== undefined) return registry.save(above(held, record), held.version);
-    // Of an end that the registry has not heard of, and of whose session it does not know either, the history tells.
+    // Of an end that the registry does not know, and of whose session it does not know either, the history tells.
     return record.endedAtMs !== null || registry.insert(restored(record));
   }
 }
