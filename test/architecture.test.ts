@@ -76,7 +76,7 @@ const rings: Readonly<Record<string, Ring>> = {
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
     files: /^src\/channel\//,
-    rings: [...['machines', 'kernel', 'contracts', 'telemetry', 'protocol'], ...['auth', 'limits', 'quota', 'voice']],
+    rings: ['machines', 'kernel', 'contracts', 'telemetry', 'protocol', 'auth', 'limits', 'quota', 'voice'],
     packages: ['zod'],
   },
   http: {

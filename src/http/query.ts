@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { clip } from '../kernel/clip.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import type { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { fieldsInWords, invalidFields } from './invalid-request.ts';
 

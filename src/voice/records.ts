@@ -44,7 +44,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
 
   recall(id: string): VoiceRecord | undefined {
     const { outage, pendingWrites, registry } = this.#deps;
-    return outage.isUp && pendingWrites.size === 0 ? registry.recall(id) : undefined;
+    return outage.isUp && pendingWrites.waiting.size === 0 ? registry.recall(id) : undefined;
   }
 
   /** @throws Unavailable when the registry is away, or does not know the session, and the history is away */
@@ -79,7 +79,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
     if (!outage.isUp) outage.send({ type: 'CLOCK', at: performance.now() });
     if (this.#apart.size > 0) this.#apart.delete(id);
     if (held === undefined) return this.#latest(id);
-    const isBelieved = outage.isUp && pendingWrites.of(id) === undefined;
+    const isBelieved = outage.isUp && pendingWrites.waiting.get(id) === undefined;
     return isBelieved || held.endedAtMs !== null ? held : this.#latest(id, held);
   }
 
@@ -104,7 +104,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   /** What the history and this node know. */
   async #known(id: string): Promise<VoiceRecord | undefined> {
     const { history, pendingWrites } = this.#deps;
-    const pending = pendingWrites.of(id);
+    const pending = pendingWrites.waiting.get(id);
     if (pending === undefined) return history.find(id);
     // Another node may have ended it, or been told of it later.
     const kept = await history.find(id).catch(ifAway(() => undefined));

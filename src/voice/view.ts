@@ -1,7 +1,7 @@
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { isoInstant } from '../kernel/instant.ts';
+import { isoInstant } from '../kernel/clock.ts';
 import type { SessionView } from '../protocol/session.ts';
 
 /** A record as its client sees it at a time. */

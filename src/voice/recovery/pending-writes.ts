@@ -20,18 +20,11 @@ export interface PendingWritesDeps {
 export class PendingWrites {
   readonly #deps: PendingWritesDeps;
   readonly #waiting = new Map<string, VoiceRecord>();
+  /** What this node knows of sessions and the live stores may not, by their ids. */
+  readonly waiting: ReadonlyMap<string, VoiceRecord> = this.#waiting;
 
   constructor(deps: PendingWritesDeps) {
     this.#deps = deps;
-  }
-
-  get size(): number {
-    return this.#waiting.size;
-  }
-
-  /** What this node knows of a session and the live stores may not. */
-  of(id: string): VoiceRecord | undefined {
-    return this.#waiting.get(id);
   }
 
   /** Lets a record wait for the next flush, together with what waits of its session already. */

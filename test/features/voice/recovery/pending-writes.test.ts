@@ -22,14 +22,14 @@ describe('What waits for the live stores', () => {
   test('of an end is the record, the slot and the announcement', async () => {
     await node.hold(session);
     pending.add(over);
-    expect([pending.of(session.id), pending.size]).toEqual([over, 1]);
+    expect([pending.waiting.get(session.id), pending.waiting.size]).toEqual([over, 1]);
     await pending.flush();
     expect(node.seen(session)).toMatchObject({
       held: { endReason: 'closed_by_client', endedAtMs: over.endedAtMs },
       slots: 0,
       told: ['closed_by_client'],
     });
-    expect([pending.of(session.id), pending.size]).toEqual([undefined, 0]);
+    expect([pending.waiting.get(session.id), pending.waiting.size]).toEqual([undefined, 0]);
   });
 
   test('of an engaged session is the record and the slot', async () => {
@@ -78,13 +78,13 @@ describe('What waits for the live stores', () => {
   test('stays an end when something older is added', () => {
     pending.add(over);
     pending.add(beaten);
-    expect(pending.of(session.id)).toBe(over);
+    expect(pending.waiting.get(session.id)).toBe(over);
   });
 
   test('is the later of two times, whichever was added first', () => {
     pending.add(beaten);
     pending.add(session);
-    expect(pending.of(session.id)).toMatchObject({ lastSeenAtMs: beaten.lastSeenAtMs });
+    expect(pending.waiting.get(session.id)).toMatchObject({ lastSeenAtMs: beaten.lastSeenAtMs });
   });
 });
 
@@ -96,10 +96,10 @@ describe('A flush', () => {
       pending.add(over);
       node.refused = refused;
       await expect(pending.flush()).rejects.toThrow(Unavailable);
-      expect([pending.size, node.seen(session)]).toMatchObject([1, { held: session, slots: 1, told: [] }]);
+      expect([pending.waiting.size, node.seen(session)]).toMatchObject([1, { held: session, slots: 1, told: [] }]);
       node.refused = 'nothing';
       await pending.flush();
-      expect([pending.size, node.seen(session)]).toMatchObject([0, { slots: 0, told: ['closed_by_client'] }]);
+      expect([pending.waiting.size, node.seen(session)]).toMatchObject([0, { slots: 0, told: ['closed_by_client'] }]);
     },
   );
 
@@ -108,7 +108,7 @@ describe('A flush', () => {
     node.history.isAway = true;
     pending.add(beaten);
     await expect(pending.flush()).rejects.toThrow(Unavailable);
-    expect([pending.size, node.seen(session).held]).toEqual([1, session]);
+    expect([pending.waiting.size, node.seen(session).held]).toEqual([1, session]);
   });
 
   test('asks nobody when nothing waits', async () => {
@@ -121,7 +121,7 @@ describe('A flush', () => {
     pending.add(over);
     node.live.registry.save = () => Promise.resolve(false);
     await pending.flush();
-    expect([pending.size, node.seen(session)]).toMatchObject([1, { told: [] }]);
+    expect([pending.waiting.size, node.seen(session)]).toMatchObject([1, { told: [] }]);
   });
 
   test('keeps what was added while it was under way', async () => {
@@ -133,7 +133,7 @@ describe('A flush', () => {
     };
     pending.add(beaten);
     await pending.flush();
-    expect(pending.of(session.id)).toBe(over);
+    expect(pending.waiting.get(session.id)).toBe(over);
   });
 
   test('goes on with the others when one record fails, and tells of the failure', async () => {
@@ -143,7 +143,7 @@ describe('A flush', () => {
     pending.add(broken);
     pending.add(beaten);
     await expect(pending.flush()).rejects.toThrow('cannot be read');
-    expect([pending.of(broken.id), pending.of(session.id)]).toEqual([broken, undefined]);
+    expect([pending.waiting.get(broken.id), pending.waiting.get(session.id)]).toEqual([broken, undefined]);
   });
 });
 
@@ -152,7 +152,7 @@ describe('A slot', () => {
     await node.hold(session);
     node.refused = 'writes';
     await pending.freeSlot(over);
-    expect(pending.of(session.id)).toBe(over);
+    expect(pending.waiting.get(session.id)).toBe(over);
     node.refused = 'nothing';
     await pending.flush();
     expect(node.seen(session).slots).toBe(0);
@@ -161,12 +161,12 @@ describe('A slot', () => {
   test('is freed at once where they are there, and nothing waits', async () => {
     await node.hold(session);
     await pending.freeSlot(over);
-    expect([pending.size, node.seen(session).slots]).toEqual([0, 0]);
+    expect([pending.waiting.size, node.seen(session).slots]).toEqual([0, 0]);
   });
 
   test('does not wait for a fault that is no outage to pass', async () => {
     node.live.slots.free = () => Promise.reject(new TypeError('a defect'));
     await expect(pending.freeSlot(over)).rejects.toThrow('a defect');
-    expect(pending.size).toBe(0);
+    expect(pending.waiting.size).toBe(0);
   });
 });
