@@ -231,7 +231,7 @@ export const groups = {
         'BOT_PROVIDER',
         s.choice(['none', 'heuristic', 'http']),
         { unset: 'none in development, heuristic in production' },
-        'who judges whether a caller is a bot',
+        'who decides whether a caller is a bot',
         { example: 'heuristic' },
       ),
       verdictUrl: variable(

@@ -8,7 +8,7 @@ function endOf({ version }: AuthRecord, destroyedAtMs: number, destroyReason: De
 }
 
 /**
- * The law of a login (docs/contract.md, section 6): OPEN makes its record, which is the machine's context; activity extends it; its
+ * The rules of a login (docs/contract.md, section 6): OPEN makes its record, which is the machine's context; activity extends it; its
  * expiry, a logout, a violation or a revocation destroys it, once. It reads no clock: each event carries its time.
  */
 export function createAuthSessionMachine(limits: AuthLimits) {

@@ -12,7 +12,7 @@ function endOf(
 }
 
 /**
- * The law of an e-mailed code (docs/contract.md, section 6.2): ISSUE makes its record, which is the machine's context; it has single use, a
+ * The rules of an e-mailed code (docs/contract.md, section 6.2): ISSUE makes its record, which is the machine's context; it has single use, a
  * bounded number of attempts and an expiry. It reads no clock: each event carries its time.
  */
 export const otpChallengeMachine = setup({

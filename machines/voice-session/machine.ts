@@ -17,7 +17,7 @@ function endOf(record: VoiceRecord, endedAtMs: number, endReason: EndReason): Pa
 }
 
 /**
- * The law of a voice session (docs/contract.md, sections 5.4 and 10.3): OPEN makes its record, which is the machine's context; a live one
+ * The rules of a voice session (docs/contract.md, sections 5.4 and 10.3): OPEN makes its record, which is the machine's context; a live one
  * is engaged, then dormant (idle, then stale), and ends once. It reads no clock: each event carries its time, and one that comes after a
  * deadline first lets the machine follow the clock and is then met again, in the state that holds at its time.
  */
@@ -106,7 +106,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
           },
           dormant: {
             initial: 'idle',
-            // Activity wakes nobody up.
+            // Activity ends no dormancy.
             on: { HEARTBEAT: { guard: 'isBeforeDeadline', target: '#ended', actions: 'endAsIdle' } },
             states: {
               idle: { entry: 'tellIdle', always: { guard: 'hasGoneStale', target: 'stale' } },

@@ -20,7 +20,7 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
   trace?: Trace | undefined;
 }
 
-/** Hears of an event that an actor was sent, with its states before and after. */
+/** Is told of an event that an actor was sent, with its states before and after. */
 export type Trace = (machine: string, id: string, event: string, from: StateValue, to: StateValue) => void;
 
 export interface Outcome<R, F> {
@@ -52,7 +52,7 @@ const NO_FACTS: readonly never[] = [];
 
 /**
  * A host of virtual actors: for one event an actor is activated from its record, runs to rest, is saved and put away. None lives on from
- * one event to the next, and an event that moves nothing wakes none (`fastPath`). What an actor is at rest is its record, nothing else.
+ * one event to the next, and an event that moves nothing activates none (`fastPath`). What an actor is at rest is its record, nothing else.
  */
 export function createHost<R extends HostedRecord, E extends EventObject, F extends EventObject>(
   kind: ActorKind<R, E, F>,
@@ -81,7 +81,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   function run(actor: Actor<AnyStateMachine>, event: E): Outcome<R, F> {
     const facts: F[] = [];
     actor.on('*', (fact) => facts.push(fact as unknown as F));
-    // Without somebody who hears of it, a fault in a guard or action would be thrown on the event loop and end the process.
+    // Without an observer, a fault in a guard or action would be thrown on the event loop and end the process.
     actor.subscribe({ error: () => undefined });
     actor.start();
     actor.send(event);

@@ -20,7 +20,7 @@ import { createEvents } from '../telemetry/events.ts';
 import type { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { placeDemo } from '../tenants/demo.ts';
-import { requireAdmins, withoutAdmins } from '../tenants/open-door.ts';
+import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type Transport } from '../transport/server.ts';

@@ -44,7 +44,7 @@ export interface Foundations {
   readonly bots: BotDetector;
   readonly events: Events;
   readonly metrics: Metrics;
-  /** Hears of faults in work that no request waits for. */
+  /** Gets faults in work that no request waits for. */
   readonly onError: (error: unknown) => void;
   /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
   readonly publicUrl: () => string;

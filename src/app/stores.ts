@@ -11,7 +11,7 @@ export interface LiveDeps {
   readonly history: VoiceHistory;
   readonly localClock: Clock;
   readonly databaseTimeMs: () => Promise<number>;
-  /** Hears of faults that no caller can be told of. */
+  /** Gets faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   readonly events: Pick<Events, 'edgeLocal' | 'edgeShared'>;
 }

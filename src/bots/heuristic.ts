@@ -5,7 +5,7 @@ import type { BotDetector, Evidence, Verdict } from './contract.ts';
 const MAX_INSPECTED = 512;
 
 /**
- * Judges by what a client says about itself. It stops crawlers, HTTP libraries and headless browsers that do not hide, and nobody
+ * Goes by what a client says about itself. It stops crawlers, HTTP libraries and headless browsers that do not hide, and nobody
  * who does. Voice sessions belong to people in browsers, so a tool that names itself (curl, python-requests) counts as a bot;
  * trusted back ends use service tokens, and development uses no detector. Nobody is ever verified: a User-Agent proves nothing.
  */

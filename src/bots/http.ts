@@ -27,7 +27,7 @@ const MAX_REPLY_BYTES = 16 * 1024;
 /**
  * Asks a verdict service: `POST url` with `{requestId, ip, method, path, headers}`, answered by
  * `{isBot, isVerifiedBot, confidence, reason?}`. A service that is away, slow or not understood never blocks and never admits
- * blindly: the fallback judges, and the verdict says that it is degraded.
+ * blindly: the fallback decides, and the verdict says that it is degraded.
  */
 export class HttpDetector implements BotDetector {
   readonly #url: URL;

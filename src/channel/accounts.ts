@@ -10,7 +10,7 @@ export interface Account {
 
 export interface AccountLimits {
   readonly sockets: number;
-  /** Frames that they may send at once, and how many a minute they earn back. */
+  /** Frames that they may send at once, and how many a minute they get back. */
   readonly burst: number;
   readonly perMinute: number;
 }
@@ -48,7 +48,7 @@ export class Accounts {
     if (account.sockets === 0) this.#resting.add(account);
   }
 
-  /** Pays for one frame; false when there was nothing left. */
+  /** Spends one frame; false when none was left. */
   spend(account: Account, at: number): boolean {
     const fullAtMs = this.#budget.spend(account.fullAtMs, at - this.#epochMs);
     if (fullAtMs === undefined) return false;

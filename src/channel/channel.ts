@@ -10,8 +10,8 @@ export interface Channel<Connection> {
   readonly places: Places;
   /** The connection must attach within five seconds. */
   expect(connection: Connection): void;
-  /** From now on it hears what happens to the session. */
+  /** From now on it is told what happens to the session. */
   add(sessionId: string, connection: Connection): void;
-  /** It hears nothing any more, and need not attach. */
+  /** It is told nothing any more, and need not be attached. */
   remove(sessionId: string | undefined, connection: Connection): void;
 }

@@ -194,7 +194,7 @@ export class Connection implements SocketListener {
     if (this.#isOver) return places.leave(place);
     this.#place = place;
     if (this.#missedEnd !== null) return this.#answerEnd(record, this.#missedEnd);
-    // Its address has paid for this frame already.
+    // This frame is counted for its address already.
     if (!sessions.spend(place.account, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
     this.#state ??= toldState(record, at, deps);
@@ -213,7 +213,7 @@ export class Connection implements SocketListener {
     });
   }
 
-  /** The client hears what became of its report before it hears of an end that the report brought. */
+  /** The client is told what became of its report before it is told of an end that the report brought. */
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
     this.#isReporting = true;
     try {

@@ -23,7 +23,7 @@ export class FrameBudget {
     return next - atMs > this.#burstMs + this.#frameMs / 1000 ? undefined : next;
   }
 
-  /** Whether nothing of a bucket is spent. Nobody can owe more than a whole one: then the clock was turned back, for which no client pays. */
+  /** Whether nothing of a bucket is spent. More than a whole one cannot be: then the clock was turned back, and the bucket counts as full. */
   isFull(fullAtMs: number, atMs: number): boolean {
     return fullAtMs <= atMs || fullAtMs - atMs > this.#burstMs + this.#frameMs;
   }

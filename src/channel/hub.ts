@@ -22,16 +22,16 @@ export interface HubDeps extends ChannelDeps {
   readonly sockets: Leases;
   /** Sockets that an address may have at once on this node (MAX_SOCKETS_PER_IP). */
   readonly maxSocketsPerAddress: number;
-  /** Frames that the sockets of a session may send at once, and how many a minute they earn back. */
+  /** Frames that the sockets of a session may send at once, and how many a minute they get back. */
   readonly frames: { readonly burst: number; readonly perMinute: number };
-  /** Hears of faults that no client can be told of. */
+  /** Gets faults that no client can be told of. */
   readonly onError: (error: unknown) => void;
 }
 
 /** The listener of a socket that was refused. */
 const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
-/** The sockets of this node. Pushes reach a socket on whichever node it hangs, because every node hears the bus. */
+/** The sockets of this node. Pushes reach a socket on whichever node it is connected to, because every node listens to the bus. */
 export class Hub implements Channel<Connection> {
   readonly deps: ChannelDeps;
   readonly addresses: Accounts;

@@ -6,22 +6,22 @@ const LOOK_MS = 2000;
 const STALLED_MS = 3000;
 
 /**
- * Knows when this node may have missed what the bus said, and has its sessions looked at: after a gap, while it hears nothing, and after
+ * Knows when this node may have missed what the bus said, and has its sessions looked at: after a gap, while it is cut off, and after
  * it stood still.
  */
 export class Resync {
-  readonly #bus: Pick<Bus, 'isHearing'>;
+  readonly #bus: Pick<Bus, 'isConnected'>;
   readonly #look: () => Promise<boolean>;
   readonly #onError: (error: unknown) => void;
   readonly #stopListening: () => void;
-  #isOwed = false;
+  #isDue = false;
   #isLooking = false;
   #tickedAtMs: number;
   #lookedAtMs = -Infinity;
 
   /** @param look tells the sockets what became of their sessions; false when it could not find out everything */
   constructor(
-    bus: Pick<Bus, 'isHearing' | 'onGap'>,
+    bus: Pick<Bus, 'isConnected' | 'onGap'>,
     atMs: number,
     look: () => Promise<boolean>,
     onError: (error: unknown) => void,
@@ -31,7 +31,7 @@ export class Resync {
     this.#look = look;
     this.#onError = onError;
     this.#stopListening = bus.onGap(() => {
-      this.#isOwed = true;
+      this.#isDue = true;
     });
   }
 
@@ -39,9 +39,9 @@ export class Resync {
   tick(at: number): void {
     const stoodStill = Math.abs(at - this.#tickedAtMs) > STALLED_MS;
     this.#tickedAtMs = at;
-    if (stoodStill || !this.#bus.isHearing) this.#isOwed = true;
-    if (!this.#isOwed || this.#isLooking || Math.abs(at - this.#lookedAtMs) < LOOK_MS) return;
-    this.#isOwed = false;
+    if (stoodStill || !this.#bus.isConnected) this.#isDue = true;
+    if (!this.#isDue || this.#isLooking || Math.abs(at - this.#lookedAtMs) < LOOK_MS) return;
+    this.#isDue = false;
     this.#lookedAtMs = at;
     void this.#run();
   }
@@ -53,9 +53,9 @@ export class Resync {
   async #run(): Promise<void> {
     this.#isLooking = true;
     try {
-      if (!(await this.#look())) this.#isOwed = true;
+      if (!(await this.#look())) this.#isDue = true;
     } catch (error) {
-      this.#isOwed = true;
+      this.#isDue = true;
       this.#onError(error);
     }
     this.#isLooking = false;

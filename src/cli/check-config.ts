@@ -5,7 +5,7 @@ import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
-import { requireAdmins } from '../tenants/open-door.ts';
+import { requireAdmins } from '../tenants/admins.ts';
 import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 

@@ -45,7 +45,7 @@ export const keyCommands = [
   },
 ] as const;
 
-const usage = `Usage:
+const USAGE = `Usage:
 ${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
 LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
 `;
@@ -110,7 +110,7 @@ function readIssue(args: string[]): Command {
   return { asJson: values.json, work: (deps) => issueKey(request, { actor: 'cli' }, deps) };
 }
 
-/** Names and amounts are judged with the other fields of the key. */
+/** Names and amounts are checked with the other fields of the key. */
 function readTotals(list: string): KeyTotals {
   if (list.trim() === 'none') return {};
   const entries = list.split(',').map((entry) => {
@@ -141,7 +141,7 @@ function need(value: string | undefined, option: string): string {
 
 function explain(error: unknown, err: Terminal['err']): number {
   if (error instanceof UsageError || isParseError(error)) {
-    err.write(`${error.message}\n${usage}`);
+    err.write(`${error.message}\n${USAGE}`);
     return exitCode.usage;
   }
   if (error instanceof DirectoryInUse) {

@@ -8,7 +8,7 @@ import { createPostgresStores } from '../stores/postgres.ts';
 import type { KeyStores } from './keys.ts';
 
 /**
- * The stores that the key commands work on. Nodes hear of a change over Redis at once; without Redis, or while it is away,
+ * The stores that the key commands work on. Nodes are told of a change over Redis at once; without Redis, or while it is away,
  * by their next look at the database.
  */
 export async function openKeyStores(config: Config): Promise<KeyStores> {

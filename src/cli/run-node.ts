@@ -24,12 +24,12 @@ export function logOf(config: Config): Log {
  */
 export function untilSignal(...signals: readonly NodeJS.Signals[]): Promise<unknown> {
   return new Promise((resolve) => {
-    const stopListening = (): void => signals.forEach((signal) => process.off(signal, hear));
-    const hear = (signal: NodeJS.Signals): void => {
+    const stopListening = (): void => signals.forEach((signal) => process.off(signal, onSignal));
+    const onSignal = (signal: NodeJS.Signals): void => {
       resolve(signal);
       setTimeout(stopListening, SAME_SIGNAL_MS).unref();
     };
-    for (const signal of signals) process.on(signal, hear);
+    for (const signal of signals) process.on(signal, onSignal);
   });
 }
 

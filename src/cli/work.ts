@@ -19,7 +19,7 @@ export function work(terminal: Terminal): Promise<number> {
     if (!process.connected) resolve();
   });
   return runNode(readConfig(terminal.env), terminal, stopped, ({ publicUrl, parts }) => {
-    // A parent that is gone hears nothing: `disconnect` ends this worker.
+    // A parent that has ended gets no message: `disconnect` ends this worker.
     process.send?.({ publicUrl, parts }, undefined, undefined, () => undefined);
   });
 }

@@ -39,7 +39,7 @@ export class Worker {
       child.once('message', (message) => resolve(message as Started));
       void this.ended.then((code) => reject(new WorkerEnded(code)));
     });
-    // Whoever waits for it hears of it; nobody has to.
+    // Whoever waits for it is told; nobody has to wait.
     this.ready.catch(() => undefined);
   }
 

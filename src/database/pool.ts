@@ -50,7 +50,7 @@ class Generation {
     this.#afterSilence = afterSilence;
   }
 
-  /** Whether the server was silent the last time, and has not been heard since. */
+  /** Whether the server was silent the last time, and has not answered since. */
   get isSilent(): boolean {
     return this.#afterSilence && this.answers === 0;
   }
@@ -76,7 +76,7 @@ interface Attempt {
 }
 
 /**
- * Deadlines and self-healing over postgres.js, which has neither a query time-out nor a way to drop one connection
+ * Deadlines and recovery over postgres.js, which has neither a query time-out nor a way to drop one connection
  * (docs/decisions/0011).
  *
  * A set of connections is replaced when it does not answer (work is overdue and nothing else was answered since it began, or more than

@@ -81,7 +81,7 @@ async function claimed(
       result === undefined || result instanceof Refusal
         ? replays.release(keyHash, token)
         : replays.keep(keyHash, token, seal(JSON.stringify(result.body), key), atMs + KEEP_MS);
-    // The work is done or refused: that is what the caller must hear, whatever becomes of a repeat.
+    // The work is done or refused: that is what the caller must be told, whatever becomes of a repeat.
     await kept.catch(ifAway(() => undefined));
   }
 }

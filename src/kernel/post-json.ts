@@ -80,7 +80,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Such as ECONNREFUSED, from however deep the HTTP client has buried it. */
+/** Such as ECONNREFUSED, however deep in the causes it is. */
 function systemCode(error: unknown): string | undefined {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

@@ -3,7 +3,7 @@ import { Line } from './line.ts';
 
 /** At once; a mail server counts connections, and a flood of sends must not become a flood of connections. */
 const MAX_LINES = 5;
-/** A line on which nothing is heard for so long after a question is dead, and another is opened. */
+/** A line on which no answer comes for so long is dead, and another is opened. */
 const STALE_MS = 1_000;
 
 /**

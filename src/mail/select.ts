@@ -9,7 +9,7 @@ export interface MailOptions {
   readonly server: MailServer | undefined;
   readonly from: MailSender;
   readonly clock: Clock;
-  /** Hears of each mail in the development mailbox. */
+  /** Called with each mail in the development mailbox. */
   readonly onDevMail?: ((mail: KeptMail) => void) | undefined;
 }
 

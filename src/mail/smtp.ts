@@ -85,7 +85,7 @@ export class SmtpMailer implements Mailer {
 
 /**
  * A permanent no to RCPT TO that is about the mailbox (RFC 3463: 5.1 addressing, 5.2 mailbox). Other permanent answers, such as
- * 5.7 "relay denied", are about us: they would meet every recipient, and an operator must hear of them.
+ * 5.7 "relay denied", are about us: they would meet every recipient, and an operator must learn of them.
  */
 function refusesRecipient(error: unknown): boolean {
   const { command, response } = error as { command?: unknown; response?: unknown };

@@ -46,9 +46,9 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number)
 
   /** Links of servers that left the cluster. */
   async function closeOthers(inUse: ReadonlySet<string>): Promise<void> {
-    const gone = [...links].filter(([address]) => !inUse.has(address));
-    for (const [address] of gone) links.delete(address);
-    await Promise.all(gone.map(([, link]) => link.close()));
+    const left = [...links].filter(([address]) => !inUse.has(address));
+    for (const [address] of left) links.delete(address);
+    await Promise.all(left.map(([, link]) => link.close()));
   }
 
   function refresh(): Promise<void> {

@@ -8,7 +8,7 @@ import { createInProcessWindows } from './windows/in-process.ts';
 
 /**
  * The live stores of a single process.
- * @param onError hears of faults that no caller can be told of
+ * @param onError gets faults that no caller can be told of
  */
 export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (error: unknown) => void): LiveStores {
   const slots = createInProcessSlots();

@@ -23,7 +23,7 @@ export interface RedisStoresOptions {
   readonly localClock: Clock;
   /** The database's time in milliseconds, for a start while Redis is away. */
   readonly databaseTimeMs: () => Promise<number>;
-  /** Hears of faults that no caller can be told of. */
+  /** Gets faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   /** Told once an outage that edge limits are counted in this process alone, with the reason. */
   readonly onEdgeLocal: (reason: unknown) => void;

@@ -1,10 +1,10 @@
 /** Anything with an @ in it: mail servers repeat the recipient in their refusals. A path such as `node_modules/@redis` is none. */
 const address = /[^\s<>"'()/@]+(?:@|%40)[^\s<>"'(),;/]+/gi;
 
-const character = '(?:[\\w-]|%[0-9a-f]{2})';
-const colon = '(?::|%(?:25)*3a)';
+const CHARACTER = '(?:[\\w-]|%[0-9a-f]{2})';
+const COLON = '(?::|%(?:25)*3a)';
 /** An sm_session_id, percent-encoded or not: its ref (kernel/ids.ts), and the rest, which makes it the caller's proof. */
-const proof = new RegExp(`((?:s|%73)${colon}(?:[0-9a-f]|%[0-9a-f]{2}){32}${colon}${character}{7})${character}+`, 'gi');
+const proof = new RegExp(`((?:s|%73)${COLON}(?:[0-9a-f]|%[0-9a-f]{2}){32}${COLON}${CHARACTER}{7})${CHARACTER}+`, 'gi');
 
 /** The text without e-mail addresses. Takes time with the square of the length: not for texts of any length. */
 export function withoutAddresses(text: string): string {

@@ -3,7 +3,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { CreateRequest } from '../protocol/create.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
-import { defaultModel, defaultVoice } from '../upstream/defaults.ts';
+import { DEFAULT_MODEL, DEFAULT_VOICE } from '../upstream/defaults.ts';
 
 /** What a caller may say about the session; all of it optional. */
 export type SessionWish = Pick<CreateRequest, 'agentId' | 'model' | 'voice' | 'instructions' | 'tools'>;
@@ -44,8 +44,8 @@ export function resolveSessionConfig(
   }
   return {
     agentId,
-    model: wish.model ?? agent?.model ?? defaultModel,
-    voice: wish.voice ?? agent?.voice ?? defaultVoice,
+    model: wish.model ?? agent?.model ?? DEFAULT_MODEL,
+    voice: wish.voice ?? agent?.voice ?? DEFAULT_VOICE,
     instructions: wish.instructions ?? agent?.instructions,
     tools: wish.tools ?? agent?.tools ?? [],
   };

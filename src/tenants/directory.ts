@@ -7,7 +7,7 @@ import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 export interface DirectoryDeps {
   readonly tenants: Pick<Tenants, 'all'>;
   readonly bus: Pick<Bus, 'subscribe'>;
-  /** Only tenants that name their admins admit console users (open-door.ts); by default those that name none admit all. */
+  /** Only tenants that name their admins admit console users (admins.ts); by default those that name none admit all. */
   readonly needsAdmins?: boolean;
   /**
    * Gets keys that are revoked and were not announced yet: at the first load all of them, since one may have been revoked while
@@ -16,7 +16,7 @@ export interface DirectoryDeps {
   readonly onRevoked: (keys: readonly WidgetKey[]) => void | Promise<void>;
   /** A load or an announcement failed; told once until one succeeds again. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds between loads that no message asked for; heals lost messages. */
+  /** Milliseconds between loads that no message asked for; makes up for lost messages. */
   readonly refreshMs?: number;
   /** Milliseconds that have passed since some moment, also while this process was frozen. */
   readonly elapsedMs?: () => number;
@@ -90,7 +90,7 @@ export class TenantDirectory {
    * Resolves when the look-ups are fit for admitting somebody: a process that was frozen looks at the database first, since it
    * missed what was revoked meanwhile. While the database is away what is known counts.
    */
-  awake(): Eventually<void> {
+  refreshIfLate(): Eventually<void> {
     if (this.#elapsedMs() - this.#askedAtMs <= this.#refreshMs + LATE_MS) return;
     return this.reload().catch(() => undefined);
   }
@@ -107,7 +107,7 @@ export class TenantDirectory {
 
   /** Whether a key is revoked; looked at first in the database where this process may have missed that. */
   isRevoked(tenantId: string, keyId: string): Eventually<boolean> {
-    return andThen(this.awake(), () => {
+    return andThen(this.refreshIfLate(), () => {
       const key = this.keyNamed(tenantId, keyId);
       return key !== undefined && key.revokedAtMs !== null;
     });

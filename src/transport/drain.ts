@@ -13,11 +13,11 @@ export interface Traffic {
 /**
  * Resolves right after a turn of the event loop in which nothing happened to any client. A turn begins by accepting all that the kernel
  * has connected, so what closing the listener then resets has come since the beginning of a turn that took microseconds (and, over a
- * network, what had half of its handshake behind it). At the latest, on a node that is never quiet, after `patienceMs`, but not before
+ * network, what had half of its handshake behind it). At the latest, on a node that is never idle, after `patienceMs`, but not before
  * one whole turn.
  * @param seen tells apart what has happened so far
  */
-export async function quietTurn(seen: () => string, patienceMs: number): Promise<void> {
+export async function idleTurn(seen: () => string, patienceMs: number): Promise<void> {
   const startedAt = performance.now();
   // Of the present turn only the rest: it may have looked for connections long ago.
   await setImmediate();
@@ -30,7 +30,7 @@ export async function quietTurn(seen: () => string, patienceMs: number): Promise
 
 const STEP_MS = 10;
 /** Clients that use their connections get this long between two requests to be told, by a reply, to close. */
-const QUIET_MS = 250;
+const IDLE_MS = 250;
 
 /**
  * Resolves when a server may be closed without cutting anybody off: nothing is pending, and either no connection is
@@ -40,16 +40,16 @@ const QUIET_MS = 250;
 export function drain(traffic: () => Traffic, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
-    let quietSince = startedAt;
+    let idleSince = startedAt;
     let requests = traffic().requests;
     const look = (): void => {
       const now = performance.now();
       const seen = traffic();
-      if (seen.pending > 0 || seen.requests !== requests) quietSince = now;
+      if (seen.pending > 0 || seen.requests !== requests) idleSince = now;
       requests = seen.requests;
       const empty = seen.pending === 0 && seen.connections <= 0;
       // One step short of the grace period: the caller's own closing has to fit in as well.
-      if (empty || now - quietSince >= QUIET_MS || now - startedAt >= graceMs - STEP_MS) resolve();
+      if (empty || now - idleSince >= IDLE_MS || now - startedAt >= graceMs - STEP_MS) resolve();
       else setTimeout(look, STEP_MS);
     };
     look();

@@ -100,7 +100,7 @@ function glibcVersion(): string | undefined {
   return header?.glibcVersionRuntime;
 }
 
-const maxHeaderBytes = 'UWS_HTTP_MAX_HEADERS_SIZE';
+const HEADER_BYTES_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
 
 /**
  * Raises uWebSockets.js's limit for a request's line and headers together from 4 KiB, which a few cookies exceed, to
@@ -109,10 +109,10 @@ const maxHeaderBytes = 'UWS_HTTP_MAX_HEADERS_SIZE';
  * @throws Error when the variable is set to something that is not a whole number from 4096 to 262144
  */
 export function limitHeaderBytes(env: NodeJS.ProcessEnv): void {
-  const value = (env[maxHeaderBytes] ??= '16384');
+  const value = (env[HEADER_BYTES_VARIABLE] ??= '16384');
   if (!/^\d{4,6}$/.test(value) || Number(value) < 4096 || Number(value) > 262_144) {
     throw new Error(
-      `${maxHeaderBytes} must be a whole number of bytes from 4096 to 262144, for example 16384; it is ${value}.`,
+      `${HEADER_BYTES_VARIABLE} must be a whole number of bytes from 4096 to 262144, for example 16384; it is ${value}.`,
     );
   }
 }

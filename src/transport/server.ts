@@ -1,7 +1,7 @@
 import type { HttpReply, HttpRequest } from '../http/message.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import { drain, quietTurn } from './drain.ts';
+import { drain, idleTurn } from './drain.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
 import { loadUws } from './load.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
@@ -32,7 +32,7 @@ export interface ListenOptions {
   readonly clock?: Clock;
   /** Connections at the same time, sockets among them; one more is closed at once. Default: no limit. */
   readonly maxConnections?: number;
-  /** Hears of each connection that was closed because there were `open` already. */
+  /** Called for each connection that was closed because there were `open` already. */
   readonly onConnectionRefused?: (open: number) => void;
   /** Where sockets may be opened; `handle` answers the upgrade, with 101 to let it go on. */
   readonly sockets?: SocketEndpoint;
@@ -92,7 +92,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
   const close = async (graceMs: number): Promise<void> => {
     all.draining = true;
     const startedAt = performance.now();
-    await quietTurn(() => `${traffic.accepted} ${traffic.requests} ${all.pending.size}`, graceMs / 2);
+    await idleTurn(() => `${traffic.accepted} ${traffic.requests} ${all.pending.size}`, graceMs / 2);
     // Connections that are open stay so.
     uws.us_listen_socket_close(socket);
     // Sockets that were told count as connections until they had time to read it: closing earlier could make the kernel reset them.

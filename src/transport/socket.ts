@@ -63,7 +63,7 @@ export function serveSockets(
     try {
       all.onFault(error, '');
     } catch {
-      // Whoever hears of faults has one; the socket closes all the same.
+      // The report failed as well; the socket closes all the same.
     }
   }
 
@@ -112,7 +112,7 @@ export function serveSockets(
     close(ws) {
       guard(ws, (socket) => {
         open.delete(socket);
-        socket.gone();
+        socket.closed();
       });
     },
   });
@@ -169,7 +169,7 @@ class OpenSocket implements Socket {
     ws?.end(code, reason);
   }
 
-  gone(): void {
+  closed(): void {
     this.#ws = undefined;
     this.listener?.closed();
   }

@@ -1,3 +1,3 @@
 /** What a session speaks with when neither the caller nor the agent says. */
-export const defaultModel = 'gpt-realtime';
-export const defaultVoice = 'marin';
+export const DEFAULT_MODEL = 'gpt-realtime';
+export const DEFAULT_VOICE = 'marin';

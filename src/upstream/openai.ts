@@ -16,7 +16,7 @@ export interface OpenAiOptions {
 }
 
 /** A reply repeats the whole session (instructions, tools): some tens of kilobytes at most. */
-const maxReplyBytes = 256 * 1024;
+const MAX_REPLY_BYTES = 256 * 1024;
 
 const mintReply = z.object({
   value: z.string().min(1),
@@ -67,7 +67,7 @@ export class OpenAiProvider implements UpstreamProvider {
           session: describeSession(request),
         },
         timeoutMs: this.#options.timeoutMs,
-        maxReplyBytes,
+        maxReplyBytes: MAX_REPLY_BYTES,
         signal: request.signal,
       });
     } catch (error) {

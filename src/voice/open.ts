@@ -118,7 +118,7 @@ async function register(
   return (await endIfSpent(record, who, deps)) ?? { record, minted };
 }
 
-/** What a caller hears whose session was ended while it was opened. @throws Unavailable for an end that asks for another try */
+/** The answer to a caller whose session was ended while it was opened. @throws Unavailable for an end that asks for another try */
 function overAlready(endReason: EndReason): Refusal {
   if (endReason === 'key_revoked') return invalidWidgetKey();
   if (endReason === 'quota_exceeded') return quotaRefusal();
@@ -157,7 +157,7 @@ function upstreamRefusal({ kind }: UpstreamFault): Refusal {
       );
 }
 
-/** Nobody hears it. */
+/** Nobody is told. */
 function callerGone(): Refusal {
   return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the session was open.');
 }

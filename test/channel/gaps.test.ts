@@ -19,7 +19,7 @@ function deafBus() {
   const bus = createInProcessBus();
   const listeners: (() => void)[] = [];
   return {
-    isHearing: true,
+    isConnected: true,
     publish: (message: Parameters<Bus['publish']>[0]) => bus.publish(message),
     subscribe: (listener: Parameters<Bus['subscribe']>[0]) => bus.subscribe(listener),
     onGap(listener: () => void) {
@@ -92,7 +92,7 @@ describe('a socket whose node missed what the bus said', () => {
   it('is told every few seconds of what happens while the bus is away', async () => {
     const { clock, bus, deaf, other } = await twoNodes();
     const key = await other.key();
-    bus.isHearing = false;
+    bus.isConnected = false;
     for (const reason of ['closed_by_operator', 'quota_exceeded', 'key_revoked'] as const) {
       const id = await other.open(key);
       const socket = attached(deaf, id);

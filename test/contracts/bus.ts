@@ -74,7 +74,7 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
 
     test('a node hears the others', async () => {
       const node = bus();
-      await expect.poll(() => node.isHearing).toBe(true);
+      await expect.poll(() => node.isConnected).toBe(true);
     });
 
     // A bus within one process cannot be cut.
@@ -82,7 +82,7 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
 
     test('a node that was cut off is told of the gap when it hears again', async () => {
       const [here, there] = [bus(), bus()];
-      for (const node of [here, there]) await expect.poll(() => node.isHearing).toBe(true);
+      for (const node of [here, there]) await expect.poll(() => node.isConnected).toBe(true);
       const told: string[] = [];
       const stopFirst = here.onGap(() => told.push('one that has stopped'));
       const stop = here.onGap(() => told.push('here'));

@@ -36,7 +36,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
       listen: (...args) => redis.listen(...args),
     }));
     const other = node();
-    for (const bus of [mute, other]) await expect.poll(() => bus.isHearing).toBe(true);
+    for (const bus of [mute, other]) await expect.poll(() => bus.isConnected).toBe(true);
     let gaps = 0;
     other.onGap(() => (gaps += 1));
     mute.publish({ type: 'tenants.changed' });
@@ -48,14 +48,14 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
 
   test('knows that it does not hear while Redis is frozen, and tells of the gap when it is back', async () => {
     const bus = node();
-    await expect.poll(() => bus.isHearing).toBe(true);
+    await expect.poll(() => bus.isConnected).toBe(true);
     let gaps = 0;
     bus.onGap(() => (gaps += 1));
     service.freeze();
-    await expect.poll(() => bus.isHearing).toBe(false);
+    await expect.poll(() => bus.isConnected).toBe(false);
     expect(gaps).toBe(0);
     service.thaw();
     await expect.poll(() => gaps).toBe(1);
-    expect(bus.isHearing).toBe(true);
+    expect(bus.isConnected).toBe(true);
   });
 });

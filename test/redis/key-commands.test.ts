@@ -31,7 +31,7 @@ describe.skipIf(skipped !== undefined)(`The keys commands beside a service ${ski
     const node = createRedisBus({ redis, onError });
     const heard: string[] = [];
     node.subscribe(({ type }) => heard.push(type));
-    await expect.poll(() => node.isHearing).toBe(true);
+    await expect.poll(() => node.isConnected).toBe(true);
     const environment = {
       REDIS_URL: service.url,
       REDIS_PREFIX: 'another-product',

@@ -31,7 +31,7 @@ export class EmbeddedEngine {
 
   /** A new session; the one before is cut, since PGlite has only one. */
   connect(): Duplex {
-    this.#session?.destroy(gone('replaced by a newer connection'));
+    this.#session?.destroy(lost('replaced by a newer connection'));
     this.#sessions += 1;
     this.#session = new EmbeddedSession(this.#sessions, this.#running());
     return this.#session;
@@ -55,7 +55,7 @@ export class EmbeddedEngine {
 
   #running(): Promise<Worker> {
     if (this.#closed) {
-      return Promise.reject(gone('closed'));
+      return Promise.reject(lost('closed'));
     }
     this.#worker ??= this.#spawn();
     return this.#worker;
@@ -75,7 +75,7 @@ export class EmbeddedEngine {
       });
       worker.once('exit', (code) => {
         this.#worker = undefined;
-        const error = gone(`the embedded database stopped with code ${code}`, cause);
+        const error = lost(`the embedded database stopped with code ${code}`, cause);
         this.#session?.destroy(error);
         reject(error);
       });
@@ -90,6 +90,6 @@ export class EmbeddedEngine {
   }
 }
 
-function gone(why: string, cause?: unknown): Error {
+function lost(why: string, cause?: unknown): Error {
   return Object.assign(new Error(why, { cause }), { code: EMBEDDED_GONE });
 }

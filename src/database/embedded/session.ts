@@ -2,7 +2,7 @@
 import { Duplex } from 'node:stream';
 import type { Worker } from 'node:worker_threads';
 
-/** AuthenticationOk and ReadyForQuery (idle): what a client needs to hear after its startup message. */
+/** AuthenticationOk and ReadyForQuery (idle): what a client needs after its startup message. */
 const welcome = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
 
 const TERMINATE = 0x58;

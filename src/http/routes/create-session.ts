@@ -69,7 +69,7 @@ const exampleReply: CreateReply = {
 };
 
 async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promise<Result> {
-  await deps.directory.awake();
+  await deps.directory.refreshIfLate();
   const admission = admit(call.body, call.login, call.origin, deps);
   if (admission instanceof Refusal) return admission;
   const { caller, tenantId, keyId } = admission.who;

@@ -16,7 +16,7 @@ export interface HealthDeps {
 }
 
 const PROBE_MS = 1000;
-const tag = 'Operations';
+const TAG = 'Operations';
 
 /** GET /healthz, /readyz and /metrics (docs/contract.md, section 2.7). */
 export function healthRoutes(deps: HealthDeps): Route[] {
@@ -30,7 +30,7 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       operationId: 'getHealth',
       summary: 'Whether the process is up',
       description: 'Asks no dependency: use it to decide about restarts.',
-      tag,
+      tag: TAG,
       access: 'public',
       window: 'none',
       replies: { 200: { description: 'Up', schema: done, example: { ok: true } } },
@@ -44,7 +44,7 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       summary: 'Whether the dependencies answer',
       description:
         '503 while a dependency is away or the process drains. A load balancer that sends requests by it must have somewhere to send them when all nodes say 503, because they still serve what goes on without that dependency (docs/operations.md).',
-      tag,
+      tag: TAG,
       access: 'public',
       window: 'none',
       replies: {
@@ -60,7 +60,7 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       operationId: 'getMetrics',
       summary: 'Prometheus metrics',
       description: 'Of the process that answers. With DEBUG_METRICS=true it needs no credential.',
-      tag,
+      tag: TAG,
       access: deps.openMetrics ? 'public' : 'operator',
       replies: {
         200: {

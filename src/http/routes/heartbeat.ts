@@ -73,7 +73,7 @@ export function endedReply(
   call: Call,
   deps: Pick<HeartbeatDeps, 'destroyLogin'>,
 ): Eventually<Result> {
-  // Only the login that opened the session pays for its end: an old tab must not log out a new login.
+  // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.
   if (call.login === undefined || record.loginId !== call.login.id || !isViolation(record.endReason)) return refusal;
   return andThen(deps.destroyLogin(call.login.id, call.request.atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
 }

@@ -23,8 +23,8 @@ export interface LoginDeps {
   readonly events: Events;
 }
 
-const tag = 'Console login';
-const sentMessage = 'If this address may log in, a code is on its way. It works once.';
+const TAG = 'Console login';
+const SENT_MESSAGE = 'If this address may log in, a code is on its way. It works once.';
 
 const exampleLogin: AuthSession = {
   email: sample.email,
@@ -44,7 +44,7 @@ function sendRoute({ codes }: LoginDeps): Route {
     operationId: 'sendLoginCode',
     summary: 'E-mail a one-time code',
     description: 'The answer is the same for every well-formed address, known or not.',
-    tag,
+    tag: TAG,
     access: 'proof',
     body: sendCodeRequest,
     bodyExample: { email: sample.email },
@@ -52,14 +52,14 @@ function sendRoute({ codes }: LoginDeps): Route {
       200: {
         description: 'If the address may log in, a code is on its way',
         schema: sendCodeReply,
-        example: { ok: true, message: sentMessage, expiresIn: 600 },
+        example: { ok: true, message: SENT_MESSAGE, expiresIn: 600 },
       },
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     async handle({ body, request, ip }): Promise<Result> {
       const sent = await codes.send(body.email, addressScope(ip), request.atMs);
       if (sent instanceof Refusal) return sent;
-      return { status: 200, body: { ok: true, message: sentMessage, expiresIn: sent.expiresInSec } };
+      return { status: 200, body: { ok: true, message: SENT_MESSAGE, expiresIn: sent.expiresInSec } };
     },
   });
 }
@@ -72,7 +72,7 @@ function verifyRoute({ codes, logins, events }: LoginDeps): Route {
     summary: 'Exchange a code for a login',
     description:
       'A code works once, and allows five tries by default. Wrong, expired, used and never sent are the same 401. It ends the login that the same browser had before.',
-    tag,
+    tag: TAG,
     access: 'proof',
     body: verifyCodeRequest,
     bodyExample: { email: sample.email, code: '042137' },
@@ -110,7 +110,7 @@ function sessionRoute(): Route {
     operationId: 'getLogin',
     summary: 'Who is logged in',
     description: 'A login is renewed by activity, and by this as well. The 401 has no code.',
-    tag,
+    tag: TAG,
     access: 'console',
     replies: {
       200: {
@@ -141,7 +141,7 @@ function logoutRoute({ logins }: LoginDeps): Route {
     operationId: 'logOut',
     summary: 'Log out',
     description: 'Also without a login: the cookie is cleared in any case.',
-    tag,
+    tag: TAG,
     access: 'console',
     replies: { 200: { description: 'Logged out', schema: done, example: { ok: true } } },
     refusals: ['ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],

@@ -33,9 +33,9 @@ export interface OperatorDeps {
 }
 
 const DAY_MS = 86_400_000;
-const tag = 'Operators';
+const TAG = 'Operators';
 const always = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
-const named = 'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
+const NAMED = 'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
 /** The action of the audit. */
 const END = 'session.end';
 
@@ -57,7 +57,7 @@ function overviewRoute(deps: OperatorDeps): Route {
     operationId: 'getOverview',
     summary: 'Counts by state, caller and tenant',
     description: 'Callers and tenants count live sessions; ended counts those of the last day.',
-    tag,
+    tag: TAG,
     access: 'operator',
     replies: {
       200: {
@@ -86,7 +86,7 @@ function listRoute(deps: OperatorDeps): Route {
     operationId: 'listSessions',
     summary: 'Sessions, newest first',
     description: 'A page at a time: pass nextCursor of one page as cursor for the next, until it is null.',
-    tag,
+    tag: TAG,
     access: 'operator',
     query: sessionFilters,
     replies: {
@@ -114,9 +114,9 @@ function oneRoute(deps: OperatorDeps): Route {
     path: '/api/operator/sessions/{id}',
     operationId: 'getSession',
     summary: 'One session: record, state, next deadline, who ended it',
-    description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${named}`,
+    description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${NAMED}`,
     params,
-    tag,
+    tag: TAG,
     access: 'operator',
     replies: {
       200: {
@@ -149,8 +149,8 @@ function endRoute(deps: OperatorDeps): Route {
     path: '/api/operator/sessions/{id}/end',
     operationId: 'endSessionAsOperator',
     summary: 'End one session',
-    description: `Idempotent. Who ended it, when and why is kept. ${named}`,
-    tag,
+    description: `Idempotent. Who ended it, when and why is kept. ${NAMED}`,
+    tag: TAG,
     access: 'operator',
     body: operatorEndRequest.optional(),
     params,

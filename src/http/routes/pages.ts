@@ -19,14 +19,14 @@ export interface PageDeps {
   readonly demo: DemoDeps;
 }
 
-const tag = 'hidden';
+const TAG = 'hidden';
 const html = ['Content-Type', 'text/html; charset=utf-8'] as const;
 const noStore = ['Cache-Control', 'no-store'] as const;
 
 /** The API reference, the demo with the widget SDK, and in development the mailbox. */
 export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: PageDeps): Route[] {
   const page = (path: string, handle: (call: Call) => Eventually<Result>): Route =>
-    defineRoute({ method: 'GET', path, summary: path, tag, access: 'public', replies: {}, refusals: [], handle });
+    defineRoute({ method: 'GET', path, summary: path, tag: TAG, access: 'public', replies: {}, refusals: [], handle });
   const file = (path: string, name: string): Route => page(path, (call) => sendFile(call, new URL(name, webDirectory)));
 
   return [
@@ -53,7 +53,7 @@ const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', '
 
 /**
  * The mailbox holds login codes, and a development server listens on all addresses: only this machine may read it, under a name
- * that no stranger's page can borrow (DNS rebinding). A proxy on this machine may bring strangers without a word; that there is one
+ * that no other page can use (DNS rebinding). A proxy on this machine may bring strangers without a word; that there is one
  * shows in a public URL that is not this machine's.
  */
 function isLocal({ request: { headers, peer } }: Call): boolean {

@@ -79,7 +79,7 @@ function renderHtml(facts: Facts): string {
   const site = escapeHtml(facts.site);
   const code = escapeHtml(facts.code);
   const lifetime = escapeHtml(facts.lifetime);
-  const request = facts.request ? `<p class="muted" style="${muted}">${escapeHtml(facts.request)}</p>` : '';
+  const request = facts.request ? `<p class="muted" style="${MUTED}">${escapeHtml(facts.request)}</p>` : '';
   return `<!doctype html>
 <html lang="en" dir="ltr">
 <head>
@@ -89,7 +89,7 @@ function renderHtml(facts: Facts): string {
 <meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
 <title>Your login code for ${site}</title>
-<style>${darkStyles}</style>
+<style>${DARK_STYLES}</style>
 </head>
 <body class="page" style="margin:0;padding:0;background-color:#f3f4f6;">
 <div style="display:none;max-height:0;overflow:hidden;">Expires in ${lifetime}. If you did not ask for it, ignore this mail.</div>
@@ -97,11 +97,11 @@ function renderHtml(facts: Facts): string {
 <tr><td align="center" style="padding:24px 12px;">
 <table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#ffffff" style="max-width:480px;background-color:#ffffff;border:1px solid #d9dce1;border-radius:12px;">
 <tr><td style="padding:28px 24px;text-align:left;">
-<h1 class="strong" style="margin:0 0 12px;font-family:${sans};font-size:20px;line-height:28px;font-weight:600;color:#16181d;">Log in to ${site}</h1>
-<p class="strong" style="margin:0 0 20px;font-family:${sans};font-size:16px;line-height:24px;color:#16181d;">Enter this code on the login page. It works once and expires in <strong>${lifetime}</strong>.</p>
-<p class="code" style="margin:0 0 20px;padding:16px 8px;border-radius:8px;background-color:#eef1f6;font-family:${mono};font-size:32px;line-height:40px;font-weight:700;letter-spacing:6px;text-align:center;color:#16181d;-webkit-user-select:all;user-select:all;">${code}</p>
-${request}<p class="muted" style="${muted}">${escapeHtml(ifNotYou)}</p>
-<p class="muted" style="${muted}margin-bottom:0;">Sent automatically by ${site}. Please do not reply.</p>
+<h1 class="strong" style="margin:0 0 12px;font-family:${SANS};font-size:20px;line-height:28px;font-weight:600;color:#16181d;">Log in to ${site}</h1>
+<p class="strong" style="margin:0 0 20px;font-family:${SANS};font-size:16px;line-height:24px;color:#16181d;">Enter this code on the login page. It works once and expires in <strong>${lifetime}</strong>.</p>
+<p class="code" style="margin:0 0 20px;padding:16px 8px;border-radius:8px;background-color:#eef1f6;font-family:${MONO};font-size:32px;line-height:40px;font-weight:700;letter-spacing:6px;text-align:center;color:#16181d;-webkit-user-select:all;user-select:all;">${code}</p>
+${request}<p class="muted" style="${MUTED}">${escapeHtml(ifNotYou)}</p>
+<p class="muted" style="${MUTED}margin-bottom:0;">Sent automatically by ${site}. Please do not reply.</p>
 </td></tr>
 </table>
 </td></tr>
@@ -111,10 +111,10 @@ ${request}<p class="muted" style="${muted}">${escapeHtml(ifNotYou)}</p>
 `;
 }
 
-const sans = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
-const mono = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace";
-const muted = `margin:0 0 12px;font-family:${sans};font-size:14px;line-height:21px;color:#4b515c;`;
-const darkStyles = `
+const SANS = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Courier New',monospace";
+const MUTED = `margin:0 0 12px;font-family:${SANS};font-size:14px;line-height:21px;color:#4b515c;`;
+const DARK_STYLES = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
   .page { background-color: #0f1115 !important; }

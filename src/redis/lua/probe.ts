@@ -2,7 +2,7 @@
  * A trial of every command that the operations use, on keys of its own. It answers the first refusal with the name of its command, which
  * the server's own words leave out, or nothing: so it tells a server that is full, takes no writes, or lets its user not do something.
  */
-export const probeLua = `
+export const PROBE_LUA = `
 local trials = {
   { 'SET', 'text', '1', 'PX', 60000 }, { 'GET', 'text' }, { 'EXISTS', 'text' }, { 'PEXPIRE', 'text', 60000 },
   { 'INCR', 'text' },

@@ -7,7 +7,7 @@
  * the record, reads the true one and moves it on. The index is never later than the truth, except while a claim is under way; a save
  * ends the claim.
  */
-export const registryLua = `
+export const REGISTRY_LUA = `
 local function subjectSet(key)
   return base(key) .. 'subject:' .. (match(key, '}s:(.*):') or nameOf(key))
 end

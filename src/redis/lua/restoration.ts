@@ -3,7 +3,7 @@
  * Whoever restores a tag first leaves a token; it may set the mark only while its token is there: what Redis lost meanwhile took the
  * token along. Both name the run, so that those that come back from a snapshot count for nothing.
  */
-export const restorationLua = `
+export const RESTORATION_LUA = `
 -- token, milliseconds: 0 when whole, 1 when the caller is to restore, 2 when somebody else does
 function op.lost(key, i)
   if call('GET', key) == run() then return 0, i + 2 end

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { probeLua } from './probe.ts';
-import { registryLua } from './registry.ts';
-import { restorationLua } from './restoration.ts';
-import { slotsLua } from './slots.ts';
-import { windowsLua } from './windows.ts';
+import { PROBE_LUA } from './probe.ts';
+import { REGISTRY_LUA } from './registry.ts';
+import { RESTORATION_LUA } from './restoration.ts';
+import { SLOTS_LUA } from './slots.ts';
+import { WINDOWS_LUA } from './windows.ts';
 
 /**
  * All operations are one script, so that what different stores ask for in one tick is one call. KEYS holds one key an operation, the
  * one that it is about; what else it touches has the same hash tag. ARGV holds each operation's name and arguments one after the
  * other. Each operation answers its result and the place after its arguments.
  */
-const text = `
+const TEXT = `
 local call, sub, find, match, unpack = redis.call, string.sub, string.find, string.match, unpack
 local KEYS, ARGV = KEYS, ARGV
 local op = {}
@@ -34,7 +34,7 @@ local function run()
   end
   return thisRun
 end
-${windowsLua}${slotsLua}${registryLua}${restorationLua}${probeLua}
+${WINDOWS_LUA}${SLOTS_LUA}${REGISTRY_LUA}${RESTORATION_LUA}${PROBE_LUA}
 local results, at = {}, 1
 for n = 1, #KEYS do
   results[n], at = op[ARGV[at]](KEYS[n], at + 1)
@@ -42,4 +42,4 @@ end
 return results
 `;
 
-export const script = { text, sha: createHash('sha1').update(text).digest('hex') } as const;
+export const script = { text: TEXT, sha: createHash('sha1').update(TEXT).digest('hex') } as const;

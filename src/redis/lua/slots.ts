@@ -9,7 +9,7 @@
  *
  * Sets expire by a constant that every touch and every sweep of a live session renews: leases are in the callers' time, expiry in Redis'.
  */
-export const slotsLua = `
+export const SLOTS_LUA = `
 local function lease(key, untilMs, holder, keepMs)
   call('ZADD', key, 'GT', untilMs, holder)
   call('PEXPIRE', key, keepMs)

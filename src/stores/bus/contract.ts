@@ -1,7 +1,7 @@
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { EndReason, VoiceState } from '../../../machines/voice-session/types.ts';
 
-/** What nodes tell each other. A lost message is healed by the caches' own expiry, or by a look at the stores after a gap. */
+/** What nodes tell each other. What a lost message said is found out by the caches' own expiry, or by a look at the stores after a gap. */
 export type BusMessage =
   | { readonly type: 'tenants.changed' }
   | { readonly type: 'login.changed'; readonly loginId: string }
@@ -25,10 +25,10 @@ export interface Bus {
   /** @returns the way to stop listening. */
   subscribe(listener: (message: BusMessage) => void): () => void;
   /**
-   * The listener is told each time that messages of other nodes may have been missed, when it is over: this node hears them again,
+   * The listener is told each time that messages of other nodes may have been missed, when it is over: this node gets them again,
    * or another one can speak again. @returns the way to stop listening.
    */
   onGap(listener: () => void): () => void;
-  /** False while this node is known not to hear the others. */
-  readonly isHearing: boolean;
+  /** False while this node is known to be cut off from the others. */
+  readonly isConnected: boolean;
 }

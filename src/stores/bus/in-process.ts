@@ -1,24 +1,24 @@
 import type { Bus, BusMessage } from './contract.ts';
 
 /**
- * The bus of a single process: listeners hear a message before `publish` returns.
- * A listener that throws or rejects hurts neither the publisher nor the others: `onError` is told.
+ * The bus of a single process: listeners get a message before `publish` returns.
+ * A listener that throws or rejects affects neither the publisher nor the others: `onError` is told.
  */
 export function createInProcessBus(onError: (error: unknown) => void = warn): Bus {
-  const listeners = new Set<{ readonly hear: (message: BusMessage) => unknown }>();
+  const listeners = new Set<{ readonly listen: (message: BusMessage) => unknown }>();
 
   return {
-    isHearing: true,
-    // Nobody else speaks.
+    isConnected: true,
+    // No other node publishes.
     onGap: () => () => undefined,
 
     publish(message) {
-      for (const { hear } of listeners) deliver(hear, message, onError);
+      for (const { listen } of listeners) deliver(listen, message, onError);
     },
 
-    subscribe(hear) {
+    subscribe(listen) {
       // An object of its own, so that one function that listens twice can stop once.
-      const listener = { hear };
+      const listener = { listen };
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
@@ -27,10 +27,14 @@ export function createInProcessBus(onError: (error: unknown) => void = warn): Bu
   };
 }
 
-function deliver(hear: (message: BusMessage) => unknown, message: BusMessage, onError: (error: unknown) => void): void {
+function deliver(
+  listen: (message: BusMessage) => unknown,
+  message: BusMessage,
+  onError: (error: unknown) => void,
+): void {
   try {
-    const heard = hear(message);
-    if (heard instanceof Promise) heard.catch(onError);
+    const result = listen(message);
+    if (result instanceof Promise) result.catch(onError);
   } catch (error) {
     onError(error);
   }

@@ -9,7 +9,7 @@ const isUsage = (value: unknown): boolean =>
   Number.isSafeInteger((value as Fields)['tokens']) &&
   Number.isSafeInteger((value as Fields)['microDollars']);
 
-/** What makes a message of each type one: nodes of another version, or strangers on the channel, may send anything. */
+/** What makes a message of each type one: nodes of another version, or other programs on the channel, may send anything. */
 const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> = {
   'tenants.changed': () => true,
   'login.changed': ({ loginId }) => isText(loginId),

@@ -6,7 +6,7 @@ import { createInProcessBus } from './in-process.ts';
 import { readMessage } from './message.ts';
 
 const CHANNEL = 'bus';
-/** Says that its sender could not be heard for a while. */
+/** Says that messages of its sender were lost. */
 const GAP = 'gap';
 const TELL_GAP_MS = 1000;
 
@@ -22,53 +22,53 @@ export interface RedisBus extends Bus {
 }
 
 /**
- * The bus over Redis' channels. This node's own listeners hear a message before `publish` returns, also while Redis is away;
- * what other nodes say meanwhile is lost to it.
+ * The bus over Redis' channels. This node's own listeners get a message before `publish` returns, also while Redis is away;
+ * what other nodes publish meanwhile is lost to it.
  */
 export function createRedisBus({ redis, onError }: RedisBusDeps): RedisBus {
   const local = createInProcessBus(onError);
   const me = randomId();
   const underWay = new Set<Promise<void>>();
-  const gapListeners = new Set<{ readonly hear: () => void }>();
+  const gapListeners = new Set<{ readonly listen: () => void }>();
   /** Messages that did not get out, and of which nobody was told yet. */
-  let unheard = 0;
+  let unsent = 0;
 
-  function hearGap(): void {
-    for (const { hear } of gapListeners) {
+  function announceGap(): void {
+    for (const { listen } of gapListeners) {
       try {
-        hear();
+        listen();
       } catch (error) {
         onError(error);
       }
     }
   }
 
-  function hear(text: string): void {
+  function receive(text: string): void {
     if (text.startsWith(me)) return;
     const said = text.slice(me.length);
-    if (said === GAP) return hearGap();
+    if (said === GAP) return announceGap();
     const message = readMessage(said);
     if (message !== undefined) local.publish(message);
   }
 
   async function tellGap(): Promise<void> {
-    if (unheard === 0) return;
-    const told = unheard;
+    if (unsent === 0) return;
+    const told = unsent;
     await redis.publish(CHANNEL, me + GAP);
-    unheard -= told;
+    unsent -= told;
   }
 
   function failed(error: unknown): void {
-    unheard += 1;
+    unsent += 1;
     onError(error);
   }
 
-  const subscription = redis.listen(CHANNEL, hear, hearGap);
+  const subscription = redis.listen(CHANNEL, receive, announceGap);
   // It fails as often as Redis is still away.
   const stopTelling = repeat(TELL_GAP_MS, tellGap, () => undefined);
 
   return {
-    get isHearing() {
+    get isConnected() {
       return subscription.isUp;
     },
 
@@ -81,8 +81,8 @@ export function createRedisBus({ redis, onError }: RedisBusDeps): RedisBus {
 
     subscribe: (listener) => local.subscribe(listener),
 
-    onGap(hearOf) {
-      const listener = { hear: hearOf };
+    onGap(listen) {
+      const listener = { listen };
       gapListeners.add(listener);
       return () => {
         gapListeners.delete(listener);

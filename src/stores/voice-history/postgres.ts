@@ -106,7 +106,7 @@ function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
 function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
   const all = <K extends keyof VoiceRecord>(field: K) => rows.map(({ record }) => record[field]);
   // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. A row that changed
-  // while this statement waited for it is judged as it is then.
+  // while this statement waited for it counts as it is then.
   return sql<{ id: string }[]>`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],

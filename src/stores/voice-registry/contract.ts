@@ -7,7 +7,7 @@ export type DueAt = (record: VoiceRecord) => number;
 
 /**
  * The live registry: the records of sessions that are under way, shared by every node and rebuildable from the history.
- * Engines are made with a `DueAt`, so that they index deadlines without knowing the law.
+ * Engines are made with a `DueAt`, so that they index deadlines without knowing the rules.
  */
 export interface VoiceRegistry extends RecordStore<VoiceRecord> {
   recall(id: string): VoiceRecord | undefined;

@@ -5,7 +5,7 @@ import type { DueAt, VoiceRegistry } from './contract.ts';
 
 interface Entry {
   record: VoiceRecord;
-  /** Not before this time; `UNKNOWN` after a change, so that a heartbeat does not pay for a deadline that the next one moves. */
+  /** Not before this time; `UNKNOWN` after a change, so that no heartbeat computes a deadline that the next one moves. */
   dueAtMs: number;
 }
 

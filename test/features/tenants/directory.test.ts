@@ -74,11 +74,11 @@ describe('A process that was frozen', () => {
     await directory.reload();
     await tenants.revoke('acme', 'site', 9);
     elapsedMs = 7000;
-    expect(directory.awake()).toBeUndefined();
+    expect(directory.refreshIfLate()).toBeUndefined();
     elapsedMs = 7001;
-    await directory.awake();
+    await directory.refreshIfLate();
     expect(directory.keyOf(site.key)?.key.revokedAtMs).toBe(9);
-    expect(directory.awake()).toBeUndefined();
+    expect(directory.refreshIfLate()).toBeUndefined();
   });
 
   test('goes by what it knows while the database is away, and asks once', async () => {
@@ -88,8 +88,8 @@ describe('A process that was frozen', () => {
     await directory.reload();
     tenants.isAway = true;
     elapsedMs = 60_000;
-    await directory.awake();
-    expect(directory.awake()).toBeUndefined();
+    await directory.refreshIfLate();
+    expect(directory.refreshIfLate()).toBeUndefined();
     expect(directory.keyOf(site.key)?.key.revokedAtMs).toBeNull();
   });
 });

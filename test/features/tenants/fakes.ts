@@ -82,7 +82,7 @@ export class FakeTenants implements Tenants {
 /** A bus that also keeps what was published. */
 export class FakeBus implements Bus {
   readonly published: BusMessage[] = [];
-  readonly isHearing = true;
+  readonly isConnected = true;
   readonly #listeners = new Set<(message: BusMessage) => void>();
 
   publish(message: BusMessage): void {
