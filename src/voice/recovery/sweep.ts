@@ -18,7 +18,7 @@ export interface SweepDeps extends RestoreDeps {
 }
 
 /**
- * Heals what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Every node sweeps, about
+ * Repairs what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Every node sweeps, about
  * twice a second; a claim keeps them apart.
  * @throws Unavailable when a store is away, and the first fault of a record
  */
@@ -60,7 +60,7 @@ export async function closeDue(at: number, limit: number, leaseMs: number, deps:
 
 /**
  * Sees that the history has the ends and that their slots are free, whatever became of the nodes that made them, and drops what ended
- * a while ago: not before, so that nothing brings it back to life.
+ * a while ago: not before, so that nothing registers it again as live.
  * While the database is away they wait with the others that are to be written, and hold up no deadline.
  */
 async function confirmEnds(ended: readonly VoiceRecord[], at: number, { live, writer }: SweepDeps): Promise<void> {
