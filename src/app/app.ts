@@ -55,7 +55,7 @@ export interface App {
 }
 
 /**
- * Opens what the service stands on, builds it and serves it: with service.ts the only place that knows all parts.
+ * Opens what the service stands on, builds it and serves it: with compose.ts the only place that knows all parts.
  * @throws TenantsFileError, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
  */
 export async function startApp(config: Config, log: Log, overrides: Overrides = {}): Promise<App> {

@@ -60,7 +60,10 @@ export interface ConsoleLogins {
   close(): void;
 }
 
-/** Console logins: a token says who, its row says whether still (docs/contract.md, section 6.4). */
+/**
+ * Console logins, each an auth-session actor: a token says who, its row says whether still (docs/contract.md, section 6.4). Every change
+ * of a row goes through its actor here, and every node forgets what it knew of a login that ended.
+ */
 export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
   const { bus, tokens, limits } = deps;
   const known = new KnownLogins(deps.logins);

@@ -24,6 +24,12 @@ export interface Evidence {
   readonly requestId: string;
 }
 
+/** docs/contract.md, section 4.2: a bot is blocked unless it is verified; confidence does not enter. */
+export function isBlocked(verdict: Pick<Verdict, 'isBot' | 'isVerifiedBot'>): boolean {
+  return verdict.isBot && !verdict.isVerifiedBot;
+}
+
+/** Says of a create whether a bot sent it; what follows from that is `isBlocked`. */
 export interface BotDetector {
   /** Never throws: a detector that is away answers with a degraded verdict. The caller logs every verdict. */
   assess(evidence: Evidence): Eventually<Verdict>;

@@ -34,6 +34,7 @@ export interface EdgeLimits {
 /** Nobody mistypes a token this often in a minute; a guess in six seconds is none that finds one. */
 const WRONG_TOKENS_PER_MINUTE = 10;
 
+/** The edge limits over the windows of a store: to count and to tell what is left is one step. */
 export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits {
   const { perIpPerMinute: perAddress, perUserPerMinute: perUser, perPagePerMinute: perPage } = rates;
   return {

@@ -15,6 +15,7 @@ export interface KeptMail extends Mail {
   readonly sentAtMs: number;
 }
 
+/** Sends mail in two steps: what is the same for every recipient, then the handing over. */
 export interface Mailer {
   readonly kind: 'smtp' | 'dev';
   /**

@@ -22,6 +22,7 @@ interface TenantLimits {
   readonly ceilings: readonly CallerLimits[];
 }
 
+/** Ceilings by caller and widget key, worked out once for each version of a tenant. */
 export function createCeilings({ limits, tenant }: CeilingsDeps): CallerCeilings {
   /** A tenant that changes is another object. */
   const known = new WeakMap<Tenant, TenantLimits>();

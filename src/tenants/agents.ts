@@ -3,7 +3,10 @@ import { Refusal } from '../protocol/refusal.ts';
 import type { Tool } from '../protocol/agent.ts';
 import type { CreateRequest } from '../protocol/create.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
-import { DEFAULT_MODEL, DEFAULT_VOICE } from '../upstream/defaults.ts';
+
+/** What a session speaks with when neither the caller nor the agent says. */
+const DEFAULT_MODEL = 'gpt-realtime';
+const DEFAULT_VOICE = 'marin';
 
 /** What a caller may say about the session; all of it optional. */
 export type SessionWish = Pick<CreateRequest, 'agentId' | 'model' | 'voice' | 'instructions' | 'tools'>;

@@ -38,6 +38,7 @@ export interface ListenOptions {
   readonly sockets?: SocketEndpoint;
 }
 
+/** A server that listens; see `listen`. */
 export interface Transport {
   readonly port: number;
   /** `host:port` as bound, IPv6 in brackets. */

@@ -20,6 +20,7 @@ export interface Minted {
   readonly expiresAtSec: number;
 }
 
+/** The model provider whose client secrets browsers get. Audio never passes through here. */
 export interface UpstreamProvider {
   readonly name: string;
   /** True: the secrets open nothing real. */

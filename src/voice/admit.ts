@@ -1,6 +1,5 @@
 import type { CallerLimits } from '../../config/config.ts';
-import type { BotDetector, Evidence } from '../bots/contract.ts';
-import { isBlocked } from '../bots/policy.ts';
+import { isBlocked, type BotDetector, type Evidence } from '../bots/contract.ts';
 import type { Subjects } from '../auth/subjects.ts';
 import type { Login } from '../auth/known-logins.ts';
 import type { CreateRequest } from '../protocol/create.ts';

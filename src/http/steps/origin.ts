@@ -15,6 +15,7 @@ export interface OriginDeps {
   readonly directory: { isWidgetOrigin(origin: string): boolean };
 }
 
+/** The origins of the console, as configured, and of widgets, as the tenants' keys say at this moment. */
 export function createOrigins({ consoleOrigins, directory }: OriginDeps): Origins {
   let known: ReadonlySet<string> | undefined;
   return {

@@ -19,6 +19,7 @@ export type BusMessage =
       readonly entry: UsageTotals;
     };
 
+/** How nodes tell each other what changed. A message may be lost: what must hold is in the stores. */
 export interface Bus {
   /** Tells every node, this one included. It never throws: the bus is a hint, the store is the truth. */
   publish(message: BusMessage): void;

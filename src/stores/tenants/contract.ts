@@ -20,6 +20,7 @@ export interface KeyTotals {
   readonly dollarsDaily?: number | undefined;
 }
 
+/** The public name of a website, bound to one origin. */
 export interface WidgetKey {
   /** Label identifier, unique in its tenant. */
   readonly id: string;
@@ -38,6 +39,7 @@ export interface WidgetKey {
   readonly revokedAtMs: number | null;
 }
 
+/** A customer, whole: an object that is never changed, so that a changed tenant is another object. */
 export interface Tenant {
   readonly id: string;
   readonly name: string;

@@ -13,9 +13,9 @@ export interface PendingWritesDeps {
 }
 
 /**
- * Records of which the live stores must still hear something: they were away or took no writes when it happened. The history has them,
- * and the live stores get them when they are back, so that no session that ended meanwhile comes to life again or keeps its slot. A record
- * waits until all of it is done: slot, record and announcement. Bounded by the sessions that were heard of during the outage.
+ * Records of which the live stores must still be told something: they were away or took no writes when it happened. The history has them,
+ * and the live stores get them when they are back, so that no session that ended meanwhile counts as live again or keeps its slot. A record
+ * waits until all of it is done: slot, record and announcement. Bounded by the sessions that changed during the outage.
  */
 export class PendingWrites {
   readonly #deps: PendingWritesDeps;

@@ -18,7 +18,7 @@ export interface SweepDeps extends RestoreDeps {
 }
 
 /**
- * Heals what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Every node sweeps, about
+ * Repairs what an outage left behind, then closes all that is due, over live stores that are whole and up to date. Every node sweeps, about
  * twice a second; a claim keeps them apart.
  * @throws Unavailable when a store is away, and the first fault of a record
  */
@@ -61,7 +61,7 @@ export async function closeDue(at: number, limit: number, leaseMs: number, deps:
 
 /**
  * Sees that the end is in the history, whatever became of the node that made it, and drops what ended a while ago: not before, so that
- * nothing brings it back to life.
+ * nothing registers it again as live.
  */
 async function forget(ended: VoiceRecord, at: number, deps: SweepDeps): Promise<void> {
   const { registry } = deps.live;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Evidence } from '../../../src/bots/contract.ts';
+import { isBlocked, type Evidence } from '../../../src/bots/contract.ts';
 import { heuristicDetector } from '../../../src/bots/heuristic.ts';
-import { isBlocked } from '../../../src/bots/policy.ts';
 import { selectDetector } from '../../../src/bots/select.ts';
 
 const safari =
