@@ -1,8 +1,7 @@
 import { createClient } from '@redis/client';
 
-/** Longest silence of a server that is asked every `PING_MS`: more is a server that hangs. */
-const SILENCE_MS = 1000;
-const PING_MS = 500;
+/** Ends an attempt that its link no longer waits for. */
+const CONNECT_MS = 5000;
 /** Commands that wait for their replies; a command carries a whole batch. */
 const MAX_COMMANDS = 4096;
 
@@ -17,11 +16,11 @@ export function makeClient(url: string, onLost: (error: unknown) => void) {
     url,
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_COMMANDS,
-    pingInterval: PING_MS,
     maintNotifications: 'disabled',
-    // Deadlines are the link's: one timer for a batch is cheaper than an AbortSignal for each command.
+    // Deadlines are the link's: one timer for a batch is cheaper than an AbortSignal for each command, and the library's fire in a process
+    // that stood still before it has read what was answered meanwhile.
     commandOptions: { timeout: 0 },
-    socket: { connectTimeout: SILENCE_MS, socketTimeout: SILENCE_MS, reconnectStrategy: false },
+    socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false },
   });
   // Without a listener an error would end the process.
   client.on('error', onLost);

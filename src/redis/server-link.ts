@@ -8,6 +8,10 @@ import { faultOf, saysError, unavailable } from './faults.ts';
 const FIRST_BACK_OFF_MS = 25;
 /** Short, because recovery must be seen within three seconds; a server that is away costs a few attempts a second. */
 const MAX_BACK_OFF_MS = 500;
+/** A link that only listens learns by asking that its server hangs. */
+const PING_MS = 500;
+/** Longest silence of a server that is asked or connected to: more is a server that hangs. */
+const SILENCE_MS = 1000;
 
 type Waiting = (client: Client | undefined) => void;
 
@@ -96,6 +100,7 @@ export class ServerLink {
     });
     this.#lose = lose;
     const client = makeClient(url, lose);
+    const callOff = deadline(SILENCE_MS, () => lose(unavailable('the connection did not come up in time')));
     try {
       await Promise.race([client.connect(), lost]);
       await Promise.race([this.#onReady?.(client), lost]);
@@ -103,14 +108,24 @@ export class ServerLink {
       this.#refuse(error);
       client.destroy();
       return false;
+    } finally {
+      callOff();
     }
     this.#client = client;
     this.#down = undefined;
     for (const go of this.#waiting.splice(0)) go(client);
+    const pings = setInterval(() => this.#ping(client), PING_MS);
     await lost.catch(() => undefined);
+    clearInterval(pings);
     if (this.#client === client) this.#client = undefined;
     client.destroy();
     return true;
+  }
+
+  /** Whatever the server answers, it answers. */
+  #ping(client: Client): void {
+    const asked = this.#within(performance.now() + SILENCE_MS, client, () => client.sendCommand(['PING']));
+    asked.catch(() => undefined);
   }
 
   #connected(deadlineAt: number): Promise<Client> {

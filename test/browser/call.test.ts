@@ -19,17 +19,19 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   let provider: ProviderPeer;
 
   beforeAll(async () => {
-    [browser, host] = await Promise.all([openBrowser('asking'), serveHostPage(() => world.server.origin)]);
+    [browser, host] = await Promise.all([openBrowser(), serveHostPage(() => world.server.origin)]);
     const key = { id: 'host', key: widgetKey, origin: host.origin };
     const environment = { HEARTBEAT_INTERVAL_SEC: '1', WIDGET_SESSION_PER_MIN: '1000' };
     world = await World.start(environment, { tenants: [{ id: 'host', widgetKeys: [key] }] });
   });
 
-  beforeEach(async () => {
-    visit = await Visit.begin(browser, [host.origin, world.server.origin, 'https://api.openai.com'], {
+  beforeEach(() => begin(browser));
+
+  async function begin(within: Browser): Promise<void> {
+    visit = await Visit.begin(within, [host.origin, world.server.origin, 'https://api.openai.com'], {
       permissions: ['microphone'],
     });
-    provider = await ProviderPeer.open(browser, host.origin);
+    provider = await ProviderPeer.open(within, host.origin);
     await provider.serve(visit.page);
     await visit.page.goto(`${host.origin}/`);
     // Every microphone that the page was ever given.
@@ -44,11 +46,10 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
         return stream;
       };
     }`);
-  });
+  }
 
   afterEach(async () => {
-    await visit.end();
-    await provider.close();
+    await finish();
     expect(visit.strangers).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
@@ -58,6 +59,11 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
     await host?.close();
     await world?.close();
   });
+
+  async function finish(): Promise<void> {
+    await visit.end();
+    await provider.close();
+  }
 
   const inPage = (expression: string): Promise<unknown> => visit.page.evaluate<unknown>(expression);
 
@@ -107,10 +113,15 @@ describe.skipIf(skipped !== undefined)(`A call with the provider ${skipped ?? ''
   });
 
   test('is lost when the visitor takes the permission for the microphone back', async () => {
+    await finish();
+    const asking = await openBrowser('asking');
+    await begin(asking);
     await call();
     await visit.page.context().clearPermissions();
     await hears(['connecting', 'connected', 'lost MICROPHONE_LOST']);
     expect(await inPage('call.peer.connectionState')).toBe('closed');
+    await finish();
+    await asking.close();
   });
 
   test('can be followed by another of the same session', async () => {

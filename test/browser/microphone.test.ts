@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { fakeMicrophone, grantEverything, launchBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
+import { openBrowser, openBrowserWithoutMicrophone, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { serveHostPage, type HostPage } from '../support/host-page.ts';
 import { World } from '../support/world.ts';
 
@@ -10,31 +10,27 @@ const widgetKey = 'w_host_site_44444444444444444444444444444444';
 const create = 'POST /api/session';
 
 describe.skipIf(skipped !== undefined)(`A page that asks for the microphone first ${skipped ?? ''}`, () => {
-  const browsers: Browser[] = [];
+  let browser: Browser;
   let host: HostPage;
   let world: World;
   let visit: Visit;
 
   beforeAll(async () => {
-    host = await serveHostPage(() => world.server.origin);
+    [browser, host] = await Promise.all([openBrowser('asking'), serveHostPage(() => world.server.origin)]);
     const key = { id: 'host', key: widgetKey, origin: host.origin };
     world = await World.start({}, { tenants: [{ id: 'host', widgetKeys: [key] }] });
   });
 
-  afterEach(async () => {
-    await visit.end();
-    await browsers.pop()?.close();
-  });
+  afterEach(() => visit.end());
 
   afterAll(async () => {
+    await browser?.close();
     await host?.close();
     await world?.close();
   });
 
-  async function open(permissions: readonly string[], ...without: readonly string[]): Promise<void> {
-    const browser = await launchBrowser(grantEverything, ...without);
-    browsers.push(browser);
-    visit = await Visit.begin(browser, [host.origin, world.server.origin], { permissions: [...permissions] });
+  async function open(permissions: readonly string[], within = browser): Promise<void> {
+    visit = await Visit.begin(within, [host.origin, world.server.origin], { permissions: [...permissions] });
     await visit.page.goto(`${host.origin}/`);
   }
 
@@ -52,9 +48,11 @@ describe.skipIf(skipped !== undefined)(`A page that asks for the microphone firs
   });
 
   test('hears that there is none, at the cost of no session', async () => {
-    await open(['microphone'], fakeMicrophone);
+    const silent = await openBrowserWithoutMicrophone();
+    await open(['microphone'], silent);
     expect(await told(connecting())).toMatch(/^MICROPHONE_MISSING: No microphone was found\./);
     expect(visit.requests).not.toContain(create);
+    await silent.close();
   });
 
   test('hears that the page is not secure, at the cost of no session', async () => {

@@ -44,13 +44,14 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
     await demo.visit.end();
   });
 
-  test('is warned of its end, and no longer once somebody speaks again', async () => {
+  test('is warned of its end, and no longer once something happens again', async () => {
     const patient = await DemoServer.start({ MAX_SESSION_IDLE_SEC: '15', HEARTBEAT_INTERVAL_SEC: '45' });
     const demo = await DemoPage.open(browser, patient.direct);
     await demo.start();
     await demo.button('Go quiet').click();
     await demo.sees('#notice', 'It is very quiet: the conversation ends in');
-    await demo.button('Go quiet').click();
+    // However long the page was kept waiting: the simulated conversation may be over.
+    await demo.button('Report 5,000 tokens').click();
     await demo.visit.page.locator('#notice').waitFor({ state: 'hidden', timeout: soon.timeout });
     await demo.sees('#status', 'Engaged');
     await demo.visit.end();

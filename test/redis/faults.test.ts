@@ -207,6 +207,18 @@ function faults(start: () => Promise<RedisService>): void {
     }
   });
 
+  test('a process that stood still keeps its connections: what was answered meanwhile is read first', async () => {
+    const listeners = async () => {
+      const lists = await atEach(service, ['CLIENT', 'LIST', 'TYPE', 'pubsub']);
+      return lists.flatMap((list) => String(list).match(/\bid=\d+/g) ?? []);
+    };
+    await expect.poll(listeners).toHaveLength(1);
+    const before = await listeners();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
+    await expectServed(node);
+    expect(await listeners()).toEqual(before);
+  });
+
   test('scripts forgotten: nobody notices', async () => {
     const patient = openNode(service.urls, PATIENT);
     await expectServedAtOnce(patient);

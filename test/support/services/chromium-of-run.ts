@@ -1,6 +1,6 @@
 import { chromium, type BrowserServer } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
-import { browserFlags, findChromium, grantEverything, reasonToSkipBrowser } from '../browser.ts';
+import { browserFlags, findChromium, findHeadlessShell, grantEverything, reasonToSkipBrowser } from '../browser.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -9,15 +9,20 @@ declare module 'vitest' {
   }
 }
 
-function launch(without: readonly string[]): Promise<BrowserServer> {
-  const args = browserFlags.filter((flag) => !without.includes(flag));
-  return chromium.launchServer({ executablePath: findChromium(), args, host: '127.0.0.1' });
+function launch(executablePath: string, args: readonly string[]): Promise<BrowserServer> {
+  return chromium.launchServer({ executablePath, args: [...args], host: '127.0.0.1' });
 }
 
 /** Two browsers for all files: one that grants the microphone to every page, one whose pages have what a test permits. */
 export default async function setup({ provide }: TestProject): Promise<(() => Promise<unknown>) | undefined> {
   if (reasonToSkipBrowser() !== undefined) return undefined;
-  const [granting, asking] = await Promise.all([launch([]), launch([grantEverything])]);
+  const [granting, asking] = await Promise.all([
+    launch(findHeadlessShell(), browserFlags),
+    launch(
+      findChromium(),
+      browserFlags.filter((flag) => flag !== grantEverything),
+    ),
+  ]);
   provide('browsers', { granting: granting.wsEndpoint(), asking: asking.wsEndpoint() });
   return () => Promise.all([granting.close(), asking.close()]);
 }
