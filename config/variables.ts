@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultTenantsFile } from './default-tenants-file.ts';
-import { limits } from './limits.ts';
+import { limits } from './limit-variables.ts';
 import { mailSender, mailServer } from './mail-settings.ts';
 import * as s from './schemas.ts';
 import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';

@@ -157,7 +157,7 @@ const rings: Readonly<Record<string, Ring>> = {
 
 const maxLines = 300;
 /** Settings come in by main.ts; the native server's header limit can only be given to it through the environment. */
-const readsEnvironment = ['src/main.ts', 'src/transport/load.ts'];
+const readsEnvironment = ['src/main.ts', 'src/transport/load-uws.ts'];
 
 const sources = readSources(fileURLToPath(new URL('..', import.meta.url)), ['config', 'machines', 'src']);
 

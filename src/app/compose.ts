@@ -18,9 +18,9 @@ import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createEdgeLimits } from '../limits/edge.ts';
 import { MailRefused, type Mailer } from '../mail/contract.ts';
-import { Outbox } from '../mail/outbox.ts';
+import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { createCalendar } from '../quota/calendar.ts';
-import { createCeilings } from '../quota/key-ceilings.ts';
+import { createCeilings } from '../quota/caller-ceilings.ts';
 import type { TotalsOf } from '../quota/ceilings.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
@@ -166,7 +166,7 @@ export async function buildService(on: Foundations) {
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
       asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
-      outbox: mailer instanceof Outbox ? mailer : undefined,
+      outbox: mailer instanceof DevMailbox ? mailer : undefined,
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
     operatorEmails: config.operatorEmails,

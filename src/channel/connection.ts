@@ -5,15 +5,15 @@ import { ERROR_CODES } from '../protocol/error-codes.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { speaksFor } from '../voice/proof.ts';
-import type { Account } from './accounts.ts';
+import type { SocketBudget } from './socket-budgets.ts';
 import { attachedFrame, endedFrame, faultFrame, toldState } from './answers.ts';
-import type { Channel } from './channel.ts';
+import type { ConnectionContext } from './connection-context.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
-import type { Place } from './places.ts';
+import type { SocketLease } from './socket-leases.ts';
 import { readFrame } from './read-frame.ts';
 import type { Socket, SocketListener } from './socket.ts';
 import { answerUsage } from './usage-answer.ts';
-import { endLoginOnViolation } from './violation.ts';
+import { endLoginOnViolation } from './end-login.ts';
 import { untoldWarning, type Warning } from './warnings.ts';
 
 type Frame<Type> = Extract<ClientFrame, { type: Type }>;
@@ -27,10 +27,10 @@ const MAX_BAD_FRAMES = 3;
  */
 export class Connection implements SocketListener {
   readonly #socket: Socket;
-  readonly #address: Account;
-  readonly #channel: Channel<Connection>;
+  readonly #address: SocketBudget;
+  readonly #context: ConnectionContext<Connection>;
   #sessionId: string | undefined;
-  #place: Place | undefined;
+  #lease: SocketLease | undefined;
   /** The session as this socket last saw it; undefined until it is attached. */
   #record: VoiceRecord | undefined;
   #state: VoiceState | undefined;
@@ -45,11 +45,11 @@ export class Connection implements SocketListener {
   #warned: Warning | undefined;
 
   /** @param address where it comes from; the connection is counted there, and leaves it when it closes */
-  constructor(socket: Socket, address: Account, channel: Channel<Connection>) {
+  constructor(socket: Socket, address: SocketBudget, context: ConnectionContext<Connection>) {
     this.#socket = socket;
     this.#address = address;
-    this.#channel = channel;
-    channel.expect(this);
+    this.#context = context;
+    context.expect(this);
   }
 
   /** The session as this socket last saw it; undefined until it is attached. */
@@ -58,27 +58,27 @@ export class Connection implements SocketListener {
   }
 
   message(text: string): void {
-    const at = this.#channel.deps.clock.now();
+    const at = this.#context.deps.clock.now();
     if (this.#spend(at)) this.#take(readFrame(text), at);
   }
 
   binary(): void {
-    const at = this.#channel.deps.clock.now();
+    const at = this.#context.deps.clock.now();
     if (this.#spend(at)) this.#take(undefined, at);
   }
 
   ping(): void {
-    this.#spend(this.#channel.deps.clock.now());
+    this.#spend(this.#context.deps.clock.now());
   }
 
   closed(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#waiting?.splice(0);
-    const { addresses, places } = this.#channel;
-    this.#channel.remove(this.#sessionId, this);
+    const { addresses, socketLeases } = this.#context;
+    this.#context.remove(this.#sessionId, this);
     addresses.leave(this.#address);
-    if (this.#place !== undefined) places.leave(this.#place);
+    if (this.#lease !== undefined) socketLeases.leave(this.#lease);
   }
 
   /** Closes the socket once; later calls change nothing. */
@@ -106,7 +106,7 @@ export class Connection implements SocketListener {
     if (record === undefined || this.#untold(record, at) === undefined) return;
     // A heartbeat over HTTP or another socket may have moved the end: the warning is due only if the present record says so.
     // Where that cannot be read, the known record is the best guess.
-    const present = this.#channel.deps.sessions.find(record.id);
+    const present = this.#context.deps.sessions.find(record.id);
     if (present instanceof Promise) void present.catch(() => record).then((found) => this.#warnOf(found ?? record, at));
     else this.#warnOf(present ?? record, at);
   }
@@ -123,9 +123,9 @@ export class Connection implements SocketListener {
 
   #spend(at: number): boolean {
     if (this.#isOver) return false;
-    const { addresses, sessions } = this.#channel;
+    const { addresses, sessions } = this.#context;
     const isPaid =
-      addresses.spend(this.#address, at) && (this.#place === undefined || sessions.spend(this.#place.account, at));
+      addresses.spend(this.#address, at) && (this.#lease === undefined || sessions.spend(this.#lease.budget, at));
     if (!isPaid) this.close(closeCode.tooMany, 'too many frames');
     return isPaid;
   }
@@ -143,7 +143,7 @@ export class Connection implements SocketListener {
 
   async #serveWaiting(work: Promise<void>, waiting: (ClientFrame | undefined)[]): Promise<void> {
     await work;
-    while (waiting.length > 0) await this.#serve(waiting.shift(), this.#channel.deps.clock.now());
+    while (waiting.length > 0) await this.#serve(waiting.shift(), this.#context.deps.clock.now());
     this.#waiting = undefined;
   }
 
@@ -174,35 +174,35 @@ export class Connection implements SocketListener {
   }
 
   #attach({ sm_session_id, email }: Frame<'attach'>): Eventually<void> {
-    const { sessions, subjects, clock } = this.#channel.deps;
+    const { sessions, subjects, clock } = this.#context.deps;
     // It listens before it reads, so that no transition falls between the two.
     this.#sessionId = sm_session_id;
-    this.#channel.add(sm_session_id, this);
+    this.#context.add(sm_session_id, this);
     return andThen(sessions.find(sm_session_id), (record) => {
       if (this.#isOver) return;
       if (record === undefined || !speaksFor(record, email, subjects))
         return this.close(closeCode.unknownSession, 'unknown session');
       if (record.endReason !== null) return this.#answerEnd(record, record.endReason);
       const at = clock.now();
-      return andThen(this.#channel.places.take(record.id, at), (place) => this.#attached(record, place, at));
+      return andThen(this.#context.socketLeases.take(record.id, at), (lease) => this.#attached(record, lease, at));
     });
   }
 
-  #attached(record: VoiceRecord, place: Place | undefined, at: number): Eventually<void> {
-    const { deps, places, sessions } = this.#channel;
-    if (place === undefined) return this.close(closeCode.tooMany, 'too many sockets of this session');
-    if (this.#isOver) return places.leave(place);
-    this.#place = place;
+  #attached(record: VoiceRecord, lease: SocketLease | undefined, at: number): Eventually<void> {
+    const { deps, socketLeases, sessions } = this.#context;
+    if (lease === undefined) return this.close(closeCode.tooMany, 'too many sockets of this session');
+    if (this.#isOver) return socketLeases.leave(lease);
+    this.#lease = lease;
     if (this.#missedEnd !== null) return this.#answerEnd(record, this.#missedEnd);
     // This frame is counted for its address already.
-    if (!sessions.spend(place.account, at)) return this.close(closeCode.tooMany, 'too many frames');
+    if (!sessions.spend(lease.budget, at)) return this.close(closeCode.tooMany, 'too many frames');
     this.#record = record;
     this.#state ??= toldState(record, at, deps);
     this.send(attachedFrame(record, this.#state, at, deps));
   }
 
   #heartbeat(session: VoiceRecord, { id, idleSec }: Frame<'heartbeat'>, at: number): Eventually<void> {
-    return andThen(this.#channel.deps.sessions.heartbeat(session.id, at, idleSec, anybody), (outcome) => {
+    return andThen(this.#context.deps.sessions.heartbeat(session.id, at, idleSec, anybody), (outcome) => {
       if (outcome === undefined) return this.close(closeCode.unknownSession, 'unknown session');
       const { record, facts } = outcome;
       this.#record = record;
@@ -217,7 +217,7 @@ export class Connection implements SocketListener {
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
     this.#isReporting = true;
     try {
-      const { answer, endReason } = await answerUsage(record, frame, this.#address.name, at, this.#channel.deps);
+      const { answer, endReason } = await answerUsage(record, frame, this.#address.name, at, this.#context.deps);
       if (answer !== undefined) this.send(answer);
       if (endReason !== null) await this.#answerEnd(record, endReason);
     } finally {
@@ -227,24 +227,24 @@ export class Connection implements SocketListener {
   }
 
   #end({ id }: VoiceRecord, at: number): Eventually<void> {
-    return andThen(this.#channel.deps.sessions.end(id, 'closed_by_client', at), (outcome) => {
+    return andThen(this.#context.deps.sessions.end(id, 'closed_by_client', at), (outcome) => {
       this.#tellEnd(outcome?.record.endReason ?? 'closed_by_client');
     });
   }
 
   #answerEnd(record: VoiceRecord, reason: EndReason): Eventually<void> {
     this.#tellEnd(reason);
-    return endLoginOnViolation(record, reason, this.#channel.deps);
+    return endLoginOnViolation(record, reason, this.#context.deps);
   }
 
   #tellEnd(reason: EndReason): void {
-    this.send(endedFrame(reason, this.#channel.deps));
+    this.send(endedFrame(reason, this.#context.deps));
     this.close(closeCode.sessionOver, reason);
   }
 
   #untold(record: VoiceRecord, at: number): Warning | undefined {
     return this.#state === 'engaged'
-      ? untoldWarning(record, at, this.#channel.deps.sessions.limits, this.#warned)
+      ? untoldWarning(record, at, this.#context.deps.sessions.limits, this.#warned)
       : undefined;
   }
 
@@ -264,7 +264,7 @@ export class Connection implements SocketListener {
 
   /** The socket stays: the client may try the frame again. */
   #fail(fault: unknown, frame: ClientFrame): void {
-    this.#channel.deps.events.faulted(fault, undefined, 'channel');
+    this.#context.deps.events.faulted(fault, undefined, 'channel');
     this.send(faultFrame(fault, frame));
     if (frame.type === 'attach') this.#detach();
   }
@@ -272,11 +272,11 @@ export class Connection implements SocketListener {
   /** It could not attach and has five seconds again. */
   #detach(): void {
     if (this.#isOver) return;
-    this.#channel.remove(this.#sessionId, this);
+    this.#context.remove(this.#sessionId, this);
     this.#sessionId = undefined;
     this.#state = undefined;
     this.#missedEnd = null;
-    this.#channel.expect(this);
+    this.#context.expect(this);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * How many frames the sockets of one account may send: a bucket of `burst` frames, refilled evenly with `perMinute` (RATE_BURST,
+ * How many frames the sockets of one session or address may send: a bucket of `burst` frames, refilled evenly with `perMinute` (RATE_BURST,
  * RATE_IP_PER_MIN). A bucket is one number, the time at which it is full again, so that 10,000 sockets cost little.
  */
 export class FrameBudget {

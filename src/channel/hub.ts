@@ -3,12 +3,12 @@ import { closeCode } from '../protocol/close-codes.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { Bus, BusMessage } from '../stores/bus/contract.ts';
 import type { Leases } from '../stores/slots/contract.ts';
-import { Accounts } from './accounts.ts';
+import { SocketBudgets } from './socket-budgets.ts';
 import { toldState } from './answers.ts';
-import type { Channel } from './channel.ts';
+import type { ConnectionContext } from './connection-context.ts';
 import { Connection } from './connection.ts';
 import type { ChannelDeps } from './deps.ts';
-import { MAX_SOCKETS, Places } from './places.ts';
+import { MAX_SOCKETS, SocketLeases } from './socket-leases.ts';
 import { Resync } from './resync.ts';
 import type { Socket, SocketListener } from './socket.ts';
 
@@ -32,11 +32,11 @@ export interface HubDeps extends ChannelDeps {
 const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed() {} };
 
 /** The sockets of this node. Pushes reach a socket on whichever node it is connected to, because every node listens to the bus. */
-export class Hub implements Channel<Connection> {
+export class Hub implements ConnectionContext<Connection> {
   readonly deps: ChannelDeps;
-  readonly addresses: Accounts;
-  readonly sessions: Accounts;
-  readonly places: Places;
+  readonly addresses: SocketBudgets;
+  readonly sessions: SocketBudgets;
+  readonly socketLeases: SocketLeases;
   /** When those that have not attached came, in that order. */
   readonly #expected = new Map<Connection, number>();
   /** Nearly every session has one socket, for which a set would be a waste. */
@@ -52,12 +52,12 @@ export class Hub implements Channel<Connection> {
     const at = deps.clock.now();
     // An address may send what so many sessions may, were all of them open at as many pages as they can be.
     const sessions = Math.ceil(maxSocketsPerAddress / MAX_SOCKETS);
-    this.sessions = new Accounts({ sockets: MAX_SOCKETS, ...frames }, at);
-    this.addresses = new Accounts(
+    this.sessions = new SocketBudgets({ sockets: MAX_SOCKETS, ...frames }, at);
+    this.addresses = new SocketBudgets(
       { sockets: maxSocketsPerAddress, burst: frames.burst * sessions, perMinute: frames.perMinute * sessions },
       at,
     );
-    this.places = new Places(this.sessions, sockets, onError);
+    this.socketLeases = new SocketLeases(this.sessions, sockets, onError);
     this.#resync = new Resync(deps.bus, at, () => this.#look(), onError);
     this.#stopListening = deps.bus.subscribe((message) => {
       if (message.type === 'session.moved') {
@@ -78,8 +78,8 @@ export class Hub implements Channel<Connection> {
    * @param address whose it is, as the edge windows name it: an IPv4 address or the /64 of an IPv6 one
    */
   accept(socket: Socket, address: string): SocketListener {
-    const account = this.addresses.enter(address);
-    if (account !== undefined) return new Connection(socket, account, this);
+    const budget = this.addresses.enter(address);
+    if (budget !== undefined) return new Connection(socket, budget, this);
     socket.close(closeCode.tooMany, 'too many sockets of this address');
     return ignoring;
   }
@@ -114,7 +114,7 @@ export class Hub implements Channel<Connection> {
       if (at - since >= ATTACH_MS) connection.close(closeCode.noAttach, 'no attach in time');
     }
     for (const connection of this.#all()) connection.warn(at);
-    this.places.renew(at);
+    this.socketLeases.renew(at);
     this.sessions.tidy(at);
     this.addresses.tidy(at);
     this.#resync.tick(at);

@@ -5,7 +5,7 @@ import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
-import { CannotLoad } from '../transport/load.ts';
+import { CannotLoad } from '../transport/load-uws.ts';
 import { CannotListen } from '../transport/server.ts';
 import { exitCode, type Output } from './terminal.ts';
 

@@ -8,16 +8,16 @@ import { readBody } from './steps/body.ts';
 import { createLimits, type LimitDeps } from './steps/limit.ts';
 import { createLogin, createOperatorCheck, type LoginDeps, type OperatorDeps } from './steps/login.ts';
 import { createOriginCheck } from './steps/origin.ts';
-import { createBegin, createMethodCheck, type BeginDeps } from './steps/route.ts';
+import { createContextOf, createMethodCheck, type FindRouteDeps } from './steps/find-route.ts';
 
-export type PipelineDeps = BeginDeps & LimitDeps & LoginDeps & OperatorDeps & AnswerDeps;
+export type PipelineDeps = FindRouteDeps & LimitDeps & LoginDeps & OperatorDeps & AnswerDeps;
 
 /**
  * Answers requests by the route table, in the order of docs/contract.md, section 4.1. It is synchronous as long as every engine it meets
  * is, and makes nothing for a request but its context and its reply. It never throws and never rejects.
  */
 export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Eventually<HttpReply> {
-  const begin = createBegin(deps);
+  const contextOf = createContextOf(deps);
   const { countAddress, countUser } = createLimits(deps);
   const steps: readonly Step[] = [
     countAddress,
@@ -56,7 +56,7 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
   }
 
   return (request) => {
-    const x = begin(request);
+    const x = contextOf(request);
     try {
       const result = walk(x, 0);
       return result instanceof Promise ? answerLater(x, result) : answer(x, result);

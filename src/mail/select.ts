@@ -1,7 +1,7 @@
 import type { MailSender, MailServer } from '../../config/mail-settings.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { KeptMail } from './contract.ts';
-import { Outbox } from './outbox.ts';
+import { DevMailbox } from './dev-mailbox.ts';
 import { SmtpMailer } from './smtp.ts';
 
 export interface MailOptions {
@@ -14,7 +14,7 @@ export interface MailOptions {
 }
 
 /** The mailer of the settings. */
-export function selectMailer({ server, from, clock, onDevMail }: MailOptions): Outbox | SmtpMailer {
-  if (server === undefined) return new Outbox({ clock, ...(onDevMail === undefined ? {} : { onMail: onDevMail }) });
+export function selectMailer({ server, from, clock, onDevMail }: MailOptions): DevMailbox | SmtpMailer {
+  if (server === undefined) return new DevMailbox({ clock, ...(onDevMail === undefined ? {} : { onMail: onDevMail }) });
   return new SmtpMailer({ server, from });
 }

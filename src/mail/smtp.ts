@@ -4,33 +4,33 @@ import { Unavailable } from '../kernel/errors.ts';
 import { isPlainAddress } from './address.ts';
 import { MailRefused } from './contract.ts';
 import type { Mail, Mailer, ReadyMail } from './contract.ts';
-import type { Line } from './line.ts';
-import { SmtpLines } from './lines.ts';
+import type { SmtpConnection } from './smtp-connection.ts';
+import { SmtpPool } from './smtp-pool.ts';
 import { composeMessage } from './message.ts';
-import { Pace } from './pace.ts';
+import { SendDurations } from './send-durations.ts';
 
 export interface SmtpOptions {
   readonly server: MailServer;
   readonly from: MailSender;
-  /** Milliseconds to get a mail ready, waiting for a line included, and as many to hand it over; default 4000. */
+  /** Milliseconds to get a mail ready, waiting for a connection included, and as many to hand it over; default 4000. */
   readonly timeoutMs?: number;
 }
 
 /**
  * Sends through a mail server. A server that is away, frozen at any step or refuses our login is Unavailable('mail') in time; the
- * next mail tries again on a new line, so that recovery needs nobody.
+ * next mail tries again on a new connection, so that recovery needs nobody.
  */
 export class SmtpMailer implements Mailer {
   readonly kind = 'smtp';
   readonly #from: MailSender;
   readonly #timeoutMs: number;
-  readonly #lines: SmtpLines;
-  readonly #pace = new Pace();
+  readonly #pool: SmtpPool;
+  readonly #durations = new SendDurations();
 
   constructor(options: SmtpOptions) {
     this.#from = options.from;
     this.#timeoutMs = options.timeoutMs ?? 4_000;
-    this.#lines = new SmtpLines(options.server);
+    this.#pool = new SmtpPool(options.server);
   }
 
   async prepare(mail: Mail): Promise<ReadyMail> {
@@ -38,36 +38,36 @@ export class SmtpMailer implements Mailer {
     if (!isPlainAddress(mail.to)) throw new TypeError('a mail goes to one plain address');
     return await this.#bounded(async (signal) => {
       const message = await composeMessage(this.#from, mail);
-      const line = await this.#lines.take(signal);
-      return { send: () => this.#deliver(line, mail.to, message), drop: () => void this.#hold(line) };
+      const connection = await this.#pool.take(signal);
+      return { send: () => this.#deliver(connection, mail.to, message), drop: () => void this.#hold(connection) };
     });
   }
 
   async ping(): Promise<void> {
-    await this.#bounded(async (signal) => this.#lines.give(await this.#lines.take(signal)));
+    await this.#bounded(async (signal) => this.#pool.give(await this.#pool.take(signal)));
   }
 
   close(): void {
-    this.#lines.close();
+    this.#pool.close();
   }
 
-  async #deliver(line: Line, to: string, message: Buffer): Promise<void> {
+  async #deliver(connection: SmtpConnection, to: string, message: Buffer): Promise<void> {
     const startedAt = performance.now();
     try {
-      await this.#bounded((signal) => line.deliver({ from: this.#from.address, to }, message, signal));
-      this.#pace.record(performance.now() - startedAt);
+      await this.#bounded((signal) => connection.deliver({ from: this.#from.address, to }, message, signal));
+      this.#durations.record(performance.now() - startedAt);
     } catch (error) {
-      // The next user's question (RSET) would repair a refused envelope; a new line is simpler and surely clean.
-      line.destroy();
+      // The next user's question (RSET) would repair a refused envelope; a new connection is simpler and surely clean.
+      connection.destroy();
       throw error;
     } finally {
-      this.#lines.give(line);
+      this.#pool.give(connection);
     }
   }
 
-  async #hold(line: Line): Promise<void> {
-    await delay(this.#pace.draw());
-    this.#lines.give(line);
+  async #hold(connection: SmtpConnection): Promise<void> {
+    await delay(this.#durations.draw());
+    this.#pool.give(connection);
   }
 
   async #bounded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {

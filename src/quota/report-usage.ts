@@ -9,7 +9,7 @@ import type { Bus } from '../stores/bus/contract.ts';
 import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf } from './ceilings.ts';
-import type { CallerCeilings } from './key-ceilings.ts';
+import type { CallerCeilings } from './caller-ceilings.ts';
 import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {

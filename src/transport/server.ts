@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { drain, idleTurn } from './drain.ts';
 import { Exchange, type Exchanges } from './exchange.ts';
-import { loadUws } from './load.ts';
+import { loadUws } from './load-uws.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { Runs } from './reply.ts';
 import { readRequest } from './request.ts';

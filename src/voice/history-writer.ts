@@ -10,7 +10,7 @@ export interface HistoryListener {
   /** A session has ended: once over all nodes. */
   ended(record: VoiceRecord): void;
   /** A session that was written as live had ended before. */
-  over(record: VoiceRecord): void;
+  endedBefore(record: VoiceRecord): void;
 }
 
 /** One statement carries at most this many records. */
@@ -63,7 +63,7 @@ export class HistoryWriter {
   async #flushSome(records: readonly VoiceRecord[]): Promise<void> {
     await this.#save(records);
     const live = records.filter(({ endedAtMs }) => endedAtMs === null).map(({ id }) => id);
-    for (const record of await this.#history.endedAmong(live)) this.#listener.over(record);
+    for (const record of await this.#history.endedAmong(live)) this.#listener.endedBefore(record);
   }
 
   /**

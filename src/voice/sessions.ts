@@ -56,7 +56,7 @@ export class VoiceSessions {
       ended(record) {
         if (record.endReason !== null) events.sessionMoved(record, { type: 'session.ended', reason: record.endReason });
       },
-      over: (record) => pendingWrites.add(record),
+      endedBefore: (record) => pendingWrites.add(record),
     });
     const records = new VoiceRecords({ registry: live.registry, history, writer, outage, pendingWrites, limits });
     const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({

@@ -3,7 +3,7 @@ import { selectDetector } from '../../src/bots/select.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
-import { Outbox } from '../../src/mail/outbox.ts';
+import { DevMailbox } from '../../src/mail/dev-mailbox.ts';
 import { buildService, type Service } from '../../src/app/compose.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createInProcessStores } from '../../src/stores/in-process.ts';
@@ -70,7 +70,7 @@ export class TestApp {
   readonly clock: ManualClock;
   readonly provider: FakeProvider;
   readonly live: LiveStores;
-  readonly outbox: Outbox;
+  readonly outbox: DevMailbox;
   readonly service: Service;
   /** What went wrong in work that no request waited for. */
   readonly faults: readonly unknown[];
@@ -103,7 +103,7 @@ export class TestApp {
     const onError = (error: unknown): number => faults.push(error);
     const { clock = new ManualClock(), provider = new FakeProvider(), database } = options;
     const live = options.live ?? createInProcessStores(dueAt(config.voice), clock, onError);
-    const outbox = new Outbox({ clock });
+    const outbox = new DevMailbox({ clock });
     const metrics = new Metrics();
     const logLines: string[] = [];
     const log = createLog(config.logLevel, false, { write: (line) => void logLines.push(line) });

@@ -6,7 +6,7 @@ import {
   type Platform,
   preferredPackages,
   type UwsPackage,
-} from '../../src/transport/load.ts';
+} from '../../src/transport/load-uws.ts';
 import type { Uws } from '../../src/transport/native.ts';
 
 const linux = (nodeMajor: number, glibc?: string): Platform => ({ nodeMajor, os: 'linux', glibc });

@@ -6,11 +6,11 @@ import { admit, refuseIfBot, type Admission, type AdmissionDeps } from '../../vo
 import type { AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
 import { addressScope } from '../client-address.ts';
-import { once, type ReplayDeps } from '../idempotency.ts';
+import { oncePerKey, type RepeatedCreateDeps } from '../repeated-create.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 
-export interface CreateSessionDeps extends AdmissionDeps, OpenDeps, ReplayDeps {
+export interface CreateSessionDeps extends AdmissionDeps, OpenDeps, RepeatedCreateDeps {
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly heartbeatIntervalSec: number;
@@ -76,7 +76,7 @@ async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promi
   const by = keyId ?? call.login?.email ?? '';
   // A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own.
   const scope = [caller, tenantId, by, call.origin ?? '', addressScope(call.ip)];
-  const result = await once(call.request, scope, deps, async () => open(call, admission, deps));
+  const result = await oncePerKey(call.request, scope, deps, async () => open(call, admission, deps));
   const isConsole = caller === 'console';
   if (result instanceof Refusal && result.code === 'DAILY_QUOTA_EXCEEDED' && isConsole && call.login !== undefined) {
     await deps.destroyLogin(call.login.id, call.request.atMs);

@@ -15,7 +15,7 @@ import { refOf } from '../../kernel/ids.ts';
 import type { Audit } from '../../stores/audit/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { idOfNamed } from '../../voice/named.ts';
+import { idOfNamed } from '../../voice/find-by-ref.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
 import { invalidFields } from '../invalid-request.ts';

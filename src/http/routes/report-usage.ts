@@ -5,7 +5,7 @@ import { exceeds } from '../../quota/ceilings.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
 import { quotaRefusal, reportUsage, type UsageDeps } from '../../quota/report-usage.ts';
 import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
-import { badKey, isKey } from '../idempotency.ts';
+import { badKey, isKey } from '../repeated-create.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

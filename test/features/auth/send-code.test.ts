@@ -5,7 +5,7 @@ import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
-import { Outbox } from '../../../src/mail/outbox.ts';
+import { DevMailbox } from '../../../src/mail/dev-mailbox.ts';
 import { SmtpMailer } from '../../../src/mail/smtp.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { TestSmtp, type SmtpMode } from '../../support/smtp.ts';
@@ -121,7 +121,7 @@ describe('A code that is sent', () => {
   });
 
   test('has another hash than the same code of somebody else', async () => {
-    const same = loginCodes(database, { mailer: new Outbox(), newCode: () => '424242' });
+    const same = loginCodes(database, { mailer: new DevMailbox(), newCode: () => '424242' });
     const emails = [somebody(), somebody()];
     const hashes = [];
     for (const email of emails) {
@@ -163,7 +163,7 @@ describe('Sends are limited', () => {
 
   test('under any race: of 64 at once three go out', async () => {
     const email = somebody();
-    const outbox = new Outbox();
+    const outbox = new DevMailbox();
     const racing = loginCodes(database, { mailer: outbox, newCode: nextCode });
     const answers = await Promise.all(Array.from({ length: 64 }, () => racing.send(email, START)));
     expect(answers.filter((answer) => !(answer instanceof Refusal))).toHaveLength(3);
@@ -185,7 +185,7 @@ describe('An address that may not log in', () => {
   test('gets the same answer for the same work, and no mail', async () => {
     const known = somebody();
     const unknown = somebody();
-    const outbox = new Outbox();
+    const outbox = new DevMailbox();
     const strict = loginCodes(database, { mailer: outbox, admits: (email) => email === known });
     const asked: number[][] = [];
     for (const email of [known, unknown]) {
@@ -204,7 +204,7 @@ describe('An address that may not log in', () => {
 
   test('is not logged in by any code, not even the one that it would have got', async () => {
     const email = somebody();
-    const strict = loginCodes(database, { mailer: new Outbox(), admits: () => false, newCode: () => '424242' });
+    const strict = loginCodes(database, { mailer: new DevMailbox(), admits: () => false, newCode: () => '424242' });
     await strict.send(email, START);
     expect(await strict.verify(email, '424242', START)).toEqual(refused);
     await strict.send(email, START);
@@ -357,7 +357,7 @@ describe('While the database is away', () => {
   test('after the mail is on its way, the code works all the same', async () => {
     const email = somebody();
     await sendAndRead(email, START);
-    const outbox = new Outbox({
+    const outbox = new DevMailbox({
       onMail: () => {
         database.isAway = true;
       },

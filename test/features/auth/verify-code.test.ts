@@ -3,7 +3,7 @@ import { createCodeHash, drawCode } from '../../../src/auth/code.ts';
 import type { LoginCodesDeps } from '../../../src/auth/login-codes.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import { Outbox } from '../../../src/mail/outbox.ts';
+import { DevMailbox } from '../../../src/mail/dev-mailbox.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { HOUR, installationKey, loginCodes, MINUTE, somebody, START, type TestLoginCodes } from './parts.ts';
 import { TestDatabase } from '../../support/test-database.ts';
@@ -21,7 +21,7 @@ const wrong = '111111';
 
 /** One node whose codes are all the same. */
 function node(options: Partial<LoginCodesDeps> = {}): TestLoginCodes {
-  return loginCodes(database, { mailer: new Outbox(), newCode: () => right, ...options });
+  return loginCodes(database, { mailer: new DevMailbox(), newCode: () => right, ...options });
 }
 
 async function record(email: string) {

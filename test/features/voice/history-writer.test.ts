@@ -34,8 +34,8 @@ class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
 /** Lets everything run that only waits for what is there already. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function writerOn(history: SlowHistory, over: (record: VoiceRecord) => void = () => undefined): HistoryWriter {
-  return new HistoryWriter(history as unknown as VoiceHistory, defaults, { ended: () => undefined, over });
+function writerOn(history: SlowHistory, endedBefore: (record: VoiceRecord) => void = () => undefined): HistoryWriter {
+  return new HistoryWriter(history as unknown as VoiceHistory, defaults, { ended: () => undefined, endedBefore });
 }
 
 function record(n: number): VoiceRecord {

@@ -16,7 +16,7 @@ type Done = (error?: Error | null) => void;
  * One connection to the mail server. Every step ends when the server answers, the connection breaks or the signal aborts; the
  * library's own callbacks stay silent when a connection dies between two commands.
  */
-export class Line {
+export class SmtpConnection {
   readonly #connection: SMTPConnection;
 
   private constructor(connection: SMTPConnection) {
@@ -26,10 +26,10 @@ export class Line {
   }
 
   /** Connects, greets, secures and logs in. */
-  static async open(settings: MailServer, signal: AbortSignal): Promise<Line> {
+  static async open(settings: MailServer, signal: AbortSignal): Promise<SmtpConnection> {
     // Loaded with the first mail, so that starting the service does not wait for it.
     const { default: Connection } = await import('nodemailer/lib/smtp-connection');
-    const line = new Line(
+    const made = new SmtpConnection(
       new Connection({
         host: settings.host,
         port: settings.port,
@@ -44,12 +44,12 @@ export class Line {
         socketCloseTimeout: 0,
       }),
     );
-    await line.#step(signal, (done) => line.#connection.connect(done));
+    await made.#step(signal, (done) => made.#connection.connect(done));
     const { credentials } = settings;
-    if (credentials && line.#connection.allowsAuth) {
-      await line.#step(signal, (done) => line.#connection.login({ user: credentials.user, credentials }, done));
+    if (credentials && made.#connection.allowsAuth) {
+      await made.#step(signal, (done) => made.#connection.login({ user: credentials.user, credentials }, done));
     }
-    return line;
+    return made;
   }
 
   get usable(): boolean {

@@ -7,7 +7,7 @@ import type { RequestContext, Step } from '../request-context.ts';
 import { accessOfPath, windowOfPath, type Route } from '../route.ts';
 import { corsScopeOf, preflightHeaders, type Origins } from './origin.ts';
 
-export interface BeginDeps {
+export interface FindRouteDeps {
   readonly routes: readonly Route[];
   readonly trustedProxies: BlockList;
   readonly events: Pick<Events, 'requestAnswered'>;
@@ -16,12 +16,12 @@ export interface BeginDeps {
 }
 
 /** Makes the context of a request: the route of its path and method, or what holds for a path that no route has. */
-export function createBegin({
+export function createContextOf({
   routes,
   trustedProxies,
   events,
   timing,
-}: BeginDeps): (request: HttpRequest) => RequestContext {
+}: FindRouteDeps): (request: HttpRequest) => RequestContext {
   const find = createRouter(routes);
   const isTimed = timing || events.requestAnswered !== undefined;
   return (request) => {

@@ -2,7 +2,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Leases } from '../stores/slots/contract.ts';
-import type { Account, Accounts } from './accounts.ts';
+import type { SocketBudget, SocketBudgets } from './socket-budgets.ts';
 
 /** Sockets that a session may have at once, over all nodes. */
 export const MAX_SOCKETS = 4;
@@ -13,9 +13,9 @@ const RENEW_MS = 30_000;
 /** Renewals of one tick, so that sockets that came together do not keep Redis busy together. */
 const RENEWED_AT_ONCE = 1000;
 
-/** The place of one socket among those of its session. */
-export interface Place {
-  readonly account: Account;
+/** The lease of one of the places that the sockets of a session have. */
+export interface SocketLease {
+  readonly budget: SocketBudget;
   readonly holder: string;
   renewedAtMs: number;
 }
@@ -24,52 +24,52 @@ export interface Place {
  * The places that sockets take in their sessions: counted here, so that a node by itself never has too many, and leased in a store that
  * all nodes share. While that is away each node counts for itself.
  */
-export class Places {
-  readonly #accounts: Accounts;
+export class SocketLeases {
+  readonly #budgets: SocketBudgets;
   readonly #leases: Leases;
   readonly #onError: (error: unknown) => void;
   readonly #node = randomId();
   #taken = 0;
   /** In the order of their renewals. */
-  readonly #held = new Set<Place>();
+  readonly #held = new Set<SocketLease>();
 
-  constructor(accounts: Accounts, leases: Leases, onError: (error: unknown) => void) {
-    this.#accounts = accounts;
+  constructor(budgets: SocketBudgets, leases: Leases, onError: (error: unknown) => void) {
+    this.#budgets = budgets;
     this.#leases = leases;
     this.#onError = onError;
   }
 
   /** A place in a session; undefined when all are taken. */
-  take(sessionId: string, at: number): Eventually<Place | undefined> {
-    const account = this.#accounts.enter(sessionId);
-    if (account === undefined) return undefined;
+  take(sessionId: string, at: number): Eventually<SocketLease | undefined> {
+    const budget = this.#budgets.enter(sessionId);
+    if (budget === undefined) return undefined;
     this.#taken += 1;
-    const place: Place = { account, holder: `${this.#node}:${this.#taken}`, renewedAtMs: at };
-    this.#held.add(place);
-    const taking = this.#leases.take(sessionId, place.holder, MAX_SOCKETS, at + LEASE_MS, at);
+    const lease: SocketLease = { budget, holder: `${this.#node}:${this.#taken}`, renewedAtMs: at };
+    this.#held.add(lease);
+    const taking = this.#leases.take(sessionId, lease.holder, MAX_SOCKETS, at + LEASE_MS, at);
     const taken = taking instanceof Promise ? taking.catch((fault: unknown) => this.#note(fault)) : taking;
     return andThen(taken, (isFree) => {
-      if (!isFree) this.leave(place);
-      return isFree ? place : undefined;
+      if (!isFree) this.leave(lease);
+      return isFree ? lease : undefined;
     });
   }
 
-  leave(place: Place): void {
-    if (!this.#held.delete(place)) return;
-    this.#accounts.leave(place.account);
-    this.#settle(this.#leases.free(place.account.name, place.holder));
+  leave(lease: SocketLease): void {
+    if (!this.#held.delete(lease)) return;
+    this.#budgets.leave(lease.budget);
+    this.#settle(this.#leases.free(lease.budget.name, lease.holder));
   }
 
   /** Moves on the leases that are due for it; call it about every second. */
   renew(at: number): void {
     let left = RENEWED_AT_ONCE;
-    for (const place of this.#held) {
-      if (left === 0 || at - place.renewedAtMs < RENEW_MS) return;
+    for (const lease of this.#held) {
+      if (left === 0 || at - lease.renewedAtMs < RENEW_MS) return;
       left -= 1;
-      place.renewedAtMs = at;
-      this.#held.delete(place);
-      this.#held.add(place);
-      this.#settle(this.#leases.renew(place.account.name, place.holder, at + LEASE_MS));
+      lease.renewedAtMs = at;
+      this.#held.delete(lease);
+      this.#held.add(lease);
+      this.#settle(this.#leases.renew(lease.budget.name, lease.holder, at + LEASE_MS));
     }
   }
 

@@ -18,7 +18,7 @@ const CLAIM_GRACE_MS = 10_000;
 const WAIT_GRACE_MS = 2000;
 const RETRY_SEC = 2;
 
-export interface ReplayDeps {
+export interface RepeatedCreateDeps {
   readonly replays: Replays;
   /** How long the provider may take. */
   readonly mintTimeoutMs: number;
@@ -30,10 +30,10 @@ export interface ReplayDeps {
  * writes nothing. Refusals are not kept. Without the header it just does the work.
  * @throws Unavailable when the database is away.
  */
-export async function once(
+export async function oncePerKey(
   request: HttpRequest,
   scope: readonly string[],
-  { replays, mintTimeoutMs }: ReplayDeps,
+  { replays, mintTimeoutMs }: RepeatedCreateDeps,
   work: () => Promise<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
   const key = request.headers['idempotency-key'];

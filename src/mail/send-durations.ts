@@ -1,7 +1,7 @@
 const REMEMBERED = 32;
 
 /** How long recent sends took, so that a mail that is not sent holds its connection for as long. */
-export class Pace {
+export class SendDurations {
   readonly #durationsMs: number[] = [];
   readonly #random: () => number;
   #next = 0;

@@ -1,19 +1,19 @@
 import type { MailServer } from '../../config/mail-settings.ts';
-import { Line } from './line.ts';
+import { SmtpConnection } from './smtp-connection.ts';
 
 /** At once; a mail server counts connections, and a flood of sends must not become a flood of connections. */
 const MAX_LINES = 5;
-/** A line on which no answer comes for so long is dead, and another is opened. */
+/** A connection on which no answer comes for so long is dead, and another is opened. */
 const STALE_MS = 1_000;
 
 /**
- * Keeps a few lines to the mail server open between mails, for whoever goes exactly as far as a send would and stops there: mails that
+ * Keeps a few connections to the mail server open between mails, for whoever goes exactly as far as a send would and stops there: mails that
  * leave and mails that do not share every step up to the envelope. That nodemailer's pool cannot: docs/decisions/0015-connections-to-the-mail-server.md.
  */
-export class SmtpLines {
+export class SmtpPool {
   readonly #settings: MailServer;
   /** The one used last comes last. One that is closed, because the server hung up or it was idle for long, is found out when it is taken. */
-  readonly #idle: Line[] = [];
+  readonly #idle: SmtpConnection[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
   #closed = false;
@@ -23,10 +23,10 @@ export class SmtpLines {
   }
 
   /**
-   * A line that has just answered; it must be given back. Waits while all are taken.
+   * A connection that has just answered; it must be given back. Waits while all are taken.
    * @throws what the server or the network threw, or on abort
    */
-  async take(signal: AbortSignal): Promise<Line> {
+  async take(signal: AbortSignal): Promise<SmtpConnection> {
     await this.#takeTurn(signal);
     try {
       return await this.#acquire(signal);
@@ -36,27 +36,27 @@ export class SmtpLines {
     }
   }
 
-  /** Gives a line back, for the next to use unless it is broken. */
-  give(line: Line): void {
-    if (this.#closed || !line.usable) line.quit();
-    else this.#idle.push(line);
+  /** Gives a connection back, for the next to use unless it is broken. */
+  give(connection: SmtpConnection): void {
+    if (this.#closed || !connection.usable) connection.quit();
+    else this.#idle.push(connection);
     this.#passTurn();
   }
 
   close(): void {
     this.#closed = true;
-    for (const line of this.#idle.splice(0)) line.quit();
+    for (const connection of this.#idle.splice(0)) connection.quit();
   }
 
-  async #acquire(signal: AbortSignal): Promise<Line> {
+  async #acquire(signal: AbortSignal): Promise<SmtpConnection> {
     if (this.#closed) throw new Error('mail is closed');
     const kept = this.#idle.pop();
     if (kept) {
       if (kept.usable && (await stillAnswers(kept, signal))) return kept;
-      // What silenced one line (a restart, a firewall that forgot) has most likely silenced all.
-      for (const line of this.#idle.splice(0)) line.destroy();
+      // What silenced one connection (a restart, a firewall that forgot) has most likely silenced all.
+      for (const connection of this.#idle.splice(0)) connection.destroy();
     }
-    return await Line.open(this.#settings, signal);
+    return await SmtpConnection.open(this.#settings, signal);
   }
 
   async #takeTurn(signal: AbortSignal): Promise<void> {
@@ -67,7 +67,7 @@ export class SmtpLines {
     await new Promise<void>((resolve, reject) => {
       const onAbort = () => {
         this.#waiting.splice(this.#waiting.indexOf(go), 1);
-        reject(new Error('all lines to the mail server were busy for too long'));
+        reject(new Error('all connections to the mail server were busy for too long'));
       };
       const go = () => {
         signal.removeEventListener('abort', onAbort);
@@ -86,13 +86,13 @@ export class SmtpLines {
   }
 }
 
-async function stillAnswers(line: Line, signal: AbortSignal): Promise<boolean> {
-  const patience = setTimeout(() => line.destroy(), STALE_MS);
+async function stillAnswers(connection: SmtpConnection, signal: AbortSignal): Promise<boolean> {
+  const patience = setTimeout(() => connection.destroy(), STALE_MS);
   try {
-    await line.check(signal);
+    await connection.check(signal);
     return true;
   } catch {
-    line.destroy();
+    connection.destroy();
     signal.throwIfAborted();
     return false;
   } finally {

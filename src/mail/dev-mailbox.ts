@@ -6,7 +6,7 @@ import type { KeptMail, Mail, Mailer, ReadyMail } from './contract.ts';
 const KEPT_MAILS = 50;
 
 /** The development mailbox: nothing leaves the process; the last 50 mails can be read, and `onMail` is called with each at once. */
-export class Outbox implements Mailer {
+export class DevMailbox implements Mailer {
   readonly kind = 'dev';
   readonly #mails: KeptMail[] = [];
   readonly #onMail: (mail: KeptMail) => void;

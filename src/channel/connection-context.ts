@@ -1,13 +1,13 @@
-import type { Accounts } from './accounts.ts';
+import type { SocketBudgets } from './socket-budgets.ts';
 import type { ChannelDeps } from './deps.ts';
-import type { Places } from './places.ts';
+import type { SocketLeases } from './socket-leases.ts';
 
 /** What the connections of a node share. */
-export interface Channel<Connection> {
+export interface ConnectionContext<Connection> {
   readonly deps: ChannelDeps;
-  readonly addresses: Accounts;
-  readonly sessions: Accounts;
-  readonly places: Places;
+  readonly addresses: SocketBudgets;
+  readonly sessions: SocketBudgets;
+  readonly socketLeases: SocketLeases;
   /** The connection must attach within five seconds. */
   expect(connection: Connection): void;
   /** From now on it is told what happens to the session. */
