@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
@@ -9,9 +10,9 @@ describe('the embedded database', () => {
   test('loses no acknowledged row by kill -9', async () => {
     const directory = join(temporaryDirectory(), 'database');
     const writer = await bundleChild('writer');
-    for (const rows of [2, 200]) {
+    for (const count of [2, 200]) {
       const child = runChild(writer, directory, template.href);
-      await child.printed(new RegExp(`^open\\n(?:\\d+\\n){${rows}}`));
+      await child.printed(new RegExp(`^open\\n(?:\\d+\\n){${count}}`));
       await child.kill();
       const acknowledged = child.output().trim().split('\n').slice(1).map(Number);
 
@@ -29,18 +30,23 @@ describe('the embedded database', () => {
 
   test('is Unavailable when its thread dies, at once and for all who wait, and comes back by itself', async () => {
     // Nothing but the death of the thread refuses anybody within this time.
-    const database = await openEmbedded({ directory: join(temporaryDirectory(), 'database'), deadlineMs: 600_000 });
+    const directory = join(temporaryDirectory(), 'database');
+    const database = await openEmbedded({ directory, deadlineMs: 600_000 });
     await database.run((sql) => sql`create table kept (id integer)`);
     await database.run((sql) => sql`insert into kept values (1)`);
 
-    let isOver = false;
-    const endless = database.run((sql) => sql`do $$ begin loop end loop; end $$`).finally(() => (isOver = true));
     const waiting = Promise.allSettled([
-      endless,
+      // Says that it has begun, and never ends.
+      database.run(
+        (sql) => sql`do $$ begin
+          execute format('copy (select 1) to %L', current_setting('data_directory') || '/begun');
+          loop end loop;
+        end $$`,
+      ),
       ...Array.from({ length: 20 }, () => database.transaction((sql) => sql`select 1`)),
     ]);
-    // What had not reached the thread before it died is asked of its successor.
-    await expect.poll(() => database.engine.kill().then(() => isOver)).toBe(true);
+    await expect.poll(() => existsSync(join(directory, 'begun'))).toBe(true);
+    await database.engine.kill();
     const reasons = (await waiting).map((outcome) =>
       outcome.status === 'rejected' ? (outcome.reason as unknown) : undefined,
     );
