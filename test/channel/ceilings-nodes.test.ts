@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
 import { Client } from '../support/client.ts';
-import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { SocketClient } from '../support/socket-client.ts';
 import { Switchboard } from '../support/switchboard.ts';
@@ -19,7 +20,7 @@ type KeyName = keyof typeof keys;
 
 describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two nodes ${reason ?? ''}`, () => {
   let directory: string;
-  let postgres: PostgresService;
+  let database: FreshDatabase;
   let redis: RedisService;
   const nodes: Switchboard[] = [];
 
@@ -34,14 +35,14 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
     const agents = [{ id: 'support', model: 'gpt-realtime', voice: 'marin' }];
     const tenants = join(directory, 'tenants.json');
     await writeFile(tenants, JSON.stringify({ tenants: [{ id: 'acme', widgetKeys, agents }] }));
-    [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
     // One after the other: the first makes the tables.
     for (const name of ['one', 'two'])
       nodes.push(
         await Switchboard.start({
           DATA_DIR: join(directory, name),
           TENANTS_FILE: tenants,
-          DATABASE_URL: postgres.url,
+          DATABASE_URL: database.url,
           REDIS_URL: redis.url,
           SERVICE_TOKENS: serviceToken,
           RATE_IP_PER_MIN: '10000',
@@ -53,7 +54,7 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
   afterAll(async () => {
     for (const node of nodes) await node.end('SIGKILL');
     await redis?.stop();
-    await postgres?.stop();
+    await database?.drop();
     await rm(directory, { recursive: true, force: true });
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
 import { Client } from '../support/client.ts';
-import { startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { startRedis, type RedisService } from '../support/services/redis.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { soon } from '../support/soon.ts';
@@ -27,28 +27,28 @@ export class TwoNodes {
   readonly nodes: readonly [Node, Node];
   /** What both were started with. */
   readonly environment: Environment;
-  readonly #postgres: PostgresService;
+  readonly #database: FreshDatabase;
   readonly #directory: string;
   /** Where clients come from. */
   address = '192.0.2.1';
 
   private constructor(
     parts: Pick<TwoNodes, 'redis' | 'nodes' | 'environment'>,
-    postgres: PostgresService,
+    database: FreshDatabase,
     directory: string,
   ) {
     this.redis = parts.redis;
     this.nodes = parts.nodes;
     this.environment = parts.environment;
-    this.#postgres = postgres;
+    this.#database = database;
     this.#directory = directory;
   }
 
   static async start(more: Environment = {}): Promise<TwoNodes> {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-nodes-'));
-    const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    const [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
     const environment = {
-      DATABASE_URL: postgres.url,
+      DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       PUBLIC_URL: origin,
       SERVICE_TOKENS: serviceToken,
@@ -62,13 +62,13 @@ export class TwoNodes {
     };
     // One after the other: the first makes the tables.
     const nodes = [await start('one'), await start('two')] as const;
-    return new TwoNodes({ redis, nodes, environment }, postgres, directory);
+    return new TwoNodes({ redis, nodes, environment }, database, directory);
   }
 
   async close(): Promise<void> {
     for (const { server } of this.nodes) await server.end('SIGKILL');
     await this.redis.stop();
-    await this.#postgres.stop();
+    await this.#database.drop();
     await rm(this.#directory, { recursive: true, force: true });
   }
 

@@ -2,17 +2,18 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { databaseContracts } from './databases.ts';
 
 const skipped = reasonToSkipPostgres();
 
 describe.skipIf(skipped !== undefined)(`with a PostgreSQL server ${skipped ?? ''}`, () => {
-  let service: PostgresService;
+  let service: FreshDatabase;
   let nodes: readonly [Database, Database];
 
   beforeAll(async () => {
-    service = await startPostgres();
+    service = await neededDatabase();
     // Races must queue in the database, not run into the deadline of a busy test machine.
     const open = () => openExternal({ url: service.url, maxConnections: 20, deadlineMs: 20_000 });
     nodes = [open(), open()];
@@ -21,7 +22,7 @@ describe.skipIf(skipped !== undefined)(`with a PostgreSQL server ${skipped ?? ''
 
   afterAll(async () => {
     await Promise.all(nodes.map((node) => node.close()));
-    await service.stop();
+    await service.drop();
   });
 
   databaseContracts('PostgreSQL', () => nodes);

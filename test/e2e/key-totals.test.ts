@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { soon } from '../support/soon.ts';
 import { Client } from '../support/client.ts';
-import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { Switchboard } from '../support/switchboard.ts';
@@ -27,14 +28,14 @@ interface Visitor {
 
 describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reason ?? ''}`, () => {
   let directory: string;
-  let postgres: PostgresService;
+  let database: FreshDatabase;
   let redis: RedisService;
   const nodes: Switchboard[] = [];
   let visitors = 0;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'switchboard-totals-'));
-    [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+    [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
     const tenantsFile = join(directory, 'tenants.json');
     const widgetKeys = Object.entries(totals).map(([id, of]) => {
       return { id, key: keyOf(id as KeyId), origin: site, totals: of };
@@ -46,7 +47,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
         await Switchboard.start({
           PORT: String(await freePort()),
           DATA_DIR: join(directory, name),
-          DATABASE_URL: postgres.url,
+          DATABASE_URL: database.url,
           REDIS_URL: redis.url,
           TENANTS_FILE: tenantsFile,
           RATE_IP_PER_MIN: '1000000',
@@ -57,7 +58,7 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
   afterAll(async () => {
     for (const server of nodes) await server.end('SIGKILL');
     await redis?.stop();
-    await postgres?.stop();
+    await database?.drop();
     await rm(directory, { recursive: true, force: true });
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { runToEnd, type Environment } from '../support/switchboard.ts';
@@ -10,7 +11,7 @@ const acme = { id: 'acme', widgetKeys: [{ key: 'w_acme_site', origin: 'https://a
 const other = { id: 'other', widgetKeys: [{ key: 'w_other_site', origin: 'https://other.example' }] };
 const create = { model: 'gpt-realtime', voice: 'marin' };
 
-let postgres: PostgresService;
+let database: FreshDatabase;
 let redis: RedisService;
 let world: World;
 
@@ -18,13 +19,13 @@ describe.skipIf(reason !== undefined)(
   `Production where everybody can log in${reason === undefined ? '' : ` (${reason})`}`,
   () => {
     beforeAll(async () => {
-      [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
-      world = await World.start({ DATABASE_URL: postgres.url, REDIS_URL: redis.url });
+      [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
+      world = await World.start({ DATABASE_URL: database.url, REDIS_URL: redis.url });
     });
 
     afterAll(async () => {
       await world?.close();
-      await postgres?.stop();
+      await database?.drop();
       await redis?.stop();
     });
 

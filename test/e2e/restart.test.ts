@@ -33,6 +33,19 @@ async function age(ms: number): Promise<void> {
   await database.close();
 }
 
+/** What was counted in the minute that is counts in each of the next ten minutes too, as if none of them ended. */
+async function makeThisMinuteLast(): Promise<void> {
+  const database = await openStored(world.environment);
+  await database.run(
+    (sql) => sql`
+      insert into counter
+      select key, min(window_start_ms) + n * ${MINUTE_MS}, min(window_end_ms) + n * ${MINUTE_MS}, sum(count), 0, 0
+      from counter, generate_series(0, 10) as n where window_end_ms - window_start_ms = ${MINUTE_MS} group by key, n
+      on conflict (key, window_start_ms) do update set count = excluded.count`,
+  );
+  await database.close();
+}
+
 async function listed(): Promise<readonly ListedSession[]> {
   const reply = await world.backend().get('/api/operator/sessions');
   expect(reply.status, reply.text).toBe(200);
@@ -57,7 +70,7 @@ describe('A shutdown', () => {
     expect(world.leaks()).toEqual([]);
   });
 
-  test('waits no longer than ten seconds for a caller that never gets its answer', async () => {
+  test('gives up a caller that never gets its answer', async () => {
     world = await World.start({ UPSTREAM_TIMEOUT_MS: '60000' });
     world.provider.mode = 'hang';
     const failed = world.visitor().post('/api/session', create).catch(String);
@@ -106,19 +119,15 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (sign
 
   test('the sessions of this minute still count', async () => {
     world = await World.start({ WIDGET_SESSION_PER_MIN: '2' });
-    // The window is the minute of the clock: a minute that ends in the middle proves nothing and is tried again.
-    for (const email of ['first@mail.example', 'second@mail.example', 'third@mail.example']) {
-      const minute = Math.floor(Date.now() / MINUTE_MS);
-      await open(world.visitor(), { ...create, email });
-      await open(world.visitor(), { ...create, email });
-      await world.restart(signal);
-      const reply = await world.visitor().post('/api/session', { ...create, email });
-      if (Math.floor(Date.now() / MINUTE_MS) !== minute) continue;
-      expect(reply).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } });
-      expect(reply.headers.get('retry-after')).toBe(String(reply.body.retryAfter));
-      return;
-    }
-    expect.fail('three minutes ended in the middle of three attempts');
+    const email = 'first@mail.example';
+    await open(world.visitor(), { ...create, email });
+    await open(world.visitor(), { ...create, email });
+    await world.server.end(signal);
+    await makeThisMinuteLast();
+    await world.startServer();
+    const reply = await world.visitor().post('/api/session', { ...create, email });
+    expect(reply).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } });
+    expect(reply.headers.get('retry-after')).toBe(String(reply.body.retryAfter));
   });
 
   test('a repeated create answers with the session of the first, without a second mint', async () => {
@@ -149,7 +158,7 @@ describe('What fell due while the server was away', () => {
   test.each([
     ['a day', 24 * 60 * MINUTE_MS],
     ['twenty minutes', 20 * MINUTE_MS],
-  ])('for %s is closed within seconds, at the instant at which its duration was over', async (_what, awayMs) => {
+  ])('for %s is closed, at the instant at which its duration was over', async (_what, awayMs) => {
     world = await World.start({ MAX_SESSION_IDLE_SEC: '86400', STALE_GRACE_SEC: '90000' });
     const session = await open(world.visitor());
     await world.server.end('SIGKILL');

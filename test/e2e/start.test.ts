@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { variables } from '../../config/variables.ts';
-import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
+import { neededDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { freePort } from '../support/services/server-process.ts';
 import { runToEnd } from '../support/switchboard.ts';
 import { embedded, World } from '../support/world.ts';
@@ -59,10 +60,10 @@ describe('A start', () => {
   test.skipIf(reasonToSkipPostgres() !== undefined)(
     'with a database that does not speak TLS as it was asked to says so in words',
     async () => {
-      const server = await startPostgres();
-      const DATABASE_URL = `${server.url}?sslmode=require`;
+      const database = await neededDatabase();
+      const DATABASE_URL = `${database.url}?sslmode=require`;
       const { code, stdout, stderr } = await runToEnd(['migrate'], { ...nowhere, DATABASE_URL });
-      await server.stop();
+      await database.drop();
       expect(code).toBe(69);
       expect(stderr).toMatch(/database.*TLS.*sslmode.*NODE_EXTRA_CA_CERTS/);
       expect(stdout + stderr).not.toMatch(/\n\s+at /);
@@ -72,10 +73,10 @@ describe('A start', () => {
   test.skipIf(reasonToSkipPostgres() !== undefined)(
     'with a database that refuses what a migration needs tells its words, not a stack',
     async () => {
-      const server = await startPostgres();
-      const DATABASE_URL = `${server.url}?search_path=nowhere`;
+      const database = await neededDatabase();
+      const DATABASE_URL = `${database.url}?search_path=nowhere`;
       const { code, stdout, stderr } = await runToEnd(['migrate'], { ...nowhere, DATABASE_URL });
-      await server.stop();
+      await database.drop();
       expect(code).toBe(69);
       expect(stderr).toMatch(/^The database refuses: .*no schema.*3F000/);
       expect(stdout + stderr).not.toMatch(/\n\s+at /);

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findBinary } from '../support/services/binaries.ts';
-import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
 import { soon } from '../support/soon.ts';
 import { runToEnd } from '../support/switchboard.ts';
@@ -15,13 +16,13 @@ import { siteKey, World } from '../support/world.ts';
 const create = { widgetKey: siteKey, agentId: 'support' };
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
 
-let postgres: PostgresService;
+let database: FreshDatabase;
 let redis: RedisService;
 let world: World | undefined;
 
 function startWorld(environment: Readonly<Record<string, string>> = {}): Promise<World> {
   return World.start({
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: database.url,
     REDIS_URL: redis.url,
     WORKERS: '3',
     WIDGET_SESSION_PER_MIN: '1000',
@@ -53,7 +54,7 @@ describe.skipIf(reason !== undefined)(
   `Several workers on one port${reason === undefined ? '' : ` (${reason})`}`,
   () => {
     beforeAll(async () => {
-      [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+      [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
     });
 
     afterEach(async () => {
@@ -61,7 +62,7 @@ describe.skipIf(reason !== undefined)(
       world = undefined;
     });
 
-    afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
+    afterAll(() => Promise.all([database.drop(), redis.stop()]));
 
     test('start with one message and serve a session in whatever process its requests meet', async () => {
       world = await startWorld();
@@ -146,7 +147,7 @@ describe.skipIf(reason !== undefined)(
       const other = createServer().listen(0, '0.0.0.0');
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
-      const environment = { WORKERS: '2', DATABASE_URL: postgres.url, REDIS_URL: redis.url, PORT: String(port) };
+      const environment = { WORKERS: '2', DATABASE_URL: database.url, REDIS_URL: redis.url, PORT: String(port) };
       const { code, stderr } = await runToEnd(['serve'], environment);
       other.close();
       expect(stderr).toContain(`Cannot listen on 0.0.0.0 port ${port}`);

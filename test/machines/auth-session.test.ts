@@ -178,7 +178,7 @@ describe('For every sequence of events and times', () => {
         expect(value).toBe(classify(context as AuthRecord, event.at));
       }
     });
-    fc.assert(holds, { numRuns: 500 });
+    fc.assert(holds, { numRuns: 200 });
   });
 
   test('an actor that is activated from its record for each event does the same as one that lives on', () => {
@@ -193,7 +193,7 @@ describe('For every sequence of events and times', () => {
       const whole = play(opened(limits), limits, sequence);
       expect([present, facts]).toEqual([whole.record, whole.facts]);
     });
-    fc.assert(holds, { numRuns: 300 });
+    fc.assert(holds, { numRuns: 200 });
   });
 
   test('it never outlives its limits, never gets shorter, and ends at most once', () => {
@@ -216,7 +216,7 @@ describe('For every sequence of events and times', () => {
       }
       expect(ends).toBeLessThanOrEqual(1);
     });
-    fc.assert(holds, { numRuns: 500 });
+    fc.assert(holds, { numRuns: 200 });
   });
 
   test('activity does something exactly when the selector says that a renewal is due or the login has expired', () => {
@@ -226,6 +226,6 @@ describe('For every sequence of events and times', () => {
       const isOpen = record.destroyedAtMs === null;
       expect(changes).toBe(isOpen && (at >= record.expiresAtMs || isRenewalDue(record, at, limits)));
     });
-    fc.assert(holds, { numRuns: 500 });
+    fc.assert(holds, { numRuns: 200 });
   });
 });

@@ -30,7 +30,7 @@ describe('The fast path of a heartbeat', () => {
         expect(touch(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
       }
     });
-    fc.assert(holds, { numRuns: 500 });
+    fc.assert(holds, { numRuns: 200 });
   });
 
   test('comes with the machine to what the machine alone comes to, for every sequence of events and times', () => {
@@ -45,7 +45,7 @@ describe('The fast path of a heartbeat', () => {
       const whole = play(opened(), limits, events);
       expect([record, facts]).toEqual([whole.record, whole.facts]);
     });
-    fc.assert(holds, { numRuns: 500 });
+    fc.assert(holds, { numRuns: 200 });
   });
 
   test('answers as the machine does also under other limits than those that the record was saved with', () => {
@@ -58,6 +58,6 @@ describe('The fast path of a heartbeat', () => {
       const decided = play(record, later, [heartbeat(at)]);
       expect([touched, []]).toEqual([decided.record, decided.facts]);
     });
-    fc.assert(holds, { numRuns: 500 });
+    fc.assert(holds, { numRuns: 200 });
   });
 });

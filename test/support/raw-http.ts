@@ -18,6 +18,10 @@ export class RawClient {
   /** How the connection broke, if it did: ECONNRESET, EPIPE. */
   brokenBy: string | undefined;
   #received = Buffer.alloc(0);
+  /** What came since; joined when it is looked at, and that only when there may be enough for a reply. */
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #wanted = 0;
   #isClosed = false;
   #wake: () => void = () => {};
 
@@ -34,7 +38,8 @@ export class RawClient {
       this.brokenBy = error.code;
     });
     socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#chunks.push(chunk);
+      this.#length += chunk.length;
       this.#wake();
     });
   }
@@ -60,6 +65,7 @@ export class RawClient {
 
   /** What has come and was not read as a reply yet. */
   get unread(): string {
+    this.#join();
     return this.#received.toString('latin1');
   }
 
@@ -85,15 +91,25 @@ export class RawClient {
     this.socket.destroy();
   }
 
+  #join(): void {
+    if (this.#chunks.length > 0) this.#received = Buffer.concat([this.#received, ...this.#chunks]);
+    this.#chunks = [];
+  }
+
   #take(toHead: boolean): RawReply | undefined {
+    if (this.#length < this.#wanted) return undefined;
+    this.#join();
     const end = this.#received.indexOf('\r\n\r\n');
     if (end < 0) return undefined;
     const head = this.#received.toString('latin1', 0, end);
     const headers = parseHeaders(head);
     const length = toHead ? 0 : Number(headers['content-length'] ?? 0);
-    if (this.#received.length < end + 4 + length) return undefined;
+    this.#wanted = end + 4 + length;
+    if (this.#length < this.#wanted) return undefined;
     const body = this.#received.toString('utf8', end + 4, end + 4 + length);
-    this.#received = this.#received.subarray(end + 4 + length);
+    this.#received = this.#received.subarray(this.#wanted);
+    this.#length = this.#received.length;
+    this.#wanted = 0;
     return { status: Number(head.slice(9, 12)), head, headers, body };
   }
 }

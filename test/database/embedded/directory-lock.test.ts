@@ -10,8 +10,10 @@ import { temporaryDirectory, template } from '../support/places.ts';
 
 describe('the lock of a data directory', () => {
   let writer: string;
+  /** Has the lock and no database: that would cost a second. */
+  let lockHolder: string;
   beforeAll(async () => {
-    writer = await bundleChild('writer');
+    [writer, lockHolder] = await Promise.all([bundleChild('writer'), bundleChild('holder')]);
   });
 
   test('refuses a second process and names the holder', async () => {
@@ -26,7 +28,7 @@ describe('the lock of a data directory', () => {
 
   test('refuses a second process that is frozen out by a frozen holder', async () => {
     const directory = join(temporaryDirectory(), 'database');
-    const holder = runChild(writer, directory, template.href);
+    const holder = runChild(lockHolder, directory);
     await holder.printed(/^open/);
     holder.process.kill('SIGSTOP');
     await expect(openEmbedded({ directory })).rejects.toThrow('in use by process (unknown)');
@@ -34,7 +36,7 @@ describe('the lock of a data directory', () => {
 
   test('is free after kill -9 of the holder', async () => {
     const directory = join(temporaryDirectory(), 'database');
-    const holder = runChild(writer, directory, template.href);
+    const holder = runChild(lockHolder, directory);
     await holder.printed(/^open/);
     await holder.kill();
     expect(existsSync(`${directory}.lock`)).toBe(true);
@@ -46,10 +48,10 @@ describe('the lock of a data directory', () => {
 
   test('has one winner when many want a dead lock at once', async () => {
     const directory = join(temporaryDirectory(), 'database');
-    const holder = runChild(writer, directory, template.href);
+    const holder = runChild(lockHolder, directory);
     await holder.printed(/^open/);
     await holder.kill();
-    const children = Array.from({ length: 4 }, () => runChild(writer, directory, template.href));
+    const children = Array.from({ length: 4 }, () => runChild(lockHolder, directory));
     const outcomes = await Promise.all(
       children.map((child) =>
         Promise.race([

@@ -21,3 +21,10 @@ export async function freshDatabase(): Promise<FreshDatabase | undefined> {
   await run(`create database "${name}"`);
   return { url: new URL(name, server).href, drop: () => run(`drop database "${name}" with (force)`) };
 }
+
+/** The same for tests that are skipped where PostgreSQL is not installed. */
+export async function neededDatabase(): Promise<FreshDatabase> {
+  const database = await freshDatabase();
+  if (database === undefined) throw new Error('the run has no PostgreSQL');
+  return database;
+}
