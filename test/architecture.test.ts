@@ -40,7 +40,7 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'settings', 'contracts'],
     packages: ['nodemailer', 'zod', 'node:'],
   },
-  upstream: { files: /^src\/upstream\//, rings: ['kernel', 'contracts'], packages: ['zod', 'node:'] },
+  upstream: { files: /^src\/upstream\//, rings: ['kernel', 'settings', 'contracts'], packages: ['zod', 'node:'] },
   stores: {
     files: /^src\/stores\//,
     rings: ['machines', 'kernel', 'contracts', 'database', 'redis'],
