@@ -110,7 +110,7 @@ const rings: Readonly<Record<string, Ring>> = {
     files: /^src\/cli\//,
     rings: [
       ...['kernel', 'settings', 'contracts', 'telemetry', 'protocol'],
-      ...['database', 'redis', 'stores', 'tenants', 'http', 'transport', 'app'],
+      ...['database', 'stores', 'tenants', 'http', 'transport', 'app'],
     ],
     packages: ['node:'],
   },
