@@ -5,8 +5,8 @@ const SECOND_MS = 1000;
 
 /**
  * The fast path beside the machine: the record after a heartbeat that moves no state, without waking an actor, or undefined when
- * the machine must decide. A property test proves that it answers as the machine does, and whenever nothing moves: whoever changes what a heartbeat
- * does in the machine changes it here as well.
+ * the machine must decide. A property test proves that it answers as the machine does, and whenever nothing moves: whoever changes
+ * what a heartbeat does in the machine changes it here as well.
  */
 export function fastPath(
   record: VoiceRecord,
