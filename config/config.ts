@@ -21,21 +21,21 @@ export type RetentionDays = Config['retentionDays'];
 export function readConfig(env: NodeJS.ProcessEnv, needed?: readonly VariableName[]): Config {
   const textOf = ({ name }: Variable): string | undefined => env[name]?.trim() || undefined;
   const wrong: Problem[] = [];
+  const values = new Map<string, unknown>();
   const settings = readVariables((variable) => {
     const text = textOf(variable) ?? variable.default;
     if (text === undefined) return undefined;
     const result = variable.schema.safeParse(text);
     if (!result.success) wrong.push({ name: variable.name, message: explain(variable, text, result.error) });
+    values.set(variable.name, result.data);
     return result.data;
   });
   const told = new Set(wrong.map(({ name }) => name));
-  const missing = variables.filter(
-    (variable) => textOf(variable) === undefined && isNeeded(variable, settings, needed),
-  );
-  const related = [
-    ...missing.map(({ name }) => ({ name, message: 'is missing and production needs it' })),
-    ...findContradictions(settings),
-  ];
+  const missing = variables.flatMap((variable): Problem[] => {
+    const by = textOf(variable) === undefined ? whoNeeds(variable, settings, values, needed) : undefined;
+    return by === undefined ? [] : [{ name: variable.name, message: `is missing and ${by}` }];
+  });
+  const related = [...missing, ...findContradictions(settings)];
   const problems = [...wrong, ...related.filter(({ name }) => !told.has(name))];
   if (problems.length > 0) throw new ConfigError(problems);
   return complete(settings);
@@ -49,13 +49,20 @@ function explain({ secret }: Variable, text: string, error: z.ZodError): string 
   return isPrivate || isNamed ? messages : `${messages}, not "${text}"`;
 }
 
-function isNeeded(
-  { name, production }: Variable,
-  { mode, upstream }: Settings,
+/** Who needs the variable, in words; undefined where nobody does. */
+function whoNeeds(
+  { name, production, workers, neededBy }: Variable,
+  settings: Settings,
+  values: ReadonlyMap<string, unknown>,
   needed: readonly string[] | undefined,
-): boolean {
-  if (mode !== 'production' || !production || needed?.includes(name) === false) return false;
-  return name !== 'OPENAI_API_KEY' || upstream.provider !== 'local';
+): string | undefined {
+  const [chooser = '', choice] = neededBy?.split('=') ?? [];
+  const chosen = values.get(chooser);
+  if (chosen !== undefined && chosen !== choice) return undefined;
+  if (settings.mode === 'production' && production)
+    return needed?.includes(name) === false ? undefined : 'production needs it';
+  if (workers && settings.workers > 1) return 'more than one of WORKERS need it';
+  return chosen === undefined ? undefined : `${neededBy} needs it`;
 }
 
 /** Puts in the defaults that depend on other variables. */

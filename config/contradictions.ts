@@ -4,21 +4,12 @@ import type { Settings, VariableName } from './variables.ts';
 
 /** Settings that are right by themselves and wrong together. */
 export function findContradictions(settings: Settings): Problem[] {
-  const { mode, upstream, bots, voice, workers, publicUrl, consoleEmails, operatorEmails } = settings;
+  const { mode, upstream, voice, publicUrl, consoleEmails, operatorEmails } = settings;
   const problems: Problem[] = [];
   const add = (name: VariableName, message: string) => problems.push({ name, message });
   const isProduction = mode === 'production';
-  if (bots.provider === 'http' && bots.verdictUrl === undefined)
-    add('BOT_VERDICT_URL', 'is missing and BOT_PROVIDER=http needs it');
-  if (upstream.provider === 'openai' && upstream.apiKey === undefined && !isProduction)
-    add('OPENAI_API_KEY', 'is missing and UPSTREAM_PROVIDER=openai needs it');
   if (upstream.provider === 'local' && isProduction)
     add('UPSTREAM_PROVIDER', 'local is a simulation and not for production');
-  if (workers > 1 && !isProduction) {
-    const needed = 'is missing and more than one of WORKERS need it';
-    if (settings.databaseUrl === undefined) add('DATABASE_URL', needed);
-    if (settings.redisUrls === undefined) add('REDIS_URL', needed);
-  }
   if (voice.staleGraceSec < voice.maxIdleSec) add('STALE_GRACE_SEC', 'must not be less than MAX_SESSION_IDLE_SEC');
   if (isProduction && consoleEmails?.includes('*') === true && operatorEmails?.includes('*') === true)
     add(

@@ -13,6 +13,10 @@ export interface Variable<N extends string = string, T = unknown> {
   readonly example: string;
   /** Production refuses to start without it. */
   readonly production: boolean;
+  /** More than one of WORKERS refuse to start without it. */
+  readonly workers: boolean;
+  /** The choice that it belongs to: who chooses so needs it, who chooses otherwise does not. */
+  readonly neededBy?: `${string}=${string}`;
   /** What must never be printed: all of it, or what an address (or each of a list) holds beside scheme and host. */
   readonly secret: false | 'all' | 'in address' | 'in addresses';
 }
@@ -27,11 +31,12 @@ export function variable<const N extends string, T, F extends string | Unset>(
   schema: z.ZodType<T>,
   fallback: F,
   meaning: string,
-  more: Partial<Pick<Variable, 'unset' | 'example' | 'production' | 'secret'>> = {},
+  more: Partial<Pick<Variable, 'unset' | 'example' | 'production' | 'workers' | 'neededBy' | 'secret'>> = {},
 ): Variable<N, F extends string ? T : T | undefined> {
   const text = typeof fallback === 'string' ? fallback : undefined;
   const unset = typeof fallback === 'string' ? fallback : fallback.unset;
-  return { name, schema, default: text, unset, meaning, example: unset, production: false, secret: false, ...more };
+  const needed = { production: false, workers: false };
+  return { name, schema, default: text, unset, meaning, example: unset, ...needed, secret: false, ...more };
 }
 
 /** Variables by the fields that their values have in `Config`. */

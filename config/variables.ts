@@ -70,6 +70,7 @@ export const groups = {
       {
         example: 'postgres://switchboard:password@db.example.com:5432/switchboard',
         production: true,
+        workers: true,
         secret: 'in address',
       },
     ),
@@ -78,7 +79,7 @@ export const groups = {
       s.list.pipe(z.array(s.url(['redis', 'rediss'])).min(1, 'must name at least one server')),
       { unset: 'unset: in-process' },
       'the edge rate-limit store and live registry; a comma-separated list for a cluster',
-      { example: 'redis://redis.example.com:6379', production: true, secret: 'in addresses' },
+      { example: 'redis://redis.example.com:6379', production: true, workers: true, secret: 'in addresses' },
     ),
     redisPrefix: variable(
       'REDIS_PREFIX',
@@ -129,6 +130,7 @@ export const groups = {
       apiKey: variable('OPENAI_API_KEY', s.credential, { unset: 'unset' }, 'provider key', {
         example: 'sk-...',
         production: true,
+        neededBy: 'UPSTREAM_PROVIDER=openai',
         secret: 'all',
       }),
       baseUrl: variable(
@@ -239,7 +241,7 @@ export const groups = {
         s.url(['http', 'https']),
         { unset: 'unset' },
         'where BOT_PROVIDER=http asks for verdicts',
-        { example: 'https://bots.example.com/verdict', secret: 'in address' },
+        { example: 'https://bots.example.com/verdict', neededBy: 'BOT_PROVIDER=http', secret: 'in address' },
       ),
       verdictToken: variable(
         'BOT_VERDICT_TOKEN',

@@ -1,6 +1,6 @@
 interface EndReasonRow {
-  /** `clock`: a deadline that the machine itself finds to be over. `request`: an END event that names the reason. */
-  readonly causedBy: 'clock' | 'request';
+  /** `machine`: its own rules, at a deadline or at a heartbeat that comes too late. `request`: an END event that names the reason. */
+  readonly causedBy: 'machine' | 'request';
   /** Whether a limit was violated: a console caller's login is destroyed then (docs/contract.md, section 5.9). */
   readonly isViolation: boolean;
   /** What an end user reads of it. */
@@ -13,12 +13,12 @@ interface EndReasonRow {
  */
 export const END_REASONS = {
   duration_exceeded: {
-    causedBy: 'clock',
+    causedBy: 'machine',
     isViolation: true,
     userMessage: 'This conversation has reached its maximum length. Please start a new one.',
   },
   idle_exceeded: {
-    causedBy: 'clock',
+    causedBy: 'machine',
     isViolation: true,
     userMessage: 'This conversation was quiet for too long and has ended. Please start a new one.',
   },
@@ -54,7 +54,7 @@ export const END_REASONS = {
     userMessage: 'This conversation could not be opened. Please start a new one.',
   },
   abandoned: {
-    causedBy: 'clock',
+    causedBy: 'machine',
     isViolation: false,
     userMessage: 'This conversation was quiet for too long and has ended. Please start a new one.',
   },
@@ -62,7 +62,7 @@ export const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
-/** Reasons that come from outside the machine; the others are the clock's. */
+/** Reasons that come from outside the machine; the others are its own. */
 export type RequestedEnd = {
   [R in EndReason]: (typeof END_REASONS)[R]['causedBy'] extends 'request' ? R : never;
 }[EndReason];

@@ -8,7 +8,7 @@ const SECOND_MS = 1000;
  * must decide. A property test proves that it answers as the machine does, and whenever nothing moves: whoever changes what a heartbeat
  * does in the machine changes it here as well.
  */
-export function touch(
+export function fastPath(
   record: VoiceRecord,
   at: number,
   idleSec: number | undefined,
@@ -17,11 +17,11 @@ export function touch(
   if (record.endedAtMs !== null) return undefined;
   const seenAtMs = Math.max(at, record.settledAtMs);
   if (seenAtMs >= idleAtMs(record, limits) || seenAtMs > durationEndMs(record, limits)) return undefined;
-  return beat(record, seenAtMs, idleSec);
+  return afterHeartbeat(record, seenAtMs, idleSec);
 }
 
 /** Written out: this runs for every heartbeat, and a spread of so many fields costs eight times as much. */
-function beat(record: VoiceRecord, seenAtMs: number, idleSec = 0): VoiceRecord {
+function afterHeartbeat(record: VoiceRecord, seenAtMs: number, idleSec = 0): VoiceRecord {
   return {
     id: record.id,
     subject: record.subject,

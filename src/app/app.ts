@@ -26,7 +26,7 @@ import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type Transport } from '../transport/server.ts';
 import { selectProvider } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
-import { openLiveStores } from './stores.ts';
+import { liveEngineOf, openLiveStores } from './stores.ts';
 
 const DRAIN_MS = 5000;
 /** On top of a mint; mail is given up after four seconds. */
@@ -180,7 +180,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     publicUrl: ownUrl,
     parts: {
       storage: database.kind === 'embedded' ? `embedded PostgreSQL in ${config.dataDir}` : 'PostgreSQL',
-      registry: live.kind === 'redis' ? 'Redis' : 'in this process',
+      registry: liveEngineOf(config).name,
       mail: mailer.kind === 'dev' ? 'development mailbox' : 'SMTP',
       provider: provider.simulated ? `${provider.name} (simulated)` : provider.name,
     },

@@ -1,8 +1,9 @@
 import type { Config } from '../../config/config.ts';
+import type { VariableName } from '../../config/variables.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { openRedisStores } from '../stores/redis.ts';
+import { openRedisBus, openRedisStores } from '../stores/redis.ts';
 import { createInProcessStores } from '../stores/in-process.ts';
-import type { LiveStores } from '../stores/contract.ts';
+import type { CommandBus, LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { dueAt, longestMs, slotUntilMs } from '../voice/deadlines.ts';
@@ -16,7 +17,25 @@ export interface LiveDeps {
   readonly events: Pick<Events, 'edgeLocal' | 'edgeShared'>;
 }
 
-/** The live stores of the configuration: at REDIS_URL, else in this process. */
+/** The engine of the live stores, as operators are told of it. */
+export interface LiveEngine {
+  readonly name: string;
+  /** The variable that says where it is; without one it is in this process, and no other process shares it. */
+  readonly variable?: VariableName;
+}
+
+/** Which engine keeps the live stores: at REDIS_URL, else in this process. This file alone knows the choice. It opens nothing. */
+export function liveEngineOf({ redisUrls }: Config): LiveEngine {
+  return redisUrls === undefined ? { name: 'in this process' } : { name: 'Redis', variable: 'REDIS_URL' };
+}
+
+/** The bus of `liveEngineOf(config)`, for commands: what is in another process hears nothing of them. */
+export function openCommandBus({ redisUrls, redisPrefix }: Config, onError: (error: unknown) => void): CommandBus {
+  if (redisUrls === undefined) return { publish: () => undefined, close: () => Promise.resolve() };
+  return openRedisBus({ urls: redisUrls, prefix: redisPrefix }, onError);
+}
+
+/** The live stores of `liveEngineOf(config)`. */
 export async function openLiveStores({ redisUrls, redisPrefix, voice }: Config, deps: LiveDeps): Promise<LiveStores> {
   const { history, localClock, databaseTimeMs, onError, events } = deps;
   if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);

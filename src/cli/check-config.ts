@@ -3,6 +3,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
+import { liveEngineOf } from '../app/stores.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { requireAdmins } from '../tenants/admins.ts';
@@ -70,10 +71,11 @@ function maskAddress(text: string): string {
 
 function describeParts(config: Config): string[] {
   const { provider } = config.upstream;
+  const { name, variable } = liveEngineOf(config);
   return [
     `mode: ${config.mode}`,
     `storage: ${config.databaseUrl === undefined ? `embedded PostgreSQL in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'}`,
-    `live registry: ${config.redisUrls === undefined ? 'in this process' : 'Redis (REDIS_URL)'}`,
+    `live registry: ${variable === undefined ? name : `${name} (${variable})`}`,
     `mail: ${config.mail.server === undefined ? 'development mailbox' : 'SMTP (SMTP_URL)'}`,
     `provider: ${provider === 'local' ? 'local (simulated)' : provider}`,
     `bot protection: ${config.bots.provider}`,

@@ -1,5 +1,6 @@
 import { readConfig, type Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/origins.ts';
+import { liveEngineOf } from '../app/stores.ts';
 import { runNode, untilSignal, type Started } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
 import { superviseWorkers } from './workers.ts';
@@ -25,7 +26,9 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
     config.databaseUrl === undefined
       ? 'embedded storage survives a crash, not a power cut, and serves one process: set DATABASE_URL'
       : '',
-    config.redisUrls === undefined ? 'the live registry is in this process: set REDIS_URL to run several nodes' : '',
+    liveEngineOf(config).variable === undefined
+      ? 'the live registry is in this process: set REDIS_URL to run several nodes'
+      : '',
     config.mail.server === undefined ? 'login codes go to this terminal and /dev/mail: set SMTP_URL' : '',
     config.upstream.provider === 'local' ? 'the provider is simulated, nobody can talk: set OPENAI_API_KEY' : '',
     config.jwtSecrets === undefined ? 'the login secret is made up and kept in the database: set JWT_SECRET' : '',

@@ -1,7 +1,8 @@
 /**
  * True for one fault of postgres.js 3.4.9: when a back end dies inside a transaction, the driver queues its rollback on the closed
  * connection and `nextWrite` throws from setImmediate, where no caller can catch it. The caller has its rejection already
- * (CONNECTION_CLOSED) and the pool replaces the spoilt connection, so nothing is lost by going on (docs/decisions/0012).
+ * (CONNECTION_CLOSED) and the pool replaces the spoilt connection, so nothing is lost by going on
+ * (docs/decisions/0012-types-and-guard-of-the-driver.md).
  */
 function isDriverFault(error: unknown): boolean {
   if (!(error instanceof TypeError) || error.message !== "Cannot read properties of null (reading 'write')") {

@@ -40,7 +40,8 @@ function arrayType(oid: number, parseItem: (text: string) => string | number): A
 
 /**
  * The driver's `types` option: int8 as a number, and arrays of text, int4 and int8, flat, with nulls; no other arrays can be sent or
- * read. The arrays are here because the driver would ask each new connection for them (`fetch_types`, see docs/decisions/0012).
+ * read. The arrays are here because the driver would ask each new connection for them (`fetch_types`, see
+ * docs/decisions/0012-types-and-guard-of-the-driver.md).
  */
 export const driverTypes = {
   int8: { to: INT8, from: [INT8], serialize: String, parse: parseInt8 },

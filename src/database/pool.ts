@@ -77,7 +77,7 @@ interface Attempt {
 
 /**
  * Deadlines and recovery over postgres.js, which has neither a query time-out nor a way to drop one connection
- * (docs/decisions/0011).
+ * (docs/decisions/0011-our-own-deadlines-over-postgres.md).
  *
  * A set of connections is replaced when it does not answer (work is overdue and nothing else was answered since it began, or more than
  * half of the set is overdue), when connecting times out, when the server takes no writes any more (new connections find the new

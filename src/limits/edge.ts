@@ -16,7 +16,10 @@ export interface EdgeRates {
   readonly perPagePerMinute: number;
 }
 
-/** Edge rate limits (docs/contract.md, section 10.1): a fixed window of a minute per IP and per console user. */
+/**
+ * Edge rate limits (docs/contract.md, section 10.1), each a fixed window of a minute: of an address, of a console user, of an address for
+ * pages, and of an address for wrong service tokens.
+ */
 export interface EdgeLimits {
   byAddress(scope: string, atMs: number): Eventually<WindowCount>;
   /** Counts without waiting; see `Windows.takeAtOnce`. */

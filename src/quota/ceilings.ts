@@ -31,7 +31,7 @@ export function totalCeilings({ tokensDaily, dollarsDaily }: KeyTotals): Ceiling
 /** The ceilings over all subjects of a widget key; none for a key that is unknown. */
 export type TotalsOf = (tenantId: string, keyId: string) => KeyTotals;
 
-/** The limits that hold for a caller; `overridesOf` finds what a session's widget key overrides. */
+/** The limits that hold for a caller: those of its kind, with what its widget key overrides. */
 export type LimitsOf = (caller: VoiceRecord['caller'], tenantId: string, keyId: string | null) => CallerLimits;
 
 /** A total may reach its ceiling; more exceeds it. */

@@ -12,7 +12,7 @@ const MAP_SHARE = 0.85;
 
 /**
  * Redis Cluster: a map from tags to masters, one link a master, the map read again when a server redirects or is lost. A master that
- * hangs delays nobody but its own tags; with node-redis's cluster it delays all (docs/decisions/0010).
+ * hangs delays nobody but its own tags; with node-redis's cluster it delays all (docs/decisions/0010-our-own-links-to-redis.md).
  */
 export function createClusterRoute(seeds: readonly string[], deadlineMs: number): Route {
   const links = new Map<string, ServerLink>();

@@ -18,7 +18,8 @@ type Waiting = (client: Client | undefined) => void;
 /**
  * The way to one Redis server: it connects at the first use and again after every loss. While it is down, callers are refused at
  * once; while it connects, they wait within their deadlines. A server that lets a deadline pass counts as frozen, and one that takes no
- * writes is no master any more: the connection is given up, which node-redis never does by itself (docs/decisions/0010).
+ * writes is no master any more: the connection is given up, which node-redis never does by itself
+ * (docs/decisions/0010-our-own-links-to-redis.md).
  */
 export class ServerLink {
   /** The URLs to try, one after the other; more than one only where any server will do (the bus). */

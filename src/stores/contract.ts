@@ -9,7 +9,6 @@ export type Restore = (isLost: (subject: string) => boolean) => Promise<unknown>
 
 /** The stores of what is under way: every node shares them, and they can be rebuilt from the durable ones. */
 export interface LiveStores {
-  readonly kind: 'in-process' | 'redis';
   readonly registry: VoiceRegistry;
   readonly slots: Slots;
   /** The sockets of each session, over all nodes. */
@@ -27,5 +26,11 @@ export interface LiveStores {
   probe(): Promise<void>;
   /** As `probe`, and the bus as well: what readiness tells. @throws Unavailable */
   ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a command tells the nodes by. */
+export interface CommandBus extends Pick<Bus, 'publish'> {
+  /** Sends what is still under way. */
   close(): Promise<void>;
 }

@@ -14,7 +14,6 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
   const slots = createInProcessSlots();
   let isEmpty = true;
   return {
-    kind: 'in-process',
     registry: createInProcessVoiceRegistry(dueAt, slots),
     slots,
     sockets: createInProcessSlots(),

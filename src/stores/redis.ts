@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { createSharedClock } from '../kernel/shared-clock.ts';
 import { openRedis } from '../redis/connection.ts';
 import { createRedisBus } from './bus/redis.ts';
-import type { LiveStores } from './contract.ts';
+import type { CommandBus, LiveStores } from './contract.ts';
 import { createRedisSlots, type Holder } from './slots/redis.ts';
 import { createRedisLeases } from './slots/redis-leases.ts';
 import { restoreWhatIsLost } from './restoration.ts';
@@ -31,6 +31,22 @@ export interface RedisStoresOptions {
   readonly onEdgeShared: () => void;
 }
 
+/** A bus alone, for commands; it uses Redis as soon as that is there. */
+export function openRedisBus(
+  { urls, prefix }: Pick<RedisStoresOptions, 'urls' | 'prefix'>,
+  onError: (error: unknown) => void,
+): CommandBus {
+  const redis = openRedis({ urls, prefix });
+  const bus = createRedisBus({ redis, onError });
+  return {
+    publish: (message) => bus.publish(message),
+    async close() {
+      await bus.close();
+      await redis.close();
+    },
+  };
+}
+
 /** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
   const { dueAt, keepMs, slotHolders, localClock, databaseTimeMs, onError, onEdgeLocal, onEdgeShared } = options;
@@ -43,7 +59,6 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
   await clock.start();
   const bus = createRedisBus({ redis, onError });
   return {
-    kind: 'redis',
     registry: createRedisVoiceRegistry({ redis, dueAt, keepMs }),
     slots: createRedisSlots({ redis, rebuild: slotHolders, keepMs }),
     sockets: createRedisLeases(redis, 'sockets'),

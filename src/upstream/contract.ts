@@ -25,6 +25,8 @@ export interface UpstreamProvider {
   readonly name: string;
   /** True: the secrets open nothing real. */
   readonly simulated: boolean;
+  /** Where a page opens its call with a client secret: the demo page may talk to these origins. */
+  readonly callOrigins: readonly string[];
   /**
    * Mints one client secret. Never retried here: a mint whose reply was lost may have happened.
    * @throws UpstreamFault

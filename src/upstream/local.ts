@@ -15,6 +15,7 @@ export interface LocalOptions {
 export class LocalProvider implements UpstreamProvider {
   readonly name = 'local';
   readonly simulated = true;
+  readonly callOrigins = [];
   readonly #ttlSec: number;
   readonly #clock: Clock;
 

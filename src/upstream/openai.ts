@@ -6,7 +6,8 @@ import type { JsonReply, PostFailureKind } from '../kernel/post-json.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
 export interface OpenAiOptions {
-  readonly apiKey: string;
+  /** OPENAI_API_KEY. */
+  readonly apiKey: string | undefined;
   /** Default `https://api.openai.com/v1`. An address without a path gets `/v1`. */
   readonly baseUrl?: string | undefined;
   /** Milliseconds for one mint, the reply's body included. */
@@ -40,15 +41,18 @@ const errorReply = z.object({ error: z.object({ type: word, code: word }) });
 export class OpenAiProvider implements UpstreamProvider {
   readonly name = 'openai';
   readonly simulated = false;
+  readonly callOrigins = ['https://api.openai.com'];
   /** A secret is a bearer token for a call whose id only the browser learns; nothing holds that call from here. */
   readonly #options: OpenAiOptions;
+  readonly #apiKey: string;
   readonly #url: URL;
 
-  /** @throws Error when the key could not be sent as a header */
+  /** @throws Error without a key, and for one that could not be sent as a header */
   constructor(options: OpenAiOptions) {
+    const { apiKey = '' } = options;
     // The HTTP client's own error about a bad header value would show the key.
-    if (!/^[\x21-\x7e]+$/.test(options.apiKey))
-      throw new Error('the provider key must be printable ASCII without spaces');
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('the provider key must be printable ASCII without spaces');
+    this.#apiKey = apiKey;
     this.#options = options;
     this.#url = mintUrl(options.baseUrl ?? 'https://api.openai.com/v1');
   }
@@ -61,7 +65,7 @@ export class OpenAiProvider implements UpstreamProvider {
     try {
       return await postJson({
         url: this.#url,
-        headers: { authorization: `Bearer ${this.#options.apiKey}`, 'openai-safety-identifier': request.subjectHash },
+        headers: { authorization: `Bearer ${this.#apiKey}`, 'openai-safety-identifier': request.subjectHash },
         body: {
           expires_after: { anchor: 'created_at', seconds: this.#options.clientSecretTtlSec },
           session: describeSession(request),

@@ -1,21 +1,18 @@
+import type { Config } from '../../config/config.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { UpstreamProvider } from './contract.ts';
 import { LocalProvider } from './local.ts';
 import { OpenAiProvider } from './openai.ts';
 
-export interface ProviderOptions {
-  readonly provider: 'openai' | 'local';
-  readonly apiKey?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  /** Milliseconds for one mint. */
-  readonly timeoutMs: number;
-  readonly clientSecretTtlSec: number;
-  readonly clock?: Clock | undefined;
-}
+/** The settings of all providers; each takes what it uses. */
+export type ProviderOptions = Config['upstream'] & { readonly clock?: Clock | undefined };
 
-/** @throws Error when the provider lacks what it needs */
+const providers: Readonly<Record<ProviderOptions['provider'], (options: ProviderOptions) => UpstreamProvider>> = {
+  local: (options) => new LocalProvider(options),
+  openai: (options) => new OpenAiProvider(options),
+};
+
+/** The provider of the settings. @throws Error when it lacks what it needs */
 export function selectProvider(options: ProviderOptions): UpstreamProvider {
-  if (options.provider === 'local') return new LocalProvider(options);
-  if (options.apiKey === undefined) throw new Error('the openai provider needs a key');
-  return new OpenAiProvider({ ...options, apiKey: options.apiKey });
+  return providers[options.provider](options);
 }

@@ -17,7 +17,7 @@ export interface HistoryListener {
 const BATCH = 1000;
 
 /**
- * Carries changed records from the live registry to the history: touches in batches, transitions at once.
+ * Carries changed records from the live registry to the history: heartbeats in batches, transitions at once.
  * While the database is away the newest version of each record waits here, so the queue is bounded by the live sessions.
  * The history keeps the newest version of a record, so the order in which writes arrive does not matter.
  */
@@ -27,7 +27,7 @@ export class HistoryWriter {
   readonly #listener: HistoryListener;
   readonly #waiting = new Map<string, VoiceRecord>();
   #isAway = false;
-  /** Transitions that come together are written together, and wait for no touches. */
+  /** Transitions that come together are written together, and wait for no heartbeats. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
   constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener) {
@@ -67,7 +67,7 @@ export class HistoryWriter {
   }
 
   /**
-   * Writes a record now, or lets it wait for the next flush when the database is away (docs/architecture.md, section 5: buffered history).
+   * Writes a record now, or lets it wait for the next flush when the database is away (docs/architecture.md, section 5).
    * @returns whether it is written
    */
   saveOrWait(record: VoiceRecord): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { touch } from '../../machines/voice-session/fast-path.ts';
+import { fastPath } from '../../machines/voice-session/fast-path.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import { stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
 import type {
@@ -64,7 +64,7 @@ export class VoiceSessions {
       store: records,
       stateOf: (record) => stateValue(record, limits),
       fastPath: (record, event) =>
-        event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined,
+        event.type === 'HEARTBEAT' ? fastPath(record, event.at, event.idleSec, limits) : undefined,
       settled: (record, facts) => this.#settled(record, facts),
       trace: events.transition,
     });

@@ -41,7 +41,7 @@ function two(value: number): string {
   return value < 10 ? `0${value}` : String(value);
 }
 
-/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9, "the JWT is cleared"). */
+/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). */
 export function isViolation(reason: EndReason | null): boolean {
   return reason !== null && END_REASONS[reason].isViolation;
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { touch } from '../../machines/voice-session/fast-path.ts';
+import { fastPath } from '../../machines/voice-session/fast-path.ts';
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { anyEvents, anyLimits, heartbeat, lastLive, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
@@ -14,7 +14,7 @@ const anyIdleSec = fc.oneof(
 
 /** As the host applies an event: by the fast path where that answers, else by the machine. */
 function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) {
-  const touched = event.type === 'HEARTBEAT' ? touch(record, event.at, event.idleSec, limits) : undefined;
+  const touched = event.type === 'HEARTBEAT' ? fastPath(record, event.at, event.idleSec, limits) : undefined;
   return touched === undefined ? play(record, limits, [event]) : { record: touched, facts: [] };
 }
 
@@ -27,7 +27,7 @@ describe('The fast path of a heartbeat', () => {
       for (const at of [time, ...edges]) {
         const decided = play(record, limits, [heartbeat(at, idleSec)]);
         const movesNothing = state === 'engaged' && decided.facts.length === 0;
-        expect(touch(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
+        expect(fastPath(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
       }
     });
     fc.assert(holds, { numRuns: 200 });
@@ -53,7 +53,7 @@ describe('The fast path of a heartbeat', () => {
     const holds = fc.property(anyLimits, anyLimits, anyEvents, soon, (limits, later, events, ms) => {
       const record = lastLive(limits, events);
       const at = record.lastActivityAtMs + ms;
-      const touched = touch(record, at, undefined, later);
+      const touched = fastPath(record, at, undefined, later);
       fc.pre(touched !== undefined);
       const decided = play(record, later, [heartbeat(at)]);
       expect([touched, []]).toEqual([decided.record, decided.facts]);

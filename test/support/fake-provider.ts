@@ -4,6 +4,7 @@ import type { Minted, MintRequest, UpstreamProvider } from '../../src/upstream/c
 export class FakeProvider implements UpstreamProvider {
   readonly name = 'fake';
   readonly simulated = true;
+  readonly callOrigins = [];
   /** Every mint that was asked for, in order. */
   readonly requests: MintRequest[] = [];
   /** What the next mints do. */

@@ -2,18 +2,16 @@ import type { Eventually } from '../../kernel/eventually.ts';
 import type { DemoConfig } from '../../protocol/demo-config.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import { findDemoKey } from '../../tenants/demo.ts';
+import type { UpstreamProvider } from '../../upstream/contract.ts';
 import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../route.ts';
 import { pagePolicyWith, sendFile } from '../static-files.ts';
 
 export interface DemoDeps {
   readonly directory: Pick<TenantDirectory, 'keyOf'>;
-  readonly provider: { readonly name: string; readonly simulated: boolean };
+  readonly provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'callOrigins'>;
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
 }
-
-/** Where a page calls a provider with its client secret: the only strangers that the demo page may talk to. */
-const callOrigins: Readonly<Record<string, readonly string[]>> = { openai: ['https://api.openai.com'] };
 
 /** Any page may load the SDK, also as a module and under cross-origin isolation. */
 const forEverybody = [
@@ -36,7 +34,7 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
       handle,
     });
   const file = (name: string): URL => new URL(name, webDirectory);
-  const policy = pagePolicyWith(callOrigins[deps.provider.name] ?? []);
+  const policy = pagePolicyWith(deps.provider.callOrigins);
 
   return [
     ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>

@@ -28,8 +28,8 @@ const MAX_UNCONFIRMED = 10_000;
 
 /**
  * Concurrency slots that all nodes share. A take is answered only from a set that is known to be whole: after Redis lost it, the
- * holders are counted from the history first (see `lua/slots.ts`). A session that Redis lost before it was in the history is caught by
- * `confirm`. So a loss admits nobody too many.
+ * holders are counted from the history first (see `src/redis/lua/slots.ts`). A session that Redis lost before it was in the
+ * history is caught by `confirm`. So a loss admits nobody too many.
  */
 export function createRedisSlots({ redis, rebuild, keepMs }: RedisSlotsDeps): Promised<Slots> {
   const keep = String(keepMs);

@@ -21,7 +21,7 @@ export interface RedisRegistryDeps {
 const KEEP_ENDED_MS = 600_000;
 const MAX_RECENT = 50_000;
 
-/** The live registry that all nodes share; see `lua/registry.ts` for what is kept where. */
+/** The live registry that all nodes share; see `src/redis/lua/registry.ts` for what is kept where. */
 export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<VoiceRegistry> {
   const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = deps;
   const recent = new Recent<VoiceRecord>(maxRecent);

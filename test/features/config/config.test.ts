@@ -186,6 +186,26 @@ describe('A wrong value is told with its variable:', () => {
   });
 });
 
+describe('A choice', () => {
+  const key = { OPENAI_API_KEY: '' };
+
+  test('needs what belongs to it, in production also where nothing is chosen, and nothing of the other choices', () => {
+    const missing = { OPENAI_API_KEY: 'is missing and production needs it' };
+    expect(problemsOf({ ...production, ...key })).toEqual(missing);
+    expect(problemsOf({ ...production, ...key, UPSTREAM_PROVIDER: 'openai' })).toEqual(missing);
+    expect(Object.keys(problemsOf({ ...production, ...key, UPSTREAM_PROVIDER: 'local' }))).toEqual([
+      'UPSTREAM_PROVIDER',
+    ]);
+    expect(problemsOf({ BOT_PROVIDER: 'heuristic' })).toEqual({});
+  });
+
+  test('of several workers needs stores that they can share', () => {
+    const message = 'is missing and more than one of WORKERS need it';
+    expect(problemsOf({ WORKERS: '2' })).toEqual({ DATABASE_URL: message, REDIS_URL: message });
+    expect(problemsOf({ WORKERS: '2', DATABASE_URL: production.DATABASE_URL })).toEqual({ REDIS_URL: message });
+  });
+});
+
 describe('Production', () => {
   test('is told everything that is missing and wrong at once, with its use and an example', () => {
     const env = { NODE_ENV: 'production', PORT: 'x', JWT_SECRET: 'short', UPSTREAM_PROVIDER: 'local' };

@@ -3,7 +3,7 @@ import { LocalProvider } from '../../../src/upstream/local.ts';
 import { selectProvider } from '../../../src/upstream/select.ts';
 
 const request = { model: 'gpt-realtime', voice: 'marin', tools: [], subjectHash: 'ab12' };
-const options = { timeoutMs: 1_000, clientSecretTtlSec: 60 };
+const options = { apiKey: undefined, baseUrl: undefined, timeoutMs: 1_000, clientSecretTtlSec: 60 };
 
 test('The simulated provider gives secrets that say so and live as long as asked', async () => {
   const local = new LocalProvider({ clientSecretTtlSec: 60, clock: { now: () => 1_700_000_000_500 } });
