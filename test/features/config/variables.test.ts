@@ -23,6 +23,14 @@ describe('The table of variables', () => {
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
+  test('names choices that there are, where one decides who needs a variable', () => {
+    const choices = variables.flatMap(({ neededBy }) => (neededBy === undefined ? [] : [neededBy.split('=')]));
+    const isThere = ([chooser, choice]: readonly string[]): boolean =>
+      variables.some(({ name, schema }) => name === chooser && schema.safeParse(choice).success);
+    expect(choices.length).toBeGreaterThan(0);
+    expect(choices.filter((choice) => !isThere(choice))).toEqual([]);
+  });
+
   test('hides all of whatever is named like a secret', () => {
     const telling = variables.filter(({ name }) => /KEY|SECRET|TOKENS?$/.test(name) && !name.includes('MAX_'));
     expect(telling.filter(({ secret }) => secret !== 'all').map(({ name }) => name)).toEqual(['CLIENT_SECRET_TTL_SEC']);

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { readConfig } from '../../../config/config.ts';
 import { LocalProvider } from '../../../src/upstream/local.ts';
 import { selectProvider } from '../../../src/upstream/select.ts';
 
 const request = { model: 'gpt-realtime', voice: 'marin', tools: [], subjectHash: 'ab12' };
-const options = { apiKey: undefined, baseUrl: undefined, timeoutMs: 1_000, clientSecretTtlSec: 60 };
+const options = readConfig({}).upstream;
 
 test('The simulated provider gives secrets that say so and live as long as asked', async () => {
   const local = new LocalProvider({ clientSecretTtlSec: 60, clock: { now: () => 1_700_000_000_500 } });
