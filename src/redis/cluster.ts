@@ -25,7 +25,7 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number)
     if (isClosed) throw unavailable('closed');
     const present = links.get(address);
     if (present !== undefined) return present;
-    const link = new ServerLink([urlOf(address, seeds)]);
+    const link = new ServerLink([urlOf(address, seeds)], deadlineMs);
     links.set(address, link);
     return link;
   }

@@ -59,7 +59,8 @@ const ANY_TAG = 0;
 /** Opens Redis lazily: the first use connects, and so does the first after every loss. */
 export function openRedis(options: RedisOptions): Redis {
   const { urls, prefix, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING } = options;
-  const route: Route = urls.length === 1 ? createSingleRoute(urls[0] ?? '') : createClusterRoute(urls, deadlineMs);
+  const route: Route =
+    urls.length === 1 ? createSingleRoute(urls[0] ?? '', deadlineMs) : createClusterRoute(urls, deadlineMs);
   const batch = new Batch(route, { deadlineMs, maxPending });
   const before = `${prefix}:`;
   const subscriptions = new Map<ServerLink, string>();
@@ -76,7 +77,7 @@ export function openRedis(options: RedisOptions): Redis {
     },
 
     listen(channel, onMessage, onUp) {
-      const link = new ServerLink(urls, async (client) => {
+      const link = new ServerLink(urls, deadlineMs, async (client) => {
         await client.subscribe(before + channel, onMessage);
         onUp();
       });

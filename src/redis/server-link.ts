@@ -10,7 +10,7 @@ const FIRST_BACK_OFF_MS = 25;
 const MAX_BACK_OFF_MS = 500;
 /** A link that only listens learns by asking that its server hangs. */
 const PING_MS = 500;
-/** Longest silence of a server that is asked or connected to: more is a server that hangs. */
+/** Longest silence of a server that is pinged or connected to, unless calls may take longer: more is a server that hangs. */
 const SILENCE_MS = 1000;
 
 type Waiting = (client: Client | undefined) => void;
@@ -24,6 +24,7 @@ type Waiting = (client: Client | undefined) => void;
 export class ServerLink {
   /** The URLs to try, one after the other; more than one only where any server will do (the bus). */
   readonly #urls: readonly string[];
+  readonly #silenceMs: number;
   readonly #onReady: ((client: Client) => unknown) | undefined;
   readonly #stop = new AbortController();
   #client: Client | undefined;
@@ -33,9 +34,13 @@ export class ServerLink {
   #down: Unavailable | undefined;
   #waiting: Waiting[] = [];
 
-  /** @param onReady is called with each new connection before callers get it. */
-  constructor(urls: readonly string[], onReady?: (client: Client) => unknown) {
+  /**
+   * @param deadlineMs of calls
+   * @param onReady is called with each new connection before callers get it.
+   */
+  constructor(urls: readonly string[], deadlineMs: number, onReady?: (client: Client) => unknown) {
     this.#urls = urls;
+    this.#silenceMs = Math.max(SILENCE_MS, deadlineMs);
     this.#onReady = onReady;
   }
 
@@ -101,7 +106,7 @@ export class ServerLink {
     });
     this.#lose = lose;
     const client = makeClient(url, lose);
-    const callOff = deadline(SILENCE_MS, () => lose(unavailable('the connection did not come up in time')));
+    const callOff = deadline(this.#silenceMs, () => lose(unavailable('the connection did not come up in time')));
     try {
       await Promise.race([client.connect(), lost]);
       await Promise.race([this.#onReady?.(client), lost]);
@@ -125,7 +130,7 @@ export class ServerLink {
 
   /** Whatever the server answers, it answers. */
   #ping(client: Client): void {
-    const asked = this.#within(performance.now() + SILENCE_MS, client, () => client.sendCommand(['PING']));
+    const asked = this.#within(performance.now() + this.#silenceMs, client, () => client.sendCommand(['PING']));
     asked.catch(() => undefined);
   }
 
