@@ -16,12 +16,12 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
   save?(record: R, expectedVersion: number, event: E): Eventually<boolean>;
   /** Called after the save and before the answer: what must be true when the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
-  /** Called after each save, also of what moved no state: for whoever follows what machines do. */
+  /** Called when an actor is opened and after each save, also of what moved no state: for whoever follows what machines do. */
   trace?: Trace | undefined;
 }
 
-/** Is told of an event that an actor was sent, with its states before and after. */
-export type Trace = (machine: string, id: string, event: string, from: StateValue, to: StateValue) => void;
+/** Is told of an event that an actor was sent, with its states before (undefined when the event opened it) and after. */
+export type Trace = (machine: string, id: string, event: string, from: StateValue | undefined, to: StateValue) => void;
 
 export interface Outcome<R, F> {
   readonly record: R;
@@ -64,6 +64,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   function open(event: E): R {
     const { record } = run(createActor(machine), event);
     if ((record as Partial<R>).version === undefined) throw new Error(`${event.type} opens nothing in ${machine.id}`);
+    kind.trace?.(machine.id, record.id, event.type, undefined, kind.stateOf(record));
     return record;
   }
 

@@ -64,10 +64,20 @@ describe('At LOG_LEVEL=debug the log tells', () => {
       {
         machine: 'voice-session',
         ref: refOf(smSessionId),
+        by: 'OPEN',
+        from: 'none',
+        to: expect.stringMatching(/engaged$/),
+      },
+      {
+        machine: 'voice-session',
+        ref: refOf(smSessionId),
         by: 'END',
         from: expect.stringMatching(/engaged$/),
         to: 'ended',
       },
+      { machine: 'otp-challenge', by: 'ISSUE', from: 'none', to: 'pending' },
+      // Opened together with the code's end, which is saved with it.
+      { machine: 'auth-session', by: 'OPEN', from: 'none', to: 'active' },
       { machine: 'otp-challenge', by: 'REDEEM', from: 'pending', to: 'verified' },
       { machine: 'auth-session', by: 'DESTROY', from: 'active', to: 'destroyed' },
     ]);
