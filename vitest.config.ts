@@ -1,10 +1,15 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
+import { memoryFolder } from './test/support/memory-folder.ts';
 
 /** What needs no server and no other process: laws, features, and requests as values. */
 const values = 'test/{machines,actors,features,http}/**/*.test.ts';
 /** But linters take seconds to load, and a mail server that hangs is waited for. */
 const slow = ['test/http/openapi-lint.test.ts', 'test/features/mail/smtp.test.ts'];
-const pages = 'test/browser/**/*.test.ts';
+
+const temporary = process.env['TMPDIR'] ?? memoryFolder();
+// For this process and all that it starts.
+if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 
 export default defineConfig({
   test: {
@@ -16,7 +21,8 @@ export default defineConfig({
     // The files of a worker share its modules, and so its embedded database.
     isolate: false,
     // Most tests wait for servers and timers.
-    maxWorkers: 4,
+    maxWorkers: 5,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -33,22 +39,14 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'browser',
-          include: [pages],
+          // One project, for browsers keep the processor busy while others wait.
+          name: 'full',
+          include: ['test/*.test.ts', 'test/!(machines|actors|features|http)/**/*.test.ts', ...slow],
           globalSetup: [
             'test/support/run.ts',
             'test/support/services/postgres-of-run.ts',
             'test/support/services/chromium-of-run.ts',
           ],
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'full',
-          include: ['test/*.test.ts', 'test/!(machines|actors|features|http|browser)/**/*.test.ts', ...slow],
-          globalSetup: ['test/support/run.ts', 'test/support/services/postgres-of-run.ts'],
           sequence: { groupOrder: 1 },
         },
       },

@@ -24,8 +24,8 @@ const bundle = join(dist, 'main.js');
 const entry = join(root, 'src/main.ts');
 const sources = ['src', 'machines', 'config', 'package-lock.json'].map((name) => join(root, name));
 
-/** Native parts, and files that find their own files beside them. */
-const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite'];
+/** Native parts, files that find their own files beside them, and a development dependency that is used where it is installed. */
+const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite', 'werift'];
 
 /** A process that runs an older build may still load its chunks. */
 const KEEP_OLD_CHUNKS_MS = 60 * 60 * 1000;

@@ -56,13 +56,13 @@ function whoNeeds(
   values: ReadonlyMap<string, unknown>,
   needed: readonly string[] | undefined,
 ): string | undefined {
-  const [chooser = '', choice] = neededBy?.split('=') ?? [];
-  const chosen = values.get(chooser);
-  if (chosen !== undefined && chosen !== choice) return undefined;
+  const [chooser = '', choices = ''] = neededBy?.split('=') ?? [];
+  const chosen = values.get(chooser) as string | undefined;
+  if (chosen !== undefined && !choices.split('|').includes(chosen)) return undefined;
   if (settings.mode === 'production' && production)
     return needed?.includes(name) === false ? undefined : 'production needs it';
   if (workers && settings.workers > 1) return 'more than one of WORKERS need it';
-  return chosen === undefined ? undefined : `${neededBy} needs it`;
+  return chosen === undefined ? undefined : `${chooser}=${chosen} needs it`;
 }
 
 /** Puts in the defaults that depend on other variables. */

@@ -4,12 +4,14 @@ import type { Settings, VariableName } from './variables.ts';
 
 /** Settings that are right by themselves and wrong together. */
 export function findContradictions(settings: Settings): Problem[] {
-  const { mode, upstream, voice, publicUrl, consoleEmails, operatorEmails } = settings;
+  const { mode, upstream, calls, voice, publicUrl, consoleEmails, operatorEmails } = settings;
   const problems: Problem[] = [];
   const add = (name: VariableName, message: string) => problems.push({ name, message });
   const isProduction = mode === 'production';
   if (upstream.provider === 'local' && isProduction)
     add('UPSTREAM_PROVIDER', 'local is a simulation and not for production');
+  if (upstream.provider === 'openai-live' && calls.mode === 'direct')
+    add('CALL_MODE', 'must be brokered with UPSTREAM_PROVIDER=openai-live, which has no client secrets');
   if (voice.staleGraceSec < voice.maxIdleSec) add('STALE_GRACE_SEC', 'must not be less than MAX_SESSION_IDLE_SEC');
   if (isProduction && consoleEmails?.includes('*') === true && operatorEmails?.includes('*') === true)
     add(

@@ -15,7 +15,7 @@ export interface Variable<N extends string = string, T = unknown> {
   readonly production: boolean;
   /** More than one of WORKERS refuse to start without it. */
   readonly workers: boolean;
-  /** The choice that it belongs to: who chooses so needs it, who chooses otherwise does not. */
+  /** The choice that it belongs to, or several (`NAME=one|other`): who chooses so needs it, who chooses otherwise does not. */
   readonly neededBy?: `${string}=${string}`;
   /** What must never be printed: all of it, or what an address (or each of a list) holds beside scheme and host. */
   readonly secret: false | 'all' | 'in address' | 'in addresses';

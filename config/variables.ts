@@ -3,6 +3,7 @@ import { defaultTenantsFile } from './default-tenants-file.ts';
 import { limits } from './limit-variables.ts';
 import { mailSender, mailServer } from './mail-settings.ts';
 import * as s from './schemas.ts';
+import { upstream } from './upstream-variables.ts';
 import { mapVariables, variable, variablesOf, type NamesOf, type ValuesOf, type Variable } from './variable.ts';
 
 /**
@@ -118,34 +119,47 @@ export const groups = {
     },
   },
 
-  'Upstream model provider': {
-    upstream: {
-      provider: variable(
-        'UPSTREAM_PROVIDER',
-        s.choice(['openai', 'local']),
-        { unset: 'openai when OPENAI_API_KEY is set, else local (simulated)' },
-        'the upstream model provider',
-        { example: 'openai' },
+  ...upstream,
+
+  Calls: {
+    calls: {
+      mode: variable(
+        'CALL_MODE',
+        s.choice(['direct', 'brokered']),
+        'direct',
+        "brokered: Switchboard opens, meters and ends the calls itself; a key's or an agent's `call` wins",
       ),
-      apiKey: variable('OPENAI_API_KEY', s.credential, { unset: 'unset' }, 'provider key', {
-        example: 'sk-...',
-        production: true,
-        neededBy: 'UPSTREAM_PROVIDER=openai',
-        secret: 'all',
-      }),
-      baseUrl: variable(
-        'UPSTREAM_BASE_URL',
-        s.url(['http', 'https']),
-        { unset: "the provider's own" },
-        'the transport API address',
-        { example: 'https://api.openai.com', secret: 'in address' },
+      sidebandReadyMs: variable(
+        'SIDEBAND_READY_MS',
+        s.integer(100, 60_000),
+        '3000',
+        'time to attach to a new call before its answer is given',
       ),
-      timeoutMs: variable('UPSTREAM_TIMEOUT_MS', s.integer(100, 60_000), '8000', 'one mint, in milliseconds'),
-      clientSecretTtlSec: variable(
-        'CLIENT_SECRET_TTL_SEC',
-        s.integer(10, 7200),
+      unheardSec: variable(
+        'SIDEBAND_LOST_SEC',
+        s.integer(0, 3600),
+        '20',
+        'seconds for which a call may go on that nobody hears; 0 is for ever, with estimates',
+      ),
+      graceSec: variable(
+        'CALL_GRACE_SEC',
+        s.integer(0, 3600),
+        '30',
+        'seconds for another call after one was lost; then the session ends',
+      ),
+      perSession: variable('CALLS_PER_SESSION', s.integer(1, 100), '3', 'calls that one session may open'),
+      reserveSec: variable(
+        'RESERVE_SEC',
+        s.integer(0, 3600),
         '60',
-        'life of a client secret, asked of providers that allow it',
+        'seconds of expected cost that each open session holds back from others',
+      ),
+      pricesFile: variable(
+        'PRICES_FILE',
+        z.string().min(1),
+        { unset: 'unset: config/prices.json alone' },
+        'prices of models that win over config/prices.json',
+        { example: '/etc/switchboard/prices.json' },
       ),
     },
   },

@@ -40,7 +40,11 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'settings', 'contracts'],
     packages: ['nodemailer', 'zod', 'node:'],
   },
-  upstream: { files: /^src\/upstream\//, rings: ['kernel', 'settings', 'contracts'], packages: ['zod', 'node:'] },
+  upstream: {
+    files: /^src\/upstream\//,
+    rings: ['kernel', 'settings', 'contracts', 'protocol'],
+    packages: ['zod', 'ws', 'werift', 'node:'],
+  },
   stores: {
     files: /^src\/stores\//,
     rings: ['machines', 'kernel', 'contracts', 'database', 'redis'],
@@ -68,10 +72,20 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'settings', 'contracts', 'protocol', 'tenants'],
     packages: ['node:'],
   },
+  metering: {
+    files: /^src\/metering\//,
+    rings: ['kernel', 'settings', 'prices.json', 'contracts', 'protocol', 'tenants', 'quota'],
+    packages: ['zod', 'node:'],
+  },
   voice: {
     files: /^src\/voice\//,
     rings: ['machines', 'kernel', 'settings', 'host', 'contracts', 'telemetry', 'protocol', 'auth', 'tenants', 'quota'],
     packages: [],
+  },
+  calls: {
+    files: /^src\/calls\//,
+    rings: ['machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
+    packages: ['node:'],
   },
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
@@ -93,6 +107,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'tenants',
       'quota',
       'voice',
+      'calls',
     ],
     packages: ['zod', 'zod-openapi', 'node:'],
   },
@@ -120,7 +135,9 @@ const rings: Readonly<Record<string, Ring>> = {
       'limits',
       'tenants',
       'quota',
+      'metering',
       'voice',
+      'calls',
       'channel',
       'http',
       'transport',
@@ -136,8 +153,10 @@ const rings: Readonly<Record<string, Ring>> = {
       'telemetry',
       'protocol',
       'database',
+      'upstream',
       'stores',
       'tenants',
+      'metering',
       'http',
       'transport',
       'app',
@@ -150,7 +169,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: [],
     packages: ['rolldown', 'vite', '@electric-sql/pglite', 'node:'],
   },
-  /** Read as data: the version. */
+  /** Read as data: what models cost, and the version. */
+  'prices.json': { files: /^config\/prices\.json$/, rings: [], packages: [] },
   'package.json': { files: /^package\.json$/, rings: [], packages: [] },
 };
 
@@ -201,7 +221,7 @@ function machineOf(path: string): string {
 
 describe('The rings', () => {
   test('hold every source file, and none of them is empty', () => {
-    const used = new Set([...sources.map(({ path }) => path), 'package.json'].map(ringOf));
+    const used = new Set([...sources.map(({ path }) => path), 'config/prices.json', 'package.json'].map(ringOf));
     expect(sources.filter(({ path }) => ringOf(path) === undefined).map(({ path }) => path)).toEqual([]);
     expect(Object.keys(rings).filter((name) => !used.has(name))).toEqual([]);
   });

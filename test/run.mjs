@@ -1,8 +1,9 @@
 /**
- * Runs one of the programs of test/bench or test/campaigns, which are no part of `npm test`:
+ * Runs one of the programs of test/bench, test/campaigns or test/canary, which are no part of `npm test`:
  *
  *   npm run bench -- http --rounds 7 --seconds 2
  *   npm run campaign -- faults --minutes 30 --seed 7
+ *   OPENAI_API_KEY=sk-... npm run canary -- --list
  *
  * A program is a folder whose main.mjs exports `run(args)`; it fails with process.exitCode.
  */

@@ -1,7 +1,5 @@
-import { durationEndMs, idleAtMs } from './selectors.ts';
+import { activityAtMs, durationEndMs, idleAtMs } from './selectors.ts';
 import type { VoiceLimits, VoiceRecord } from './types.ts';
-
-const SECOND_MS = 1000;
 
 /**
  * The fast path beside the machine: the record after a heartbeat that moves no state, without activating an actor, or undefined when the machine
@@ -33,9 +31,10 @@ function afterHeartbeat(record: VoiceRecord, seenAtMs: number, idleSec = 0): Voi
     loginId: record.loginId,
     provider: record.provider,
     upstreamId: record.upstreamId,
+    isHeard: record.isHeard,
     startedAtMs: record.startedAtMs,
     lastSeenAtMs: seenAtMs,
-    lastActivityAtMs: Math.max(record.lastActivityAtMs, seenAtMs - idleSec * SECOND_MS),
+    lastActivityAtMs: activityAtMs(record, seenAtMs, idleSec),
     settledAtMs: seenAtMs,
     endedAtMs: record.endedAtMs,
     endReason: record.endReason,

@@ -1,9 +1,15 @@
 import { assertEvent, assign, emit, raise, setup } from 'xstate';
 import type { EndReason } from './end-reasons.ts';
-import { abandonedAtMs, durationEndMs, endsByDuration, idleAtMs, nextDeadline, staleAtMs } from './selectors.ts';
+import {
+  abandonedAtMs,
+  activityAtMs,
+  durationEndMs,
+  endsByDuration,
+  idleAtMs,
+  nextDeadline,
+  staleAtMs,
+} from './selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from './types.ts';
-
-const SECOND_MS = 1000;
 
 /** The time of an event; never before what the record has settled, because nodes' clocks differ. */
 function timeOf({ context, event }: { readonly context: VoiceRecord; readonly event: VoiceEvent }): number {
@@ -52,10 +58,9 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
       noteHeartbeat: assign(({ context, event }) => {
         assertEvent(event, 'HEARTBEAT');
         const seenAtMs = timeOf({ context, event });
-        const spokenAtMs = seenAtMs - (event.idleSec ?? 0) * SECOND_MS;
         return {
           lastSeenAtMs: seenAtMs,
-          lastActivityAtMs: Math.max(context.lastActivityAtMs, spokenAtMs),
+          lastActivityAtMs: activityAtMs(context, seenAtMs, event.idleSec ?? 0),
           settledAtMs: seenAtMs,
           version: context.version + 1,
         };

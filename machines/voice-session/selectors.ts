@@ -3,10 +3,17 @@ import type { VoiceFact, VoiceLimits, VoiceRecord, VoiceState } from './types.ts
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
+/** A slot outlives the instant at which its session goes idle by this much: the clock frees it before it lapses. */
+const SLOT_GRACE = 5 * SECOND;
 
 /** The last instant that the maximum duration allows; the session is over right after it. */
 export function durationEndMs(record: VoiceRecord, limits: VoiceLimits): number {
   return record.startedAtMs + limits.maxMinutes * MINUTE;
+}
+
+/** The last activity after a heartbeat at `seenAtMs` whose client has heard nobody for `idleSec`: of a session that is heard it tells nothing. */
+export function activityAtMs({ isHeard, lastActivityAtMs }: VoiceRecord, seenAtMs: number, idleSec: number): number {
+  return isHeard ? lastActivityAtMs : Math.max(lastActivityAtMs, seenAtMs - idleSec * SECOND);
 }
 
 /** The first instant at which idleSec, in whole seconds, is greater than the limit: equal is still engaged. */
@@ -77,6 +84,12 @@ export function nextDeadline(record: VoiceRecord, limits: VoiceLimits): number {
   if (state === 'engaged') return Math.min(durationEndMs(record, limits) + 1, idleAtMs(record, limits));
   if (state === 'idle') return staleAtMs(record, limits);
   return state === 'stale' ? abandonedAtMs(record, limits) : Infinity;
+}
+
+/** Until when the session's slot is leased; undefined when it holds none, because it is not engaged. */
+export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number | undefined {
+  const isEngaged = classify(record, record.settledAtMs, limits) === 'engaged';
+  return isEngaged ? idleAtMs(record, limits) + SLOT_GRACE : undefined;
 }
 
 /** Whole seconds since the last activity, up to the end for an ended session. */

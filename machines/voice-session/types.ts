@@ -23,6 +23,8 @@ export interface VoiceTerms {
   readonly provider: string;
   /** The provider's own session id. */
   readonly upstreamId: string;
+  /** Whether Switchboard hears its calls itself: then what is heard there is activity, and what its client says is none. */
+  readonly isHeard: boolean;
 }
 
 /**

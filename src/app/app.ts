@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
 import { startBackground } from './background.ts';
 import { selectDetector } from '../bots/select.ts';
 import { migrate } from '../database/migrate.ts';
@@ -15,6 +16,8 @@ import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { buildService } from './compose.ts';
 import { deleteWhatIsOver } from './retention.ts';
+import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
+import { readPrices } from '../metering/prices.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
 import { createEvents } from '../telemetry/events.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -24,7 +27,7 @@ import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type Transport } from '../transport/server.ts';
-import { selectProvider } from '../upstream/select.ts';
+import { openProvider } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
 import { liveEngineOf, openLiveStores } from './stores.ts';
 
@@ -56,7 +59,7 @@ export interface App {
 
 /**
  * Opens what the service stands on, builds it and serves it: with compose.ts the only place that knows all parts.
- * @throws TenantsFileError, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
+ * @throws ConfigError for PRICES_FILE, TenantsFileError, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
  */
 export async function startApp(config: Config, log: Log, overrides: Overrides = {}): Promise<App> {
   const release = new Release((error) => log.error({ event: 'fault', where: 'shutdown', err: error }));
@@ -73,6 +76,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const events = createEvents(log, metrics);
   const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
 
+  const prices = readPrices(config.calls.pricesFile);
   const database = await openDatabase(config);
   release.add(() => database.close());
   await migrate(database);
@@ -88,28 +92,34 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const { clock } = live;
   const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
   release.add(() => mailer.close());
-  const provider = selectProvider({ ...config.upstream, clock });
+  const provider = await openProvider({ ...config.upstream, clock }, config.mode);
+  requireBrokering(config, provider);
+  release.add(() => provider.close?.());
   const bots = selectDetector(config.bots);
 
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, sessions, directory, logins, codes, calendar } = await buildService({
-    config,
-    clock,
-    database,
-    stores,
-    live,
-    mailer,
-    provider,
-    bots,
-    events,
-    metrics,
-    onError,
-    publicUrl: () => ownUrl,
-    isAccepting: () => isAccepting,
-  });
+  const { handle, hub, sessions, heldCalls, metering, budgets, directory, logins, codes, calendar } =
+    await buildService({
+      config,
+      clock,
+      database,
+      stores,
+      live,
+      mailer,
+      provider,
+      prices,
+      bots,
+      events,
+      metrics,
+      onError,
+      publicUrl: () => ownUrl,
+      isAccepting: () => isAccepting,
+    });
   release.add(() => sessions.recovery.writer.flush());
+  release.add(() => metering.flush());
+  release.add(() => heldCalls?.stop());
   release.add(() => logins.close());
   release.add(() => codes.settled());
 
@@ -145,6 +155,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   ownUrl ||= `http://localhost:${early?.port ?? config.port}`;
 
   await restoreLost(sessions.recovery).catch(onError);
+  await heldCalls?.renewLease();
   const watch = new TenantsFileWatch({
     file: config.tenantsFile,
     tenants: stores.tenants,
@@ -153,6 +164,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     adapt(tenants) {
       const served = placeDemo(tenants, { mode: config.mode, publicUrl: ownUrl, database: database.kind });
       if (config.needsAdmins) requireAdmins(served, config.tenantsFile);
+      requireBrokeringOf(served, config.tenantsFile, provider);
+      requirePrices(served, config.tenantsFile, prices, config);
       return served;
     },
     onProblem: onError,
@@ -168,10 +181,13 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
         tenants: closed,
       },
     );
+  for (const warning of findShutdowns(directory.all(), prices, clock.now())) events.warned(warning);
   release.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);
-  release.add(startBackground({ recovery: sessions.recovery, hub, purge, onError }));
+  release.add(
+    startBackground({ recovery: sessions.recovery, hub, calls: heldCalls, metering, budgets, purge, onError }),
+  );
   isReady = true;
   const transport = early ?? (await open());
 

@@ -6,9 +6,14 @@ import { createLoginCodes } from '../auth/login-codes.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
 import { createTokens } from '../auth/tokens.ts';
+import { createCallModes } from './call-mode.ts';
 import type { BotDetector } from '../bots/contract.ts';
+import type { Calls } from '../calls/contract.ts';
+import { NoCalls } from '../calls/no-calls.ts';
+import { Tickets } from '../calls/tickets.ts';
 import { describeChannel } from '../channel/asyncapi.ts';
 import { Hub } from '../channel/hub.ts';
+import { wireCalls } from './calls.ts';
 import type { Database } from '../database/database.ts';
 import { createPipeline } from '../http/pipeline.ts';
 import { routesOf } from '../http/routes/all.ts';
@@ -26,10 +31,13 @@ import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
+import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
+import { buildMetering } from './metering.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
 export interface Foundations {
@@ -41,6 +49,7 @@ export interface Foundations {
   readonly live: LiveStores;
   readonly mailer: Mailer;
   readonly provider: UpstreamProvider;
+  readonly prices: Prices;
   readonly bots: BotDetector;
   readonly events: Events;
   readonly metrics: Metrics;
@@ -59,7 +68,8 @@ export type Service = Awaited<ReturnType<typeof buildService>>;
  * @throws Unavailable when the database is away
  */
 export async function buildService(on: Foundations) {
-  const { config, clock, database, stores, live, mailer, provider, bots, events, metrics, onError, publicUrl } = on;
+  const { config, clock, database, stores, live, mailer, provider, prices, bots, events, metrics, onError, publicUrl } =
+    on;
   const { bus, slots, sockets, windows } = live;
   const installationKey = await stores.installation.secret('subjects');
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
@@ -111,6 +121,48 @@ export async function buildService(on: Foundations) {
   const { heartbeatIntervalSec } = config;
 
   const edge = createEdgeLimits(windows, config.edge);
+  const tickets = new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec });
+  const issueTicket = (sessionId: string, atMs: number) => tickets.issue(sessionId, atMs);
+  const issuers = createIssuers({
+    provider,
+    issueTicket,
+    maxDurationSec: config.voice.maxMinutes * 60,
+    events,
+    metrics,
+  });
+  const { metering, budgets, clientReports, reserveOf } = buildMetering({
+    config,
+    provider,
+    prices,
+    metrics,
+    events,
+    onError,
+    clock,
+    calendar,
+    sessions,
+    bus,
+    totalsOf,
+    ...ceilings,
+    ledger: stores.ledger,
+    holds: stores.holds,
+    setups: stores.sessionSetups,
+    calls: stores.calls,
+  });
+  const heldCalls = wireCalls({
+    config,
+    provider,
+    stores,
+    setups: stores.sessionSetups,
+    live,
+    sessions,
+    metering,
+    budgets,
+    clock,
+    events,
+    metrics,
+    onError,
+  });
+  const calls: Calls = heldCalls ?? new NoCalls(stores.calls);
 
   const features = {
     sessions,
@@ -122,6 +174,7 @@ export async function buildService(on: Foundations) {
     totalsOf,
     isKeyRevoked: (tenantId: string, keyId: string) => directory.isRevoked(tenantId, keyId),
     widgetTokensPerMinute: config.widgetTokensPerMinute,
+    clientReports,
     origins,
   };
   const hub = new Hub({
@@ -143,6 +196,8 @@ export async function buildService(on: Foundations) {
       ...features,
       counters: stores.counters,
       keySlots: stores.keySlots,
+      holds: stores.holds,
+      reserveOf,
       ledger: stores.ledger,
       replays: stores.replays,
       history: stores.history,
@@ -150,11 +205,17 @@ export async function buildService(on: Foundations) {
       events,
       metrics,
       provider,
+      callModeOf: createCallModes(config.calls.mode, provider),
+      setups: stores.sessionSetups,
+      issuers,
+      tickets,
+      calls,
       bots,
       slots,
       bus,
       clock,
       publicUrl,
+      callMode: config.calls.mode,
       limits: config.callers,
       requireOrigin: config.requireOriginForWidgets,
       requireLogin: config.requireAuthForSession,
@@ -186,5 +247,5 @@ export async function buildService(on: Foundations) {
     () => sessions.recovery.writer.size,
   );
 
-  return { ...features, calendar, handle, hub, stores };
+  return { ...features, calendar, calls, heldCalls, tickets, handle, hub, metering, budgets, stores };
 }

@@ -10,6 +10,8 @@ const CHUNKS_A_ROUND = 100;
 /** Idempotency keys of usage reports are remembered for a day, in whatever time zone; no session lasts longer. */
 const REPORT_DAYS = 2;
 const LOGIN_DAYS = 30;
+/** A session ends at most so long after it was created; what it was created with stays as long as the session is kept. */
+const SESSION_DAYS = 2;
 
 export interface RetentionDeps {
   readonly retention: Retention;
@@ -31,13 +33,23 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('challenges', daysAgo(1)),
     () => retention.deleteSome('logins', daysAgo(LOGIN_DAYS)),
     () => retention.deleteSome('replays', at),
+    () => retention.deleteSome('callTickets', at),
+    () => retention.deleteSome('liveNodes', daysAgo(1)),
     () => retention.deleteSome('usageKeys', daysAgo(REPORT_DAYS)),
     () => retention.deleteSome('usageSessions', daysAgo(REPORT_DAYS)),
+    () => retention.deleteSome('usageHolds', at),
   ];
-  if (days.sessions > 0) steps.push(() => retention.deleteSome('sessions', daysAgo(days.sessions)));
+  if (days.sessions > 0)
+    steps.push(
+      () => retention.deleteSome('sessions', daysAgo(days.sessions)),
+      () => retention.deleteSome('sessionSetups', daysAgo(days.sessions + SESSION_DAYS)),
+      () => retention.deleteSome('calls', daysAgo(days.sessions)),
+    );
   if (days.usage > 0)
     steps.push(
       () => retention.deleteSome('usageEntries', daysAgo(days.usage)),
+      // Not before the entries: a meter says what its entries are the differences of.
+      () => retention.deleteSome('callMeters', daysAgo(Math.max(days.usage, REPORT_DAYS))),
       () => retention.deleteTotals(calendar(daysAgo(days.usage)).day),
     );
   if (days.audit > 0) steps.push(() => retention.deleteSome('audit', daysAgo(days.audit)));

@@ -6,7 +6,7 @@ import { createInProcessStores } from '../stores/in-process.ts';
 import type { CommandBus, LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import { dueAt, longestMs, slotUntilMs } from '../voice/deadlines.ts';
+import { dueAt, longestMs, slotHolders } from '../voice/deadlines.ts';
 
 export interface LiveDeps {
   readonly history: VoiceHistory;
@@ -49,12 +49,6 @@ export async function openLiveStores({ redisUrls, redisPrefix, voice }: Config, 
     onError,
     onEdgeLocal: events.edgeLocal,
     onEdgeShared: events.edgeShared,
-    async slotHolders(subject) {
-      const records = await history.activeOf(subject);
-      return records.flatMap((record) => {
-        const leaseUntilMs = slotUntilMs(record, voice);
-        return leaseUntilMs === undefined ? [] : [{ holder: record.id, leaseUntilMs }];
-      });
-    },
+    slotHolders: async (subject) => slotHolders(await history.activeOf(subject), voice),
   });
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Trace } from '../actors/host.ts';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
-import { Unavailable } from '../kernel/errors.ts';
-import { ifAway } from '../kernel/if-away.ts';
+import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
 import type { Mailer, ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';

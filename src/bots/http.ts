@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { postJson, PostFailure } from '../kernel/post-json.ts';
+import { PostFailure } from '../kernel/post.ts';
+import { postJson } from '../kernel/post-json.ts';
 import type { BotDetector, Evidence, Verdict } from './contract.ts';
 import { heuristicDetector } from './heuristic.ts';
 

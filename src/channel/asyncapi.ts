@@ -24,6 +24,7 @@ const requests: Readonly<Record<ClientFrameName, { summary: string; answers: rea
 const pushes = {
   state: 'The session has changed its state',
   warning: 'The session ends soon, or a daily total nears its ceiling',
+  call: 'The call of a brokered session is open, its agent speaks or listens, or it is over',
   ended: `The session is over; the socket closes with ${closeCode.sessionOver}`,
   error: 'A frame that was not understood, or a fault; the third bad frame closes the socket',
 } as const satisfies Partial<Record<ServerFrameName, string>>;

@@ -19,8 +19,8 @@ export class FrameBudget {
    */
   spend(fullAtMs: number, atMs: number): number | undefined {
     const next = (this.isFull(fullAtMs, atMs) ? atMs : fullAtMs) + this.#frameMs;
-    // A thousandth of a frame for what rounding adds up to.
-    return next - atMs > this.#burstMs + this.#frameMs / 1000 ? undefined : next;
+    // So little of a frame, less than a millisecond for any rate, for what rounding adds up to.
+    return next - atMs > this.#burstMs + this.#frameMs / 100_000 ? undefined : next;
   }
 
   /** Whether nothing of a bucket is spent. More than a whole one cannot be: then the clock was turned back, and the bucket counts as full. */

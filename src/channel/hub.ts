@@ -2,7 +2,7 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { Bus, BusMessage } from '../stores/bus/contract.ts';
-import type { Leases } from '../stores/slots/contract.ts';
+import type { NodeLeases } from '../stores/slots/contract.ts';
 import { SocketBudgets } from './socket-budgets.ts';
 import { toldState } from './answers.ts';
 import type { ConnectionContext } from './connection-context.ts';
@@ -19,7 +19,7 @@ const PAGE = 1000;
 export interface HubDeps extends ChannelDeps {
   readonly bus: Bus;
   /** The sockets of each session, over all nodes. */
-  readonly sockets: Leases;
+  readonly sockets: NodeLeases;
   /** Sockets that an address may have at once on this node (MAX_SOCKETS_PER_IP). */
   readonly maxSocketsPerAddress: number;
   /** Frames that the sockets of a session may send at once, and how many a minute they get back. */
@@ -64,7 +64,9 @@ export class Hub implements ConnectionContext<Connection> {
         this.#moved?.add(message.sessionId);
         for (const connection of this.#of(message.sessionId)) connection.push(message.state, message.endReason);
       }
+      if (message.type === 'call.told') this.#tellOfCall(message);
       if (message.type === 'quota.neared') this.#warnOfQuota(message);
+      if (message.type === 'quota.ending') this.#warnOfEnd(message);
     });
   }
 
@@ -165,6 +167,17 @@ export class Hub implements ConnectionContext<Connection> {
     if (endReason === null && moved.has(id)) return;
     const state = endReason === null ? toldState(record, this.deps.clock.now(), this.deps) : 'ended';
     for (const connection of this.#of(id)) connection.push(state, endReason);
+  }
+
+  #tellOfCall({ sessionId, callId: call, event }: Extract<BusMessage, { type: 'call.told' }>): void {
+    for (const connection of this.#of(sessionId))
+      if (connection.record !== undefined) connection.send({ type: 'call', event, call });
+  }
+
+  #warnOfEnd({ sessionId, endsAtMs }: Extract<BusMessage, { type: 'quota.ending' }>): void {
+    const secondsLeft = Math.max(0, Math.ceil((endsAtMs - this.deps.clock.now()) / 1000));
+    for (const connection of this.#of(sessionId))
+      if (connection.record !== undefined) connection.send({ type: 'warning', reason: 'quota', secondsLeft });
   }
 
   /** Each session's clients are warned at the shares of its own key's ceiling. */

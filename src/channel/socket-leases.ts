@@ -1,13 +1,16 @@
 import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
-import type { Leases } from '../stores/slots/contract.ts';
+import type { NodeLeases } from '../stores/slots/contract.ts';
 import type { SocketBudget, SocketBudgets } from './socket-budgets.ts';
 
 /** Sockets that a session may have at once, over all nodes. */
 export const MAX_SOCKETS = 4;
 
-/** For so long the places of a node that died are held. */
+/** For so long a node that says nothing more counts as alive; then its places are free. */
+const ALIVE_MS = 6000;
+const SAY_ALIVE_MS = 2000;
+/** For so long a place is held that a node could not free, because the store was away. */
 const LEASE_MS = 90_000;
 const RENEW_MS = 30_000;
 /** Renewals of one tick, so that sockets that came together do not keep Redis busy together. */
@@ -22,18 +25,19 @@ export interface SocketLease {
 
 /**
  * The places that sockets take in their sessions: counted here, so that a node by itself never has too many, and leased in a store that
- * all nodes share. While that is away each node counts for itself.
+ * all nodes share, where they count while this node is alive. While that is away each node counts for itself.
  */
 export class SocketLeases {
   readonly #budgets: SocketBudgets;
-  readonly #leases: Leases;
+  readonly #leases: NodeLeases;
   readonly #onError: (error: unknown) => void;
   readonly #node = randomId();
+  #saidAliveAtMs = -Infinity;
   #taken = 0;
   /** In the order of their renewals. */
   readonly #held = new Set<SocketLease>();
 
-  constructor(budgets: SocketBudgets, leases: Leases, onError: (error: unknown) => void) {
+  constructor(budgets: SocketBudgets, leases: NodeLeases, onError: (error: unknown) => void) {
     this.#budgets = budgets;
     this.#leases = leases;
     this.#onError = onError;
@@ -44,8 +48,9 @@ export class SocketLeases {
     const budget = this.#budgets.enter(sessionId);
     if (budget === undefined) return undefined;
     this.#taken += 1;
-    const lease: SocketLease = { budget, holder: `${this.#node}:${this.#taken}`, renewedAtMs: at };
+    const lease: SocketLease = { budget, holder: `node:${this.#node}:${this.#taken}`, renewedAtMs: at };
     this.#held.add(lease);
+    this.#sayAlive(at);
     const taking = this.#leases.take(sessionId, lease.holder, MAX_SOCKETS, at + LEASE_MS, at);
     const taken = taking instanceof Promise ? taking.catch((fault: unknown) => this.#note(fault)) : taking;
     return andThen(taken, (isFree) => {
@@ -60,8 +65,9 @@ export class SocketLeases {
     this.#settle(this.#leases.free(lease.budget.name, lease.holder));
   }
 
-  /** Moves on the leases that are due for it; call it about every second. */
+  /** Says that this node is alive, and moves on the leases that are due for it; call it about every second. */
   renew(at: number): void {
+    if (this.#held.size > 0) this.#sayAlive(at);
     let left = RENEWED_AT_ONCE;
     for (const lease of this.#held) {
       if (left === 0 || at - lease.renewedAtMs < RENEW_MS) return;
@@ -71,6 +77,12 @@ export class SocketLeases {
       this.#held.add(lease);
       this.#settle(this.#leases.renew(lease.budget.name, lease.holder, at + LEASE_MS));
     }
+  }
+
+  #sayAlive(at: number): void {
+    if (Math.abs(at - this.#saidAliveAtMs) < SAY_ALIVE_MS) return;
+    this.#saidAliveAtMs = at;
+    this.#settle(this.#leases.keepAlive(this.#node, at + ALIVE_MS));
   }
 
   #settle(work: Eventually<void>): void {

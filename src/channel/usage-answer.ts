@@ -21,7 +21,7 @@ export interface UsageAnswer {
  */
 export async function answerUsage(
   attached: VoiceRecord,
-  { id, tokens, dollars }: Extract<ClientFrame, { type: 'usage' }>,
+  { id, tokens, dollars, response }: Extract<ClientFrame, { type: 'usage' }>,
   address: string,
   atMs: number,
   deps: ChannelDeps,
@@ -36,11 +36,9 @@ export async function answerUsage(
   const record = (await deps.sessions.find(attached.id)) ?? attached;
   const { endReason } = record;
   const who = await subjectOfSession(record, false, atMs, deps);
-  const result =
-    who instanceof Refusal
-      ? who
-      : await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey: id, atMs }, deps);
-  if (!(result instanceof Refusal)) return { answer: { type: 'usage', id, usage: result }, endReason };
+  const report = { tokens, microDollars: toMicroDollars(dollars), idempotencyKey: id, response, atMs };
+  const result = who instanceof Refusal ? who : await reportUsage(who, report, deps);
+  if (!(result instanceof Refusal)) return { answer: { type: 'usage', id, ...result }, endReason };
   const { code } = result;
   if (code === 'SESSION_DURATION_EXCEEDED') return { answer: undefined, endReason };
   deps.events.refused(code, 'usage frame', undefined, result.error);

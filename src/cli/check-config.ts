@@ -3,15 +3,21 @@ import { ConfigError } from '../../config/config-error.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
+import { createCallModes, requireBrokering, requireBrokeringOf } from '../app/call-mode.ts';
+import { openProvider } from '../upstream/select.ts';
 import { liveEngineOf } from '../app/stores.ts';
+import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
+import { readPrices } from '../metering/prices.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { requireAdmins } from '../tenants/admins.ts';
 import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
+import { describeEnforcement } from '../upstream/enforcement.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 /**
- * `check-config`: prints all that is wrong with the environment and the tenants file, or the settings in effect without a secret.
+ * `check-config`: prints all that is wrong with the environment, the tenants file and the prices, or the settings in effect without a secret.
  * It connects to nothing.
  * @returns 0, or 78 when something is wrong
  */
@@ -22,16 +28,29 @@ export async function run(_args: readonly string[], { out, err, env }: Terminal)
   const tenants = await readTenantsFile(file, 0).catch(keep);
   if (config instanceof Error) err.write(`${config.message}\n`);
   if (tenants instanceof Error) err.write(`${tenants.message}\n`);
-  if (config instanceof Error || tenants instanceof Error) return exitCode.config;
+  const prices = attempt(() => readPrices(env['PRICES_FILE']?.trim() || undefined));
+  if (prices instanceof Error) err.write(`${prices.message}\n`);
+  if (config instanceof Error || tenants instanceof Error || prices instanceof Error) return exitCode.config;
   const served = config.mode === 'production' ? withoutDemo(tenants, config.publicUrl) : tenants;
-  const fault = config.needsAdmins ? attempt(() => requireAdmins(served, file)) : undefined;
+  const provider = await openProvider(config.upstream, config.mode);
+  const fault = attempt(() => {
+    if (config.needsAdmins) requireAdmins(served, file);
+    requireBrokering(config, provider);
+    requireBrokeringOf(served, file, provider);
+    requirePrices(served, file, prices, config);
+  });
   if (fault instanceof Error) {
     err.write(`${fault.message}\n`);
     return exitCode.config;
   }
-  out.write(
-    `${[...listSettings(env), '', ...describeParts(config), ...describeTenants(config, tenants, served)].join('\n')}\n`,
-  );
+  const lines = [
+    ...listSettings(env),
+    '',
+    ...describeParts(config, provider),
+    ...describeTenants(config, tenants, served),
+    ...findShutdowns(served, prices, Date.now()).map((warning) => `warning: ${warning}`),
+  ];
+  out.write(`${lines.join('\n')}\n`);
   return exitCode.ok;
 }
 
@@ -69,16 +88,29 @@ function maskAddress(text: string): string {
   return `${protocol}//${user}${host}${search === '' ? '' : '?***'}`;
 }
 
-function describeParts(config: Config): string[] {
-  const { provider } = config.upstream;
+function describeParts(config: Config, provider: UpstreamProvider): string[] {
   const { name, variable } = liveEngineOf(config);
   return [
     `mode: ${config.mode}`,
     `storage: ${config.databaseUrl === undefined ? `embedded PostgreSQL in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'}`,
     `live registry: ${variable === undefined ? name : `${name} (${variable})`}`,
     `mail: ${config.mail.server === undefined ? 'development mailbox' : 'SMTP (SMTP_URL)'}`,
-    `provider: ${provider === 'local' ? 'local (simulated)' : provider}`,
+    `provider: ${provider.simulated ? `${provider.name} (simulated)` : provider.name}`,
+    ...describeCalls(config, provider),
     `bot protection: ${config.bots.provider}`,
+  ];
+}
+
+/** What is enforced of calls, unless a key or an agent chooses another mode. */
+function describeCalls(config: Config, provider: UpstreamProvider): string[] {
+  const mode = createCallModes(config.calls.mode, provider)(undefined);
+  const { opens, end, cap, meter, lock } = describeEnforcement(provider.capabilities, mode);
+  return [
+    `calls (${mode}): opened by ${opens}`,
+    `  the end of a session ends them: ${end}`,
+    `  what bounds them: ${cap}`,
+    `  who tells their cost: ${meter}`,
+    `  whether the page is kept from changing them: ${lock}`,
   ];
 }
 

@@ -3,6 +3,7 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import { callMode, type CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { KeyTotals, WidgetKey } from '../stores/tenants/contract.ts';
 import { issueKey, listKeys, revokeKey, type KeyDeps } from '../tenants/keys.ts';
@@ -34,9 +35,10 @@ class UsageError extends Error {}
 /** How the commands are called, and what for. */
 export const keyCommands = [
   {
-    usage: 'keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--totals LIST] [--json]',
+    usage:
+      'keys issue --tenant T --site S --origin O [--label L] [--agents A,B] [--pinned] [--call MODE] [--totals LIST] [--json]',
     meaning:
-      'issues a widget key; --agents allows only these agents, --pinned no overrides of what they are, --totals sets what all its visitors may use together',
+      'issues a widget key; --agents allows only these agents, --pinned no overrides of what they are, --call is direct or brokered, --totals sets what all its visitors may use together',
   },
   { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
   {
@@ -96,7 +98,7 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 
 function readIssue(args: string[]): Command {
-  const names = { tenant: text, site: text, origin: text, label: text, agents: text, totals: text };
+  const names = { tenant: text, site: text, origin: text, label: text, agents: text, call: text, totals: text };
   const { values } = parseArgs({ args, options: { ...names, pinned: flag, json: flag } });
   const request = {
     tenantId: need(values.tenant, 'tenant'),
@@ -105,9 +107,16 @@ function readIssue(args: string[]): Command {
     label: values.label,
     agents: values.agents?.split(',').flatMap((agent) => agent.trim() || []),
     allowOverrides: !values.pinned,
+    call: readCall(values.call),
     totals: values.totals === undefined ? usualTotals : readTotals(values.totals),
   };
   return { asJson: values.json, work: (deps) => issueKey(request, { actor: 'cli' }, deps) };
+}
+
+function readCall(mode: string | undefined): CallMode | undefined {
+  const { data, success } = callMode.optional().safeParse(mode);
+  if (!success) throw new UsageError(`--call is "${mode}", and not direct or brokered`);
+  return data;
 }
 
 /** Names and amounts are checked with the other fields of the key. */

@@ -45,6 +45,9 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
     `  Live registry   ${parts.registry}`,
     `  Mail            ${parts.mail}`,
     `  Provider        ${parts.provider}`,
+    ...(config.calls.mode === 'direct' && config.upstream.provider !== 'local'
+      ? ['  Calls           direct: ends and usage are advisory (check-config tells more)']
+      : []),
     ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),
     ...(notes.length === 0 ? [] : ['', '  Not fit for production:', ...notes.map((note) => `    - ${note}`)]),
     '',

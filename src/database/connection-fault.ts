@@ -4,6 +4,9 @@ import { Unavailable } from '../kernel/errors.ts';
 /** The embedded database's worker is gone; used like a system error code. */
 export const EMBEDDED_GONE = 'EMBEDDED_GONE';
 
+/** A call was given up, because nothing came in time; used like a system error code. */
+export const NO_ANSWER = 'NO_ANSWER';
+
 /** Codes of the driver and of the operating system that mean "no conversation with the server". */
 const connectionCodes: ReadonlySet<string> = new Set([
   EMBEDDED_GONE,
@@ -75,6 +78,23 @@ export function isConnectionFault(error: unknown): boolean {
 /** True when no connection could be made in time although something may listen there. */
 export function isConnectTimeout(error: unknown): boolean {
   return codeOf(error) === 'CONNECT_TIMEOUT';
+}
+
+/** What a server that starts, stops or has more to do than it can may say or do; a server that is not there does not. */
+const earlyCodes: ReadonlySet<string> = new Set([
+  NO_ANSWER,
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'ECONNRESET',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+]);
+
+/** True for `Unavailable` of a database that is there, and may well serve in a moment. */
+export function isTooEarly(error: unknown): boolean {
+  return error instanceof Unavailable && earlyCodes.has(codeOf(error.cause)) && !isTlsFault(error.cause);
 }
 
 /** True when a connection died under its work. */

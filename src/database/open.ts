@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Database } from './database.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { openExternal } from './external.ts';
+import { awaitFirstAnswer } from './first-answer.ts';
 
 /** Where the database is, in the configuration's words. */
 export interface DatabasePlace {
@@ -10,11 +11,17 @@ export interface DatabasePlace {
 }
 
 /**
- * The database of the configuration: the one at DATABASE_URL, else the embedded one in DATA_DIR.
- * @throws DirectoryInUse, UnusableDirectory for an embedded one
+ * The database of the configuration, which has answered: the one at DATABASE_URL, else the embedded one in DATA_DIR.
+ * @throws DirectoryInUse, UnusableDirectory for an embedded one; Unavailable for one that does not answer
  */
 export async function openDatabase({ databaseUrl, dataDir }: DatabasePlace): Promise<Database> {
-  return databaseUrl === undefined
-    ? openEmbedded({ directory: join(dataDir, 'postgres') })
-    : openExternal({ url: databaseUrl });
+  if (databaseUrl === undefined) return openEmbedded({ directory: join(dataDir, 'postgres') });
+  const database = openExternal({ url: databaseUrl });
+  try {
+    await awaitFirstAnswer(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }

@@ -5,6 +5,7 @@ import {
   isConnectionLost,
   isConnectTimeout,
   isReadOnly,
+  NO_ANSWER,
   translateFault,
 } from './connection-fault.ts';
 import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
@@ -130,7 +131,7 @@ export class Pool implements Database {
     generation.active += 1;
 
     return new Promise<T>((resolve, reject) => {
-      const refuse = (ms: number): void => reject(new Unavailable('database', new Error(`no answer within ${ms} ms`)));
+      const refuse = (ms: number): void => reject(new Unavailable('database', noAnswer(ms)));
       const callOffImpatience = generation.isSilent ? deadline(SILENT_MS, () => refuse(SILENT_MS)) : undefined;
       const callOff = deadline(attempt.deadlineMs, () => {
         overdue = true;
@@ -188,4 +189,8 @@ export class Pool implements Database {
     this.#retiring.add(ended);
     void ended.finally(() => this.#retiring.delete(ended));
   }
+}
+
+function noAnswer(ms: number): Error {
+  return Object.assign(new Error(`no answer within ${ms} ms`), { code: NO_ANSWER });
 }

@@ -4,8 +4,8 @@ import { isIP, type BlockList } from 'node:net';
  * The client's address: the peer's, or behind trusted proxies the right-most untrusted hop of X-Forwarded-For
  * (docs/contract.md, section 1.2, TRUST_PROXY). A hop that is no address ends the walk at the last one that was believed.
  */
-export function clientAddress(peer: string, forwardedFor: string | undefined, trusted: BlockList): string {
-  if (forwardedFor === undefined || !isTrusted(peer, trusted)) return peer;
+export function clientAddress(peer: string, forwardedFor: string, trusted: BlockList): string {
+  if (!isTrusted(peer, trusted)) return peer;
   const hops = forwardedFor.split(',');
   let believed = peer;
   for (let i = hops.length - 1; i >= 0; i -= 1) {
@@ -38,16 +38,4 @@ function withoutPort(hop: string): string {
   if (bracketed !== null) return bracketed[1] ?? '';
   const [host = '', ...rest] = hop.split(':');
   return rest.length === 1 ? host : hop;
-}
-
-/** The scope of the per-IP window: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
-export function addressScope(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros =
-    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  const groups = [...left, ...zeros, ...right].slice(0, 4);
-  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
 }

@@ -50,6 +50,11 @@ const replyHeaders = {
     schema: { type: 'integer' },
     example: 1_893_456_060,
   },
+  Location: {
+    description: 'The path of what was made.',
+    schema: { type: 'string' },
+    example: '/api/realtime/calls/call_kX2vQ9mB4tYw7nLcR1sZ0A',
+  },
   'Retry-After': { description: "Seconds to wait; the body's `retryAfter`.", schema: { type: 'integer' }, example: 30 },
 } as const satisfies Record<string, ZodOpenApiHeaderObject>;
 
@@ -98,6 +103,11 @@ export function describeRoutes(routes: readonly Route[], version: string, server
             name: 'tenant_session',
             description: 'A console login; set by /api/auth/otp/verify.',
           },
+          ticket: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The client secret of a brokered session; it opens one call.',
+          },
           service: { type: 'http', scheme: 'bearer', description: 'One of SERVICE_TOKENS, for trusted back ends.' },
         },
         headers: replyHeaders,
@@ -118,7 +128,7 @@ const open: CreateDocumentOptions = {
 };
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const { operationId, summary, description, tag, credentials, params, query, headers, body, bodyExample } = route;
+  const { operationId, summary, description, tag, credentials, params, query, headers } = route;
   return {
     operationId: operationId ?? route.path,
     summary,
@@ -130,16 +140,19 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ...(query === undefined ? {} : { query }),
       ...(headers === undefined ? {} : { header: headers }),
     },
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: !body.safeParse(undefined).success,
-            content: { 'application/json': { schema: body, example: bodyExample } },
-          },
-        }),
+    ...requestBodyOf(route),
     responses: responsesOf(route),
   };
+}
+
+function requestBodyOf({ body, bodyExample, text }: Route): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  if (text !== undefined) {
+    const content = { [text.contentType]: { schema: z.string(), example: text.example } };
+    return { requestBody: { required: true, content } };
+  }
+  if (body === undefined) return {};
+  const content = { 'application/json': { schema: body, example: bodyExample } };
+  return { requestBody: { required: !body.safeParse(undefined).success, content } };
 }
 
 function responsesOf(route: Route): ZodOpenApiResponsesObject {
@@ -163,7 +176,7 @@ function refusalsOf(route: Route): Set<Code> {
     // A header that must be single and came twice.
     'INVALID_REQUEST',
     ...route.refusals,
-    ...(route.body === undefined ? [] : bodyCodes),
+    ...(route.body === undefined && route.text === undefined ? [] : bodyCodes),
     ...(route.window !== 'none' ? (['RATE_LIMIT_EXCEEDED'] as const) : []),
     'INTERNAL_ERROR',
   ]);
@@ -217,6 +230,7 @@ function exampleOf(code: Code): Refusal {
 
 function headersOf(route: Route, status: number): Record<string, { $ref: string }> {
   const names: ReplyHeader[] = ['X-Request-Id'];
+  if (status === 201) names.push('Location');
   if (route.window !== 'none') names.push(...rateHeaders);
   if (status === 429 || status === 503) names.push('Retry-After');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -1,5 +1,7 @@
 import type { Eventually } from '../kernel/eventually.ts';
+import type { Refusal } from '../protocol/refusal.ts';
 import { refusalOfFault } from './error-reply.ts';
+import { invalid } from './invalid-request.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
 import type { RequestContext, Step } from './request-context.ts';
 import type { Result } from './route.ts';
@@ -21,12 +23,13 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
   const { countAddress, countUser } = createLimits(deps);
   const steps: readonly Step[] = [
     countAddress,
-    createLogin(deps),
+    refuseRepeatedHeaders,
+    only(bringsCredentials, createLogin(deps)),
     countUser,
-    createMethodCheck(deps),
+    only(({ route }) => route === undefined, createMethodCheck(deps)),
     readBody,
-    createOriginCheck(deps),
-    createOperatorCheck(deps),
+    only(mayChangeByCookie, createOriginCheck(deps)),
+    only(({ access }) => access === 'operator', createOperatorCheck(deps)),
     handle,
   ];
   const answer = createAnswer(deps);
@@ -64,6 +67,26 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
       return answerFault(x, fault);
     }
   };
+}
+
+/** The step for those requests that it concerns; all others pass it by. */
+function only(concerns: (x: RequestContext) => boolean, step: Step): Step {
+  return (x) => (concerns(x) ? step(x) : undefined);
+}
+
+function refuseRepeatedHeaders({ request: { duplicates } }: RequestContext): Refusal | undefined {
+  if (duplicates.length === 0) return undefined;
+  return invalid(`The header ${duplicates.join(', ')} came more than once; send it once.`, 'headers');
+}
+
+/** What is public is the same for everybody, and a socket waits for nobody (see `Route.kind`): for both the caller stays unknown. */
+function bringsCredentials({ access, kind, request: { headers } }: RequestContext): boolean {
+  if (access === 'public' || kind === 'socket') return false;
+  return headers['cookie'] !== undefined || headers['authorization'] !== undefined;
+}
+
+function mayChangeByCookie({ request, login, route }: RequestContext): boolean {
+  return request.method === 'POST' && (login !== undefined || route?.cookie === 'set');
 }
 
 function handle(x: RequestContext): Eventually<Result | undefined> {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { clip } from '../kernel/clip.ts';
+import { clip } from '../kernel/text.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
 import { fieldsInWords, invalidFields } from './invalid-request.ts';

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ifAway } from '../kernel/if-away.ts';
+import { ifAway } from '../kernel/errors.ts';
 import { MAX_KEY, MIN_CREATE_KEY } from '../protocol/idempotency.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Claim, Found, Replays } from '../stores/replays/contract.ts';

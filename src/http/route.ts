@@ -61,6 +61,14 @@ export type Access = 'public' | 'proof' | 'console' | 'operator';
  */
 export type AddressWindow = 'api' | 'page' | 'none';
 
+/** What a body is that is no JSON. */
+export interface TextBody {
+  readonly contentType: string;
+  readonly maxBytes: number;
+  /** For the documentation. */
+  readonly example: string;
+}
+
 /** A route is data: router, validation and OpenAPI come from the same list. */
 export interface Route<B = unknown> {
   /**
@@ -83,6 +91,8 @@ export interface Route<B = unknown> {
   readonly window: AddressWindow;
   /** Where it takes undefined, the body may be left out. */
   readonly body?: z.ZodType<B>;
+  /** In the place of `body`: a body that is a text as it is, in UTF-8, of one content type. */
+  readonly text?: TextBody;
   /** A body as a caller may send it, for the documentation. */
   readonly bodyExample?: z.input<z.ZodType<B>>;
   /** Documents the parameters of the path, in their order. */
@@ -110,7 +120,7 @@ export interface Route<B = unknown> {
    * What may prove the caller beside the body, each by itself, for the documentation; `none` where the body or nothing does. By default a
    * login or a service token where operators have access, else nothing.
    */
-  readonly credentials: readonly ('none' | 'cookie' | 'service')[];
+  readonly credentials: readonly ('none' | 'cookie' | 'service' | 'ticket')[];
   /** Whether its answer sets or clears the console cookie, also without a login: then no foreign page may ask for it. */
   readonly cookie: 'read' | 'set';
   /** Whether a body proves its caller, so that it does not use the login that may come along. Where access is `proof` every body does. */

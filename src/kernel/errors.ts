@@ -10,3 +10,15 @@ export class Unavailable extends Error {
     this.dependency = dependency;
   }
 }
+
+/**
+ * What a `catch` needs that has another way: answers with `otherwise` where the dependency is away, and goes on throwing every other
+ * fault.
+ * @param dependency any, when none is named
+ */
+export function ifAway<T>(otherwise: () => T, dependency?: Dependency): (fault: unknown) => T {
+  return (fault) => {
+    if (fault instanceof Unavailable && (dependency ?? fault.dependency) === fault.dependency) return otherwise();
+    throw fault;
+  };
+}

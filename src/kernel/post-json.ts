@@ -1,89 +1,29 @@
-export interface JsonPost {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+import { post, type Post, type PostReply } from './post.ts';
+
+export interface JsonPost extends Omit<Post, 'body'> {
   readonly body: unknown;
-  /** Milliseconds until the last byte of the reply. */
-  readonly timeoutMs: number;
-  readonly maxReplyBytes: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
-export interface JsonReply {
-  readonly status: number;
-  readonly headers: Headers;
+export interface JsonReply extends Omit<PostReply, 'text'> {
   /** `undefined` when the body is not JSON. */
   readonly body: unknown;
 }
 
-export type PostFailureKind = 'timeout' | 'unreachable' | 'too_large';
-
-/** The reply did not come. `detail` is a system error code at most: errors of the HTTP client may quote headers. */
-export class PostFailure extends Error {
-  readonly kind: PostFailureKind;
-  readonly detail: string | undefined;
-
-  constructor(kind: PostFailureKind, detail?: string) {
-    super(detail === undefined ? kind : `${kind}: ${detail}`);
-    this.name = 'PostFailure';
-    this.kind = kind;
-    this.detail = detail;
-  }
+/** A `post` of JSON that is answered by JSON. @throws PostFailure */
+export async function postJson(json: JsonPost): Promise<JsonReply> {
+  const { status, headers, text } = await post({
+    ...json,
+    headers: { accept: 'application/json', 'content-type': 'application/json', ...json.headers },
+    body: JSON.stringify(json.body),
+  });
+  return { status, headers, body: parseJson(text) };
 }
 
-/**
- * One POST with a deadline for the whole exchange and a bound on the reply. Redirects are not followed: whoever can redirect would
- * receive the credentials; the caller sees the 3xx.
- * @throws PostFailure
- */
-export async function postJson(post: JsonPost): Promise<JsonReply> {
-  const abort = new AbortController();
-  const giveUp = () => abort.abort();
-  const timer = setTimeout(giveUp, post.timeoutMs);
-  post.signal?.addEventListener('abort', giveUp);
-  if (post.signal?.aborted) giveUp();
-  try {
-    const response = await fetch(post.url, {
-      method: 'POST',
-      headers: { accept: 'application/json', 'content-type': 'application/json', ...post.headers },
-      body: JSON.stringify(post.body),
-      redirect: 'manual',
-      signal: abort.signal,
-    });
-    const text = await readBounded(response, post.maxReplyBytes);
-    return { status: response.status, headers: response.headers, body: parseJson(text) };
-  } catch (error) {
-    if (error instanceof PostFailure) throw error;
-    throw abort.signal.aborted ? new PostFailure('timeout') : new PostFailure('unreachable', systemCode(error));
-  } finally {
-    clearTimeout(timer);
-    post.signal?.removeEventListener('abort', giveUp);
-  }
-}
-
-async function readBounded(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early cancels the stream, and with it the connection.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new PostFailure('too_large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseJson(text: string): unknown {
+/** @returns `undefined` for what is not JSON */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-/** Such as ECONNREFUSED, however deep in the causes it is. */
-function systemCode(error: unknown): string | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
-  }
-  return undefined;
 }

@@ -1,4 +1,4 @@
-import { clip } from './clip.ts';
+import { clip } from './text.ts';
 
 export interface Unstorable {
   /** Names and indexes that lead to the text, cut short where they are long. */

@@ -55,6 +55,18 @@ export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits
   };
 }
 
+/** The scope of the per-IP window: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
+export function addressScope(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
+}
+
 /** Names the fields, because this runs for every request and a spread costs several times as much. */
 export function withLimit({ allowed, remaining, resetAtMs }: WindowCount, limit: number): EdgeCount {
   return { allowed, remaining, resetAtMs, limit };

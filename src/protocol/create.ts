@@ -1,11 +1,27 @@
 import { z } from 'zod';
 import { agentSettings } from './agent.ts';
+import { callTerms } from './call.ts';
 import { email } from './email.ts';
 import { heartbeatInterval } from './heartbeat.ts';
 import { sessionLimits } from './session.ts';
 import { text } from './values.ts';
 
 const { model, voice, tools, instructions } = agentSettings.shape;
+
+const MAX_PAIRS = 8;
+const MAX_METADATA_BYTES = 512;
+
+/** Notes of the creator's own, which operators see with the session. */
+export const metadata = z
+  .record(z.string().min(1), z.string())
+  .refine((pairs) => Object.keys(pairs).length <= MAX_PAIRS, `must be at most ${MAX_PAIRS} pairs`)
+  .refine(
+    (pairs) => Buffer.byteLength(Object.entries(pairs).flat().join('')) <= MAX_METADATA_BYTES,
+    `must be at most ${MAX_METADATA_BYTES} bytes in all, names and values together (as UTF-8)`,
+  )
+  .meta({ description: 'At most 8 pairs of texts, 512 bytes in all; nothing here acts on them' });
+
+export type Metadata = Readonly<z.infer<typeof metadata>>;
 
 /** The body of POST /api/session (docs/contract.md, section 5.1). */
 export const createRequest = z.object({
@@ -17,6 +33,7 @@ export const createRequest = z.object({
   tools,
   instructions,
   email: email.optional().meta({ description: 'Names the user, who then has limits of their own' }),
+  metadata: metadata.optional(),
 });
 
 export type CreateRequest = Readonly<z.infer<typeof createRequest>>;
@@ -36,6 +53,7 @@ export const createReply = z.object({
   client_secret: clientSecret,
   heartbeat: heartbeatInterval.extend({ url: z.string(), socketUrl: z.string() }),
   limits: sessionLimits,
+  call: callTerms,
 });
 
 export type CreateReply = z.infer<typeof createReply>;

@@ -1,3 +1,13 @@
+/** What the page says of the provider. */
+interface DemoProvider {
+  readonly name: string;
+  readonly simulated: boolean;
+  /** Whether it answers calls: opened by Switchboard, opened by the page, or not at all. */
+  readonly call: 'brokered' | 'token' | 'none';
+  /** Who tells what a call costs, where Switchboard opens it. */
+  readonly meter: 'events' | 'clock' | 'report-after' | 'none';
+}
+
 /** What the demo page must know before it can start: the reply of /demo/config.json. */
 export interface DemoConfig {
   /** Null where no demo key is left (production): then the page's address names one. */
@@ -6,5 +16,5 @@ export interface DemoConfig {
   readonly agentId: string | null;
   /** The only origin from which the key works. */
   readonly keyOrigin: string | null;
-  readonly provider: { readonly name: string; readonly simulated: boolean };
+  readonly provider: DemoProvider;
 }

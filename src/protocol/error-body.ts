@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import { endReason } from './session.ts';
 import { usage } from './usage.ts';
 
@@ -26,7 +27,9 @@ export type ErrorBody = Omit<z.infer<typeof errorBody>, 'details'> & {
 };
 
 /** Fields that some codes add; `userMessage` takes the place of the code's own. `retryAfter` is also sent as the header Retry-After. */
-export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code'>>>;
+export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code' | 'reason'>>> & {
+  readonly reason?: EndReason | undefined;
+};
 
 /** The part of it that every client understands. */
 export const refusalBody = errorBody

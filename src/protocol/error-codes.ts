@@ -28,7 +28,7 @@ export const ERROR_CODES = {
   },
   AUTH_REQUIRED: {
     status: 401,
-    meaning: 'no valid credential where one is needed',
+    meaning: 'no valid credential where one is needed; a ticket that is unknown, spent or over',
     userMessage: 'Please log in to continue.',
     example: { error: 'Log in to the console, or send a service token.' },
   },
@@ -95,7 +95,7 @@ export const ERROR_CODES = {
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    meaning: 'a body of more than 64 KiB',
+    meaning: 'a body of more than 64 KiB; an offer of more than 32 KiB',
     userMessage: 'This is too large to send.',
     example: { error: 'A body may have at most 64 KiB.' },
   },
@@ -124,6 +124,12 @@ export const ERROR_CODES = {
     meaning: 'a total of the day is used up',
     userMessage: "Today's limit is reached. Please come back tomorrow.",
     example: { error: "The day's tokens or dollars are used up." },
+  },
+  CALL_IN_PROGRESS: {
+    status: 409,
+    meaning: 'another call of the session is being opened at this moment',
+    userMessage: 'The conversation is being connected already. Please wait a moment.',
+    example: { error: 'Another call of this session is being opened; wait for its answer.' },
   },
   MAX_CONCURRENT_SESSIONS: {
     status: 429,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorBody } from './error-body.ts';
 import { heartbeatInterval, idleSec } from './heartbeat.ts';
 import { endReason, sessionLimits, sessionProof, sessionState, sessionView } from './session.ts';
-import { usage, usageAmounts } from './usage.ts';
+import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
 
 /** Named by the client, repeated in the answer. */
 const frameId = z.union([z.string().max(255), z.int()]);
@@ -14,6 +14,7 @@ export const clientFrames = {
   usage: z.object({
     type: z.literal('usage'),
     ...usageAmounts.shape,
+    response: reportedResponse.optional(),
     id: z
       .string()
       .min(1)
@@ -57,9 +58,14 @@ export const serverFrames = {
     session: sessionView,
     state: sessionState,
   }),
-  usage: z.object({ type: z.literal('usage'), id: z.string(), usage }),
+  usage: z.object({ type: z.literal('usage'), id: z.string(), usage, counted: uncounted }),
   state: z.object({ type: z.literal('state'), state: sessionState }),
   warning: z.object({ type: z.literal('warning'), ...warning.shape }),
+  call: z.object({
+    type: z.literal('call'),
+    event: z.enum(['ready', 'speaking', 'listening', 'over']),
+    call: z.string().meta({ description: 'The name of the call, as `Location` of its exchange has it' }),
+  }),
   ended: z.object({ type: z.literal('ended'), code, reason: endReason, userMessage, maxMinutes: z.int() }),
   error: z.object({
     type: z.literal('error'),

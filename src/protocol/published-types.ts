@@ -49,6 +49,12 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Sche
     const about = field.description === undefined ? '' : `  /** ${field.description} */\n`;
     return `${about}  readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(field)};\n`;
   });
-  const further = additionalProperties === undefined ? '' : '  readonly [further: string]: unknown;\n';
+  const further =
+    additionalProperties === undefined ? '' : `  readonly [further: string]: ${furtherOf(additionalProperties)};\n`;
   return `{\n${fields.join('')}${further}}`;
+}
+
+/** Of fields that have no name: any, or those of a record. */
+function furtherOf(schema: Schema | boolean): string {
+  return typeof schema === 'object' && schema.type !== undefined ? typeOf(schema) : 'unknown';
 }

@@ -41,3 +41,13 @@ export function endedRefusal(
     maxMinutes,
   });
 }
+
+/** The refusal of what needs the voice provider, which did not answer in time, or refused or gave no usable answer. */
+export function upstreamRefusal(isTimeout: boolean): Refusal {
+  return isTimeout
+    ? new Refusal('UPSTREAM_TIMEOUT', 'The voice provider did not answer in time; try again.')
+    : new Refusal(
+        'UPSTREAM_ERROR',
+        'The voice provider refused or gave no usable answer; the operator finds why in the log.',
+      );
+}

@@ -61,5 +61,7 @@ export const sessionProof = z.object({
   email: optionalEmail,
 });
 
+export type SessionProof = Readonly<z.infer<typeof sessionProof>>;
+
 /** The reply to a heartbeat and to an end. */
 export const sessionReply = z.object({ ok, session: sessionView });

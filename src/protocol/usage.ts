@@ -24,6 +24,18 @@ export const usageAmounts = z.object({
     .meta({ description: 'Counted exactly to six decimals; more are rounded half up at the sixth' }),
 });
 
+/** A response of the model as a page's data channel told of it, for calls that are metered here (docs/contract.md, section 5.12). */
+export const reportedResponse = z.object({
+  id: text(128),
+  /** As the provider wrote it. */
+  usage: z.looseObject({}).meta({ description: 'The `usage` of the provider’s `response.done`' }),
+  call: text(64)
+    .optional()
+    .meta({ description: 'The call’s ref, as Location named it; by default the session’s newest' }),
+});
+
+export type ReportedResponse = Readonly<z.infer<typeof reportedResponse>>;
+
 /** The body of POST /api/auth/usage (docs/contract.md, section 5.8). */
 export const usageRequest = z.object({
   email: optionalEmail.meta({
@@ -31,6 +43,7 @@ export const usageRequest = z.object({
       'Whose usage it is. Needed without sm_session_id; with it, needed of a client when the session was created for an address',
   }),
   ...usageAmounts.shape,
+  response: reportedResponse.optional(),
   sm_session_id: sessionProof.shape.sm_session_id
     .optional()
     .meta({ description: 'Proves the subject; the report is then activity of the session' }),
@@ -42,4 +55,10 @@ export const usageRequest = z.object({
 
 export type UsageRequest = Readonly<z.infer<typeof usageRequest>>;
 
-export const usageReply = z.object({ ok, usage });
+/** Whether a client's report was not counted, because the session's calls are metered here. */
+export const uncounted = z
+  .literal(false)
+  .optional()
+  .meta({ description: 'Present where the session’s calls are metered here: the report changed nothing' });
+
+export const usageReply = z.object({ ok, usage, counted: uncounted });

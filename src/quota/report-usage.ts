@@ -1,55 +1,55 @@
 import { createHash } from 'node:crypto';
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
-import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/eventually.ts';
+import type { ClientReports } from '../metering/contract.ts';
 import type { ErrorAdditions } from '../protocol/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { Usage } from '../protocol/usage.ts';
-import type { Bus } from '../stores/bus/contract.ts';
-import { keyAccount, type Ledger, type UsageTotals } from '../stores/ledger/contract.ts';
+import type { ReportedResponse, Usage } from '../protocol/usage.ts';
+import { keyAccount, type Ledger } from '../stores/ledger/contract.ts';
+import { afterCounted, isTotalOver, type AfterCountedDeps, type Counted } from './after-counted.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
-import { exceeds, nearsCeiling, totalCeilings, usageView, type TotalsOf } from './ceilings.ts';
-import type { CallerCeilings } from './caller-ceilings.ts';
+import { exceeds, usageView } from './ceilings.ts';
 import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {
   readonly tokens: number;
   readonly microDollars: number;
   readonly idempotencyKey: string | undefined;
+  /** A response as the client heard it; it counts only where the session's calls are metered here and nobody here heard it. */
+  readonly response: ReportedResponse | undefined;
   readonly atMs: number;
 }
 
-/** What usage does to sessions: a report is activity, and whoever is over a ceiling is ended. */
-export interface UsageSessions {
-  readonly limits: VoiceLimits;
-  noteActivity(id: string, at: number): Eventually<unknown>;
-  endSubject(
-    subject: string,
-    reason: 'quota_exceeded',
-    at: number,
-    isMeant: (record: VoiceRecord) => boolean,
-  ): Promise<void>;
-  endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number): Promise<void>;
+export interface UsageDeps extends SessionProofDeps, AfterCountedDeps {
+  readonly ledger: Ledger;
+  /** What usage does to sessions: a report is activity, and whoever is over a ceiling is ended. */
+  readonly sessions: SessionProofDeps['sessions'] &
+    AfterCountedDeps['sessions'] & { noteActivity(id: string, at: number): Eventually<unknown> };
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly clientReports: ClientReports;
 }
 
-export interface UsageDeps extends SessionProofDeps, CallerCeilings {
-  readonly ledger: Ledger;
-  readonly sessions: UsageSessions;
-  readonly calendar: (atMs: number) => QuotaDay;
-  readonly totalsOf: TotalsOf;
-  readonly bus: Pick<Bus, 'publish'>;
+export interface ReportAnswer {
+  readonly usage: Usage;
+  /** False: the session's calls are metered here, so that its client's word is not counted. */
+  readonly counted?: false;
 }
 
 /**
- * Counts a report and tells the day's totals. Every session of the subject whose own key's ceiling a total then exceeds ends, and every
- * session of the widget key when the total over all its subjects exceeds the key's own. Where it is the ceiling of whom the report is for,
- * the answer is DAILY_QUOTA_EXCEEDED, which says that the report was counted.
+ * Counts a report and tells the day's totals. What it carries over a ceiling ends as after any usage (`afterCounted`). Where it is the
+ * ceiling of whom the report is for, the answer is DAILY_QUOTA_EXCEEDED, which says that the report was counted.
  * @returns a Refusal USAGE_IMPLAUSIBLE or IDEMPOTENCY_MISMATCH when nothing was counted
  * @throws Unavailable when the database is away: then nothing is counted.
  */
-export async function reportUsage(who: UsageSubject, report: UsageReport, deps: UsageDeps): Promise<Usage | Refusal> {
-  const { subject, tenantId, keyId, sessionId, sessionAtMost } = who;
+export async function reportUsage(
+  who: UsageSubject,
+  report: UsageReport,
+  deps: UsageDeps,
+): Promise<ReportAnswer | Refusal> {
+  const { subject, tenantId, keyId, sessionId, sessionAtMost, isClient } = who;
   const { tokens, microDollars, atMs, idempotencyKey } = report;
+  if (isClient && sessionId !== null && (await deps.clientReports.isMetered(sessionId)))
+    return reportMetered({ ...who, sessionId }, report, deps);
   const today = deps.calendar(atMs);
   const answer = await deps.ledger.record({
     subject,
@@ -67,45 +67,43 @@ export async function reportUsage(who: UsageSubject, report: UsageReport, deps: 
   if (answer.kind === 'mismatch')
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used for another report; use a new key.');
   if (answer.kind === 'implausible') return implausibleRefusal();
-  if (sessionId !== null && answer.kind === 'counted') await deps.sessions.noteActivity(sessionId, atMs);
-  const { totals } = answer;
+  const isCounted = answer.kind === 'counted';
+  if (sessionId !== null && isCounted) await deps.sessions.noteActivity(sessionId, atMs);
   // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
   const isToday = answer.day === today.day;
-  if (isToday) await endWhatExceeds(who, totals, atMs, deps);
-  const isKeyOver = isTotalOver(who, answer.keyTotals, deps);
-  if (isKeyOver && isToday) await deps.sessions.endKey(tenantId ?? '', keyId ?? '', 'quota_exceeded', atMs);
-  if (answer.kind === 'counted') warnOfCeilings(who, totals, { tokens, microDollars }, deps);
-  const limits = deps.limitsOf(who.caller, tenantId ?? '', keyId);
-  const view = usageView(totals, limits, isToday ? today : recentDay(deps.calendar, answer.day, atMs));
-  if (!isKeyOver && !exceeds(totals, limits)) return view;
+  if (isToday) await afterCounted(who, { ...answer, added: isCounted ? { tokens, microDollars } : null }, atMs, deps);
+  return replyTo(who, answer, isToday ? today : recentDay(deps.calendar, answer.day, atMs), deps);
+}
+
+/** The client of a session whose calls are metered here: its word fills gaps and nothing else (docs/contract.md, section 5.12). */
+async function reportMetered(
+  who: UsageSubject & { readonly sessionId: string },
+  { response, atMs }: UsageReport,
+  deps: UsageDeps,
+): Promise<ReportAnswer | Refusal> {
+  const today = deps.calendar(atMs);
+  const filled =
+    response === undefined ? undefined : await deps.clientReports.fillGap(who, response, who.sessionAtMost, atMs);
+  if (filled === 'implausible') return implausibleRefusal();
+  if (filled?.kind === 'counted') return replyTo(who, filled, today, deps);
+  const totals = await deps.ledger.totals(who.subject, today.day);
+  const limits = deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId);
+  return { usage: usageView(totals, limits, today), counted: false };
+}
+
+/** The totals after what was counted, or that they are over a ceiling. */
+function replyTo(
+  who: UsageSubject,
+  { totals, keyTotals }: Pick<Counted, 'totals' | 'keyTotals'>,
+  day: QuotaDay,
+  deps: UsageDeps,
+): ReportAnswer | Refusal {
+  const limits = deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId);
+  const view = usageView(totals, limits, day);
+  if (!isTotalOver(who, keyTotals, deps) && !exceeds(totals, limits)) return { usage: view };
   // The session that reports it has just ended.
-  const words = sessionId === null ? {} : { userMessage: END_REASONS.quota_exceeded.userMessage };
+  const words = who.sessionId === null ? {} : { userMessage: END_REASONS.quota_exceeded.userMessage };
   return quotaRefusal({ counted: true, usage: view, ...words });
-}
-
-/** Whether all subjects of the key together are over its own ceiling. */
-function isTotalOver(
-  { tenantId, keyId }: UsageSubject,
-  keyTotals: UsageTotals | null,
-  { totalsOf }: Pick<UsageDeps, 'totalsOf'>,
-): boolean {
-  return keyTotals !== null && exceeds(keyTotals, totalCeilings(totalsOf(tenantId ?? '', keyId ?? '')));
-}
-
-/** Each session has its own key's ceiling. Most reports exceed none that there is, and ask for no sessions. */
-async function endWhatExceeds(who: UsageSubject, totals: UsageTotals, atMs: number, deps: UsageDeps): Promise<void> {
-  const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
-  if (!ceilings.some((limits) => exceeds(totals, limits))) return;
-  await deps.sessions.endSubject(who.subject, 'quota_exceeded', atMs, ({ caller, tenantId, keyId }) =>
-    exceeds(totals, deps.limitsOf(caller, tenantId, keyId)),
-  );
-}
-
-/** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */
-function warnOfCeilings(who: UsageSubject, after: UsageTotals, entry: UsageTotals, deps: UsageDeps): void {
-  const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
-  if (ceilings.some((limits) => nearsCeiling(after, entry, limits)))
-    deps.bus.publish({ type: 'quota.neared', subject: who.subject, after, entry });
 }
 
 /** @param report what a refused report was counted to; a refused create has none */

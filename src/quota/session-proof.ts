@@ -22,6 +22,8 @@ export interface UsageSubject {
   readonly sessionId: string | null;
   /** What its client may report for it in all; null is no bound. */
   readonly sessionAtMost: UsageTotals | null;
+  /** Whether it is the session's own client that reports. */
+  readonly isClient: boolean;
 }
 
 export interface SessionProofDeps {
@@ -44,7 +46,7 @@ export async function subjectOfSession(
   deps: SessionProofDeps,
 ): Promise<UsageSubject | Refusal> {
   const { subject, caller, tenantId, keyId, id: sessionId, endedAtMs, endReason } = record;
-  const who = { subject, caller, tenantId, keyId, sessionId, sessionAtMost: null };
+  const who = { subject, caller, tenantId, keyId, sessionId, sessionAtMost: null, isClient: !isService };
   if (isService) return who;
   if (keyId !== null && (await deps.isKeyRevoked(tenantId, keyId))) return invalidWidgetKey();
   if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + LATE_MS)

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Bus } from './bus/contract.ts';
-import type { Leases, Slots } from './slots/contract.ts';
+import type { NodeLeases, Slots } from './slots/contract.ts';
 import type { VoiceRegistry } from './voice-registry/contract.ts';
 import type { Windows } from './windows/contract.ts';
 
@@ -12,7 +12,7 @@ export interface LiveStores {
   readonly registry: VoiceRegistry;
   readonly slots: Slots;
   /** The sockets of each session, over all nodes. */
-  readonly sockets: Leases;
+  readonly sockets: NodeLeases;
   readonly windows: Windows;
   readonly bus: Bus;
   /** The time that all nodes share. */

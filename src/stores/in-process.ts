@@ -16,7 +16,8 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
   return {
     registry: createInProcessVoiceRegistry(dueAt, slots),
     slots,
-    sockets: createInProcessSlots(),
+    // They die with their node.
+    sockets: { ...createInProcessSlots(), keepAlive: () => undefined },
     windows: createInProcessWindows(),
     bus: createInProcessBus(onError),
     clock,

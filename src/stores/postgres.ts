@@ -1,14 +1,18 @@
 import type { Database } from '../database/database.ts';
 import { createPostgresAudit } from './audit/postgres.ts';
+import { createPostgresCallTickets } from './call-tickets/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
 import { createPostgresCounters } from './counters/postgres.ts';
+import { createPostgresHolds } from './holds/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
 import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
+import { createPostgresSessionSetups } from './session-setups/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
+import { createPostgresLiveNodes, createPostgresVoiceCalls } from './voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
 
 /** The stores that keep what must never be lost, on one database. */
@@ -17,15 +21,20 @@ export type DurableStores = ReturnType<typeof createPostgresStores>;
 export function createPostgresStores(database: Database) {
   return {
     audit: createPostgresAudit(database),
+    callTickets: createPostgresCallTickets(database),
+    calls: createPostgresVoiceCalls(database),
     challenges: createPostgresChallenges(database),
     counters: createPostgresCounters(database),
     history: createPostgresVoiceHistory(database),
+    holds: createPostgresHolds(database),
     installation: createPostgresInstallation(database),
     keySlots: createPostgresKeySlots(database),
     ledger: createPostgresLedger(database),
+    liveNodes: createPostgresLiveNodes(database),
     logins: createPostgresLogins(database),
     replays: createPostgresReplays(database),
     retention: createPostgresRetention(database),
+    sessionSetups: createPostgresSessionSetups(database),
     tenants: createPostgresTenants(database),
   };
 }

@@ -1,5 +1,6 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { clip } from '../kernel/clip.ts';
+import { clip } from '../kernel/text.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
 import { LineBudget } from './line-budget.ts';
@@ -101,6 +102,53 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       });
     },
 
+    /** The page of a session got the answer to its offer. Neither ticket nor SDP is told. */
+    callAnswered({ id, tenantId }: VoiceRecord, call: string, requestId: string): void {
+      log.info({ event: 'call.answered', session: refOf(id), call, tenantId, requestId });
+    },
+
+    callOpened(record: CallRecord): void {
+      const { provider, model, createdAtMs, openedAtMs } = record;
+      metrics.callsOpened.inc({ provider });
+      log.info({ event: 'call.opened', ...about(record), provider, model, setupMs: (openedAtMs ?? 0) - createdAtMs });
+    },
+
+    callClosed(record: CallRecord): void {
+      const { closeReason, hangup, hangupTries } = record;
+      metrics.callsClosed.inc({ reason: closeReason ?? 'lost' });
+      metrics.hangups.inc({ outcome: hangup });
+      const line = { event: 'call.closed', ...about(record), reason: closeReason, hangup, hangupTries };
+      // Somebody should see whether the provider still bills it.
+      if (hangup === 'unconfirmed') log.warn(line);
+      else log.info(line);
+    },
+
+    /** A hang-up was confirmed so long after the call began to close. */
+    hangupConfirmed(tookMs: number): void {
+      metrics.hangupSeconds.observe(tookMs / 1000);
+    },
+
+    /** This node took a call over from one that is dead. */
+    callTaken(record: CallRecord): void {
+      metrics.callsTaken.inc();
+      log.info({ event: 'call.taken', ...about(record), state: record.state });
+    },
+
+    /** A provider's word for what went wrong in a call that goes on. */
+    callTrouble(record: CallRecord, code: string): void {
+      metrics.callTrouble.inc({ provider: record.provider });
+      within('call trouble', (left) => log.info({ event: 'call.trouble', ...about(record), trouble: code, ...left }));
+    },
+
+    /** What a provider told of usage could not be, and was dropped. */
+    callEventDropped(provider: string): void {
+      metrics.callEventsDropped.inc({ provider });
+    },
+
+    callRateLimit(provider: string, name: string, remaining: number): void {
+      metrics.callRateLimits.set({ provider, name }, remaining);
+    },
+
     refused(code: string, route: string, requestId: string | undefined, error: string): void {
       metrics.refused.inc({ code });
       within(code, (about) => {
@@ -153,10 +201,39 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       within('mail refused', (about) => log.warn({ event: 'mail.refused', err: error.cause, ...about }));
     },
 
+    /** @param basis how it is known, or that it is estimated */
+    usageMetered(model: string, basis: string, tokens: number, microDollars: number): void {
+      metrics.meteredTokens.inc({ model, basis }, tokens);
+      metrics.meteredMicroDollars.inc({ model, basis }, microDollars);
+    },
+
+    usageUnreadable(call: string): void {
+      metrics.usageUnreadable.inc();
+      within('usage unreadable', (about) => log.warn({ event: 'usage.unreadable', call, ...about }));
+    },
+
+    /** It is counted nowhere. */
+    usageLost(call: string): void {
+      metrics.usageLost.inc();
+      within('usage lost', (about) => log.error({ event: 'usage.lost', call, ...about }));
+    },
+
+    /** A model that is priced at the dearest rates, because no list has it. */
+    modelUnpriced(model: string): void {
+      within('model unpriced', (about) =>
+        log.warn({ event: 'model.unpriced', model: clip(model, MAX_ERROR_LENGTH), ...about }),
+      );
+    },
+
     warned(message: string, about: Record<string, unknown> = {}): void {
       log.warn({ event: 'warning', ...about }, message);
     },
   };
+}
+
+/** Which call, and whose; not what the provider calls it. */
+function about({ id, sessionId, tenantId }: CallRecord): object {
+  return { call: id, session: refOf(sessionId), tenantId };
 }
 
 function round(ms: number): number {

@@ -12,7 +12,19 @@ export class Metrics {
   readonly faults: Counter<'dependency'>;
   readonly connectionsRefused: Counter;
   readonly mailRefused: Counter;
+  readonly meteredTokens: Counter<'model' | 'basis'>;
+  readonly meteredMicroDollars: Counter<'model' | 'basis'>;
+  readonly usageUnreadable: Counter;
+  readonly usageLost: Counter;
   readonly edgeShared: Gauge;
+  readonly callsOpened: Counter<'provider'>;
+  readonly callsClosed: Counter<'reason'>;
+  readonly hangups: Counter<'outcome'>;
+  readonly hangupSeconds: Histogram;
+  readonly callsTaken: Counter;
+  readonly callTrouble: Counter<'provider'>;
+  readonly callEventsDropped: Counter<'provider'>;
+  readonly callRateLimits: Gauge<'provider' | 'name'>;
   readonly #replies = new Map<string, number[]>();
 
   constructor() {
@@ -65,12 +77,81 @@ export class Metrics {
       help: 'Login codes whose recipient the mail server refused',
       registers,
     });
+    this.meteredTokens = new Counter({
+      name: 'switchboard_metered_tokens_total',
+      help: 'Tokens of calls that are metered here',
+      labelNames: ['model', 'basis'],
+      registers,
+    });
+    this.meteredMicroDollars = new Counter({
+      name: 'switchboard_metered_micro_dollars_total',
+      help: 'What calls that are metered here were charged, in micro-dollars',
+      labelNames: ['model', 'basis'],
+      registers,
+    });
+    this.usageUnreadable = new Counter({
+      name: 'switchboard_usage_unreadable_total',
+      help: "Usage in a provider's events that could not be read",
+      registers,
+    });
+    this.usageLost = new Counter({
+      name: 'switchboard_usage_lost_total',
+      help: 'Entries of metered usage for which there was no room while the database was away',
+      registers,
+    });
     this.edgeShared = new Gauge({
       name: 'switchboard_edge_windows_shared',
       help: '1 while edge limits are counted over all nodes, 0 while each process counts for itself',
       registers,
     });
     this.edgeShared.set(1);
+    this.callsOpened = new Counter({
+      name: 'switchboard_calls_opened_total',
+      help: 'Calls opened at the provider',
+      labelNames: ['provider'],
+      registers,
+    });
+    this.callsClosed = new Counter({
+      name: 'switchboard_calls_closed_total',
+      help: 'Calls closed, by reason',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.hangups = new Counter({
+      name: 'switchboard_call_hangups_total',
+      help: 'Calls closed, by what the provider said of the hang-up; unconfirmed ones it may bill on',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.hangupSeconds = new Histogram({
+      name: 'switchboard_call_hangup_seconds',
+      help: 'Time from the end of a call to the confirmation of its hang-up',
+      buckets: [0.25, 0.5, 1, 1.5, 2, 4, 8, 16, 60, 300],
+      registers,
+    });
+    this.callsTaken = new Counter({
+      name: 'switchboard_calls_taken_total',
+      help: 'Calls taken over from nodes that stopped',
+      registers,
+    });
+    this.callTrouble = new Counter({
+      name: 'switchboard_call_trouble_total',
+      help: 'Errors that providers told of in calls that went on',
+      labelNames: ['provider'],
+      registers,
+    });
+    this.callEventsDropped = new Counter({
+      name: 'switchboard_call_events_dropped_total',
+      help: 'Reports of usage that could not be, and were dropped',
+      labelNames: ['provider'],
+      registers,
+    });
+    this.callRateLimits = new Gauge({
+      name: 'switchboard_call_rate_limit_remaining',
+      help: 'What is left of the provider limits, as told last',
+      labelNames: ['provider', 'name'],
+      registers,
+    });
     const replies = this.#replies;
     const told = new Counter({
       name: 'switchboard_http_replies_total',
@@ -105,12 +186,10 @@ export class Metrics {
     this.registry.registerMetric(gauge);
   }
 
-  /** Counts the replies of one route: call the result with each status. */
-  replyCounter(route: string): (status: number) => void {
+  /** The replies of one route by status, for whoever makes them to count up. */
+  repliesOf(route: string): number[] {
     const byStatus: number[] = Array.from({ length: 600 }, () => 0);
     this.#replies.set(route, byStatus);
-    return (status) => {
-      byStatus[status] = (byStatus[status] ?? 0) + 1;
-    };
+    return byStatus;
   }
 }

@@ -1,15 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Tool } from '../protocol/agent.ts';
-import type { CreateRequest } from '../protocol/create.ts';
+import type { CallMode, DataChannel } from '../protocol/call.ts';
+import type { CreateRequest, Metadata } from '../protocol/create.ts';
+import type { ModelPrice } from '../protocol/price.ts';
 import type { Agent, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 /** What a session speaks with when neither the caller nor the agent says. */
-const DEFAULT_MODEL = 'gpt-realtime';
+export const DEFAULT_MODEL = 'gpt-realtime-2.1';
 const DEFAULT_VOICE = 'marin';
 
 /** What a caller may say about the session; all of it optional. */
-export type SessionWish = Pick<CreateRequest, 'agentId' | 'model' | 'voice' | 'instructions' | 'tools'>;
+export type SessionWish = Pick<CreateRequest, 'agentId' | 'model' | 'voice' | 'instructions' | 'tools' | 'metadata'>;
+
+/** How the calls of a session are opened, where a key or an agent asks for it, or neither does. */
+export type CallModeOf = (asked: CallMode | undefined) => CallMode;
 
 /** What the session will be. */
 export interface SessionConfig {
@@ -19,6 +24,14 @@ export interface SessionConfig {
   readonly voice: string;
   readonly instructions: string | undefined;
   readonly tools: readonly Tool[];
+  readonly callMode: CallMode;
+  /** Of a call that the page opens itself it is always open. */
+  readonly dataChannel: DataChannel;
+  /** Whether the page may change nothing of what the session is. */
+  readonly isLocked: boolean;
+  /** The agent's own price, of the agent's own model. */
+  readonly price: ModelPrice | null;
+  readonly metadata: Metadata | null;
 }
 
 /**
@@ -30,6 +43,7 @@ export function resolveSessionConfig(
   tenant: Tenant,
   key: WidgetKey | null,
   wish: SessionWish,
+  callModeOf: CallModeOf,
 ): SessionConfig | Refusal {
   const agentId = chooseAgent(key, wish.agentId);
   if (agentId instanceof Refusal) return agentId;
@@ -45,12 +59,20 @@ export function resolveSessionConfig(
       agentId === null ? 'name an agent of the tenant and leave them out' : `leave them to the agent "${agentId}"`;
     return new Refusal('FORBIDDEN', `This widgetKey does not allow to override ${overrides.join(', ')}; ${than}.`);
   }
+  const ownModel = agent?.model ?? DEFAULT_MODEL;
+  const model = wish.model ?? ownModel;
+  const callMode = callModeOf(key?.call ?? agent?.call);
   return {
     agentId,
-    model: wish.model ?? agent?.model ?? DEFAULT_MODEL,
+    model,
     voice: wish.voice ?? agent?.voice ?? DEFAULT_VOICE,
     instructions: wish.instructions ?? agent?.instructions,
     tools: wish.tools ?? agent?.tools ?? [],
+    callMode,
+    dataChannel: callMode === 'brokered' ? (agent?.dataChannel ?? 'open') : 'open',
+    isLocked: key !== null && !key.allowOverrides,
+    price: model === ownModel ? (agent?.price ?? null) : null,
+    metadata: wish.metadata ?? null,
   };
 }
 

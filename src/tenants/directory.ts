@@ -31,7 +31,6 @@ interface Snapshot {
   readonly keys: ReadonlyMap<string, { readonly key: WidgetKey; readonly tenant: Tenant }>;
   /** Each tenant's keys by their ids: a tenant may have thousands, and every usage report asks for one. */
   readonly names: ReadonlyMap<string, ReadonlyMap<string, WidgetKey>>;
-  readonly origins: ReadonlySet<string>;
 }
 
 /**
@@ -42,6 +41,9 @@ export class TenantDirectory {
   readonly #deps: DirectoryDeps;
   readonly #announced = new Set<string>();
   #snapshot: Snapshot = index([]);
+  readonly #widgetOrigins = new Set<string>();
+  /** The origins that some key is bound to which is not revoked (docs/contract.md, section 2.4, CORS). */
+  readonly widgetOrigins: ReadonlySet<string> = this.#widgetOrigins;
   #running: Promise<unknown> = Promise.resolve();
   #queued: Promise<void> | undefined;
   #announcements: Promise<unknown> = Promise.resolve();
@@ -121,11 +123,6 @@ export class TenantDirectory {
     return [...this.#snapshot.tenants.values()];
   }
 
-  /** True when some key that is not revoked is bound to the origin (docs/contract.md, section 2.4, CORS). */
-  isWidgetOrigin(origin: string): boolean {
-    return this.#snapshot.origins.has(origin);
-  }
-
   /** The tenants that a console user may act for: those that list the address, and unless `needsAdmins` those without a list. */
   tenantsAdmitting(email: string): Tenant[] {
     const { needsAdmins = false } = this.#deps;
@@ -161,6 +158,8 @@ export class TenantDirectory {
       this.#askedAtMs = this.#elapsedMs();
     }
     const keys = [...this.#snapshot.keys.values()].map(({ key }) => key);
+    this.#widgetOrigins.clear();
+    for (const { origin, revokedAtMs } of keys) if (revokedAtMs === null) this.#widgetOrigins.add(origin);
     const fresh = keys.filter(({ key, revokedAtMs }) => revokedAtMs !== null && !this.#announced.has(key));
     if (fresh.length > 0) this.#announcements = Promise.all([this.#announcements, this.#announce(fresh)]);
   }
@@ -194,6 +193,5 @@ function index(tenants: readonly Tenant[]): Snapshot {
     tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
     keys: new Map(keys.map((entry) => [entry.key.key, entry])),
     names: new Map(tenants.map((tenant) => [tenant.id, new Map(tenant.keys.map((key) => [key.id, key]))])),
-    origins: new Set(keys.filter(({ key }) => key.revokedAtMs === null).map(({ key }) => key.origin)),
   };
 }

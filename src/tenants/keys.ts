@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
+import type { CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Audit } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -30,6 +31,7 @@ export interface IssueRequest {
   readonly label?: string | undefined;
   readonly agents?: readonly string[] | null | undefined;
   readonly allowOverrides?: boolean | undefined;
+  readonly call?: CallMode | undefined;
   readonly limits?: KeyLimits | undefined;
   readonly totals?: KeyTotals | undefined;
 }
@@ -55,6 +57,7 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     label: request.label ?? '',
     agents: request.agents ?? null,
     allowOverrides: request.allowOverrides ?? true,
+    call: request.call ?? null,
     limits: request.limits ?? {},
     totals: request.totals ?? {},
     revokedAtMs: null,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { agentSettings } from '../protocol/agent.ts';
+import { callMode, dataChannel } from '../protocol/call.ts';
+import { modelPrice } from '../protocol/price.ts';
 
 interface Asked {
   readonly input?: unknown;
@@ -30,6 +32,9 @@ const agentSchema = z.strictObject(
   {
     id: identifier(128),
     ...agentSettings.shape,
+    call: callMode.optional(),
+    dataChannel: dataChannel.optional(),
+    price: modelPrice.optional(),
   },
   wanted('an object with at least an id'),
 );
@@ -105,6 +110,7 @@ const keySchema = z.strictObject(
       .nullable()
       .default(null),
     allowOverrides: z.boolean(wanted('true or false')).default(true),
+    call: callMode.nullable().default(null),
     limits: limitsSchema.default({}),
     totals: totalsSchema.default({}),
   },

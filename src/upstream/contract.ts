@@ -1,4 +1,5 @@
 import type { Tool } from '../protocol/agent.ts';
+import type { TokenClasses } from '../protocol/price.ts';
 
 export interface MintRequest {
   readonly model: string;
@@ -7,6 +8,8 @@ export interface MintRequest {
   readonly tools: readonly Tool[];
   /** Tells the provider which calls come from one end user, without telling who. */
   readonly subjectHash: string;
+  /** Seconds that the session may last, for providers whose secrets can bound it (`capDuration`). */
+  readonly maxDurationSec?: number | undefined;
   /** Aborts when nobody waits for the secret any more. */
   readonly signal: AbortSignal;
 }
@@ -20,18 +23,135 @@ export interface Minted {
   readonly expiresAtSec: number;
 }
 
+/** What a provider can do. The service asks this and never which provider it is. */
+export interface Capabilities {
+  /** `brokered`: we exchange the call's SDP; `token`: the browser opens the call with a secret; `none`: simulated. */
+  readonly call: 'brokered' | 'token' | 'none';
+  /** How we end a call. */
+  readonly hangUp: 'http' | 'socket' | 'none';
+  /** Whether the browser can be kept from changing the session. */
+  readonly lockConfig: boolean;
+  /** Seconds that a minted secret can bound a session to; null where it cannot. */
+  readonly capDuration: { readonly minSec: number; readonly maxSec: number } | null;
+  /** Who tells the cost: the provider's events, connected time, a report after the call, nobody. */
+  readonly meter: 'events' | 'clock' | 'report-after' | 'none';
+  /** Seconds after which the provider itself ends a call; null where that is not known. */
+  readonly providerMaxSec: number | null;
+}
+
+/** A call that a browser asks for, as we ask the provider for it. */
+export interface CallRequest extends Omit<MintRequest, 'maxDurationSec'> {
+  /** Checked by the policy (docs/contract.md, section 5.10). */
+  readonly offerSdp: string;
+  readonly dataChannel: 'open' | 'none';
+  /** Tokens that one response may have at most; undefined is the provider's own bound. */
+  readonly maxOutputTokens: number | undefined;
+}
+
+export interface CreatedCall {
+  /** Never told to browsers. */
+  readonly providerCallId: string;
+  /** As the provider gave it: nobody has checked it by the policy (docs/contract.md, section 5.10). */
+  readonly answerSdp: string;
+}
+
+/** What a provider tells of a call, in our words. */
+export type UpstreamEvent =
+  /** From now on the call's events are heard. */
+  | { readonly type: 'ready' }
+  /** Somebody speaks, or began to: the session is engaged. */
+  | { readonly type: 'activity' }
+  /** The agent speaks, or no longer does. */
+  | { readonly type: 'speaking' | 'listening' }
+  /** Increments. `model`: another than the call's own, where a part of the call is billed by its own rates. */
+  | { readonly type: 'usage'; readonly key: string; readonly model: string | undefined; readonly tokens: TokenClasses }
+  /** A part of the call that is billed by time, once. */
+  | { readonly type: 'usageTime'; readonly key: string; readonly model: string | undefined; readonly ms: number }
+  /** A cumulative total of connected time. */
+  | { readonly type: 'usageTotal'; readonly ms: number }
+  /** Usage that cannot be, dropped whole: a gap. */
+  | { readonly type: 'usageUnreadable'; readonly key: string | undefined }
+  /** The session was changed by somebody else than us. */
+  | { readonly type: 'configChanged' }
+  | { readonly type: 'rateLimit'; readonly name: string; readonly remaining: number }
+  /** The call is over; nothing follows. */
+  | { readonly type: 'over'; readonly reason: 'expired' | 'remote' | 'content' | 'lost' }
+  /** Words only, never sentences. */
+  | { readonly type: 'trouble'; readonly code: string };
+
+/** A connection on which we hear a call and speak to it. */
+export interface Sideband {
+  /** Resolves when the connection is closed, by whomever; the call may go on. */
+  readonly closed: Promise<void>;
+  /** Bounds what one response may have from now on. */
+  limitResponses(maxOutputTokens: number): void;
+  /** Puts the session back to what it was created with. */
+  restoreConfig(): void;
+  /** Cuts off what is being said. @returns true once its usage was heard, or where nothing is said; false soon where it was not */
+  quieten(): Promise<boolean>;
+  close(): void;
+}
+
+/** A provider whose calls we create, hear and end. */
+export interface BrokeredProvider extends UpstreamProvider {
+  readonly capabilities: Capabilities & { readonly call: 'brokered' };
+  /**
+   * Creates a call. Never retried: one whose reply was lost may exist.
+   * @throws UpstreamFault
+   */
+  createCall(request: CallRequest): Promise<CreatedCall>;
+  /**
+   * Ends a call. @returns `asked` when the provider has begun to, `already_over` when it knows no such call any more
+   * @param hear gets what the provider tells of the call's cost as it ends it, where nobody else hears the call
+   * @throws UpstreamFault where it gave no usable answer
+   */
+  hangUp(
+    providerCallId: string,
+    signal: AbortSignal,
+    hear?: (event: UpstreamEvent) => void,
+  ): Promise<'asked' | 'already_over'>;
+  /**
+   * The tokens of a response's usage as a page's data channel tells it, where pages hear of any.
+   * @returns undefined for what cannot be: counts that are negative, fractional or beyond belief
+   */
+  readUsage?(usage: unknown): TokenClasses | undefined;
+  /**
+   * Attaches to a call; resolves once its events are heard, of which the first is `ready`.
+   * @param setup what the call was created with, for `restoreConfig`
+   * @throws CallOver when the provider knows no such call any more, else UpstreamFault
+   */
+  attach(
+    providerCallId: string,
+    setup: Pick<CallRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'maxOutputTokens'>,
+    hear: (event: UpstreamEvent) => void,
+    signal: AbortSignal,
+  ): Promise<Sideband>;
+}
+
+/** The provider knows no such call any more. */
+export class CallOver extends Error {}
+
+export function isBrokered(provider: UpstreamProvider): provider is BrokeredProvider {
+  return provider.capabilities.call === 'brokered';
+}
+
 /** The model provider whose client secrets browsers get. Audio never passes through here. */
 export interface UpstreamProvider {
   readonly name: string;
+  readonly capabilities: Capabilities;
   /** True: the secrets open nothing real. */
   readonly simulated: boolean;
   /** Where a page opens its call with a client secret: the demo page may talk to these origins. */
   readonly callOrigins: readonly string[];
+  /** Where a page posts its offer with a client secret; undefined where it opens no call by one. */
+  readonly callUrl?: string | undefined;
   /**
    * Mints one client secret. Never retried here: a mint whose reply was lost may have happened.
    * @throws UpstreamFault
    */
   mint(request: MintRequest): Promise<Minted>;
+  /** Ends what lives in this process. */
+  close?(): Promise<void>;
 }
 
 /**
@@ -42,7 +162,7 @@ export interface UpstreamProvider {
  */
 export type UpstreamFaultKind = 'timeout' | 'refused' | 'malformed' | 'unreachable';
 
-/** What is known about a failed mint. Only short machine-readable words: the sentences of providers quote keys. */
+/** What is known about a failed request. Only short machine-readable words: the sentences of providers quote keys. */
 export interface UpstreamFaultFacts {
   /** HTTP status. */
   readonly status?: number | undefined;
@@ -56,8 +176,10 @@ export interface UpstreamFaultFacts {
 
 /** Bad request, unknown model, too large, unprocessable. Not 401 or 403, which are about the provider's key, and not 429. */
 const requestFaults: ReadonlySet<number> = new Set([400, 404, 413, 422]);
+/** Google answers 400 to a key that it does not take. */
+const keyFaults: ReadonlySet<string | undefined> = new Set(['API_KEY_INVALID']);
 
-/** A mint that failed. Safe to log whole: it never carries the provider's key, a client secret or a sentence of the provider's. */
+/** A request to a provider that failed. Safe to log whole: it never carries the provider's key, a client secret or a sentence of the provider's. */
 export class UpstreamFault extends Error {
   readonly kind: UpstreamFaultKind;
   readonly facts: UpstreamFaultFacts;
@@ -73,6 +195,7 @@ export class UpstreamFault extends Error {
 
   /** The provider found fault with what it was asked for (a model or a tool that it does not take): it did not fail itself. */
   get blamesRequest(): boolean {
-    return this.kind === 'refused' && requestFaults.has(this.facts.status ?? 0);
+    const { status = 0, code } = this.facts;
+    return this.kind === 'refused' && requestFaults.has(status) && !keyFaults.has(code);
   }
 }

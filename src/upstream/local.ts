@@ -14,6 +14,14 @@ export interface LocalOptions {
 /** A simulated provider for machines without a key. Its secrets say `ek_local_` and open nothing. */
 export class LocalProvider implements UpstreamProvider {
   readonly name = 'local';
+  readonly capabilities = {
+    call: 'none',
+    hangUp: 'none',
+    lockConfig: false,
+    capDuration: null,
+    meter: 'none',
+    providerMaxSec: null,
+  } as const;
   readonly simulated = true;
   readonly callOrigins = [];
   readonly #ttlSec: number;

@@ -7,7 +7,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import { withOverrides } from '../quota/ceilings.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import { resolveSessionConfig, type SessionConfig } from '../tenants/agents.ts';
+import { resolveSessionConfig, type CallModeOf, type SessionConfig } from '../tenants/agents.ts';
 import { invalidWidgetKey, type TenantDirectory } from '../tenants/directory.ts';
 import type { AdmittedCaller } from './allowances.ts';
 
@@ -18,6 +18,7 @@ export interface AdmissionDeps {
   readonly limits: { readonly widget: CallerLimits; readonly console: CallerLimits };
   readonly requireOrigin: boolean;
   readonly requireLogin: boolean;
+  readonly callModeOf: CallModeOf;
   readonly events: Events;
 }
 
@@ -59,7 +60,7 @@ function admitWidget(
       'ORIGIN_MISMATCH',
       `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
     );
-  return withSession(tenant, key, body, {
+  return withSession(tenant, key, body, deps, {
     caller: 'widget',
     subject:
       body.email === undefined
@@ -82,7 +83,7 @@ function admitConsole(body: CreateRequest, login: Login, deps: AdmissionDeps): A
     const message = 'is needed, because more than one tenant admits you';
     return new Refusal('INVALID_REQUEST', `tenantId: ${message}`, { details: [{ path: 'tenantId', message }] });
   }
-  return withSession(tenant, null, body, {
+  return withSession(tenant, null, body, deps, {
     caller: 'console',
     subject: deps.subjects.console(login.email),
     tenantId: tenant.id,
@@ -98,9 +99,10 @@ function withSession(
   tenant: Tenant,
   key: WidgetKey | null,
   body: CreateRequest,
+  { callModeOf }: AdmissionDeps,
   who: AdmittedCaller,
 ): Admission | Refusal {
-  const session = resolveSessionConfig(tenant, key, body);
+  const session = resolveSessionConfig(tenant, key, body, callModeOf);
   return session instanceof Refusal ? session : { who, session };
 }
 

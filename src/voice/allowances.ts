@@ -57,9 +57,9 @@ export async function takeMinute(
 
 /** DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or the key's (docs/contract.md, section 5.8). */
 export async function refuseIfSpent(
-  { subject, tenantId, keyId, limits, totals }: AdmittedCaller,
+  { subject, tenantId, keyId, limits, totals }: Omit<AdmittedCaller, 'caller' | 'named' | 'loginId'>,
   at: number,
-  { ledger, calendar }: AllowanceDeps,
+  { ledger, calendar }: Pick<AllowanceDeps, 'ledger' | 'calendar'>,
 ): Promise<Refusal | undefined> {
   const { day } = calendar(at);
   const isBounded = keyId !== null && (totals.tokensDaily !== undefined || totals.dollarsDaily !== undefined);
@@ -71,6 +71,11 @@ export async function refuseIfSpent(
   return isOver ? quotaRefusal() : undefined;
 }
 
+/** Until when a slot is leased that is taken now for a session that is being opened. */
+export function slotLeaseUntilMs(at: number, { mintTimeoutMs }: Pick<AllowanceDeps, 'mintTimeoutMs'>): number {
+  return at + mintTimeoutMs + MINT_GRACE_MS;
+}
+
 /** Takes a slot of the subject, then one of the whole key; a refusal takes neither. They are leased until the session is registered. */
 export async function takeSlot(
   { subject, tenantId, keyId, limits, totals }: AdmittedCaller,
@@ -78,8 +83,8 @@ export async function takeSlot(
   at: number,
   deps: AllowanceDeps,
 ): Promise<Undo | Refusal> {
-  const { slots, keySlots, mintTimeoutMs } = deps;
-  const leaseUntilMs = at + mintTimeoutMs + MINT_GRACE_MS;
+  const { slots, keySlots } = deps;
+  const leaseUntilMs = slotLeaseUntilMs(at, deps);
   if (!(await slots.take(subject, sessionId, limits.concurrentSessions, leaseUntilMs, at)))
     return slotRefusal(`${limits.concurrentSessions} sessions are open already; end one with /api/realtime/end.`);
   const own: Undo = () => slots.free(subject, sessionId);

@@ -1,4 +1,4 @@
-import { classify, idleAtMs, nextDeadline } from '../../machines/voice-session/selectors.ts';
+import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 
 /**
@@ -9,18 +9,20 @@ export const CONFIRM_MS = 2000;
 /** Ended sessions stay in the registry for this long, so that their last heartbeats need no database. */
 const KEEP_ENDED_MS = 120_000;
 
-/** A slot outlives the instant at which its session goes idle by this much: the sweep frees it before it lapses. */
-const SLOT_GRACE_MS = 5000;
-
-/** Until when the session's slot is leased; undefined when it holds none, because it is not engaged. */
-export function slotUntilMs(record: VoiceRecord, limits: VoiceLimits): number | undefined {
-  const isEngaged = classify(record, record.settledAtMs, limits) === 'engaged';
-  return isEngaged ? idleAtMs(record, limits) + SLOT_GRACE_MS : undefined;
-}
-
 /** When the sweep must look at a record: at its next deadline, or soon after its end. */
 export function dueAt(limits: VoiceLimits): (record: VoiceRecord) => number {
   return (record) => (record.endedAtMs === null ? nextDeadline(record, limits) : record.settledAtMs + CONFIRM_MS);
+}
+
+/** Who of these sessions holds a slot, and until when. */
+export function slotHolders(
+  records: readonly VoiceRecord[],
+  limits: VoiceLimits,
+): { readonly holder: string; readonly leaseUntilMs: number }[] {
+  return records.flatMap((record) => {
+    const leaseUntilMs = slotUntilMs(record, limits);
+    return leaseUntilMs === undefined ? [] : [{ holder: record.id, leaseUntilMs }];
+  });
 }
 
 /** When the registry may forget a session that has ended. */

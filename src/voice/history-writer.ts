@@ -1,7 +1,6 @@
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { Unavailable } from '../kernel/errors.ts';
-import { ifAway } from '../kernel/if-away.ts';
+import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { grouped } from '../stores/grouped.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 

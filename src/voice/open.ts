@@ -6,24 +6,28 @@ import { randomId } from '../kernel/ids.ts';
 import { quotaRefusal } from '../quota/report-usage.ts';
 import type { SessionConfig } from '../tenants/agents.ts';
 import { invalidWidgetKey } from '../tenants/directory.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { UpstreamFault, type Minted, type UpstreamProvider } from '../upstream/contract.ts';
+import type { SessionSetups } from '../stores/session-setups/contract.ts';
+import type { Minted, UpstreamProvider } from '../upstream/contract.ts';
 import {
   confirmKeySlot,
   refuseIfSpent,
+  slotLeaseUntilMs,
   takeMinute,
   takeSlot,
   type AdmittedCaller,
   type AllowanceDeps,
 } from './allowances.ts';
+import { takeHold, type HoldDeps } from './hold.ts';
+import type { Issuers } from './issue.ts';
 import type { VoiceSessions } from './sessions.ts';
-import { undoAll, type Undo } from './undo.ts';
+import { both, undoAll, type Undo } from './undo.ts';
 
-export interface OpenDeps extends AllowanceDeps {
+export interface OpenDeps extends AllowanceDeps, HoldDeps {
   readonly sessions: VoiceSessions;
-  readonly provider: UpstreamProvider;
+  readonly provider: Pick<UpstreamProvider, 'name' | 'capabilities'>;
+  readonly setups: Pick<SessionSetups, 'insert'>;
+  readonly issuers: Issuers;
   readonly clock: { now(): number };
-  readonly metrics: Metrics;
 }
 
 export interface OpenedSession {
@@ -32,10 +36,10 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a voice session: minute, quota, slot, mint, register (docs/contract.md, section 4.1), each step after the one before it. A refusal
- * at one step spends nothing of the later ones. The slot comes back whenever no session is opened; the minute's count only when a step
- * throws before anything was asked of the provider, or when the provider itself failed: a caller who hangs up, or asks for what the
- * provider does not take, has had its try.
+ * Opens a voice session: minute, quota, slot, hold, setup, mint or ticket, register (docs/contract.md, section 4.1), each step after the one
+ * before it. A refusal at one step spends nothing of the later ones. The slot and the hold come back whenever no session is opened; the minute's
+ * count only when a step throws before anything was asked of the provider or a ticket was made, or when the provider itself failed: a
+ * caller who hangs up, or asks for what the provider does not take, has had its try.
  * @throws Unavailable when a store is away; what was taken is given back then too.
  */
 export async function openVoiceSession(
@@ -56,9 +60,14 @@ export async function openVoiceSession(
     if (spent !== undefined) return spent;
     const slot = await takeSlot(who, id, at, deps);
     if (slot instanceof Refusal) return slot;
-    undo = [minute, slot];
-    const { minted, isCounted } = await mint(who, session, requestId, signal, deps);
-    if (isCounted) undo = [slot];
+    const lapsesAtMs = slotLeaseUntilMs(at, deps) + deps.sessions.limits.maxMinutes * 60_000;
+    const place = await both(slot, () => takeHold(who, session, id, lapsesAtMs, at, deps), deps);
+    if (place instanceof Refusal) return place;
+    undo = [minute, place];
+    await saveSetup(id, session, at, deps);
+    const asked = { sessionId: id, subject: who.subject, config: session, atMs: at, requestId, signal };
+    const { minted, isCounted } = await deps.issuers[session.callMode](asked);
+    if (isCounted) undo = [place];
     const opened = minted instanceof Refusal ? minted : await register(id, who, session, minted, requestId, deps);
     if (opened instanceof Refusal) await undoAll(undo, deps);
     return opened;
@@ -68,34 +77,19 @@ export async function openVoiceSession(
   }
 }
 
-interface Mint {
-  readonly minted: Minted | Refusal;
-  /** Whether the caller has had its try of this minute. */
-  readonly isCounted: boolean;
-}
-
-async function mint(
-  who: AdmittedCaller,
-  { model, voice, instructions, tools }: SessionConfig,
-  requestId: string,
-  signal: AbortSignal,
-  { provider, metrics, events }: OpenDeps,
-): Promise<Mint> {
-  if (signal.aborted) return { minted: callerGone(), isCounted: false };
-  const startedAt = performance.now();
-  const done = (outcome: string): void =>
-    metrics.mints.observe({ provider: provider.name, outcome }, (performance.now() - startedAt) / 1000);
-  try {
-    const minted = await provider.mint({ model, voice, instructions, tools, subjectHash: who.subject, signal });
-    done('minted');
-    return { minted: signal.aborted ? callerGone() : minted, isCounted: true };
-  } catch (fault) {
-    if (!(fault instanceof UpstreamFault)) throw fault;
-    done(signal.aborted ? 'caller_gone' : fault.kind);
-    if (signal.aborted) return { minted: callerGone(), isCounted: true };
-    events.dependencyAway('provider', fault, requestId);
-    return { minted: upstreamRefusal(fault), isCounted: fault.blamesRequest };
-  }
+/**
+ * Saves what the session is created with, before anybody can open a call of it. Of a session whose page opens its calls itself only what
+ * its creator noted on it is of use later.
+ */
+async function saveSetup(
+  sessionId: string,
+  { callMode, model, voice, instructions, tools, dataChannel, isLocked, price, metadata }: SessionConfig,
+  createdAtMs: number,
+  { setups }: OpenDeps,
+): Promise<void> {
+  if (callMode === 'direct' && metadata === null) return;
+  const terms = { callMode, model, voice, tools, dataChannel, isLocked, price, metadata };
+  await setups.insert({ sessionId, ...terms, instructions: instructions ?? null, createdAtMs });
 }
 
 /**
@@ -105,13 +99,14 @@ async function mint(
 async function register(
   id: string,
   who: AdmittedCaller,
-  { agentId }: SessionConfig,
+  { agentId, callMode }: SessionConfig,
   minted: Minted,
   requestId: string,
   deps: OpenDeps,
 ): Promise<OpenedSession | Refusal> {
   const { subject, caller, tenantId, keyId, named, loginId } = who;
-  const upstream = { provider: deps.provider.name, upstreamId: minted.sessionId };
+  const isHeard = callMode === 'brokered' && deps.provider.capabilities.meter === 'events';
+  const upstream = { provider: deps.provider.name, upstreamId: minted.sessionId, isHeard };
   const terms = { id, subject, caller, tenantId, agentId, keyId, named, loginId, ...upstream };
   const record = await deps.sessions.open(terms, deps.clock.now(), requestId);
   if (record.endReason !== null) return overAlready(record.endReason);
@@ -146,18 +141,4 @@ async function endIfSpent(
   }
   if (spent !== undefined) await deps.sessions.end(id, 'quota_exceeded', startedAtMs);
   return spent;
-}
-
-function upstreamRefusal({ kind }: UpstreamFault): Refusal {
-  return kind === 'timeout'
-    ? new Refusal('UPSTREAM_TIMEOUT', 'The voice provider did not answer in time; try again.')
-    : new Refusal(
-        'UPSTREAM_ERROR',
-        'The voice provider refused or gave no usable answer; the operator finds why in the log.',
-      );
-}
-
-/** Nobody is told. */
-function callerGone(): Refusal {
-  return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the session was open.');
 }

@@ -1,11 +1,11 @@
 import { laterOf } from '../../machines/voice-session/merge.ts';
+import { slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { ifAway } from '../kernel/if-away.ts';
+import { ifAway } from '../kernel/errors.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
-import { slotUntilMs } from './deadlines.ts';
 import type { HistoryWriter } from './history-writer.ts';
 import type { Outage } from './recovery/outage.ts';
 import type { PendingWrites } from './recovery/pending-writes.ts';
@@ -14,7 +14,7 @@ export interface VoiceRecordsDeps {
   readonly registry: VoiceRegistry;
   readonly history: VoiceHistory;
   readonly writer: HistoryWriter;
-  readonly outage: Outage;
+  readonly outage: Readonly<Outage>;
   readonly pendingWrites: PendingWrites;
   readonly limits: VoiceLimits;
 }
@@ -44,7 +44,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
 
   recall(id: string): VoiceRecord | undefined {
     const { outage, pendingWrites, registry } = this.#deps;
-    return outage.isUp && pendingWrites.waiting.size === 0 ? registry.recall(id) : undefined;
+    return outage.state === 'up' && pendingWrites.waiting.size === 0 ? registry.recall(id) : undefined;
   }
 
   /** @throws Unavailable when the registry is away, or does not know the session, and the history is away */
@@ -57,7 +57,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
 
   save(record: VoiceRecord, expectedVersion: number): Eventually<boolean> {
     const { registry, outage, limits } = this.#deps;
-    if (!outage.isUp && this.#apart.get(record.id) === expectedVersion) return this.#saveApart(record);
+    if (outage.state !== 'up' && this.#apart.get(record.id) === expectedVersion) return this.#saveApart(record);
     const saving = registry.save(record, expectedVersion, slotUntilMs(record, limits));
     if (!(saving instanceof Promise)) return this.#noteIf(saving, record);
     return saving.then(
@@ -76,10 +76,10 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
    */
   #upToDate(id: string, held: VoiceRecord | undefined): Eventually<VoiceRecord | undefined> {
     const { outage, pendingWrites } = this.#deps;
-    if (!outage.isUp) outage.send({ type: 'CLOCK', at: performance.now() });
+    if (outage.state !== 'up') outage.send({ type: 'CLOCK', at: performance.now() });
     if (this.#apart.size > 0) this.#apart.delete(id);
     if (held === undefined) return this.#latest(id);
-    const isBelieved = outage.isUp && !pendingWrites.waiting.has(id);
+    const isBelieved = outage.state === 'up' && !pendingWrites.waiting.has(id);
     return isBelieved || held.endedAtMs !== null ? held : this.#latest(id, held);
   }
 

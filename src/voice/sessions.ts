@@ -1,6 +1,6 @@
 import { fastPath } from '../../machines/voice-session/fast-path.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
+import { slotUntilMs, stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
   VoiceEvent,
@@ -16,7 +16,6 @@ import { settleAll } from '../kernel/settle-all.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import { slotUntilMs } from './deadlines.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { idsOfEither, lookUp, type LookedUp } from './look-up.ts';
 import { VoiceRecords } from './records.ts';

@@ -1,28 +1,12 @@
-import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
+import { schemes, violations } from './axe.ts';
 import { DemoPage } from './demo-page.ts';
 
 const skipped = reasonToSkipBrowser();
 const phone = { width: 360, height: 740 };
-const schemes = ['light', 'dark'] as const;
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
-}
-
-/** What axe finds on the page as it is now, in short; in the dark of its colours only, since all else is as in the light. */
-async function violations(page: Page, colorScheme: (typeof schemes)[number] = 'light'): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const rules = colorScheme === 'dark' ? "{ runOnly: ['color-contrast'] }" : '';
-  const found = await page.evaluate<readonly Violation[]>(`axe.run(${rules}).then(({ violations }) => violations)`);
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id} ${node.target.join(' ')}: ${node.failureSummary}`),
-  );
-}
 
 describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ?? ''}`, () => {
   let browser: Browser;
@@ -137,33 +121,4 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     expect(visit.strangers).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
-
-  test.each(schemes)(
-    'axe finds nothing on the API reference in %s, closed, open, tried out and authorized',
-    async (colorScheme) => {
-      const visit = await Visit.begin(browser, [server.direct], {
-        colorScheme,
-        reducedMotion: 'reduce',
-        viewport: phone,
-      });
-      const { page } = visit;
-      await page.goto(`${server.direct}/docs`);
-      await page.getByText('Create a real-time voice session').waitFor();
-      const look = async (): Promise<void> => {
-        expect(await violations(page, colorScheme)).toEqual([]);
-        expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-      };
-      await look();
-      await page.locator('.opblock-summary-control').first().click();
-      await page.getByRole('button', { name: 'Try it out' }).click();
-      await page.getByLabel('Request body').waitFor();
-      await look();
-      await page.getByRole('button', { name: 'Authorize' }).first().click();
-      await page.getByRole('dialog').waitFor();
-      await look();
-      await visit.end();
-      expect(visit.strangers).toEqual([]);
-      expect(visit.complaints).toEqual([]);
-    },
-  );
 });

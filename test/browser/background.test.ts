@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer, type SeenSession } from '../support/demo-server.ts';
+import type { Environment } from '../support/switchboard.ts';
 import { openTabs, type Tab, type Tabs } from '../support/tabs.ts';
 import { soon } from '../support/soon.ts';
 
@@ -14,10 +15,13 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
     tabs = await openTabs();
   });
 
-  afterAll(async () => {
-    await tabs?.close();
-    await server?.close();
-  });
+  afterAll(() => tabs?.close());
+
+  async function serve(environment: Environment = {}): Promise<void> {
+    const started = await DemoServer.start(environment);
+    onTestFinished(() => started.close());
+    server = started;
+  }
 
   /** Starts a session in a tab and puts another tab before it. */
   async function startHidden(): Promise<Tab> {
@@ -45,16 +49,15 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
   }
 
   test('keeps beating while it is hidden', async () => {
-    server = await DemoServer.start();
+    await serve();
     const tab = await startHidden();
     const seen = new Set<string>();
     await vi.waitFor(async () => expect(seen.add((await only()).session.lastSeenAt).size).toBeGreaterThan(3), soon);
     expect(await status(tab)).toContain('Engaged');
-    await server.close();
   });
 
   test('beats as soon as it is thawed, long before its next beat is due', async () => {
-    server = await DemoServer.start({ HEARTBEAT_INTERVAL_SEC: '120' });
+    await serve({ HEARTBEAT_INTERVAL_SEC: '120' });
     const tab = await startHidden();
     // What the conversation costs is activity too; the freeze stops it as well.
     await tab.freeze(true);
@@ -67,11 +70,10 @@ describe.skipIf(skipped !== undefined)(`A tab in the background ${skipped ?? ''}
     );
     await tab.show();
     expect(await status(tab)).toContain('Engaged');
-    await server.close();
   });
 
   test('ends its session when it is left, although the browser keeps the page for the Back button', async () => {
-    server = await DemoServer.start();
+    await serve();
     const tab = await startHidden();
     const { id } = await only();
     await tab.show();

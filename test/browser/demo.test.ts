@@ -113,7 +113,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(shown).not.toMatch(/ek_local_\w/);
   });
 
-  test('hears at once that another tab closed the session', async () => {
+  test('hears that another tab closed the session', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
     await demo.button('Close it from').click();

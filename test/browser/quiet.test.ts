@@ -44,8 +44,9 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
     await demo.visit.end();
   });
 
-  test('is warned of its end, and no longer once something happens again', async () => {
+  test('is warned of its end, and no longer once something happens again', async ({ onTestFinished }) => {
     const patient = await DemoServer.start({ MAX_SESSION_IDLE_SEC: '15', HEARTBEAT_INTERVAL_SEC: '45' });
+    onTestFinished(() => patient.close());
     const demo = await DemoPage.open(browser, patient.direct);
     await demo.start();
     await demo.button('Go quiet').click();
@@ -55,6 +56,5 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
     await demo.visit.page.locator('#notice').waitFor({ state: 'hidden', timeout: soon.timeout });
     await demo.sees('#status', 'Engaged');
     await demo.visit.end();
-    await patient.close();
   });
 });

@@ -32,7 +32,7 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
       origin,
       limits: { dailyTokens: tokens, sessionsPerMinute: 100 },
     }));
-    const agents = [{ id: 'support', model: 'gpt-realtime', voice: 'marin' }];
+    const agents = [{ id: 'support', model: 'gpt-realtime-2.1', voice: 'marin' }];
     const tenants = join(directory, 'tenants.json');
     await writeFile(tenants, JSON.stringify({ tenants: [{ id: 'acme', widgetKeys, agents }] }));
     [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
@@ -40,6 +40,8 @@ describe.skipIf(reason !== undefined)(`One user's sessions on two keys and two n
     for (const name of ['one', 'two'])
       nodes.push(
         await Switchboard.start({
+          // What clients report is counted where no call is metered: an echo would be.
+          NODE_ENV: 'test',
           DATA_DIR: join(directory, name),
           TENANTS_FILE: tenants,
           DATABASE_URL: database.url,

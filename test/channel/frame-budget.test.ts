@@ -26,6 +26,8 @@ describe('a frame budget', () => {
           }
         },
       ),
+      // Three are spent, and a millisecond is missing for one more.
+      { examples: [[3, 20, [0, 603, 1807, 3223, 4236, 4598, 1492, 2036, 2639, 363]]] },
     );
   });
 

@@ -6,6 +6,21 @@ import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 
+describe('what is heard of a call', () => {
+  it('is told to all sockets of its session, and to no other, and keeps the session as it is', async () => {
+    const app = await build();
+    const key = await app.key();
+    const [sessionId, otherId] = [await app.open(key), await app.open(key)];
+    const [client, tab, other] = [attached(app, sessionId), attached(app, sessionId), attached(app, otherId)];
+    const unattached = new ChannelClient(app);
+    app.live.bus.publish({ type: 'call.told', sessionId, callId: 'call_1', event: 'speaking' });
+    for (const socket of [client, tab])
+      expect(socket.heard()).toEqual([{ type: 'call', event: 'speaking', call: 'call_1' }]);
+    for (const socket of [other, unattached]) expect(socket.heard()).toEqual([]);
+    expect(client.closeCode).toBeUndefined();
+  });
+});
+
 describe('a transition is pushed', () => {
   it('when the clock makes it: idle, stale, and the end', async () => {
     const app = await build({ env: { MAX_SESSION_MINUTES: '1440' } });

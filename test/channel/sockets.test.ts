@@ -121,7 +121,7 @@ describe('over several nodes', () => {
 
   it('a session has at most four sockets, and those of a node that dies are free after a while', async () => {
     const clock = new ManualClock();
-    const live = sharedStores(clock, createInProcessSlots());
+    const live = sharedStores(clock, { ...createInProcessSlots(), keepAlive: () => undefined });
     const [here, there] = [await build({ live, clock }), await build({ live, clock })];
     const id = await here.open(await here.key());
     for (const app of [here, there, here, there]) attached(app, id);
@@ -145,7 +145,7 @@ describe('over several nodes', () => {
   it('each node counts for itself while the shared store is away', async () => {
     const clock = new ManualClock();
     const away = (): Promise<never> => Promise.reject(new Unavailable('registry'));
-    const live = sharedStores(clock, { take: away, renew: away, free: away, count: away });
+    const live = sharedStores(clock, { take: away, renew: away, free: away, count: away, keepAlive: away });
     const app = await build({ live, clock });
     const id = await app.open(await app.key());
     const sockets = [1, 2, 3, 4, 5].map(() => new ChannelClient(app));

@@ -48,6 +48,8 @@ export class TwoNodes {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-nodes-'));
     const [database, redis] = await Promise.all([neededDatabase(), startRedis()]);
     const environment = {
+      // What clients report is counted where no call is metered: an echo would be.
+      NODE_ENV: 'test',
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       PUBLIC_URL: origin,

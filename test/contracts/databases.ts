@@ -1,26 +1,35 @@
 import type { Database } from '../../src/database/database.ts';
 import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
 import type { AuditEntry } from '../../src/stores/audit/contract.ts';
+import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgres.ts';
 import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
+import { createPostgresHolds } from '../../src/stores/holds/postgres.ts';
 import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
 import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
+import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
+import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { auditContract } from './audit.ts';
+import { callTicketsContract } from './call-tickets.ts';
+import { callUsageContract } from './call-usage.ts';
 import { challengesContract } from './challenges.ts';
 import { countersContract } from './counters.ts';
+import { holdsContract } from './holds.ts';
 import { installationContract } from './installation.ts';
 import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
 import { loginsContract } from './logins.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
+import { sessionSetupsContract } from './session-setups.ts';
 import type { Make } from './support.ts';
 import { tenantsContract } from './tenants.ts';
+import { voiceCallsContract } from './voice-calls.ts';
 import { voiceHistoryContract } from './voice-history.ts';
 
 /**
@@ -37,12 +46,26 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   };
 
   voiceHistoryContract(name, both(createPostgresVoiceHistory));
+  voiceCallsContract(
+    name,
+    both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),
+  );
   countersContract(name, both(createPostgresCounters));
   keySlotsContract(
     name,
     both((database) => ({ slots: createPostgresKeySlots(database), history: createPostgresVoiceHistory(database) })),
   );
   ledgerContract(name, both(createPostgresLedger));
+  callUsageContract(name, both(createPostgresLedger));
+  holdsContract(
+    name,
+    both((database) => ({
+      holds: createPostgresHolds(database),
+      ledger: createPostgresLedger(database),
+      history: createPostgresVoiceHistory(database),
+      calls: createPostgresVoiceCalls(database),
+    })),
+  );
   challengesContract(
     name,
     both((database) => ({
@@ -54,6 +77,8 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   tenantsContract(name, both(createPostgresTenants));
   installationContract(name, both(createPostgresInstallation));
   replaysContract(name, both(createPostgresReplays));
+  callTicketsContract(name, both(createPostgresCallTickets));
+  sessionSetupsContract(name, both(createPostgresSessionSetups));
   retentionContract(name, nodes);
   auditContract(
     name,

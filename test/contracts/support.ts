@@ -51,6 +51,7 @@ export function voiceRecord(changes: Partial<VoiceRecord> = {}): VoiceRecord {
     loginId: null,
     provider: 'local',
     upstreamId: 'up_1',
+    isHeard: false,
     startedAtMs: DAY_BEGIN,
     lastSeenAtMs: DAY_BEGIN,
     lastActivityAtMs: DAY_BEGIN,

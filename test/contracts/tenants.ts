@@ -12,6 +12,7 @@ function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKe
     label: 'Production site',
     agents: null,
     allowOverrides: true,
+    call: null,
     limits: {},
     totals: {},
     revokedAtMs: null,
@@ -42,6 +43,12 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
             tools: [{ kind: 'http_tool', name: 'find', url: 'https://x', nested: { deep: [1, null] } }],
           },
           { id: 'bare' },
+          {
+            id: 'metered',
+            call: 'brokered',
+            dataChannel: 'none',
+            price: { perMinute: 50_000, estimatePerMinute: 50_000 },
+          },
         ],
         keys: [],
       };
@@ -50,6 +57,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
           id: 'a',
           agents: ['support'],
           allowOverrides: false,
+          call: 'brokered',
           limits: { concurrentSessions: 50 },
           totals: { dollarsDaily: 0.5 },
         }),
@@ -68,6 +76,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         ...(before.keys[0] as WidgetKey),
         origin: 'https://new.example',
         agents: [],
+        call: 'direct' as const,
         limits: { dailyTokens: 1 },
         totals: { tokensDaily: 2 },
       };
@@ -119,6 +128,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       await tenants().merge([owner]);
       const key = widgetKey(owner.id, {
         agents: ['support'],
+        call: 'direct',
         limits: { sessionsPerMinute: 3 },
         totals: { concurrentSessions: 3 },
       });

@@ -50,6 +50,8 @@ describe.skipIf(reason !== undefined)(`The totals of a key over two nodes ${reas
           DATABASE_URL: database.url,
           REDIS_URL: redis.url,
           TENANTS_FILE: tenantsFile,
+          // Without the echo: what is reported counts.
+          NODE_ENV: 'test',
           RATE_IP_PER_MIN: '1000000',
         }),
       );

@@ -9,7 +9,7 @@ import { World } from '../support/world.ts';
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
 const acme = { id: 'acme', widgetKeys: [{ key: 'w_acme_site', origin: 'https://acme.example' }] };
 const other = { id: 'other', widgetKeys: [{ key: 'w_other_site', origin: 'https://other.example' }] };
-const create = { model: 'gpt-realtime', voice: 'marin' };
+const create = { model: 'gpt-realtime-2.1', voice: 'marin' };
 
 let database: FreshDatabase;
 let redis: RedisService;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProviderMode } from '../support/provider.ts';
+import { TestTokenProvider } from '../support/token-provider.ts';
 import { acme, siteKey, World } from '../support/world.ts';
 
 let world: World;
@@ -73,5 +74,33 @@ describe('A provider that takes its time', () => {
     order.push(`health ${(await world.person().get('/healthz')).status}`);
     await told;
     expect(order).toEqual(['health 200', 'create 504']);
+  });
+});
+
+describe('A provider whose calls only browsers open', () => {
+  test.each([
+    ['gemini', 'GEMINI_API_KEY'],
+    ['assemblyai', 'ASSEMBLYAI_API_KEY'],
+  ] as const)('(%s) is given the time that a session may last, and gives the secret', async (name, keyName) => {
+    const issuer = await TestTokenProvider.start(name);
+    const settings = { UPSTREAM_PROVIDER: name, [keyName]: issuer.apiKey, UPSTREAM_BASE_URL: issuer.origin };
+    const served = await World.start({ ...settings, MAX_SESSION_MINUTES: '5' }, acme);
+    try {
+      served.confidential.add(issuer.apiKey);
+      const startedMs = Date.now();
+      const opened = await served.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support' });
+      expect(opened.status, opened.text).toBe(200);
+      const { client_secret } = opened.body as { client_secret: { value: string } };
+      expect(client_secret.value).toContain(issuer.tokens[0]);
+      const [asked] = issuer.requests;
+      const query = asked?.url.searchParams.get('max_session_duration_seconds');
+      const { expireTime } = (asked?.body ?? {}) as { expireTime?: string };
+      const endMs = expireTime === undefined ? startedMs + Number(query) * 1000 : Date.parse(expireTime);
+      expect(endMs - startedMs).toBeGreaterThan(299_000);
+      expect(endMs - Date.now()).toBeLessThan(301_000);
+    } finally {
+      await served.close();
+      await issuer.close();
+    }
   });
 });

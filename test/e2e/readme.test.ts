@@ -50,9 +50,13 @@ describe.skipIf(skipped)('The first session of the README', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as ReplyBody);
     expect(replies).toMatchObject([
-      { id: expect.stringMatching(/^sess_/), client_secret: { value: expect.stringMatching(/^ek_local_/) } },
+      {
+        id: expect.stringMatching(/^sess_/),
+        client_secret: { value: expect.stringMatching(/^ek_sb_/) },
+        call: { mode: 'brokered' },
+      },
       { ok: true, session: { active: true } },
-      { ok: true, usage: { tokens: 1200, dollars: 0.02 } },
+      { ok: true, usage: { tokens: 0, dollars: 0 }, counted: false },
       { ok: true, session: { active: false } },
       { code: 'SESSION_DURATION_EXCEEDED', reason: 'closed_by_client' },
       { ok: true, expiresIn: 600 },

@@ -101,6 +101,23 @@ describe('A start', () => {
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
+  test.runIf(process.platform === 'linux')('with a data directory in /proc says so', async () => {
+    const { code, stderr } = await runToEnd([], { DATA_DIR: '/proc/x', PORT: '0' });
+    expect(code).toBe(69);
+    expect(stderr).toMatch(/takes no directories.*DATA_DIR/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test('in direct mode says that ends and usage are advisory, and in brokered mode does not', async () => {
+    const world = await World.start();
+    const note = 'ends and usage are advisory';
+    const direct = world.server.output.stdout;
+    await world.server.end('SIGTERM');
+    const brokered = await world.startServer({ CALL_MODE: 'brokered' });
+    expect([direct.includes(note), brokered.output.stdout.includes(note)]).toEqual([true, false]);
+    await world.close();
+  });
+
   test('with a tenants file that is not there says so', async () => {
     const file = join(tmpdir(), 'switchboard-no-such-tenants.json');
     const world = await World.start();

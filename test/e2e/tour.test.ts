@@ -39,7 +39,7 @@ describe('A widget on the website of a tenant', () => {
   test('gets the agent that the tenant configured, without the address that its tools call', () => {
     expect(world.provider.requests.at(-1)?.body).toMatchObject({
       session: {
-        model: 'gpt-realtime',
+        model: 'gpt-realtime-2.1',
         instructions: 'Help the caller.',
         audio: { output: { voice: 'marin' } },
         tools: [

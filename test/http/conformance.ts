@@ -71,6 +71,7 @@ export class Conformance {
       'x-ratelimit-remaining',
       'x-ratelimit-reset',
       'retry-after',
+      'location',
     ])
       if (header in reply.headers && !Object.keys(response.headers ?? {}).some((one) => one.toLowerCase() === header))
         this.faults.push(`${name} does not name the header ${header}`);

@@ -29,17 +29,19 @@ describe('A created session', () => {
         socketUrl: 'ws://localhost:3000/api/realtime/socket',
       },
       limits: { maxMinutes: 15, maxIdleSec: 300 },
+      call: { mode: 'direct', url: null, dataChannel: 'open' },
     });
   });
 
-  test('tells the limits and addresses that are configured', async () => {
+  test('tells the limits and addresses that are configured, and the provider how long it may last', async () => {
     const env = {
       PUBLIC_URL: 'https://voice.example',
       MAX_SESSION_MINUTES: '7',
       MAX_SESSION_IDLE_SEC: '60',
       HEARTBEAT_INTERVAL_SEC: '10',
     };
-    const { body } = await (await build({ env })).create(key);
+    const own = await build({ env });
+    const { body } = await own.create(key);
     expect(body).toMatchObject({
       heartbeat: {
         intervalSec: 10,
@@ -48,12 +50,13 @@ describe('A created session', () => {
       },
       limits: { maxMinutes: 7, maxIdleSec: 60 },
     });
+    expect(own.provider.requests[0]).toMatchObject({ maxDurationSec: 420 });
   });
 
   test('is minted with what the caller, else the agent, else the default says', async () => {
     await app.create(key, { agentId: 'support', voice: 'cedar' });
     expect(app.provider.requests[0]).toMatchObject({
-      model: 'gpt-realtime',
+      model: 'gpt-realtime-2.1',
       voice: 'cedar',
       instructions: 'Help the caller.',
       tools: [tool],
@@ -217,7 +220,7 @@ describe('A widget', () => {
 
   test('may send all fields of the specification’s example', async () => {
     const body = {
-      model: 'gpt-realtime',
+      model: 'gpt-realtime-2.1',
       voice: 'marin',
       tenantId: 'acme',
       agentId: 'support',

@@ -66,6 +66,9 @@ describe('The window of an address', () => {
     expect(await from('10.0.0.1', '198.51.100.1')).toBe(401);
     expect(await from('10.0.0.2', '203.0.113.5, 198.51.100.1')).toBe(429);
     expect(await from('10.0.0.1', '198.51.100.2')).toBe(401);
+    const fromProxyItself = async () => (await app.send({ path: '/api/auth/session', peer: '10.0.0.3' })).status;
+    expect(await fromProxyItself()).toBe(401);
+    expect(await fromProxyItself()).toBe(429);
   });
 
   test('counts only what is under /api', async () => {

@@ -1,9 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { Refusal } from '../../src/protocol/refusal.ts';
 import { UpstreamFault } from '../../src/upstream/contract.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type Request, type TestApp } from '../support/app.ts';
 import { MINUTE, SECOND } from '../support/clock.ts';
+import { FakeProvider } from '../support/fake-provider.ts';
 import { upgrade } from './app.ts';
+import { fakeCalls, OFFER, openBrokered } from './calls.ts';
 import { useApps } from '../support/use-apps.ts';
 import { Conformance, operationsOf, type Document } from './conformance.ts';
 
@@ -64,6 +68,34 @@ async function driveSessions(): Promise<void> {
 
   await get('/api/realtime/socket', upgrade);
   await get('/api/realtime/socket', { ...upgrade, origin: EVIL });
+}
+
+async function driveCalls(): Promise<void> {
+  const brokered = await build({ provider: new FakeProvider({ call: 'brokered' }) });
+  const open = fakeCalls(brokered);
+  const key = await brokered.key();
+  const { id: sm_session_id, origin } = await openBrokered(brokered, key);
+  const ticket = async (body: object) =>
+    send({ method: 'POST', path: '/api/realtime/ticket', body, headers: { origin } }, brokered);
+  const exchangeOne = async (headers: Headers = {}): Promise<void> => {
+    const { value } = (await ticket({ sm_session_id })).body['client_secret'] as { readonly value: string };
+    const credential = { authorization: `Bearer ${value}`, origin, 'content-type': 'application/sdp' };
+    const request = { method: 'POST', path: '/api/realtime/calls', body: OFFER };
+    await send({ ...request, headers: { ...credential, ...headers } }, brokered);
+  };
+  await exchangeOne();
+  await exchangeOne({ authorization: 'Bearer ek_unknown' });
+  await exchangeOne({ origin: EVIL });
+  await exchangeOne({ 'content-type': 'application/json' });
+  for (const code of ['CALL_IN_PROGRESS', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'] as const) {
+    open.mockResolvedValueOnce(new Refusal(code, 'no'));
+    await exchangeOne();
+  }
+  open.mockRejectedValueOnce(new Unavailable('database', new Error('gone')));
+  await exchangeOne();
+  await brokered.sessions.end(sm_session_id, 'closed_by_client', brokered.clock.now());
+  await ticket({ sm_session_id });
+  await ticket({ sm_session_id: 's:nobody' });
 }
 
 async function driveUsage(): Promise<void> {
@@ -186,6 +218,7 @@ describe('The API description', () => {
       await send({ path, duplicates: ['origin'] });
     }
     await driveSessions();
+    await driveCalls();
     await driveUsage();
     await driveLogins();
     const id = await app.open(await app.key());

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
@@ -27,6 +28,115 @@ async function list(query: string): Promise<{ sessions: readonly Listed[]; nextC
 }
 
 describe('The operator API', () => {
+  test('shows what the creator of a session noted on it, and null where nothing was', async () => {
+    const key = await app.key();
+    const detail = async (body: object): Promise<unknown> => {
+      const id = await app.open(key, body);
+      return (await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service)).body['metadata'];
+    };
+    expect(await detail({ metadata: { page: 'pricing', order: '17' } })).toEqual({ page: 'pricing', order: '17' });
+    expect(await detail({})).toBeNull();
+  });
+
+  test("shows a session's calls, what each used, and whom to ask the provider about", async () => {
+    const id = await app.open(await app.key());
+    const path = `/api/operator/sessions/${encodeURIComponent(id)}`;
+    expect((await app.get(path, service)).body['calls']).toEqual([]);
+    const { calls, ledger } = app.service.stores;
+    const call: CallRecord = {
+      id: 'call_1',
+      sessionId: id,
+      subject: id.slice(2, 34),
+      tenantId: 'acme',
+      keyId: null,
+      provider: 'openai',
+      model: 'gpt-realtime',
+      state: 'closed',
+      providerCallId: 'rtc_1',
+      createdAtMs: NOON,
+      openedAtMs: NOON + SECOND,
+      closedAtMs: NOON + 5 * SECOND,
+      closeReason: 'remote',
+      hangup: 'already_over',
+      hangupTries: 1,
+      nextTryAtMs: null,
+      unheardSinceMs: null,
+      giveUpAtMs: null,
+      providerEndsAtMs: NOON + 3600 * SECOND,
+      graceUntilMs: null,
+      ownerNode: 'node',
+      fence: 1,
+      version: 4,
+    };
+    const unanswered = { state: 'creating', providerCallId: null, openedAtMs: null, closedAtMs: null } as const;
+    const creating: CallRecord = {
+      ...call,
+      ...unanswered,
+      id: 'call_2',
+      createdAtMs: NOON + SECOND,
+      closeReason: null,
+      hangup: 'none',
+    };
+    for (const one of [call, creating]) expect(await calls.insert(one, 3)).toBe('inserted');
+    const tokens = {
+      textIn: 1,
+      textCached: 2,
+      textOut: 3,
+      audioIn: 4,
+      audioCached: 5,
+      audioOut: 6,
+      imageIn: 7,
+      imageCached: 8,
+    };
+    const meter = {
+      callId: 'call_1',
+      basis: 'events',
+      tokens,
+      microDollars: 9,
+      estimatedMicroDollars: 2,
+      gapMs: 1600,
+    } as const;
+    vi.spyOn(ledger, 'metersOf').mockResolvedValue([meter]);
+    expect((await app.get(path, service)).body['calls']).toEqual([
+      {
+        ref: 'call_2',
+        provider: 'openai',
+        model: 'gpt-realtime',
+        state: 'creating',
+        providerCallId: null,
+        openedAt: null,
+        closedAt: null,
+        closeReason: null,
+        hangup: 'none',
+        hangupTries: 1,
+        basis: null,
+        tokens: Object.fromEntries(Object.keys(tokens).map((name) => [name, 0])),
+        microDollars: 0,
+        estimatedMicroDollars: 0,
+        gapSec: 0,
+        ownerNode: 'node',
+      },
+      {
+        ref: 'call_1',
+        provider: 'openai',
+        model: 'gpt-realtime',
+        state: 'closed',
+        providerCallId: 'rtc_1',
+        openedAt: new Date(NOON + SECOND).toISOString(),
+        closedAt: new Date(NOON + 5 * SECOND).toISOString(),
+        closeReason: 'remote',
+        hangup: 'already_over',
+        hangupTries: 1,
+        basis: 'events',
+        tokens,
+        microDollars: 9,
+        estimatedMicroDollars: 2,
+        gapSec: 2,
+        ownerNode: 'node',
+      },
+    ]);
+  });
+
   const routes: [string, string][] = [
     ['GET', '/api/operator/overview'],
     ['GET', '/api/operator/sessions'],

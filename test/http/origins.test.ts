@@ -14,7 +14,13 @@ beforeEach(async () => {
   key = await app.key();
 });
 
-const widgetPaths = ['/api/session', '/api/realtime/heartbeat', '/api/realtime/end', '/api/auth/usage'];
+const widgetPaths = [
+  '/api/session',
+  '/api/realtime/heartbeat',
+  '/api/realtime/end',
+  '/api/realtime/ticket',
+  '/api/auth/usage',
+];
 const consolePaths = [
   '/api/auth/otp/send',
   '/api/auth/otp/verify',

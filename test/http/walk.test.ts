@@ -7,7 +7,7 @@ import { Walk } from '../support/walk.ts';
 afterEach(closeServers);
 
 /** Of the whole product, from the first byte to the last. A change that needs one more says why; one that spares some lowers this. */
-const MOST_FILES = 30;
+const MOST_FILES = 24;
 
 /** The files that docs/architecture.md, section 8.1, says a heartbeat enters. */
 const document = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8');

@@ -30,6 +30,7 @@ export const terms: VoiceTerms = {
   loginId: null,
   provider: 'local',
   upstreamId: 'sess_1',
+  isHeard: false,
 };
 
 export const open = (at: number): VoiceEvent => ({ type: 'OPEN', at, terms });
@@ -67,10 +68,10 @@ function machineOf(limits: VoiceLimits): AnyStateMachine {
   return machine;
 }
 
-/** A session that has just been opened. */
-export function opened(at = 0): VoiceRecord {
+/** A session that has just been opened, whose calls are heard or not. */
+export function opened(at = 0, isHeard = false): VoiceRecord {
   const actor = follow(createActor(machineOf(defaults)));
-  actor.send(open(at));
+  actor.send({ type: 'OPEN', at, terms: { ...terms, isHeard } });
   return actor.record();
 }
 

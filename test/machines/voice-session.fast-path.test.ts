@@ -3,7 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { fastPath } from '../../machines/voice-session/fast-path.ts';
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import { anyEvents, anyLimits, heartbeat, lastLive, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
+import {
+  anyEvents,
+  anyLimits,
+  defaults,
+  heartbeat,
+  lastLive,
+  MINUTE,
+  opened,
+  play,
+  SECOND,
+} from './voice-session-support.ts';
 
 const anyTime = fc.integer({ min: 0, max: 10 * MINUTE });
 const anyIdleSec = fc.oneof(
@@ -20,29 +30,36 @@ function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) 
 
 describe('The fast path of a heartbeat', () => {
   test('answers as the machine does, and answers whenever no state moves', () => {
-    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, time, idleSec) => {
-      const { record, state } = play(opened(), limits, events);
-      const deadline = nextDeadline(record, limits);
-      const edges = deadline === Infinity ? [] : [deadline - 1, deadline, deadline + 1];
-      for (const at of [time, ...edges]) {
-        const decided = play(record, limits, [heartbeat(at, idleSec)]);
-        const movesNothing = state === 'engaged' && decided.facts.length === 0;
-        expect(fastPath(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
-      }
-    });
+    const holds = fc.property(
+      anyLimits,
+      anyEvents,
+      anyTime,
+      anyIdleSec,
+      fc.boolean(),
+      (limits, events, time, idleSec, isHeard) => {
+        const { record, state } = play(opened(0, isHeard), limits, events);
+        const deadline = nextDeadline(record, limits);
+        const edges = deadline === Infinity ? [] : [deadline - 1, deadline, deadline + 1];
+        for (const at of [time, ...edges]) {
+          const decided = play(record, limits, [heartbeat(at, idleSec)]);
+          const movesNothing = state === 'engaged' && decided.facts.length === 0;
+          expect(fastPath(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
+        }
+      },
+    );
     fc.assert(holds, { numRuns: 200 });
   });
 
   test('comes with the machine to what the machine alone comes to, for every sequence of events and times', () => {
-    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
-      let record = opened();
+    const holds = fc.property(anyLimits, anyEvents, fc.boolean(), (limits, events, isHeard) => {
+      let record = opened(0, isHeard);
       const facts: VoiceFact[] = [];
       for (const event of events) {
         const step = applyFast(record, limits, event);
         record = step.record;
         facts.push(...step.facts);
       }
-      const whole = play(opened(), limits, events);
+      const whole = play(opened(0, isHeard), limits, events);
       expect([record, facts]).toEqual([whole.record, whole.facts]);
     });
     fc.assert(holds, { numRuns: 200 });
@@ -59,5 +76,16 @@ describe('The fast path of a heartbeat', () => {
       expect([touched, []]).toEqual([decided.record, decided.facts]);
     });
     fc.assert(holds, { numRuns: 200 });
+  });
+
+  test('takes a client at its word on who spoke, but not where the calls are heard', () => {
+    const spokenAtMs = (isHeard: boolean, idleSec?: number) =>
+      fastPath(opened(0, isHeard), MINUTE, idleSec, defaults)?.lastActivityAtMs;
+    expect([spokenAtMs(false), spokenAtMs(false, 10), spokenAtMs(true), spokenAtMs(true, 10)]).toEqual([
+      MINUTE,
+      MINUTE - 10 * SECOND,
+      0,
+      0,
+    ]);
   });
 });

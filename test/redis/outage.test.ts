@@ -170,6 +170,8 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const stop = startBackground({
       recovery: sessions.recovery,
       hub: parts.hub,
+      metering: parts.metering,
+      budgets: parts.budgets,
       purge: async () => undefined,
       onError,
     });
@@ -274,6 +276,8 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const stop = startBackground({
       recovery: sessions.recovery,
       hub: parts.hub,
+      metering: parts.metering,
+      budgets: parts.budgets,
       purge: async () => undefined,
       onError,
     });

@@ -5,9 +5,11 @@ import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import { DevMailbox } from '../../src/mail/dev-mailbox.ts';
 import { buildService, type Service } from '../../src/app/compose.ts';
+import { readPrices } from '../../src/metering/prices.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createInProcessStores } from '../../src/stores/in-process.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
+import type { BrokeredProvider } from '../../src/upstream/contract.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -47,6 +49,8 @@ export interface TestAppOptions {
   readonly database: Database;
   readonly clock?: ManualClock;
   readonly provider?: FakeProvider;
+  /** In the place of `provider`, one whose calls the service opens itself. */
+  readonly brokered?: BrokeredProvider;
   readonly bots?: BotDetector;
   /** As the live stores of the process before, for a restart that keeps them. */
   readonly live?: LiveStores;
@@ -113,7 +117,8 @@ export class TestApp {
       database,
       stores: createPostgresStores(database),
       live,
-      provider,
+      provider: options.brokered ?? provider,
+      prices: readPrices(config.calls.pricesFile),
       metrics,
       onError,
       mailer: outbox,
@@ -139,8 +144,16 @@ export class TestApp {
   async key(fields: Partial<WidgetKey> = {}): Promise<WidgetKey> {
     const id = unique('key');
     const { tenantId = 'acme' } = fields;
-    const defaults = { id, label: '', agents: null, allowOverrides: true, limits: {}, totals: {}, revokedAtMs: null };
-    const key = { ...defaults, tenantId, key: `w_${tenantId}_${id}_00`, origin: `https://${id}.example`, ...fields };
+    const defaults = { id, label: '', agents: null, allowOverrides: true, call: null };
+    const free = { limits: {}, totals: {}, revokedAtMs: null };
+    const key = {
+      ...defaults,
+      tenantId,
+      key: `w_${tenantId}_${id}_00`,
+      origin: `https://${id}.example`,
+      ...free,
+      ...fields,
+    };
     await this.service.stores.tenants.issue(key);
     await this.service.directory.reload();
     return key;
@@ -198,7 +211,7 @@ export async function seedTenants(app: TestApp): Promise<void> {
   const agents = [
     {
       id: 'support',
-      model: 'gpt-realtime',
+      model: 'gpt-realtime-2.1',
       voice: 'marin',
       instructions: 'Help the caller.',
       tools: [

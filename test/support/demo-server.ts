@@ -30,6 +30,8 @@ export class DemoServer {
     this.direct = `http://localhost:${port}`;
     this.#environment = {
       PORT: String(port),
+      // Development answers calls with an echo, and asks every visitor for a microphone.
+      NODE_ENV: 'test',
       DATA_DIR: join(directory, 'data'),
       ...(database === undefined ? {} : { DATABASE_URL: database.url }),
       HEARTBEAT_INTERVAL_SEC: '1',

@@ -28,6 +28,9 @@ export class FakeStream {
 export class FakePeer extends EventTarget {
   static readonly opened: FakePeer[] = [];
   connectionState = 'new';
+  iceGatheringState = 'complete';
+  onicegatheringstatechange: (() => void) | undefined;
+  readonly channels: EventTarget[] = [];
   readonly localDescription = { sdp: 'v=0' };
   readonly transport = Object.assign(new EventTarget(), { state: 'new' });
 
@@ -37,7 +40,9 @@ export class FakePeer extends EventTarget {
   }
 
   createDataChannel(): EventTarget {
-    return new EventTarget();
+    const channel = new EventTarget();
+    this.channels.push(channel);
+    return channel;
   }
 
   addTrack(): void {

@@ -1,14 +1,32 @@
-import type { Minted, MintRequest, UpstreamProvider } from '../../src/upstream/contract.ts';
+import type { Capabilities, Minted, MintRequest, UpstreamProvider } from '../../src/upstream/contract.ts';
 
 /** A provider that does what a test says: by default it mints at once. */
 export class FakeProvider implements UpstreamProvider {
   readonly name = 'fake';
-  readonly simulated = true;
+  readonly capabilities: Capabilities;
+  readonly simulated: boolean;
   readonly callOrigins = [];
+  readonly callUrl: string | undefined;
   /** Every mint that was asked for, in order. */
   readonly requests: MintRequest[] = [];
   /** What the next mints do. */
   answer: (minted: Minted, request: MintRequest) => Promise<Minted> = (minted) => Promise.resolve(minted);
+
+  constructor(
+    changes: { readonly call?: Capabilities['call']; readonly isSimulated?: boolean; readonly callUrl?: string } = {},
+  ) {
+    const { call = 'none', isSimulated = true, callUrl } = changes;
+    const nothing = {
+      hangUp: 'none',
+      lockConfig: false,
+      capDuration: null,
+      meter: 'none',
+      providerMaxSec: null,
+    } as const;
+    this.capabilities = { call, ...nothing };
+    this.simulated = isSimulated;
+    this.callUrl = callUrl;
+  }
 
   mint(request: MintRequest): Promise<Minted> {
     this.requests.push(request);

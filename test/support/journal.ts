@@ -5,6 +5,7 @@ export type Call =
   | 'attach'
   | 'end'
   | 'usage'
+  | 'call'
   | 'send'
   | 'verify'
   | 'check'

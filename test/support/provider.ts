@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { z } from 'zod';
+import type { z } from 'zod';
+import type { TestCall } from './provider/call.ts';
+import { credentialOf, TestCalls } from './provider/calls.ts';
+import { broken, invalid, invalidKey, rateLimited, type OpenAiError } from './provider/errors.ts';
+import { mintBody } from './provider/schemas.ts';
 
 export type ProviderMode =
   | 'ok'
@@ -19,52 +23,38 @@ export type ProviderMode =
   | 'huge'
   | 'redirect';
 
-export interface RecordedMint {
+interface RecordedRequest {
+  readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: unknown;
 }
 
-const jsonSchema = z.record(z.string(), z.unknown());
-/** As OpenAI's published SDK types describe it; unknown fields are refused, as OpenAI does. */
-const mintBody = z.strictObject({
-  expires_after: z.strictObject({ anchor: z.literal('created_at'), seconds: z.int().min(10).max(7200) }).optional(),
-  session: z
-    .strictObject({
-      type: z.literal('realtime'),
-      model: z.string(),
-      instructions: z.string().optional(),
-      audio: z.strictObject({ output: z.strictObject({ voice: z.string() }) }).optional(),
-      tools: z
-        .array(
-          z.strictObject({
-            type: z.literal('function'),
-            name: z.string().regex(/^[\w-]{1,64}$/),
-            description: z.string().optional(),
-            parameters: jsonSchema.optional(),
-          }),
-        )
-        .optional(),
-    })
-    .optional(),
-});
+const mintPath = /^\/(?:openai\/)?v1\/realtime\/client_secrets$/;
 
-/** A model provider on a free port that speaks OpenAI's client_secrets protocol, strictly, and can misbehave. */
+/**
+ * A model provider on a free port that speaks OpenAI's protocols, strictly, and can misbehave: client secrets, calls of the realtime
+ * API (also as Azure has them) and of the live API, and their sidebands.
+ */
 export class TestProvider {
   mode: ProviderMode = 'ok';
   /** Milliseconds before it answers. */
   delayMs = 0;
   readonly apiKey: string;
   /** Every request that reached it, in order. */
-  readonly requests: RecordedMint[] = [];
+  readonly requests: RecordedRequest[] = [];
   /** The client secrets that it gave out, in order. */
   readonly secrets: string[] = [];
+  /** Its calls, and how it misbehaves with them. */
+  readonly calls: TestCalls;
   readonly #server: Server;
 
   private constructor(apiKey: string) {
     this.apiKey = apiKey;
+    this.calls = new TestCalls(this);
     this.#server = createServer((request, response) => {
       void this.#serve(request, response);
     });
+    this.#server.on('upgrade', (request, socket, head) => this.calls.upgrade(request, socket, head));
   }
 
   static async start(apiKey = 'sk-test-4f1c0ffee'): Promise<TestProvider> {
@@ -83,28 +73,38 @@ export class TestProvider {
     return `${this.origin}/v1`;
   }
 
+  /** The call that was created last. */
+  get lastCall(): TestCall {
+    const call = this.calls.all.at(-1);
+    if (call === undefined) throw new Error('there is no call');
+    return call;
+  }
+
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
+    this.calls.close();
     this.#server.closeAllConnections();
     await closed;
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await readAll(request);
-    this.requests.push({ headers: request.headers, body: parse(text) });
+    this.requests.push({ path: request.url ?? '', headers: request.headers, body: parse(text) });
     if (this.mode === 'hang') return;
     if (this.mode === 'reset') return void request.socket.resetAndDestroy();
-    const answer = () => this.#answer(request, text, response);
+    const answer = (): void => void this.#answer(request, text, response);
     if (this.delayMs > 0) setTimeout(answer, this.delayMs);
     else answer();
   }
 
-  #answer(request: IncomingMessage, text: string, response: ServerResponse): void {
+  async #answer(request: IncomingMessage, text: string, response: ServerResponse): Promise<void> {
     response.setHeader('x-request-id', `req_${this.requests.length}`);
     response.setHeader('content-type', 'application/json');
-    const fault = this.#scriptedFault(response) ?? this.#refusal(request, text);
-    if (fault === 'answered') return;
+    const scripted = this.#scriptedFault(response);
+    if (scripted === 'answered') return;
+    if (scripted === undefined && (await this.calls.serve(request, text, response))) return;
+    const fault = scripted ?? this.#refusal(request, text);
     if (fault) return void response.writeHead(fault.status).end(JSON.stringify({ error: fault.error }));
     const mint = mintBody.parse(JSON.parse(text));
     const body = JSON.stringify(this.#mint(mint));
@@ -130,15 +130,9 @@ export class TestProvider {
       case 'invalid key':
         return invalidKey(this.apiKey);
       case 'rate limited':
-        return {
-          status: 429,
-          error: { message: 'Rate limit reached.', type: 'requests', param: null, code: 'rate_limit_exceeded' },
-        };
+        return rateLimited;
       case 'broken':
-        return {
-          status: 500,
-          error: { message: 'The server had an error.', type: 'server_error', param: null, code: null },
-        };
+        return broken;
       case 'garbage':
         response.end(`<html>ek_leaked and ${this.apiKey}`);
         return 'answered';
@@ -163,31 +157,17 @@ export class TestProvider {
   }
 
   #refusal(request: IncomingMessage, text: string): OpenAiError | undefined {
-    if (request.method !== 'POST' || request.url !== '/v1/realtime/client_secrets') {
+    if (request.method !== 'POST' || !mintPath.test(request.url ?? '')) {
       return invalid(404, `Invalid URL (${request.method} ${request.url})`, null);
     }
-    if (request.headers.authorization !== `Bearer ${this.apiKey}`)
-      return invalidKey(request.headers.authorization ?? '');
+    const credential = credentialOf(request);
+    if (credential !== this.apiKey) return invalidKey(credential ?? '');
     if (request.headers['content-type'] !== 'application/json') return invalid(400, 'Unsupported content type.', null);
     const body = mintBody.safeParse(parse(text));
     if (body.success) return undefined;
     const issue = body.error.issues[0];
     return invalid(400, issue?.message ?? '', issue?.path.join('.') ?? null, 'unknown_parameter');
   }
-}
-
-interface OpenAiError {
-  readonly status: number;
-  readonly error: { message: string; type: string; param: string | null; code: string | null };
-}
-
-function invalid(status: number, message: string, param: string | null, code: string | null = null): OpenAiError {
-  return { status, error: { message, type: 'invalid_request_error', param, code } };
-}
-
-/** OpenAI really repeats the key. */
-function invalidKey(key: string): OpenAiError {
-  return invalid(401, `Incorrect API key provided: ${key}.`, null, 'invalid_api_key');
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {

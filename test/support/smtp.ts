@@ -33,6 +33,8 @@ export interface SmtpOptions {
 /** A real SMTP server on a free port that can misbehave. */
 export class TestSmtp {
   mode: SmtpMode = 'ok';
+  /** Called each time that it freezes in the middle of a step. */
+  onFreeze: () => void = () => {};
   /** How long it looks at a message before it takes it, in milliseconds. */
   scanMs = 0;
   /** Connections accepted so far. */
@@ -112,7 +114,8 @@ export class TestSmtp {
       closeTimeout: 200,
       hideENHANCEDSTATUSCODES: true,
       onConnect: (_session, callback) => {
-        if (this.mode !== 'freeze greeting') callback();
+        if (this.mode === 'freeze greeting') this.onFreeze();
+        else callback();
       },
       onAuth: ({ username, password }, { secure }, callback) => {
         this.logins.push({ user: username ?? '', pass: password ?? '', encrypted: secure });
@@ -129,7 +132,7 @@ export class TestSmtp {
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
-          if (this.mode === 'freeze data') return;
+          if (this.mode === 'freeze data') return this.onFreeze();
           const from = envelope.mailFrom ? envelope.mailFrom.address : '';
           const to = envelope.rcptTo.map(({ address }) => address);
           setTimeout(() => {

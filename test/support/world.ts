@@ -29,7 +29,7 @@ export const acme: TenantsFile = {
       agents: [
         {
           id: 'support',
-          model: 'gpt-realtime',
+          model: 'gpt-realtime-2.1',
           voice: 'marin',
           instructions: 'Help the caller.',
           tools: [

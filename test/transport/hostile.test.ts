@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
 
-afterEach(closeServers);
+afterAll(closeServers);
 
 const hidden = requestText('GET', '/hidden');
 

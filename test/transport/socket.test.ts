@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Socket, SocketListener } from '../../src/channel/socket.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import type { Eventually } from '../../src/kernel/eventually.ts';
@@ -7,7 +7,7 @@ import { RawClient, requestText } from '../support/raw-http.ts';
 import { frameBytes, opcode, RawSocket, SocketClient, upgradeHeaders } from '../support/socket-client.ts';
 import { askGood, closeServers, serve, text, type TestServer } from '../support/transport-server.ts';
 
-afterEach(closeServers);
+afterAll(closeServers);
 
 const path = '/socket';
 const switching: HttpReply = { status: 101, headers: [['X-Request-Id', 'r1']], body: '' };
@@ -398,27 +398,30 @@ describe('a socket', () => {
     expect(bytes.subarray(-28).toString('latin1')).toContain('the socket does not read');
     expect(await askGood(port)).toBe('good');
   });
+});
 
-  it('that does not answer pings is dead and is closed', async () => {
+// They wait for pings, and need not wait for each other.
+describe.concurrent('a silent socket', () => {
+  it('that does not answer pings is dead and is closed', async ({ expect: expectHere }) => {
     const { port, sockets } = await serveSockets(undefined, { sockets: { idleTimeoutSec: 8 } });
     const dead = await RawSocket.open(port, path);
     // What is sent to it is no sign of life.
     const pushing = setInterval(() => sockets[0]?.socket.send('push'), 500);
-    await expect.poll(() => sockets[0]?.closings).toBe(1);
+    await expectHere.poll(() => sockets[0]?.closings).toBe(1);
     clearInterval(pushing);
-    expect(dead.frames.some((frame) => frame.opcode === opcode.ping)).toBe(true);
+    expectHere(dead.frames.some((frame) => frame.opcode === opcode.ping)).toBe(true);
     dead.client.destroy();
   });
 
-  it('that answers pings lives on without a message', async () => {
+  it('that answers pings lives on without a message', async ({ expect: expectHere }) => {
     const { port, sockets } = await serveSockets(undefined, { sockets: { idleTimeoutSec: 8 } });
     const socket = await RawSocket.open(port, path);
     const pings = (): number => socket.frames.filter((frame) => frame.opcode === opcode.ping).length;
     for (const count of [1, 2, 3]) {
-      await expect.poll(pings).toBe(count);
+      await expectHere.poll(pings).toBe(count);
       socket.send(frameBytes(opcode.pong, ''));
     }
-    expect(sockets[0]?.closings).toBe(0);
+    expectHere(sockets[0]?.closings).toBe(0);
     socket.client.destroy();
   });
 });

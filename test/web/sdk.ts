@@ -27,7 +27,7 @@ export function record(
   session: Session,
 ): { readonly type: string; readonly event: Readonly<Record<string, unknown>> }[] {
   const events: { type: string; event: Readonly<Record<string, unknown>> }[] = [];
-  for (const type of ['state', 'beat', 'transport', 'media', 'warning', 'usage', 'ended', 'error'])
+  for (const type of ['state', 'beat', 'transport', 'media', 'call', 'heard', 'warning', 'usage', 'ended', 'error'])
     session.on(type, (event) => events.push({ type, event }));
   return events;
 }

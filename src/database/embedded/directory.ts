@@ -1,5 +1,5 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedEngine } from './engine.ts';
 
@@ -9,6 +9,33 @@ export const EMBEDDED_MAJOR = '18';
 /** A data directory that this build cannot use; the message says what to do. */
 export class UnusableDirectory extends Error {
   override readonly name = 'UnusableDirectory';
+}
+
+/**
+ * Makes a directory and its parents, as `mkdir -p`. Node's own `recursive` never ends where a parent is there and says that it is not,
+ * as /proc does.
+ *
+ * @throws UnusableDirectory when something in its place is no directory, or takes none.
+ */
+export async function makeDirectory(directory: string): Promise<void> {
+  if (await makeOne(directory)) return;
+  await makeDirectory(dirname(directory));
+  if (!(await makeOne(directory)))
+    throw new UnusableDirectory(`${dirname(directory)} takes no directories: set another DATA_DIR`);
+}
+
+/** @returns false when the parent says that it is not there. */
+async function makeOne(directory: string): Promise<boolean> {
+  try {
+    await mkdir(directory, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && dirname(directory) !== directory) return false;
+    if (code !== 'EEXIST') throw error;
+    if (!(await stat(directory)).isDirectory())
+      throw new UnusableDirectory(`${directory} is not a directory: set another DATA_DIR`);
+  }
+  return true;
 }
 
 /**
@@ -25,7 +52,7 @@ export async function prepareDirectory(directory: string, template: URL): Promis
   }
   const fresh = `${directory}.new`;
   await rm(fresh, { recursive: true, force: true });
-  await mkdir(fresh, { recursive: true, mode: 0o700 });
+  await mkdir(fresh, { mode: 0o700 });
   if (existsSync(template)) {
     // Copied by the system, not unpacked here: the 40 MB that would pass through this process are slow to come back.
     cpSync(template, fresh, { recursive: true });

@@ -1,10 +1,10 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import postgres from 'postgres';
 import type { Database, Sql } from '../database.ts';
 import { driverTypes } from '../driver-types.ts';
 import { Pool } from '../pool.ts';
-import { prepareDirectory } from './directory.ts';
+import { makeDirectory, prepareDirectory } from './directory.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { EmbeddedEngine } from './engine.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -36,7 +36,7 @@ const builtTemplate = new URL(
  * Survives kill -9 without losing an acknowledged row; a power cut may lose the last moments, since PGlite does not fsync.
  *
  * @throws DirectoryInUse when another process has the directory open.
- * @throws UnusableDirectory when the directory is not a database of this build's PostgreSQL.
+ * @throws UnusableDirectory when the directory cannot be made, or is not a database of this build's PostgreSQL.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const { deadlineMs = 5_000, template = builtTemplate } = options;
@@ -90,7 +90,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
 /** One name for one directory, whatever link or relative path leads to it: the lock's name comes from it. */
 async function canonical(directory: string): Promise<string> {
   const absolute = resolve(directory);
-  await mkdir(dirname(absolute), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(absolute));
   try {
     return await realpath(absolute);
   } catch {

@@ -2,21 +2,26 @@ import { version } from '../../../config/version.ts';
 import { describeRoutes } from '../openapi.ts';
 import type { Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
+import { callTicketRoute, type CallTicketDeps } from './call-ticket.ts';
 import { createSessionRoute, type CreateSessionDeps } from './create-session.ts';
 import { endSessionRoute } from './end-session.ts';
 import { healthRoutes, type HealthDeps } from './health.ts';
 import { heartbeatRoute } from './heartbeat.ts';
 import { loginRoutes, type LoginDeps } from './login.ts';
+import { openCallRoute, type OpenCallDeps } from './open-call.ts';
 import { operatorRoutes, type OperatorDeps } from './operator.ts';
 import { pageRoutes, type PageDeps } from './pages.ts';
 import { socketRoute } from './socket.ts';
 import { reportUsageRoute, type ReportUsageDeps } from './report-usage.ts';
 
 export type RouteDeps = CreateSessionDeps &
+  OpenCallDeps &
+  CallTicketDeps &
   ReportUsageDeps &
   LoginDeps &
   HealthDeps &
   OperatorDeps &
+  PageDeps['demo'] &
   Pick<PageDeps, 'outbox' | 'asyncapi'> & { readonly origins: Origins };
 
 /** Every route of the service. */
@@ -37,6 +42,8 @@ function apiRoutes(deps: RouteDeps): Route[] {
     heartbeatRoute(deps),
     endSessionRoute(deps),
     socketRoute(deps),
+    openCallRoute(deps),
+    callTicketRoute(deps),
     reportUsageRoute(deps),
     ...loginRoutes(deps),
     ...healthRoutes(deps),

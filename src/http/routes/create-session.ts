@@ -1,11 +1,13 @@
+import type { UpstreamProvider } from '../../upstream/contract.ts';
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
+import type { SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { admit, refuseIfBot, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
-import type { AdmittedCaller } from '../../voice/allowances.ts';
+import { refuseIfSpent, type AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
-import { addressScope } from '../client-address.ts';
+import { addressScope } from '../../limits/edge.ts';
 import { oncePerKey, type RepeatedCreateDeps } from '../repeated-create.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
@@ -14,6 +16,7 @@ export interface CreateSessionDeps extends AdmissionDeps, OpenDeps, RepeatedCrea
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly heartbeatIntervalSec: number;
+  readonly provider: Pick<UpstreamProvider, 'name' | 'callUrl' | 'capabilities'>;
   readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
 }
 
@@ -66,6 +69,7 @@ const exampleReply: CreateReply = {
     socketUrl: 'wss://voice.example.com/api/realtime/socket',
   },
   limits: { maxMinutes: 15, maxIdleSec: 300 },
+  call: { mode: 'direct', url: 'https://api.openai.com/v1/realtime/calls', dataChannel: 'open' },
 };
 
 async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promise<Result> {
@@ -77,8 +81,10 @@ async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promi
   // A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own.
   const scope = [caller, tenantId, by, call.origin ?? '', addressScope(call.ip)];
   const result = await oncePerKey(call.request, scope, deps, async () => open(call, admission, deps));
-  const isConsole = caller === 'console';
-  if (result instanceof Refusal && result.code === 'DAILY_QUOTA_EXCEEDED' && isConsole && call.login !== undefined) {
+  if (!(result instanceof Refusal) || result.code !== 'DAILY_QUOTA_EXCEEDED') return result;
+  // What is only held comes back when another session ends.
+  const isSpent = (await refuseIfSpent(admission.who, call.request.atMs, deps)) !== undefined;
+  if (isSpent && caller === 'console' && call.login !== undefined) {
     await deps.destroyLogin(call.login.id, call.request.atMs);
     return { refusal: result, cookie: { kind: 'clear' } };
   }
@@ -94,7 +100,7 @@ async function open(
   if (blocked !== undefined) return blocked;
   const opened = await openVoiceSession(who, session, call.request.requestId, call.request.signal(), deps);
   if (opened instanceof Refusal) return opened;
-  return (await endIfRevoked(call, who, opened, deps)) ?? { status: 200, body: replyOf(opened, deps) };
+  return (await endIfRevoked(call, who, opened, deps)) ?? { status: 200, body: replyOf(opened, session, deps) };
 }
 
 /** A key that was revoked while the secret was minted: its sessions were ended when this one was not registered yet. */
@@ -109,7 +115,11 @@ async function endIfRevoked(
   return invalidWidgetKey();
 }
 
-function replyOf({ record, minted }: OpenedSession, deps: CreateSessionDeps): CreateReply {
+function replyOf(
+  { record, minted }: OpenedSession,
+  { callMode: mode, dataChannel }: SessionConfig,
+  deps: CreateSessionDeps,
+): CreateReply {
   const base = deps.publicUrl();
   const { maxMinutes, maxIdleSec } = deps.sessions.limits;
   return {
@@ -122,5 +132,10 @@ function replyOf({ record, minted }: OpenedSession, deps: CreateSessionDeps): Cr
       socketUrl: `${base.replace(/^http/, 'ws')}/api/realtime/socket`,
     },
     limits: { maxMinutes, maxIdleSec },
+    call: {
+      mode,
+      url: mode === 'brokered' ? `${base}/api/realtime/calls` : (deps.provider.callUrl ?? null),
+      dataChannel,
+    },
   };
 }

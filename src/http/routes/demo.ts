@@ -8,7 +8,9 @@ import { pagePolicyWith, sendFile } from '../static-files.ts';
 
 export interface DemoDeps {
   readonly directory: Pick<TenantDirectory, 'keyOf'>;
-  readonly provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'callOrigins'>;
+  readonly provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'callOrigins' | 'capabilities'>;
+  /** Brokered: pages open their calls here, and need no other origin. */
+  readonly callMode: 'direct' | 'brokered';
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
 }
@@ -34,7 +36,7 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
       handle,
     });
   const file = (name: string): URL => new URL(name, webDirectory);
-  const policy = pagePolicyWith(deps.provider.callOrigins);
+  const policy = pagePolicyWith(deps.callMode === 'brokered' ? [] : deps.provider.callOrigins);
 
   return [
     ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>
@@ -60,6 +62,11 @@ function demoConfig({ directory, provider, publicUrl }: DemoDeps, host: string |
     tenantId: found?.tenant.id ?? null,
     agentId: found?.tenant.agents[0]?.id ?? null,
     keyOrigin: found?.key.origin ?? null,
-    provider: { name: provider.name, simulated: provider.simulated },
+    provider: {
+      name: provider.name,
+      simulated: provider.simulated,
+      call: provider.capabilities.call,
+      meter: provider.capabilities.meter,
+    },
   };
 }

@@ -63,17 +63,22 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, deps: HeartbeatDep
   const { atMs } = call.request;
   if (record.endReason === null)
     return { status: 200, headers: json, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
-  return endedReply(endedRefusal(record.endReason, deps.sessions.limits.maxMinutes), record, call, deps);
+  return refusedOf(record, endedRefusal(record.endReason, deps.sessions.limits.maxMinutes), call, deps);
 }
 
-/** The refusal of an ended session; the login that opened it is destroyed when a violation ended it (docs/contract.md, section 5.9). */
-export function endedReply(
+/**
+ * A refusal about a session; the login that opened it is destroyed where the refusal tells of a violation (docs/contract.md, section
+ * 5.9).
+ */
+export function refusedOf(
+  { loginId }: VoiceRecord,
   refusal: Refusal,
-  record: VoiceRecord,
-  call: Call,
-  deps: Pick<HeartbeatDeps, 'destroyLogin'>,
+  { login, request }: Pick<Call, 'login' | 'request'>,
+  { destroyLogin }: Pick<HeartbeatDeps, 'destroyLogin'>,
 ): Eventually<Result> {
+  const { code, additions } = refusal;
+  const costsLogin = code === 'DAILY_QUOTA_EXCEEDED' || isViolation(additions.reason ?? null);
   // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.
-  if (call.login === undefined || record.loginId !== call.login.id || !isViolation(record.endReason)) return refusal;
-  return andThen(deps.destroyLogin(call.login.id, call.request.atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
+  if (!costsLogin || login === undefined || loginId !== login.id) return refusal;
+  return andThen(destroyLogin(login.id, request.atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
 }

@@ -13,21 +13,28 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
 import { refOf } from '../../kernel/ids.ts';
 import type { Audit } from '../../stores/audit/contract.ts';
+import type { Ledger } from '../../stores/ledger/contract.ts';
+import type { Calls } from '../../calls/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
+import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { idOfNamed } from '../../voice/find-by-ref.ts';
+import { idOfNamed } from '../../voice/look-up.ts';
 import { viewOf } from '../../voice/view.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { readQuery } from '../query.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
+import { callsOf, exampleCall } from './operator-calls.ts';
 import { describe, exampleSession } from './operator-session.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
 
 export interface OperatorDeps {
   readonly sessions: VoiceSessions;
   readonly history: VoiceHistory;
+  readonly setups: Pick<SessionSetups, 'find'>;
+  readonly calls: Pick<Calls, 'ofSession'>;
+  readonly ledger: Pick<Ledger, 'metersOf'>;
   readonly audit: Audit;
   readonly events: Events;
 }
@@ -113,7 +120,7 @@ function oneRoute(deps: OperatorDeps): Route {
     method: 'GET',
     path: '/api/operator/sessions/{id}',
     operationId: 'getSession',
-    summary: 'One session: record, state, next deadline, who ended it',
+    summary: 'One session: record, state, next deadline, who ended it, its metadata and calls',
     description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${NAMED}`,
     params,
     tag: TAG,
@@ -122,7 +129,13 @@ function oneRoute(deps: OperatorDeps): Route {
       200: {
         description: 'The session',
         schema: operatorSessionDetail,
-        example: { ...exampleSession, nextDeadline: '2030-01-01T12:15:00.000Z', endedBy: null },
+        example: {
+          ...exampleSession,
+          nextDeadline: '2030-01-01T12:15:00.000Z',
+          endedBy: null,
+          metadata: { page: 'pricing' },
+          calls: [exampleCall],
+        },
       },
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
@@ -137,6 +150,8 @@ function oneRoute(deps: OperatorDeps): Route {
           ...describe(record, classify(record, atMs, limits), atMs),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: await endedBy(record, deps.audit),
+          metadata: (await deps.setups.find(record.id))?.metadata ?? null,
+          calls: await callsOf(record.id, deps),
         };
         return { status: 200, body };
       }),

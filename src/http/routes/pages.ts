@@ -1,5 +1,5 @@
 import { isLoopback } from '../../../config/origins.ts';
-import { escapeHtml } from '../../kernel/html.ts';
+import { escapeHtml } from '../../kernel/text.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { KeptMail } from '../../mail/contract.ts';

@@ -11,7 +11,7 @@ import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
-import { endedReply, type HeartbeatDeps } from './heartbeat.ts';
+import { refusedOf, type HeartbeatDeps } from './heartbeat.ts';
 
 export interface ReportUsageDeps extends UsageDeps, HeartbeatDeps {
   readonly sessions: VoiceSessions;
@@ -22,6 +22,7 @@ const description = [
   'A service token counts, with `sm_session_id`, for that session’s user, at any time and without the e-mail; with `email` and `tenantId`, for the widget user of that address in that tenant, the same that a widget names with `email`; with `email` alone, for the console user. The two are different users: `tenantId` decides. Visitors whom a widget does not name can be reported for by `sm_session_id` only.',
   'A report is always counted, also the one that is answered with 429: it says `counted: true` and tells the totals in `usage`, so do not send it again. Every live session of the user ends whose own key’s ceiling is exceeded. The reply is judged by the key of the named session; for a widget user by e-mail by the widest ceilings among the keys of the tenant that are in use, so that 429 says that no key lets this user go on today.',
   'An installation may bound what a widget’s client reports by its connected time (WIDGET_MAX_TOKENS_PER_MINUTE): the excess is refused with USAGE_IMPLAUSIBLE and not counted. `Idempotency-Key` holds for 24 hours, for the session that is named, else for the user.',
+  'Where the session’s calls are metered here (CALL_MODE=brokered), a client’s report is answered with the present totals and `counted: false`; only a `response` that nobody here heard, of a call with a gap, is counted, at the server’s prices. Service tokens may still report.',
 ].join('\n\n');
 
 /** POST /api/auth/usage (docs/contract.md, section 5.8). */
@@ -63,11 +64,11 @@ export function reportUsageRoute(deps: ReportUsageDeps): Route {
     },
     credentials: ['none', 'cookie', 'service'],
     proves: ({ sm_session_id }) => sm_session_id !== undefined,
-    handle: (call) => report(call, deps),
+    handle: (call) => answer(call, deps),
   });
 }
 
-async function report(call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<Result> {
+async function answer(call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<Result> {
   const { request, isService } = call;
   const { email, sm_session_id } = call.body;
   const idempotencyKey = request.headers['idempotency-key'];
@@ -77,18 +78,19 @@ async function report(call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<
   if (record === undefined || !speaksFor(record, email, deps.subjects, isService)) return sessionNotFound();
   const who = await subjectOfSession(record, isService, request.atMs, deps);
   return who instanceof Refusal && who.code === 'SESSION_DURATION_EXCEEDED'
-    ? endedReply(who, record, call, deps)
+    ? refusedOf(record, who, call, deps)
     : count(who, call, deps);
 }
 
 async function count(who: UsageSubject | Refusal, call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<Result> {
   if (who instanceof Refusal) return who;
   const { request, login } = call;
-  const { tokens, dollars } = call.body;
+  const { tokens, dollars, response } = call.body;
   const { atMs } = request;
   const idempotencyKey = request.headers['idempotency-key'];
-  const result = await reportUsage(who, { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, atMs }, deps);
-  if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, usage: result } };
+  const report = { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, response, atMs };
+  const result = await reportUsage(who, report, deps);
+  if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, ...result } };
   const isOwnLogin =
     login !== undefined && who.caller === 'console' && deps.subjects.console(login.email) === who.subject;
   if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, atMs, deps))) return result;
@@ -112,7 +114,7 @@ function subjectOf(call: Call<UsageRequest>, deps: ReportUsageDeps): UsageSubjec
       'AUTH_REQUIRED',
       'Prove the subject: the console cookie of this e-mail, sm_session_id, or a service token.',
     );
-  const nobodys = { keyId: null, sessionId: null, sessionAtMost: null };
+  const nobodys = { keyId: null, sessionId: null, sessionAtMost: null, isClient: false };
   return isService && tenantId !== undefined
     ? { subject: deps.subjects.widgetUser(tenantId, email), caller: 'widget', tenantId, ...nobodys }
     : { subject: deps.subjects.console(email), caller: 'console', tenantId: null, ...nobodys };

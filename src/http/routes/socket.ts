@@ -1,5 +1,5 @@
 import { Refusal } from '../../protocol/refusal.ts';
-import { addressScope } from '../client-address.ts';
+import { addressScope } from '../../limits/edge.ts';
 import { invalid } from '../invalid-request.ts';
 import type { HttpRequest } from '../message.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';

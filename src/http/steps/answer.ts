@@ -26,9 +26,14 @@ const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
  * sets a cookie.
  */
 export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Result) => HttpReply {
-  const counters = new Map(
-    [...deps.routes.map(({ path }) => path), 'none'].map((path) => [path, deps.metrics.replyCounter(path)]),
+  const replies = new Map(
+    [...deps.routes.map(({ path }) => path), 'none'].map((path) => [path, deps.metrics.repliesOf(path)]),
   );
+
+  function count(routeName: string, status: number): void {
+    const byStatus = replies.get(routeName);
+    if (byStatus !== undefined) byStatus[status] = (byStatus[status] ?? 0) + 1;
+  }
 
   function headOf(x: RequestContext): Header[] {
     const headers: Header[] = [['X-Request-Id', x.request.requestId], noSniff];
@@ -59,7 +64,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const reply = refusal === undefined ? send(result as Answer, headers) : refuse(x, refusal, headers);
     if (headers.some(setsCookie)) keepPrivate(headers);
-    counters.get(x.routeName)?.(reply.status);
+    count(x.routeName, reply.status);
     deps.events.requestAnswered?.(x.request, x.routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
     return reply;
   };

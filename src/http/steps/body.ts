@@ -4,16 +4,20 @@ import { findUnstorable } from '../../kernel/unstorable.ts';
 import { fieldsInWords, invalid, invalidFields } from '../invalid-request.ts';
 import type { HttpRequest } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
+import type { TextBody } from '../route.ts';
 
 const MAX_DEPTH = 32;
+const JSON_CONTENT = 'application/json';
+const isJson = patternOf(JSON_CONTENT);
 
-/** Reads the body by the schema of its route; a request without one is right where the schema takes undefined. */
+/** Reads the body by the schema of its route, or as the text that it is; a request without one is right where the schema takes undefined. */
 export function readBody(x: RequestContext): Refusal | undefined {
   const schema = x.route?.body;
-  if (schema === undefined) return undefined;
+  if (schema === undefined) return x.route?.text === undefined ? undefined : readText(x, x.route.text);
   const { body } = x.request;
   if (body.length === 0 && schema.safeParse(undefined).success) return undefined;
-  const value = body === 'too_large' ? tooLarge() : (wrongContent(x.request) ?? parseJsonObject(body));
+  const value =
+    body === 'too_large' ? tooLarge() : (wrongContent(x.request, JSON_CONTENT, isJson) ?? parseJsonObject(body));
   if (value instanceof Refusal) return value;
   const checked = schema.safeParse(value);
   if (!checked.success) return invalidFields(fieldsInWords(schema, value).slice(0, 20));
@@ -21,18 +25,34 @@ export function readBody(x: RequestContext): Refusal | undefined {
   return undefined;
 }
 
-function tooLarge(): Refusal {
-  return new Refusal('PAYLOAD_TOO_LARGE', 'A body may have at most 64 KiB.');
+function readText(x: RequestContext, { contentType, maxBytes }: TextBody): Refusal | undefined {
+  const { body } = x.request;
+  if (body === 'too_large' || body.length > maxBytes) return tooLarge(maxBytes / 1024);
+  const wrong = wrongContent(x.request, contentType, patternOf(contentType));
+  if (wrong !== undefined) return wrong;
+  if (body.length === 0) return invalid('The body is empty.');
+  if (!isUtf8(body)) return invalid('The body is not valid UTF-8.');
+  x.body = body.toString('utf8');
+  return undefined;
 }
 
-function wrongContent({ headers }: HttpRequest): Refusal | undefined {
+function tooLarge(kib = 64): Refusal {
+  return new Refusal('PAYLOAD_TOO_LARGE', `A body may have at most ${kib} KiB.`);
+}
+
+/** The content type in any case, and a charset that is UTF-8 where one is named. */
+function patternOf(contentType: string): RegExp {
+  return new RegExp(`^${contentType}\\s*(;\\s*charset="?utf-8"?\\s*)?$`, 'i');
+}
+
+function wrongContent({ headers }: HttpRequest, contentType: string, pattern: RegExp): Refusal | undefined {
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? ''))
     return new Refusal(
       'UNSUPPORTED_MEDIA_TYPE',
       'Send the body as it is (Content-Encoding: identity), not compressed.',
     );
-  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(headers['content-type'] ?? ''))
-    return new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as Content-Type: application/json in UTF-8.');
+  if (!pattern.test(headers['content-type'] ?? ''))
+    return new Refusal('UNSUPPORTED_MEDIA_TYPE', `Send the body as Content-Type: ${contentType} in UTF-8.`);
   return undefined;
 }
 

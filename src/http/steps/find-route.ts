@@ -26,6 +26,7 @@ export function createContextOf({
   const isTimed = timing || events.requestAnswered !== undefined;
   return (request) => {
     const { headers, path } = request;
+    const forwardedFor = headers['x-forwarded-for'];
     const match = find(path);
     const route = match?.methods.get(request.method === 'HEAD' ? 'GET' : request.method);
     const any = route ?? match?.methods.values().next().value;
@@ -39,7 +40,7 @@ export function createContextOf({
       cors: any?.cors ?? corsScopeOf(path),
       allow: match?.allow ?? '',
       params: match?.params ?? noParams,
-      ip: clientAddress(request.peer, headers['x-forwarded-for'], trustedProxies),
+      ip: forwardedFor === undefined ? request.peer : clientAddress(request.peer, forwardedFor, trustedProxies),
       origin: headers['origin'],
       startedAt: isTimed ? performance.now() : 0,
       limit: undefined,
@@ -52,10 +53,9 @@ export function createContextOf({
   };
 }
 
-/** Answers what needs no handler: a path that no route has, a method that the path has not, and preflights. */
+/** Answers what has no handler: a path that no route has, a method that the path has not, and preflights. */
 export function createMethodCheck({ origins }: { readonly origins: Origins }): Step {
-  return ({ request: { headers, method, path }, route, allow, origin, cors }) => {
-    if (route !== undefined) return undefined;
+  return ({ request: { headers, method, path }, allow, origin, cors }) => {
     if (allow === '') return new Refusal('NOT_FOUND', `There is no ${path.slice(0, 200)}; see /docs for all paths.`);
     if (method !== 'OPTIONS') return new Refusal('METHOD_NOT_ALLOWED', `${method} is not possible here; use ${allow}.`);
     const allowed = preflightHeaders(origins, origin, cors, allow, headers['access-control-request-headers']);

@@ -1,8 +1,7 @@
 import type { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
-import { edgeRefusal, tighter, withLimit, type EdgeCount, type EdgeLimits } from '../../limits/edge.ts';
+import { addressScope, edgeRefusal, tighter, withLimit, type EdgeCount, type EdgeLimits } from '../../limits/edge.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
-import { addressScope } from '../client-address.ts';
 import type { RequestContext } from '../request-context.ts';
 
 export interface LimitDeps {

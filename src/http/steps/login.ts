@@ -4,7 +4,6 @@ import type { Login } from '../../auth/known-logins.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { matchesEmailList } from '../../protocol/email.ts';
-import { invalid } from '../invalid-request.ts';
 import type { RequestContext, Step } from '../request-context.ts';
 import type { CookieChange } from '../route.ts';
 
@@ -44,8 +43,8 @@ export interface LoginDeps {
 }
 
 /**
- * Finds out who calls: the login of the console cookie, which it renews, and whether a service token came along. What is public is the
- * same for everybody, and a socket waits for nobody (see `Route.kind`): there it reads neither.
+ * Finds out who calls, by the credentials that a request brings: the login of the console cookie, which it renews, and whether a service
+ * token came along.
  */
 export function createLogin({ cookies, isServiceToken }: LoginDeps): Step {
   function note(x: RequestContext, found: FoundLogin | undefined): undefined {
@@ -56,12 +55,8 @@ export function createLogin({ cookies, isServiceToken }: LoginDeps): Step {
   }
 
   return (x) => {
-    const { atMs, duplicates, headers } = x.request;
-    if (duplicates.length > 0)
-      return invalid(`The header ${duplicates.join(', ')} came more than once; send it once.`, 'headers');
-    if (x.access === 'public' || x.kind === 'socket') return undefined;
-    x.isService = headers['authorization'] !== undefined && isServiceToken(headers['authorization']);
-    if (headers['cookie'] === undefined) return undefined;
+    const { atMs, headers } = x.request;
+    x.isService = isServiceToken(headers['authorization']);
     const token = cookies.read(headers['cookie']);
     if (token === undefined) return undefined;
     const authenticate = () => andThen(cookies.authenticate(token, atMs), (found) => note(x, found));
@@ -91,7 +86,6 @@ export interface OperatorDeps {
  */
 export function createOperatorCheck({ operatorEmails }: OperatorDeps): Step {
   return (x) => {
-    if (x.access !== 'operator') return undefined;
     if (x.isService) x.operator = 'service';
     else if (x.login === undefined)
       return new Refusal('AUTH_REQUIRED', 'Log in as an operator, or send a service token.');

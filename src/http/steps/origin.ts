@@ -12,7 +12,7 @@ export interface Origins {
 export interface OriginDeps {
   /** The console's; asked when the first request names an origin, because a free port is known late. */
   readonly consoleOrigins: () => Iterable<string>;
-  readonly directory: { isWidgetOrigin(origin: string): boolean };
+  readonly directory: { readonly widgetOrigins: ReadonlySet<string> };
 }
 
 /** The origins of the console, as configured, and of widgets, as the tenants' keys say at this moment. */
@@ -20,7 +20,7 @@ export function createOrigins({ consoleOrigins, directory }: OriginDeps): Origin
   let known: ReadonlySet<string> | undefined;
   return {
     isConsole: (origin) => (known ??= new Set(consoleOrigins())).has(origin),
-    isWidget: (origin) => directory.isWidgetOrigin(origin),
+    isWidget: (origin) => directory.widgetOrigins.has(origin),
   };
 }
 
@@ -28,7 +28,7 @@ type Headers = readonly Header[];
 
 const exposed: Header = [
   'Access-Control-Expose-Headers',
-  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After',
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location',
 ];
 const vary: Header = ['Vary', 'Origin'];
 const onlyVary: Headers = [vary];
@@ -84,7 +84,6 @@ export function preflightHeaders(
 export function createOriginCheck({ origins }: { readonly origins: Origins }): Step {
   return (x) => {
     const setsCookie = x.route?.cookie === 'set';
-    if (x.request.method !== 'POST' || (x.login === undefined && !setsCookie)) return undefined;
     if (isOwn(origins, x.origin, x.request.headers['sec-fetch-site'])) return undefined;
     if (setsCookie || !isProven(x))
       return new Refusal('ORIGIN_MISMATCH', 'A console login may only be used from the origins in CONSOLE_ORIGINS.');

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../kernel/html.ts';
+import { escapeHtml } from '../../kernel/text.ts';
 
 export interface LoginCode {
   /** Six digits. */

@@ -65,13 +65,32 @@ function op.slot(key, i)
   return epoch, i + 6
 end
 
--- limit, holder, lease end, now, keep: a slot of a set that need not be whole
+-- Whether the node of a holder 'node:<node>:<number>' is alive; true for every other holder.
+local function hasNode(key, holder, now)
+  local node = match(holder, '^(node:.+):')
+  if not node then return true end
+  local untilMs = call('GET', base(key) .. node)
+  return untilMs and tonumber(untilMs) > tonumber(now)
+end
+
+-- limit, holder, lease end, now, keep: a slot of a set that need not be whole. Holders of nodes that are gone stay in, so that those
+-- of a node that only stood still count again.
 function op.lease(key, i)
   local limit, holder, untilMs, now, keepMs = unpack(ARGV, i, i + 4)
   dropLapsed(key, now)
-  if call('ZCARD', key) >= tonumber(limit) and not call('ZSCORE', key, holder) then return 0, i + 5 end
+  local others = 0
+  for _, other in ipairs(call('ZRANGEBYSCORE', key, '-inf', '+inf')) do
+    if other ~= holder and hasNode(key, other, now) then others = others + 1 end
+  end
+  if others >= tonumber(limit) and not call('ZSCORE', key, holder) then return 0, i + 5 end
   lease(key, untilMs, holder, keepMs)
   return 1, i + 5
+end
+
+-- until, keep: a node is alive
+function op.alive(key, i)
+  call('SET', key, ARGV[i], 'PX', ARGV[i + 1])
+  return 1, i + 2
 end
 
 -- token, keep, number of holders, then holder and lease end of each: counts what the history knows, unless all was lost once more

@@ -11,6 +11,17 @@ export type BusMessage =
       readonly state: VoiceState;
       readonly endReason: EndReason | null;
     }
+  /** A node stopped: the calls that it held are to be taken over. */
+  | { readonly type: 'calls.orphaned' }
+  /** What clients hear of a session's call. */
+  | {
+      readonly type: 'call.told';
+      readonly sessionId: string;
+      readonly callId: string;
+      readonly event: 'ready' | 'speaking' | 'listening' | 'over';
+    }
+  /** What is left for a session's call ends at about that time: its clients are to be told. */
+  | { readonly type: 'quota.ending'; readonly sessionId: string; readonly endsAtMs: number }
   /** A usage entry carried its subject's totals to `after`, over a share of some ceiling that clients are warned at. */
   | {
       readonly type: 'quota.neared';

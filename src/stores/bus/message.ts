@@ -15,6 +15,9 @@ const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> 
   'login.changed': ({ loginId }) => isText(loginId),
   'session.moved': ({ sessionId, state, endReason }) =>
     isText(sessionId) && isText(state) && (endReason === null || isText(endReason)),
+  'calls.orphaned': () => true,
+  'call.told': ({ sessionId, callId, event }) => isText(sessionId) && isText(callId) && isText(event),
+  'quota.ending': ({ sessionId, endsAtMs }) => isText(sessionId) && Number.isFinite(endsAtMs),
   'quota.neared': ({ subject, after, entry }) => isText(subject) && isUsage(after) && isUsage(entry),
 };
 

@@ -1,3 +1,5 @@
+import type { TokenClasses } from '../../protocol/price.ts';
+
 /** What a subject used on one calendar day; micro-dollars are exact. */
 export interface UsageTotals {
   readonly tokens: number;
@@ -35,6 +37,74 @@ export type LedgerAnswer =
   /** It would have passed `sessionAtMost`: nothing is counted, and its key stays free. */
   | { readonly kind: 'implausible' };
 
+/**
+ * How the usage of a call is known: from the provider's events, from connected time, or from what clients report for the time in which
+ * nobody here heard the call.
+ */
+export type Basis = 'events' | 'clock' | 'reported';
+
+/** Usage of a call that was metered here. It is counted once for ever: a key that the call has seen adds nothing. */
+export interface CallUsage {
+  /** Names the usage within the call: a response's id, an item and content index, a cumulative total, a gap. */
+  readonly key: string;
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly subject: string;
+  readonly tenantId: string;
+  readonly keyAccount: string | null;
+  readonly day: string;
+  readonly atMs: number;
+  readonly model: string;
+  readonly priceVersion: string;
+  readonly basis: Basis;
+  /** A gap that nobody heard, at its expected price. What is reported for it later counts only as far as it is more. */
+  readonly isEstimated: boolean;
+  /** What is added; all zero for meters of time. */
+  readonly tokens: TokenClasses;
+  /** Millionths of a micro-dollar that are added, exact; 0 for a total. */
+  readonly picoDollars: bigint;
+  /** Milliseconds of the gap; 0 for what is no gap. */
+  readonly gapMs: number;
+  /** Of a cumulative meter: the total that was told, whole, and the price of a minute. Only what is above the highest so far is counted. */
+  readonly total: { readonly ms: number; readonly perMinute: number } | null;
+}
+
+/** What a call has used in all, as metered here. */
+export interface CallMeter {
+  readonly callId: string;
+  readonly basis: Basis;
+  /** As the provider's events told them; what clients reported for gaps is in the day's totals only. */
+  readonly tokens: TokenClasses;
+  /** Charged in all, estimates included. */
+  readonly microDollars: number;
+  /** What of it stands on estimates. */
+  readonly estimatedMicroDollars: number;
+  readonly gapMs: number;
+}
+
+export interface CallUsageAnswer {
+  readonly kind: 'counted' | 'replayed';
+  /** What this entry added to the totals; 0 for a replay. */
+  readonly added: UsageTotals;
+  /** The subject's totals of the day right after it. */
+  readonly totals: UsageTotals;
+  readonly keyTotals: UsageTotals | null;
+  readonly meter: CallMeter;
+}
+
+const MINUTE_MS = 60_000n;
+const PICO = 1_000_000n;
+
+/** What time costs, in millionths of a micro-dollar, rounded up. @param ms whole milliseconds @param perMinute micro-dollars */
+export function picoOfTime(ms: number, perMinute: number): bigint {
+  return (BigInt(ms) * BigInt(perMinute) * PICO + MINUTE_MS - 1n) / MINUTE_MS;
+}
+
+/** Micro-dollars of so many millionths, rounded up (docs/contract.md, section 5.12). */
+export function chargeOf(picoDollars: bigint): number {
+  return Number((picoDollars + PICO - 1n) / PICO);
+}
+
 /** Whom the usage of all subjects of a widget key is counted for: no subject has a name like this, and ids hold no colon. */
 export function keyAccount(tenantId: string, keyId: string): string {
   return `key:${tenantId}:${keyId}`;
@@ -44,6 +114,14 @@ export function keyAccount(tenantId: string, keyId: string): string {
 export interface Ledger {
   /** Counts an entry exactly once; an idempotency key is remembered for 24 hours, per session, or per subject where none is named. */
   record(entry: UsageEntry): Promise<LedgerAnswer>;
+  /**
+   * Counts usage of a call exactly once, for ever. The call's charge is its cumulative price in micro-dollars, rounded up; the entry is
+   * the difference of two charges, so that entries sum to the charge exactly. What clients reported counts only as far as it is more than
+   * what gaps were estimated at, and gives way to what the provider's events tell of the same key.
+   */
+  recordCall(usage: CallUsage): Promise<CallUsageAnswer>;
+  /** The meters of calls, of those that have one. */
+  metersOf(callIds: readonly string[]): Promise<readonly CallMeter[]>;
   /** Those of a subject or a key's account; zero where nothing was used. */
   totals(subject: string, day: string): Promise<UsageTotals>;
 }

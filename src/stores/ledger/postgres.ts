@@ -1,5 +1,6 @@
 import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { grouped } from '../grouped.ts';
+import { readMeters, recordCallUsage } from './call-usage.ts';
 import type { Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
 import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
@@ -36,6 +37,10 @@ export function createPostgresLedger(database: Database): Ledger {
     ),
 
     totals: (subject, day) => totals({ subject, day }),
+
+    recordCall: (usage) => database.transaction((sql) => recordCallUsage(sql, usage)),
+
+    metersOf: (callIds) => database.run((sql) => readMeters(sql, callIds)),
   };
 }
 
@@ -151,7 +156,8 @@ function recall(sql: AnySql, entries: string) {
     from json_to_recordset(${entries}::text::json) as given (n integer, subject text, "sessionId" text, scope text, key text)
     join usage_key on usage_key.subject = given.scope and usage_key.idempotency_key = given.key
     join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key
-      and usage_entry.at_ms = usage_key.at_ms and usage_entry.session_id is not distinct from given."sessionId"`;
+      and usage_entry.at_ms = usage_key.at_ms and usage_entry.session_id is not distinct from given."sessionId"
+      and usage_entry.call_id is null`;
 }
 
 function readTotals(sql: Sql, asked: readonly Account[]) {

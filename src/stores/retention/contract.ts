@@ -1,23 +1,30 @@
 /** What is kept for a time and then deleted. */
 export type Kept =
   | 'sessions'
+  | 'calls'
+  | 'liveNodes'
   | 'usageEntries'
   | 'usageTotals'
   | 'usageKeys'
   | 'usageSessions'
+  | 'usageHolds'
+  | 'callMeters'
   | 'audit'
   | 'logins'
   | 'challenges'
   | 'counters'
-  | 'replays';
+  | 'replays'
+  | 'callTickets'
+  | 'sessionSetups';
 
 /** Rows that one call deletes at most: it holds its locks, and in the embedded engine the only connection, for no longer. */
 export const CHUNK = 1000;
 
-/** Deletes what is over, some at a time; sessions only once they have ended. */
+/** Deletes what is over, some at a time; sessions and calls only once they have ended. */
 export interface Retention {
   /**
-   * Deletes some of what was over before a time: sessions by their end, logins, codes, counters and replies by their expiry, all else by
+   * Deletes some of what was over before a time: sessions and calls by their end, nodes, logins, codes, counters, replies and tickets by
+   * their expiry, all else by
    * when it was written. Rows that somebody works on are passed over, so that nodes that delete at once never wait for each other.
    * @returns how many rows were deleted; fewer than CHUNK says that nothing more is over
    * @throws Unavailable when the database is away

@@ -7,15 +7,21 @@ const PATIENCE = { deadlineMs: 30_000 };
 /** Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. */
 const places: Readonly<Record<Kept, readonly [table: string, over: string | null]>> = {
   sessions: ['voice_session', 'ended_at_ms'],
+  calls: ['voice_call', 'closed_at_ms'],
+  liveNodes: ['live_node', 'until_ms'],
   usageEntries: ['usage_entry', null],
   usageTotals: ['usage_total', 'day'],
   usageKeys: ['usage_key', 'at_ms'],
   usageSessions: ['usage_session', 'since_ms'],
+  usageHolds: ['usage_hold', 'until_ms'],
+  callMeters: ['call_meter', 'since_ms'],
   audit: ['audit', null],
   logins: ['login', 'expires_at_ms'],
   challenges: ['otp_challenge', 'expires_at_ms'],
   counters: ['counter', 'window_end_ms'],
   replays: ['replay', 'until_ms'],
+  callTickets: ['call_ticket', 'until_ms'],
+  sessionSetups: ['session_setup', 'created_at_ms'],
 };
 
 /** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is. */

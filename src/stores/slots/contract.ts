@@ -15,6 +15,15 @@ export interface Leases {
   count(subject: string, atMs: number): Eventually<number>;
 }
 
+/**
+ * Leases of holders that nodes have, named `node:<node>:<number>`: those of a node that is not alive are not counted by `take`, so that a
+ * node that died holds nothing up until they lapse. Every other holder counts until it lapses.
+ */
+export interface NodeLeases extends Leases {
+  /** The node is alive until then. To be said before it takes its first lease, and again and again. */
+  keepAlive(node: string, untilMs: number): Eventually<void>;
+}
+
 /** Concurrency slots of a subject, held by its sessions: none is ever lost. */
 export interface Slots extends Leases {
   /**

@@ -1,7 +1,15 @@
 import type { AgentSettings } from '../../protocol/agent.ts';
+import type { CallMode, DataChannel } from '../../protocol/call.ts';
+import type { ModelPrice } from '../../protocol/price.ts';
 
 export interface Agent extends AgentSettings {
   readonly id: string;
+  /** How the calls of its sessions are opened, where the key does not say; without either CALL_MODE holds. */
+  readonly call?: CallMode | undefined;
+  /** Of brokered calls; `open` when it is left out. */
+  readonly dataChannel?: DataChannel | undefined;
+  /** Of its model; without one the list of prices holds. */
+  readonly price?: ModelPrice | undefined;
 }
 
 /** What a widget key overrides of the WIDGET_* limits. */
@@ -32,6 +40,8 @@ export interface WidgetKey {
   /** Pins the key to these agents; null is any. */
   readonly agents: readonly string[] | null;
   readonly allowOverrides: boolean;
+  /** How the calls of its sessions are opened; null is as the agent or CALL_MODE says. */
+  readonly call: CallMode | null;
   /** For each subject. */
   readonly limits: KeyLimits;
   readonly totals: KeyTotals;

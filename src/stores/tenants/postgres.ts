@@ -12,7 +12,7 @@ export function createPostgresTenants(database: Database): Tenants {
         (sql) => sql<Tenant[]>`
           select tenant.id, tenant.name, tenant.agents, tenant.admins, coalesce(json_agg(json_build_object(
               'id', k.id, 'tenantId', k.tenant_id, 'key', k.key, 'origin', k.origin, 'label', k.label, 'agents', k.agents,
-              'allowOverrides', k.allow_overrides, 'limits', k.limits, 'totals', k.totals, 'revokedAtMs', k.revoked_at_ms
+              'allowOverrides', k.allow_overrides, 'call', k.call_mode, 'limits', k.limits, 'totals', k.totals, 'revokedAtMs', k.revoked_at_ms
             ) order by k.id) filter (where k.key is not null), '[]') as keys
           from tenant left join widget_key as k on k.tenant_id = tenant.id
           group by tenant.id order by tenant.id`,
@@ -44,8 +44,8 @@ export function createPostgresTenants(database: Database): Tenants {
         (sql) => sql<WidgetKey[]>`
           update widget_key set revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
           where tenant_id = ${tenantId} and id = ${keyId}
-          returning id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", limits,
-            totals, revoked_at_ms as "revokedAtMs"`,
+          returning id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides",
+            call_mode as call, limits, totals, revoked_at_ms as "revokedAtMs"`,
       );
       return key;
     },
@@ -65,13 +65,13 @@ async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<vo
 async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
   const merged = await sql<{ key: string }[]>`
     insert into widget_key as kept
-      (key, id, tenant_id, origin, label, agents, allow_overrides, limits, totals, revoked_at_ms)
-    select key, id, "tenantId", origin, label, agents, "allowOverrides", limits, totals, "revokedAtMs"
+      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, limits, totals, revoked_at_ms)
+    select key, id, "tenantId", origin, label, agents, "allowOverrides", call, limits, totals, "revokedAtMs"
     from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-      label text, agents jsonb, "allowOverrides" boolean, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+      label text, agents jsonb, "allowOverrides" boolean, call text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
     on conflict (key) do update set
       origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
-      limits = excluded.limits, totals = excluded.totals, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
+      call_mode = excluded.call_mode, limits = excluded.limits, totals = excluded.totals, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
       where kept.tenant_id = excluded.tenant_id and kept.id = excluded.id
     returning key`;
   if (merged.length === keys.length) return;
@@ -82,10 +82,11 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
 
 function insertKey(sql: AnySql, key: WidgetKey) {
   return sql`
-    insert into widget_key (key, id, tenant_id, origin, label, agents, allow_overrides, limits, totals, revoked_at_ms)
+    insert into widget_key
+      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, limits, totals, revoked_at_ms)
     select ${key.key}, ${key.id}, tenant.id, ${key.origin}, ${key.label}, ${optionalJson(key.agents)}::text::jsonb,
-      ${key.allowOverrides}, ${JSON.stringify(key.limits)}::text::jsonb, ${JSON.stringify(key.totals)}::text::jsonb,
-      ${key.revokedAtMs}
+      ${key.allowOverrides}, ${key.call}, ${JSON.stringify(key.limits)}::text::jsonb,
+      ${JSON.stringify(key.totals)}::text::jsonb, ${key.revokedAtMs}
     from tenant where tenant.id = ${key.tenantId}`;
 }
 

@@ -91,12 +91,12 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
 function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
   const flat: FlatRow[] = rows.map(({ record, state }) => ({ ...record, state }));
   return sql`
-    insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id,
+    insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
       started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
-    select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId",
+    select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId", "isHeard",
       "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "settledAtMs", "endedAtMs", "endReason", state, version
     from json_to_recordset(${JSON.stringify(flat)}::text::json) as given (id text collate "C", subject text, caller text,
-      "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text,
+      "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "isHeard" boolean,
       "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "settledAtMs" bigint, "endedAtMs" bigint,
       "endReason" text, state text, version integer)
     order by id
@@ -155,7 +155,7 @@ function page(sql: Sql, filter: HistoryFilter, after: Position | null, limit: nu
 function record(sql: AnySql) {
   return sql`
     id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
-    provider, upstream_id as "upstreamId", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
+    provider, upstream_id as "upstreamId", heard as "isHeard", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
     last_activity_at_ms as "lastActivityAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
     end_reason as "endReason", version`;
 }

@@ -33,7 +33,8 @@ const transitions = {
  * asks no store itself; whoever asks one tells it of failures and answers. Its times are milliseconds of one clock that nobody sets.
  */
 export class Outage {
-  #state: OutageState = 'up';
+  /** Changed by `send` alone. Its readers look at it at every heartbeat. */
+  state: OutageState = 'up';
   #failedAt = -Infinity;
   #sweepFailedAt = -Infinity;
   #missedSince: number | undefined;
@@ -43,18 +44,9 @@ export class Outage {
     this.#missedSince = at - UNNOTICED_MS;
   }
 
-  get state(): OutageState {
-    return this.#state;
-  }
-
-  /** What a heartbeat asks when all is well. */
-  get isUp(): boolean {
-    return this.#state === 'up';
-  }
-
   send({ type, at }: OutageEvent): void {
     if (type === 'CLOCK' && at - this.#failedAt < DOUBT_MS) return;
-    this.#state = transitions[type][this.#state];
+    this.state = transitions[type][this.state];
     if (type === 'CALL_FAILED' || type === 'SWEEP_FAILED') {
       this.#failedAt = at;
       this.#missedSince ??= at - UNNOTICED_MS;

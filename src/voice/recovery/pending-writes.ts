@@ -1,10 +1,10 @@
 import { above, laterOf, restored } from '../../../machines/voice-session/merge.ts';
+import { slotUntilMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { ifAway } from '../../kernel/if-away.ts';
+import { ifAway } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
 import type { LiveStores } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
-import { slotUntilMs } from '../deadlines.ts';
 
 export interface PendingWritesDeps {
   readonly live: Pick<LiveStores, 'registry' | 'slots'> & { readonly bus: Pick<LiveStores['bus'], 'publish'> };

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { ifAway } from '../../kernel/if-away.ts';
+import { ifAway } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
 import type { LiveStores } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';

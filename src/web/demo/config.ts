@@ -12,6 +12,14 @@ export async function readConfig(): Promise<DemoConfig> {
   return { widgetKey, tenantId: given.get('tenantId'), agentId: given.get('agentId'), keyOrigin: null, provider };
 }
 
+/** Who answers on this page: a provider, the echo agent, which reaches browsers of its own machine only, or nobody. */
+export function answererOf({ provider }: DemoConfig): 'provider' | 'echo' | 'nobody' {
+  if (!provider.simulated) return 'provider';
+  const isNear = ['localhost', '127.0.0.1'].includes(location.hostname);
+  const isWritten = new URLSearchParams(location.search).has('written');
+  return provider.call === 'brokered' && isNear && !isWritten ? 'echo' : 'nobody';
+}
+
 /** Why the page can not start, in words for whoever set it up; empty when it can. */
 export function obstacle({ widgetKey, keyOrigin }: DemoConfig): string {
   if (widgetKey === null)

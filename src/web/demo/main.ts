@@ -1,6 +1,6 @@
 import '../shared/tokens.css';
 import './demo.css';
-import { readConfig, obstacle } from './config.ts';
+import { answererOf, readConfig, obstacle } from './config.ts';
 import { element, say } from './elements.ts';
 import { showCode } from './code.ts';
 import { notify } from './notice.ts';
@@ -10,13 +10,18 @@ import { Stage } from './stage.ts';
 async function main(): Promise<void> {
   showCode();
   const config = await readConfig();
-  const { name, simulated } = config.provider;
+  const answerer = answererOf(config);
   const mode = element('mode', HTMLElement);
-  say(mode, simulated ? 'Simulated: no provider key' : `Live: ${name}`);
-  mode.dataset['mode'] = simulated ? 'simulated' : 'live';
-  element('captions', HTMLOListElement).dataset['empty'] = simulated
-    ? 'What is said appears here.'
-    : 'You hear what is said; this page does not write it down.';
+  const modes = {
+    nobody: 'Simulated: no provider key',
+    echo: 'Echo, no model: you hear yourself one second later',
+    provider: `Live: ${config.provider.name}`,
+  };
+  say(mode, modes[answerer]);
+  mode.dataset['mode'] = config.provider.simulated ? 'simulated' : 'live';
+  element('captions', HTMLOListElement).dataset['empty'] =
+    answerer === 'nobody' ? 'What is said appears here.' : 'You hear what is said; this page does not write it down.';
+  element('written', HTMLElement).hidden = answerer !== 'echo';
   const problem = obstacle(config);
   if (problem !== '') return notify(problem);
   new Stage(config).open();

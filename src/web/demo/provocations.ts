@@ -1,6 +1,7 @@
 import type { Session, SwitchboardError, Usage } from '../widget/api.ts';
 import { element } from './elements.ts';
 import { showUsage } from './gauges.ts';
+import { notify } from './notice.ts';
 import type { Wire } from './wire.ts';
 
 const report = element('report', HTMLButtonElement);
@@ -39,6 +40,7 @@ export class Provocations {
   }
 
   #report(tokens: number, dollars: number): void {
+    if (this.#session?.brokered) notify('Not counted: Switchboard meters this call itself.', 'warning');
     const before = this.#usage;
     // A refusal ends the session, which the page hears as every widget does; the report was counted all the same.
     this.#session?.reportUsage({ tokens, dollars }).catch(({ code }: SwitchboardError) => {

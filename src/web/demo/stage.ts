@@ -1,7 +1,8 @@
 import type { DemoConfig } from '../../protocol/demo-config.ts';
-import type { ConnectOptions, Session, SessionState } from '../widget/api.ts';
+import type { ConnectOptions, Session, SessionState, Warning } from '../widget/api.ts';
 import { clearCaptions } from './captions.ts';
-import { lightState } from './chart.ts';
+import { closeCall, lightCall, lightState } from './chart.ts';
+import { answererOf } from './config.ts';
 import { element, say } from './elements.ts';
 import type { Show } from './show.ts';
 import { startWidget } from './example.js';
@@ -17,9 +18,18 @@ const quiet = element('quiet', HTMLButtonElement);
 const status = element('status', HTMLElement);
 const transport = element('transport', HTMLElement);
 const media = element('media', HTMLElement);
+const metered = element('metered', HTMLElement);
 const hurry = element('hurry', HTMLElement);
 /** Nobody minds waiting for so long to see a silence end. */
 const SHORT_SEC = 30;
+
+/** Who tells Switchboard what a call costs that it has opened itself. */
+const meters: Readonly<Record<DemoConfig['provider']['meter'], string>> = {
+  events: 'the provider’s events',
+  clock: 'the clock',
+  'report-after': 'the provider’s report',
+  none: 'nobody yet',
+};
 
 const meanings: Readonly<Record<SessionState, string>> = {
   engaged: 'Engaged: the conversation is on.',
@@ -61,13 +71,13 @@ export class Stage {
   }
 
   #options(): ConnectOptions {
-    const { widgetKey, tenantId, agentId, provider } = this.#config;
+    const { widgetKey, tenantId, agentId } = this.#config;
     return {
       ...(widgetKey !== null && { widgetKey }),
       ...(tenantId !== null && { tenantId }),
       ...(agentId !== null && { agentId }),
-      // A simulated conversation needs no microphone.
-      ...(!provider.simulated && { audio: true }),
+      // A written conversation needs no microphone.
+      ...(answererOf(this.#config) !== 'nobody' && { audio: true }),
       email: this.#email,
       fetch: this.#wire.fetch,
       WebSocket: this.#wire.WebSocket,
@@ -99,15 +109,17 @@ export class Stage {
     notify('');
     clearCaptions();
     lightState('none');
+    lightCall('none');
     say(status, 'Connecting…');
     const session = await startWidget(this.#options(), this.#show);
     start.setAttribute('aria-busy', 'false');
     if (session === undefined) return;
     this.#session = session;
     this.#hold(session);
-    const voice = this.#config.provider.simulated
-      ? simulateTalk(session, () => this.#setQuiet(true))
-      : await talkForReal(session, this.#show);
+    const voice =
+      answererOf(this.#config) === 'nobody'
+        ? simulateTalk(session, () => this.#setQuiet(true))
+        : await talkForReal(session, this.#show);
     if (this.#session === session) this.#voice = voice;
     else voice?.stop();
   }
@@ -116,6 +128,7 @@ export class Stage {
     this.#show.state(session.state);
     session.active();
     session.on('usage', ({ usage }) => showUsage(usage));
+    session.on('call', ({ state }) => lightCall(state));
     session.on('transport', () => this.#showTransport(session));
     this.#showTransport(session);
     this.#watchTrouble(session);
@@ -124,7 +137,8 @@ export class Stage {
     const { maxIdleSec } = session.limits;
     const hint = `In a hurry? Silence may last ${maxIdleSec} seconds here, until MAX_SESSION_IDLE_SEC says something else.`;
     say(hurry, maxIdleSec > SHORT_SEC ? hint : '');
-    say(media, this.#config.provider.simulated ? 'simulated' : '–');
+    say(media, answererOf(this.#config) === 'nobody' ? 'simulated' : '–');
+    say(metered, session.brokered ? `Switchboard, by ${meters[this.#config.provider.meter]}` : 'this page’s reports');
     start.textContent = 'End the conversation';
     quiet.disabled = false;
     // A report of nothing asks for the day's totals.
@@ -150,12 +164,14 @@ export class Stage {
     this.#session = undefined;
     this.#voice?.stop();
     this.#voice = undefined;
+    closeCall();
     this.#stopClocks();
     this.#provocations.offer(undefined);
     quiet.setAttribute('aria-pressed', 'false');
     quiet.disabled = true;
     say(transport, '–');
     say(media, '–');
+    say(metered, '–');
     start.textContent = 'Start a conversation';
   }
 
@@ -169,8 +185,14 @@ export class Stage {
   }
 }
 
-function warningText(reason: string, secondsLeft: number | undefined): string {
-  if (reason === 'quota') return 'Most of the day’s allowance is used.';
-  const what = reason === 'idle' ? 'It is very quiet' : 'The time is nearly up';
+const endings: Readonly<Record<Warning['reason'], string>> = {
+  idle: 'It is very quiet',
+  duration: 'The time is nearly up',
+  quota: 'The day’s allowance is nearly used',
+};
+
+function warningText(reason: Warning['reason'], secondsLeft: number | undefined): string {
+  if (reason === 'quota' && secondsLeft === undefined) return 'Most of the day’s allowance is used.';
+  const what = endings[reason];
   return `${what}: the conversation ends in ${secondsLeft} seconds.`;
 }

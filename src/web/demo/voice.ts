@@ -1,4 +1,4 @@
-import type { Session } from '../widget/api.ts';
+import type { AudioCall, Session } from '../widget/api.ts';
 import { element, say } from './elements.ts';
 import type { Show } from './show.ts';
 import { talk } from './example.js';
@@ -15,6 +15,25 @@ const meter = element('level', HTMLMeterElement);
 const button = element('microphone', HTMLButtonElement);
 const note = element('microphone-note', HTMLElement);
 
+/** The server reads the usage on a way of its own, at about the same time as this page. */
+const METERED_MS = 500;
+
+/** Asks for the day's totals after each response that Switchboard meters. @returns a function that stops */
+function followUsage(session: Session, call: AudioCall): () => void {
+  const heard = new AbortController();
+  const ask = ({ data }: MessageEvent<string>): void => {
+    if (JSON.parse(data).type === 'response.done')
+      setTimeout(() => void session.reportUsage({}).catch(() => undefined), METERED_MS);
+  };
+  const listen = (): void => call.channel?.addEventListener('message', ask, { signal: heard.signal });
+  listen();
+  const forget = session.on('call', ({ state }) => state === 'open' && listen());
+  return () => {
+    heard.abort();
+    forget();
+  };
+}
+
 /** The real thing: microphone and speaker joined to the provider. Undefined when that fails; the page was told why. */
 export async function talkForReal(session: Session, show: Show): Promise<Voice | undefined> {
   button.hidden = true;
@@ -22,12 +41,14 @@ export async function talkForReal(session: Session, show: Show): Promise<Voice |
   if (call === undefined) return undefined;
   // The call tells the session of voices by itself.
   const stopMeter = watchLevel(call.stream, meter, () => undefined);
+  const stopUsage = session.brokered ? followUsage(session, call) : undefined;
   return {
     setQuiet(isQuiet) {
       for (const track of call.stream.getAudioTracks()) track.enabled = !isQuiet;
     },
     stop() {
       stopMeter();
+      stopUsage?.();
       call.stop();
     },
   };

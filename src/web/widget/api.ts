@@ -75,6 +75,20 @@ export interface MediaEvent {
   readonly error?: SwitchboardError;
 }
 
+/**
+ * A call as its page knows it: `creating` (its offer is on the way), `open` (answered), `closing` (the session is over, and Switchboard
+ * hangs up) and `closed`. After `closed`, `creating` is another call of the session.
+ */
+export type CallState = 'creating' | 'open' | 'closing' | 'closed';
+
+/** What Switchboard hears of a call that it opened, from its provider. */
+export interface HeardEvent {
+  /** It is open; the agent speaks, or listens; it is over. */
+  readonly event: 'ready' | 'speaking' | 'listening' | 'over';
+  /** The call's name. */
+  readonly call: string;
+}
+
 export interface SessionEvents {
   /** The state changed. */
   readonly state: { readonly state: SessionState };
@@ -84,11 +98,15 @@ export interface SessionEvents {
   readonly transport: { readonly transport: 'socket' | 'http' };
   /** The call with the provider was joined, falters or is lost. */
   readonly media: MediaEvent;
+  /** The call has another state. */
+  readonly call: { readonly state: CallState };
+  /** Switchboard hears of a call that it opened. */
+  readonly heard: HeardEvent;
   /** The end is near: say so, or stop spending. */
   readonly warning: Warning;
   /** A report was counted. */
   readonly usage: { readonly usage: Usage };
-  /** The session is over; nothing follows. */
+  /** The session is over; nothing follows. The page hears it before its call is hung up. */
   readonly ended: Ended;
   /**
    * Something failed that the session goes on without, or tries again. NETWORK_ERROR: Switchboard does not answer; the next `beat`
@@ -102,17 +120,21 @@ export interface AudioOptions {
   readonly audioElement?: HTMLAudioElement;
   /** What the agent hears; by default the microphone, for which the browser asks the user. */
   readonly stream?: MediaStream;
-  /** Where the call is made; by default at OpenAI. */
+  /** Where the call is made; by default where the session says. */
   readonly callsUrl?: string;
-  /** Reports the tokens of each response, at so many dollars. A back end that sees the usage should do it instead. */
+  /**
+   * Reports the tokens of each response, at so many dollars. Not called where `brokered` is true: there Switchboard meters the call by
+   * itself.
+   */
   readonly reportUsage?: (usage: { readonly total_tokens: number; readonly [detail: string]: unknown }) => UsageReport;
 }
 
 /** A call with the provider. It ends with the session. */
 export interface AudioCall {
+  /** Another one after the call was joined again. */
   readonly peer: RTCPeerConnection;
-  /** The provider's events, as JSON texts. */
-  readonly channel: RTCDataChannel;
+  /** The provider's events, as JSON texts; another one after the call was joined again, and none where the agent forbids it. */
+  readonly channel: RTCDataChannel | undefined;
   readonly stream: MediaStream;
   /** Hangs up; the session goes on. */
   readonly stop: () => void;
@@ -124,6 +146,8 @@ export interface Session {
   /** The provider's session id. */
   readonly providerSessionId: string;
   readonly clientSecret: ClientSecret;
+  /** Whether Switchboard opens, meters and ends the calls. Otherwise it is the provider's secret that the page has. */
+  readonly brokered: boolean;
   readonly limits: SessionLimits;
   readonly state: SessionState;
   readonly transport: 'socket' | 'http';
@@ -143,7 +167,8 @@ export interface Session {
    */
   readonly reportUsage: (report: UsageReport) => Promise<Usage>;
   /**
-   * Joins the provider's WebRTC call with the client secret, which must not have expired; a call before it is hung up.
+   * Joins a WebRTC call with the provider; a call before it is hung up. Where `brokered` is true, every call has a ticket of its own,
+   * and one whose network is gone is joined again. Otherwise the client secret must not have expired.
    * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), PROVIDER_REFUSED, CALL_LOST, those of the
    * microphone, or the reason why the session is over
    */

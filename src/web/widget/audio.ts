@@ -1,5 +1,6 @@
-import type { AudioCall, AudioOptions, MediaEvent, Session } from './api.ts';
+import type { AudioCall, AudioOptions, CallState, MediaEvent, Session } from './api.ts';
 import { failure, SwitchboardError } from './error.ts';
+import { openLine } from './line.ts';
 import { watchMedia } from './media.ts';
 import { release } from './microphone.ts';
 import { watchVoices } from './voices.ts';
@@ -7,32 +8,56 @@ import { watchVoices } from './voices.ts';
 const OPENAI_CALLS = 'https://api.openai.com/v1/realtime/calls';
 /** Someone speaks, or an answer is on its way. */
 const SPEECH = /^(input_audio_buffer|output_audio_buffer|response)\./;
+/** Milliseconds for which a connection may be away: a new call of a brokered session is sooner there than the old one back. */
+const AWAY_MS = 10_000;
+const BROKERED_AWAY_MS = 5000;
+
+/** How the reply to a create says that calls are opened. */
+export interface CallTerms {
+  readonly mode: string;
+  /** Null where nobody answers. */
+  readonly url: string | null;
+  readonly dataChannel: string;
+}
 
 /** What a call needs of its session. */
 export interface CallDeps {
   readonly session: Session;
+  readonly terms: CallTerms | undefined;
+  /** Where Switchboard is. */
+  readonly baseUrl: string;
+  /** The bearer token of the next offer. */
+  readonly secret: () => Promise<string>;
   /** The microphone, unless the page gave a stream. */
   readonly open: () => Promise<MediaStream>;
   readonly send: typeof fetch;
   /** Ends the call, with the reason why there can be none. */
   readonly hangUp: AbortController;
   readonly tell: (event: MediaEvent) => void;
+  readonly tellState: (state: CallState) => void;
 }
 
 /**
- * Joins a WebRTC call of OpenAI's shape: an SDP offer with the client secret, answered with an SDP. However the call ends, or does
- * not begin, it is by the signal of `hangUp`, which closes the peer and gives the microphone back.
+ * Joins a call, and joins it again when its network is gone and Switchboard gives tickets. However it ends, or does not begin, it is by
+ * the signal of `hangUp`, which closes the peer and gives the microphone back.
  */
 export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
-  const { session, open, send, hangUp, tell } = deps;
+  const { session, terms, baseUrl, secret, open, send, hangUp, tell, tellState } = deps;
   const { signal } = hangUp;
+  const { brokered: isBrokered } = session;
   signal.throwIfAborted();
-  if (session.clientSecret.value.startsWith('ek_local_'))
-    throw failure('SIMULATED_PROVIDER', 'Switchboard has no provider key, so nobody answers. Set OPENAI_API_KEY.');
+  if (terms?.url === null || session.clientSecret.value.startsWith('ek_local_'))
+    throw failure('SIMULATED_PROVIDER', 'Nobody answers without a provider key: set OPENAI_API_KEY.');
+  if (isBrokered && options.reportUsage) console.info('reportUsage: Switchboard meters this call.');
   const stream = options.stream ?? (await open());
   const atEnd = (work: () => void): void => (signal.aborted ? work() : signal.addEventListener('abort', work));
   if (options.stream === undefined) atEnd(() => release(stream));
   signal.throwIfAborted();
+
+  let peer: RTCPeerConnection;
+  let channel: RTCDataChannel | undefined;
+  /** Once for each time that it was connected. */
+  let mayReturn = false;
 
   function lose(error: SwitchboardError): void {
     if (signal.aborted) return;
@@ -40,40 +65,90 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     tell({ state: 'lost', error });
   }
 
-  tell({ state: 'connecting' });
-  try {
-    const peer = new RTCPeerConnection();
-    const channel = peer.createDataChannel('oai-events');
-    atEnd(() => peer.close());
-    atEnd(watchVoices(peer, session.active));
-    for (const track of stream.getAudioTracks()) peer.addTrack(track, stream);
-    peer.ontrack = ({ streams }) => {
-      const player = options.audioElement ?? new Audio();
-      player.autoplay = true;
-      player.srcObject = streams[0] ?? null;
-    };
-    channel.addEventListener('message', ({ data }) => {
-      const { type, response } = JSON.parse(data as string);
-      if (SPEECH.test(type)) session.active();
-      if (type === 'response.done' && response?.usage && options.reportUsage)
-        session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
-    });
+  function hear(text: string): void {
+    const { type, response } = JSON.parse(text);
+    if (SPEECH.test(type)) session.active();
+    if (!isBrokered && type === 'response.done' && response?.usage && options.reportUsage)
+      session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
+  }
 
-    await peer.setLocalDescription();
-    watchMedia(peer, stream, signal, tell, lose);
-    const reply = await send(options.callsUrl ?? OPENAI_CALLS, {
+  async function exchange(body: string): Promise<Response> {
+    const url = options.callsUrl ?? terms?.url ?? OPENAI_CALLS;
+    // Addresses of Switchboard's own come as paths.
+    return send(url[0] === '/' ? baseUrl + url : url, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${session.clientSecret.value}`, 'Content-Type': 'application/sdp' },
-      body: peer.localDescription?.sdp ?? '',
+      headers: { Authorization: `Bearer ${await secret()}`, 'Content-Type': 'application/sdp' },
+      body,
       signal,
     });
-    const sdp = await reply.text();
-    if (!reply.ok) throw failure('PROVIDER_REFUSED', sdp, reply.status);
-    await peer.setRemoteDescription({ type: 'answer', sdp });
+  }
+
+  async function join(): Promise<void> {
+    const line = new AbortController();
+    atEnd(() => line.abort());
+    peer = new RTCPeerConnection();
+    channel = terms?.dataChannel === 'none' ? undefined : peer.createDataChannel('oai-events');
+    channel?.addEventListener('message', ({ data }) => hear(data as string));
+    tellState('creating');
+    await openLine(
+      peer,
+      stream,
+      () => options.audioElement ?? new Audio(),
+      async (offer) => {
+        const reply = await exchange(offer);
+        // The page may have waited for longer than its first ticket lives.
+        return isBrokered && reply.status === 401 ? exchange(offer) : reply;
+      },
+      isBrokered,
+      line.signal,
+      () => watch(line),
+    );
+    tellState('open');
     session.active();
-    return { peer, channel, stream, stop: () => hangUp.abort() };
-  } catch (cause) {
+  }
+
+  function watch(line: AbortController): void {
+    line.signal.addEventListener('abort', watchVoices(peer, session.active));
+    watchMedia(
+      peer,
+      isBrokered ? channel : undefined,
+      stream,
+      line.signal,
+      isBrokered ? BROKERED_AWAY_MS : AWAY_MS,
+      (event) => {
+        if (event.state === 'connected') mayReturn = isBrokered;
+        tell(event);
+      },
+      (error, isNetwork) => (isNetwork && mayReturn ? void returnFrom(line) : lose(error)),
+    );
+  }
+
+  async function returnFrom(line: AbortController): Promise<void> {
+    mayReturn = false;
+    line.abort();
+    await join().catch(fail);
+  }
+
+  function fail(cause: unknown): void {
     lose(cause instanceof SwitchboardError ? cause : failure('PROVIDER_REFUSED', cause));
+  }
+
+  tell({ state: 'connecting' });
+  atEnd(() => tellState('closed'));
+  try {
+    await join();
+  } catch (cause) {
+    fail(cause);
     throw signal.reason;
   }
+  return {
+    get peer() {
+      return peer;
+    },
+    get channel() {
+      return channel;
+    },
+    stream,
+    stop: () => hangUp.abort(),
+  };
 }

@@ -3,36 +3,41 @@ import { failure, type SwitchboardError } from './error.ts';
 
 /** A call that does not come about within this time never will. */
 const CONNECT_MS = 20_000;
-/** A connection that is away for longer is not waited for. */
-const AWAY_MS = 10_000;
 
 /**
  * Watches a call, from its offer until the signal aborts: how its connection fares, and whether one of its ends is gone. A hang-up
  * shows in the transport of its encryption at once, in the state of the connection only seconds later.
+ * @param channel whose end is the end of the call, if any
+ * @param awayMs a connection that is away for longer is not waited for
+ * @param lose `mayReturn`: only the network is gone, nobody has hung up
  */
 export function watchMedia(
   peer: RTCPeerConnection,
+  channel: EventTarget | undefined,
   microphone: MediaStream,
   signal: AbortSignal,
+  awayMs: number,
   tell: (event: MediaEvent) => void,
-  lose: (error: SwitchboardError) => void,
+  lose: (error: SwitchboardError, mayReturn?: boolean) => void,
 ): void {
-  const over = (): void => lose(failure('CALL_LOST', `the connection is ${peer.connectionState}`));
+  const over = (mayReturn?: boolean): void =>
+    lose(failure('CALL_LOST', `the connection is ${peer.connectionState}`), mayReturn);
   let timer = setTimeout(over, CONNECT_MS);
-  const listen = (target: EventTarget | null, type: string, heard: () => void): void =>
+  const listen = (target: EventTarget | null | undefined, type: string, heard: () => void): void =>
     target?.addEventListener(type, heard, { signal });
 
   listen(signal, 'abort', () => clearTimeout(timer));
   listen(peer, 'connectionstatechange', () => {
     const { connectionState: now } = peer;
-    if (now === 'failed') return over();
+    if (now === 'failed') return over(true);
     if (now !== 'connected' && now !== 'disconnected') return;
     clearTimeout(timer);
-    if (now === 'disconnected') timer = setTimeout(over, AWAY_MS);
+    if (now === 'disconnected') timer = setTimeout(over, awayMs, true);
     tell({ state: now === 'connected' ? now : 'reconnecting' });
   });
   const transport = peer.getSenders()[0]?.transport ?? null;
   listen(transport, 'statechange', () => transport?.state === 'closed' && over());
+  listen(channel, 'close', () => over());
   for (const track of microphone.getTracks())
     listen(track, 'ended', () => lose(failure('MICROPHONE_LOST', 'its track has ended')));
 }

@@ -2,6 +2,7 @@ import type { CreateReply } from '../../protocol/create.ts';
 import type { ServerFrame } from '../../protocol/frames.ts';
 import { watchActivity } from './activity.ts';
 import type {
+  CallState,
   ConnectOptions,
   Ended,
   RefusalBody,
@@ -11,7 +12,7 @@ import type {
   SessionView,
   Usage,
 } from './api.ts';
-import { callProvider } from './audio.ts';
+import { callProvider, type CallTerms } from './audio.ts';
 import { keepConnected } from './connection.ts';
 import { createEmitter } from './emitter.ts';
 import { failure, isTransient, SwitchboardError } from './error.ts';
@@ -26,6 +27,9 @@ import { createReports, USAGE_PATH } from './reports.ts';
 
 const HEARTBEAT_PATH = '/api/realtime/heartbeat';
 const END_PATH = '/api/realtime/end';
+const TICKET_PATH = '/api/realtime/ticket';
+/** Whoever speaks waits: after so many tries the call is lost. */
+const TICKET_TRIES = 3;
 /** After so many failures to say that it is over, the server's own clock will do it. */
 const END_TRIES = 4;
 
@@ -34,7 +38,7 @@ const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage:
 
 /** Holds a created session until it is over. @param microphone for its first call, when the page asked for it before */
 export function holdSession(
-  created: CreateReply,
+  created: CreateReply & { readonly call?: CallTerms },
   baseUrl: string,
   options: ConnectOptions,
   post: Post,
@@ -48,6 +52,8 @@ export function holdSession(
   /** Ends the present call, and says why there can be no other. */
   let call = new AbortController();
   let farewell: SwitchboardError | undefined;
+  let callState: CallState = 'closed';
+  let isSecretUsed = false;
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
   let transport: 'socket' | 'http' = 'http';
@@ -74,21 +80,44 @@ export function holdSession(
     call.abort(farewell);
   }
 
+  function enterCall(next: CallState): void {
+    if (next === callState || state === 'ended') return;
+    callState = next;
+    emit('call', { state: next });
+  }
+
+  /** Of a provider it opens any call while it lives, of Switchboard one call. */
+  async function secret(): Promise<string> {
+    if (!session.brokered || !isSecretUsed) {
+      isSecretUsed = true;
+      return created.client_secret.value;
+    }
+    const { client_secret } = await persist(
+      () => post<Pick<CreateReply, 'client_secret'>>(TICKET_PATH, proof),
+      (error, failures) => !isTransient(error) || failures + 1 >= TICKET_TRIES,
+    );
+    return client_secret.value;
+  }
+
   function over({ reason, code, userMessage }: Ended): void {
     if (state === 'ended') return;
+    if (callState !== 'closed') enterCall('closing');
     enter('ended');
     stopWatching();
     pulse.stop();
     connection.close();
-    hangUp({ reason, code, userMessage });
-    emit('ended', { reason, code, userMessage });
+    const why = { reason, code, userMessage };
+    farewell ??= new SwitchboardError(why);
+    emit('ended', why);
+    hangUp(why);
   }
 
   function heard(frame: ServerFrame): void {
     if (frame.type === 'attached') intervalSec = frame.heartbeat.intervalSec;
     if ('state' in frame) enter(frame.state);
     if ('session' in frame) seen(frame.session);
-    if (frame.type === 'warning') emit('warning', { reason: frame.reason, secondsLeft: frame.secondsLeft });
+    if (frame.type === 'warning') emit('warning', frame);
+    if (frame.type === 'call') emit('heard', frame);
     if (frame.type === 'ended') over(frame);
     if (frame.type === 'error') emit('error', new SwitchboardError(frame));
   }
@@ -163,6 +192,7 @@ export function holdSession(
     id: sm_session_id,
     providerSessionId: created.id,
     clientSecret: created.client_secret,
+    brokered: created.call?.mode === 'brokered',
     limits,
     on,
     off,
@@ -196,6 +226,9 @@ export function holdSession(
         return await callProvider(
           {
             session,
+            terms: created.call,
+            baseUrl,
+            secret,
             async open() {
               const stream = unused?.active ? unused : openMicrophone(options.audio || true);
               unused = undefined;
@@ -204,6 +237,7 @@ export function holdSession(
             send: options.fetch ?? fetch,
             hangUp: call,
             tell: (event) => emit('media', event),
+            tellState: enterCall,
           },
           audioOptions,
         );

@@ -68,6 +68,7 @@ async function switchboard(headerSet, env = {}) {
       DATA_DIR: directory,
       RATE_IP_PER_MIN: '1000000000',
       MAX_SESSION_MINUTES: '1000',
+      RESERVE_SEC: '0',
       WIDGET_SESSION_PER_MIN: '1000',
       WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
       ...env,

@@ -34,6 +34,7 @@ export async function startSwitchboard(environment = {}, dist = `${root}/dist`) 
       WIDGET_SESSION_PER_MIN: '1000000',
       WIDGET_MAX_CONCURRENT_SESSIONS: '1000000',
       MAX_SESSION_MINUTES: '1000',
+      RESERVE_SEC: '0',
       ...environment,
     },
   });

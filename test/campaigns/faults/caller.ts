@@ -12,6 +12,7 @@ export const PATIENCE_MS = {
   attach: 2500,
   end: 2500,
   usage: 2500,
+  call: 6000,
   send: 6500,
   verify: 2500,
   check: 2500,
@@ -26,6 +27,7 @@ const paths: Readonly<Record<HttpCall, string>> = {
   heartbeat: '/api/realtime/heartbeat',
   end: '/api/realtime/end',
   usage: '/api/auth/usage',
+  call: '/api/realtime/calls',
   send: '/api/auth/otp/send',
   verify: '/api/auth/otp/verify',
   check: '/api/auth/session',
@@ -34,7 +36,8 @@ const paths: Readonly<Record<HttpCall, string>> = {
 
 export interface Request {
   readonly call: HttpCall;
-  readonly body?: object;
+  /** A text is sent as it is. */
+  readonly body?: object | string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly about: About;
 }
@@ -85,12 +88,13 @@ export class Caller {
         method: body === undefined ? 'GET' : 'POST',
         path: paths[call],
         headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         signal: AbortSignal.timeout(PATIENCE_MS[call]),
       });
       const text = await response.body.text();
       const cookie = /tenant_session=([^;]*)/.exec(String(response.headers['set-cookie'] ?? ''))?.[1];
-      return done(response.statusCode, JSON.parse(text) as ReplyBody, cookie);
+      const isJson = String(response.headers['content-type']).startsWith('application/json');
+      return done(response.statusCode, isJson ? (JSON.parse(text) as ReplyBody) : {}, cookie);
     } catch (error) {
       return done(failureOf(error), {});
     }

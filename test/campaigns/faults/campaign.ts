@@ -15,7 +15,9 @@ import { passing } from './actors/passing.ts';
 import { racers } from './actors/racers.ts';
 import { Session } from './actors/session.ts';
 import { spender, stayer, voices } from './actors/voices.ts';
+import { ProvidersTalk, talker } from './actors/talkers.ts';
 import { Caller } from './caller.ts';
+import { HANG_UP_MS } from './checks/calls.ts';
 import { Faults, OBSERVER_NAME } from './faults.ts';
 import { judge, type Report } from './judge.ts';
 import { Mailbox } from './mailbox.ts';
@@ -44,6 +46,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const skewedClock = new URL('skewed-clock.mjs', import.meta.url).href;
 /** The longest that a session lives on when nobody cares for it any more, and what its end may be late. */
 const SETTLE_MS = (limits.staleGraceSec + 1 + limits.staleReapSec) * 1000 + 4000;
+/** People in calls. */
+const TALKERS = 50;
 
 /** Runs nodes, clients and faults for a while, lets all sessions come to their ends, and judges the history. */
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
@@ -88,13 +92,16 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   undo.push(() => stalls.stop());
   const faults = new Faults({ nodes, redis, postgres: database, sql, provider, smtp });
   const plan = planFaults(seed, { durationMs, nodes: nodes.length, hasRedis: redis !== undefined });
+  const talk = new ProvidersTalk(provider, new Random(seed + 1));
+  undo.push(() => talk.stop());
   const actors = startActors(caller, new Random(seed), new Mailbox(smtp), operator, passingKeys);
 
   await Promise.all([delay(durationMs), options.hasFaults ? faults.carryOut(plan, Date.now()) : undefined]);
   caller.isOver = true;
   await Promise.all(actors);
+  talk.stop();
   say('waiting for the last sessions to end');
-  await delay(SETTLE_MS);
+  await delay(SETTLE_MS + HANG_UP_MS);
   await observer.stop();
   stalls.stop();
   const rows = await readDatabase(sql);
@@ -104,7 +111,15 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   const leaks = await findLeaks(afterwards, seed);
   for (const node of nodes) await node.stop('SIGTERM');
   return judge(
-    { ...rows, journal, faults: faults.done, stalls, seenEnds: observer.ends, loggedEnds: log.ends },
+    {
+      ...rows,
+      journal,
+      provided: provider.calls.all,
+      faults: faults.done,
+      stalls,
+      seenEnds: observer.ends,
+      loggedEnds: log.ends,
+    },
     {
       'a session ends once and stays ended': observer.violations,
       'nodes drain when they are told to stop': faults.violations,
@@ -168,6 +183,7 @@ function startActors(
     ...times(4, (n) => stayer(caller, random.fork(), `stayer${n}-`)),
     ...times(2, (n) => spender(caller, random.fork(), `spender${n}-`)),
     ...times(2, (n) => racers(caller, random.fork(), `racer${n}`)),
+    ...times(TALKERS, (n) => talker(caller, random.fork(), `talker${n}-`)),
     ...times(3, (n) => logins(caller, random.fork(), `login${n}-`, mailbox, operator)),
     ...times(2, (n) => passing(caller, random.fork(), operator, { first: Number(n), step: 2, keys })),
   ];

@@ -1,17 +1,38 @@
 import type { Sql } from 'postgres';
-import type { History, LedgerRow, SessionRow } from './history.ts';
+import type { CallRow, History, LedgerRow, SessionRow } from './history.ts';
 
 /** Reads what PostgreSQL holds of sessions, usage and logins. */
-export async function readDatabase(sql: Sql): Promise<Pick<History, 'sessions' | 'ledger' | 'totals' | 'logins'>> {
+export async function readDatabase(
+  sql: Sql,
+): Promise<Pick<History, 'sessions' | 'ledger' | 'totals' | 'logins' | 'calls'>> {
   const sessions = await sql<Record<'id' | 'started' | 'active' | 'ended' | 'reason', string>[]>`
     select id, started_at_ms as started, last_activity_at_ms as active, ended_at_ms as ended, end_reason as reason
     from voice_session`;
-  const ledger = await sql<{ subject: string; key: string | null; tokens: string }[]>`
-    select subject, idempotency_key as key, tokens from usage_entry`;
+  const ledger = await sql<{ subject: string; key: string | null; tokens: string; callId: string | null }[]>`
+    select subject, idempotency_key as key, tokens, call_id as "callId" from usage_entry`;
   const totals = await sql<{ subject: string; tokens: string }[]>`
     select subject, sum(tokens) as tokens from usage_total group by subject`;
   const logins = await sql<{ email: string; count: string }[]>`select email, count(*) from login group by email`;
+  const calls = await sql<(Record<keyof CallRow, string> & { readonly providerCallId: string })[]>`
+    select id, session_id as "sessionId", provider_call_id as "providerCallId", state, close_reason as "closeReason",
+      coalesce(text_in + text_cached + text_out + audio_in + audio_cached + audio_out, 0) as tokens,
+      coalesce(gap_ms, 0) as "gapMs", coalesce(pico_measured, 0) as "picoMeasured",
+      coalesce(pico_estimated, 0) as "picoEstimated", coalesce(micro_dollars, 0) as "microDollars"
+    from voice_call left join call_meter on call_id = id where provider_call_id is not null`;
   return {
+    calls: new Map(
+      calls.map((row): [string, CallRow] => [
+        row.providerCallId,
+        {
+          ...row,
+          tokens: Number(row.tokens),
+          gapMs: Number(row.gapMs),
+          picoMeasured: BigInt(row.picoMeasured),
+          picoEstimated: BigInt(row.picoEstimated),
+          microDollars: Number(row.microDollars),
+        },
+      ]),
+    ),
     sessions: new Map(
       sessions.map(({ id, started, active, ended, reason }): [string, SessionRow] => [
         id,

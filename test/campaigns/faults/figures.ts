@@ -1,4 +1,5 @@
 import { isUnknown, type Call } from '../../support/journal.ts';
+import { describeCalls } from './checks/calls.ts';
 import { dependencyOf, isAway, isNodeAway, RECOVERY_MS, type Dependency, type History } from './history.ts';
 import type { Setting } from './judge.ts';
 import type { Story } from './stories.ts';
@@ -9,6 +10,7 @@ const calls: readonly Call[] = [
   'attach',
   'end',
   'usage',
+  'call',
   'send',
   'verify',
   'check',
@@ -27,6 +29,7 @@ export function summarize(history: History, stories: ReadonlyMap<string, Story>,
     `Faults: ${listed(count(faults.map(({ kind }) => kind)))}`,
     `Ends: ${listed(count([...history.sessions.values()].map(({ reason }) => reason ?? 'none')))}`,
     `Sockets: ${history.journal.sockets.length}, of which ${history.journal.sockets.filter(({ ends }) => ends.length > 0).length} heard an end; closed with ${listed(count(history.journal.sockets.map(({ closeCode, isLeft }) => (isLeft ? 'left' : String(closeCode)))))}`,
+    ...describeCalls(history),
     `Clocks of the nodes: ${setting.skewsMs.map((ms) => `${ms / 1000} s`).join(', ')}`,
     `Some process waited for a processor ${Math.round(stalls.share * 100)} % of the time`,
     ...calls.map((call) => describeCall(call, history)),

@@ -1,4 +1,5 @@
 import type { Entry, Journal } from '../../support/journal.ts';
+import type { TestCall } from '../../support/provider/call.ts';
 import type { SeenEnd } from './observer.ts';
 import type { Fault } from './faults.ts';
 import type { FaultKind } from './schedule.ts';
@@ -18,6 +19,22 @@ export interface LedgerRow {
   readonly subject: string;
   readonly key: string | null;
   readonly tokens: number;
+  /** Null for what a client reported. */
+  readonly callId: string | null;
+}
+
+/** A row of voice_call at the end, with what its meter counted. */
+export interface CallRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly providerCallId: string | null;
+  readonly state: string;
+  readonly closeReason: string | null;
+  readonly tokens: number;
+  readonly gapMs: number;
+  readonly picoMeasured: bigint;
+  readonly picoEstimated: bigint;
+  readonly microDollars: number;
 }
 
 /** All that is known when a campaign is over. */
@@ -30,6 +47,10 @@ export interface History {
   readonly ledger: readonly LedgerRow[];
   /** Tokens by subject, as the totals of the day say. */
   readonly totals: ReadonlyMap<string, number>;
+  /** By the provider's id. */
+  readonly calls: ReadonlyMap<string, CallRow>;
+  /** The calls as the provider knows them. */
+  readonly provided: readonly TestCall[];
   /** Logins by address. */
   readonly logins: ReadonlyMap<string, number>;
   /** How often nodes logged the end of a session, by the first 42 characters of its id. */

@@ -1,5 +1,6 @@
 import { biographies, surroundings } from './biography.ts';
 import { checkAnswers, checkHeartbeats, checkRefusals, checkSlowAnswers } from './checks/answers.ts';
+import { checkHangUps, checkMeters, checkOpenCalls } from './checks/calls.ts';
 import { checkCodes } from './checks/codes.ts';
 import { checkEnds, checkLateEnds } from './checks/ends.ts';
 import { checkLedger } from './checks/ledger.ts';
@@ -46,6 +47,9 @@ export function judge(history: History, observed: Findings, setting: Setting): R
     'acknowledged usage equals the ledger': checkLedger(history),
     'each session ends once and for the right reason': checkEnds(history, stories),
     [timed.ends]: checkLateEnds(history),
+    'a call ends at the provider when its session has ended': checkHangUps(history),
+    'no call is left open at the provider': checkOpenCalls(history),
+    'what calls use is counted once, or a gap is marked': checkMeters(history),
     'slots are never over the limit': checkSlots(stories),
     'each code works at most once': checkCodes(history),
     'an engaged session is served everywhere, an ended one nowhere': checkHeartbeats(history, stories),

@@ -8,10 +8,12 @@ export const limits = {
   staleReapSec: 4,
   concurrentSessions: 3,
   upstreamTimeoutMs: 1500,
+  sidebandReadyMs: 1500,
 } as const;
 
 export const site = 'https://www.acme.example';
 const keyOf = (name: string): string => `w_acme_${name}_11111111111111111111111111111111`;
+export const CALL_MODEL = 'gpt-realtime-2.1';
 export const tenantId = 'acme';
 export const siteKey = keyOf('site');
 /** A key that will be revoked, by its number. */
@@ -33,7 +35,10 @@ export const tenants = (passing: number): TenantsFile => ({
         { id: 'thrifty', key: thriftyKey, origin: site, limits: { dailyTokens: thriftyTokens } },
         ...Array.from({ length: passing }, (_, n) => ({ ...passingKey(n), origin: site })),
       ],
-      agents: [{ id: 'support', model: 'gpt-realtime', voice: 'marin', instructions: 'Help the caller.' }],
+      agents: [
+        { id: 'support', model: CALL_MODEL, voice: 'marin', instructions: 'Help the caller.' },
+        { id: 'talk', model: CALL_MODEL, voice: 'marin', instructions: 'Talk to the caller.', call: 'brokered' },
+      ],
     },
   ],
 });
@@ -42,6 +47,8 @@ export const environment: Readonly<Record<string, string>> = {
   JWT_SECRET: 'a-secret-that-only-the-tests-know-0123456789',
   UPSTREAM_PROVIDER: 'openai',
   UPSTREAM_TIMEOUT_MS: String(limits.upstreamTimeoutMs),
+  SIDEBAND_READY_MS: String(limits.sidebandReadyMs),
+  CALL_GRACE_SEC: '2',
   PUBLIC_URL: 'http://localhost:3000',
   MAX_SESSION_MINUTES: String(limits.maxMinutes),
   MAX_SESSION_IDLE_SEC: String(limits.maxIdleSec),

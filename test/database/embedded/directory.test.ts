@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EMBEDDED_MAJOR } from '../../../src/database/embedded/directory.ts';
+import { EMBEDDED_MAJOR, makeDirectory, UnusableDirectory } from '../../../src/database/embedded/directory.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { temporaryDirectory } from '../support/places.ts';
 
@@ -33,6 +33,24 @@ describe('the data directory', () => {
       `was made by PostgreSQL 16, but this build embeds PostgreSQL ${EMBEDDED_MAJOR}: go back to the build that made it, or move`,
     );
     expect(existsSync(`${directory}.lock`)).toBe(false);
+  });
+
+  test('is made with its parents, for this user alone', async () => {
+    const parent = join(temporaryDirectory(), 'data/of/a service');
+    await makeDirectory(parent);
+    await makeDirectory(parent);
+    for (const path of [parent, dirname(parent)]) expect(statSync(path).mode & 0o777).toBe(0o700);
+  });
+
+  test.runIf(process.platform === 'linux')('is refused where its parent takes no directories', async () => {
+    await expect(makeDirectory('/proc/x/y/z')).rejects.toThrow('/proc takes no directories: set another DATA_DIR');
+    await expect(openEmbedded({ directory: '/proc/x/postgres' })).rejects.toThrow(UnusableDirectory);
+  });
+
+  test('is refused where a file has its name', async () => {
+    const file = join(temporaryDirectory(), 'letter.txt');
+    await writeFile(file, 'dear reader');
+    await expect(makeDirectory(file)).rejects.toThrow('letter.txt is not a directory: set another DATA_DIR');
   });
 
   test('with other files in it is refused', async () => {

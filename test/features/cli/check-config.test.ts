@@ -40,6 +40,37 @@ describe('check-config', () => {
     expect(terminal.printed()).not.toContain('without totals');
   });
 
+  test.each([
+    [
+      { OPENAI_API_KEY: 'sk-1' },
+      [
+        "calls (direct): opened by the page, with the provider's own secret",
+        '  the end of a session ends them: advisory: the page is told to hang up',
+        '  who tells their cost: advisory: what the page and services report',
+      ],
+    ],
+    [
+      { OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered' },
+      [
+        "calls (brokered): opened by Switchboard, with the project's key",
+        '  the end of a session ends them: real: hung up over HTTP within 2 s, tried again until confirmed',
+        "  who tells their cost: the provider's events, heard by Switchboard",
+      ],
+    ],
+    [
+      { UPSTREAM_PROVIDER: 'openai-live', OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered' },
+      ["  who tells their cost: connected time, by Switchboard's clock"],
+    ],
+    [
+      { UPSTREAM_PROVIDER: 'gemini', GEMINI_API_KEY: 'k' },
+      ['  what bounds them: MAX_SESSION_MINUTES, in the secret (1 s to 1199 min)'],
+    ],
+  ])('tells what of calls is enforced, and what is the word of the page: %j', async (env, told) => {
+    const terminal = fakeTerminal(env);
+    expect(await run([], terminal)).toBe(0);
+    expect(terminal.printed().split('\n')).toEqual(expect.arrayContaining(told));
+  });
+
   test('names the keys that nothing bounds over all their visitors, and no others', async () => {
     const key = (id: string, more: object) => ({ id, key: `w_acme_${id}_1`, origin: 'https://acme.example', ...more });
     const widgetKeys = [
@@ -53,6 +84,42 @@ describe('check-config', () => {
     expect(await run([], terminal)).toBe(0);
     expect(terminal.printed()).toMatch(/^keys without totals .*: acme\/free, acme\/open$/m);
   });
+
+  test('tells of models without a price where calls are metered here, and of a list that cannot be read', async () => {
+    const agents = [{ id: 'odd', model: 'mystery' }];
+    const admins = ['@example.com'];
+    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', admins, agents }] }));
+    const env = { ...production, TENANTS_FILE: file };
+    expect(await run([], fakeTerminal(env))).toBe(0);
+    const brokered = fakeTerminal({ ...env, CALL_MODE: 'brokered' });
+    expect(await run([], brokered)).toBe(78);
+    expect(brokered.complained()).toContain('tenant acme, agent odd: has the model "mystery", which has no price');
+    const unreadable = fakeTerminal({ ...env, PRICES_FILE: join(folder, 'none.json') });
+    expect(await run([], unreadable)).toBe(78);
+    expect(unreadable.complained()).toContain('PRICES_FILE: ');
+    expect((await listed(env, { mystery: { perMinute: 1, estimatePerMinute: 1, shutdown: '2020-01-01' } })).code).toBe(
+      0,
+    );
+  });
+
+  test('warns of models that their provider switches off', async () => {
+    const file = await tenantsFile(
+      JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'odd', model: 'mystery' }] }] }),
+    );
+    const model = (shutdown: string) => ({ mystery: { perMinute: 1, estimatePerMinute: 1, shutdown } });
+    expect((await listed({ TENANTS_FILE: file }, model('2020-01-01'))).printed).toMatch(
+      /^warning: the model mystery \(acme\/odd\) is switched off .* 2020-01-01/m,
+    );
+    expect((await listed({ TENANTS_FILE: file }, model('9999-01-01'))).printed).not.toContain('warning:');
+  });
+
+  /** What is printed with models in PRICES_FILE. */
+  async function listed(env: Record<string, string>, models: object) {
+    const prices = join(folder, 'prices.json');
+    await writeFile(prices, JSON.stringify({ version: 'ours', models }));
+    const terminal = fakeTerminal({ CALL_MODE: 'brokered', ...env, PRICES_FILE: prices });
+    return { code: await run([], terminal), printed: terminal.printed() };
+  }
 
   test('never prints a secret, wherever it stands', async () => {
     const terminal = fakeTerminal({
@@ -95,6 +162,21 @@ describe('check-config', () => {
     await tenantsFile(JSON.stringify({ tenants: [{ ...open, admins: ['@acme.example'] }, other] }));
     const decided = fakeTerminal({ ...everybody, TENANTS_FILE });
     expect([await run([], decided), decided.complained()]).toEqual([0, '']);
+  });
+
+  test('tells brokered calls that the provider does not have, of the environment and of the tenants file', async () => {
+    const tenant = { id: 'acme', agents: [{ id: 'support', call: 'brokered' }] };
+    const TENANTS_FILE = await tenantsFile(JSON.stringify({ tenants: [tenant] }));
+    for (const [env, name] of [
+      [{ CALL_MODE: 'brokered' }, 'CALL_MODE'],
+      [{ TENANTS_FILE }, 'agent acme/support'],
+    ] as const) {
+      const refused = fakeTerminal({ NODE_ENV: 'test', ...env });
+      expect(await run([], refused)).toBe(78);
+      expect(refused.complained()).toContain(`${name}: must not ask for brokered calls`);
+      const echoed = fakeTerminal({ NODE_ENV: 'development', ...env });
+      expect([await run([], echoed), echoed.complained()]).toEqual([0, '']);
+    }
   });
 
   test('tells a tenants file that does not exist', async () => {

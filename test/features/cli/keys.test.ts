@@ -25,7 +25,7 @@ const issue = ['issue', '--tenant', 'acme', '--site', 'shop', '--origin', 'https
 describe('keys issue', () => {
   test('prints the new key as JSON, pinned as asked', async () => {
     const { terminal, audit, state } = build();
-    const args = [...issue, '--label', 'Shop', '--agents', 'guide, sales', '--pinned', '--json'];
+    const args = [...issue, '--label', 'Shop', '--agents', 'guide, sales', '--pinned', '--call', 'brokered', '--json'];
     expect(await run(args, terminal)).toBe(0);
     expect(JSON.parse(terminal.printed())).toMatchObject({
       tenantId: 'acme',
@@ -33,6 +33,7 @@ describe('keys issue', () => {
       label: 'Shop',
       agents: ['guide', 'sales'],
       allowOverrides: false,
+      call: 'brokered',
       revoked: false,
     });
     expect(audit.rows).toMatchObject([{ actor: 'cli', action: 'key.issue' }]);
@@ -46,6 +47,16 @@ describe('keys issue', () => {
       /^acme\/shop-\w{8}\n {2}key {8}w_acme_shop_\w{32}\n {2}origin {5}https:\/\/shop/,
     );
     expect(terminal.printed()).toMatch(/^ {2}totals {5}sessionsPerMinute 120, concurrentSessions 100, /m);
+  });
+
+  test('says how calls are opened where it was asked for, and knows two ways', async () => {
+    const { terminal } = build();
+    expect(await run([...issue, '--call', 'direct'], terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(/^ {2}call {7}direct$/m);
+    const wrong = build();
+    expect(await run([...issue, '--call', 'sideways'], wrong.terminal)).toBe(64);
+    expect(wrong.terminal.complained()).toContain('--call is "sideways", and not direct or brokered');
+    expect(wrong.state.opened).toBe(0);
   });
 
   test('bounds what all visitors of the key may use together: as asked, or else as usual', async () => {

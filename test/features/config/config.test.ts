@@ -199,6 +199,22 @@ describe('A choice', () => {
     expect(problemsOf({ BOT_PROVIDER: 'heuristic' })).toEqual({});
   });
 
+  test('of a provider needs its own key, and calls of its own kind', () => {
+    expect(problemsOf({ ...key, UPSTREAM_PROVIDER: 'openai-live' })).toEqual({
+      OPENAI_API_KEY: 'is missing and UPSTREAM_PROVIDER=openai-live needs it',
+      CALL_MODE: 'must be brokered with UPSTREAM_PROVIDER=openai-live, which has no client secrets',
+    });
+    expect(problemsOf({ UPSTREAM_PROVIDER: 'azure' })).toEqual({
+      AZURE_OPENAI_ENDPOINT: 'is missing and UPSTREAM_PROVIDER=azure needs it',
+      AZURE_OPENAI_API_KEY: 'is missing and UPSTREAM_PROVIDER=azure needs it',
+    });
+    expect(problemsOf({ UPSTREAM_PROVIDER: 'openai-live', OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered' })).toEqual({});
+    expect(problemsOf({ UPSTREAM_PROVIDER: 'gemini' })).toEqual({
+      GEMINI_API_KEY: 'is missing and UPSTREAM_PROVIDER=gemini needs it',
+    });
+    expect(problemsOf({ UPSTREAM_PROVIDER: 'gemini', GEMINI_API_KEY: 'k' })).toEqual({});
+  });
+
   test('of several workers needs stores that they can share', () => {
     const message = 'is missing and more than one of WORKERS need it';
     expect(problemsOf({ WORKERS: '2' })).toEqual({ DATABASE_URL: message, REDIS_URL: message });

@@ -24,7 +24,10 @@ describe('The table of variables', () => {
   });
 
   test('names choices that there are, where one decides who needs a variable', () => {
-    const choices = variables.flatMap(({ neededBy }) => (neededBy === undefined ? [] : [neededBy.split('=')]));
+    const choices = variables.flatMap(({ neededBy }) => {
+      const [chooser = '', choices = ''] = neededBy?.split('=') ?? [];
+      return neededBy === undefined ? [] : choices.split('|').map((choice) => [chooser, choice]);
+    });
     const isThere = ([chooser, choice]: readonly string[]): boolean =>
       variables.some(({ name, schema }) => name === chooser && schema.safeParse(choice).success);
     expect(choices.length).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createEdgeLimits, edgeRefusal, tighter, type EdgeCount } from '../../../src/limits/edge.ts';
+import { addressScope, createEdgeLimits, edgeRefusal, tighter, type EdgeCount } from '../../../src/limits/edge.ts';
 import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
 
 const count = (fields: Partial<EdgeCount>): EdgeCount => ({
@@ -48,5 +48,33 @@ describe('Edge limits', () => {
       await edge.byUser('ada@example.com', 60_000),
     ];
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
+  });
+});
+
+describe('The scope of the window per address', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:0db8:0001:0002::', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:0:0:ffff::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ])('of %s is %s', (address, scope) => {
+    expect(addressScope(address)).toBe(scope);
+  });
+
+  test('is one for all addresses of a /64, and another for the next /64', () => {
+    const group = fc.integer({ min: 0, max: 0xffff }).map((value) => value.toString(16));
+    const host = fc.array(group, { minLength: 4, maxLength: 4 });
+    const holds = fc.property(fc.array(group, { minLength: 4, maxLength: 4 }), host, host, (net, a, b) => {
+      const scope = addressScope([...net, ...a].join(':'));
+      expect(addressScope([...net, ...b].join(':'))).toBe(scope);
+      const last = (Number.parseInt(net[3] ?? '0', 16) + 1) % 0x10000;
+      expect(addressScope([...net.slice(0, 3), last.toString(16), ...a].join(':'))).not.toBe(scope);
+    });
+    fc.assert(holds);
   });
 });

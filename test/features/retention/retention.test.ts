@@ -30,10 +30,13 @@ describe('A round of retention', () => {
   test('keeps sessions, usage and audit for ever where their days are 0', async () => {
     const { asked } = await round();
     expect([...asked.keys()].sort()).toEqual([
+      'callTickets',
       'challenges',
       'counters',
+      'liveNodes',
       'logins',
       'replays',
+      'usageHolds',
       'usageKeys',
       'usageSessions',
     ]);
@@ -42,8 +45,10 @@ describe('A round of retention', () => {
   test('deletes what is older than the days that are set', async () => {
     const { asked } = await round({}, { sessions: 90, usage: 400, audit: 30 });
     expect(asked.get('sessions')).toEqual([NOW - 90 * DAY_MS]);
+    expect(asked.get('sessionSetups')).toEqual([NOW - 92 * DAY_MS]);
     expect(asked.get('usageEntries')).toEqual([NOW - 400 * DAY_MS]);
     expect(asked.get('usageTotals')).toEqual(['2029-05-11']);
+    expect(asked.get('callMeters')).toEqual([NOW - 400 * DAY_MS]);
     expect(asked.get('audit')).toEqual([NOW - 30 * DAY_MS]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import { resolveSessionConfig, type SessionWish } from '../../../src/tenants/agents.ts';
+import { resolveSessionConfig, type CallModeOf, type SessionWish } from '../../../src/tenants/agents.ts';
 import { aKey, aTenant } from './fakes.ts';
 
 const tools = [{ kind: 'http_tool', name: 'look_up', parameters: { type: 'object', required: ['a'] } }];
@@ -8,14 +8,29 @@ const guide = { id: 'guide', model: 'gpt-mini', voice: 'cedar', instructions: 'G
 const tenant = aTenant('acme', { agents: [guide, { id: 'plain' }] });
 const free = aKey('acme', 'free');
 const locked = aKey('acme', 'locked', { allowOverrides: false });
-const defaults = { agentId: null, model: 'gpt-realtime', voice: 'marin', instructions: undefined, tools: [] };
+/** What nobody says of the calls. */
+const calls = { callMode: 'direct', dataChannel: 'open', isLocked: false, price: null, metadata: null } as const;
+const defaults = {
+  agentId: null,
+  model: 'gpt-realtime-2.1',
+  voice: 'marin',
+  instructions: undefined,
+  tools: [],
+  ...calls,
+};
+
+const asAsked: CallModeOf = (asked = 'direct') => asked;
+
+function configOf(of: typeof tenant, key: typeof free | null, wish: SessionWish, callModeOf = asAsked) {
+  return resolveSessionConfig(of, key, wish, callModeOf);
+}
 
 function pinned(...agents: string[]) {
   return aKey('acme', 'pinned', { agents });
 }
 
 function refusalOf(key: Parameters<typeof resolveSessionConfig>[1], wish: SessionWish): string {
-  const result = resolveSessionConfig(tenant, key, wish);
+  const result = configOf(tenant, key, wish);
   expect(result).toBeInstanceOf(Refusal);
   expect((result as Refusal).code).toBe('FORBIDDEN');
   return (result as Refusal).error;
@@ -23,37 +38,48 @@ function refusalOf(key: Parameters<typeof resolveSessionConfig>[1], wish: Sessio
 
 describe('What a session will be', () => {
   test('comes from the defaults when nobody says', () => {
-    expect(resolveSessionConfig(tenant, free, {})).toEqual(defaults);
-    expect(resolveSessionConfig(tenant, null, {})).toEqual(defaults);
+    expect(configOf(tenant, free, {})).toEqual(defaults);
+    expect(configOf(tenant, null, {})).toEqual(defaults);
   });
 
   test('comes from the agent that the caller names', () => {
     const { id: agentId, ...rest } = guide;
-    expect(resolveSessionConfig(tenant, free, { agentId: 'guide' })).toEqual({ agentId, ...rest });
-    expect(resolveSessionConfig(tenant, free, { agentId: 'plain' })).toEqual({ ...defaults, agentId: 'plain' });
+    expect(configOf(tenant, free, { agentId: 'guide' })).toEqual({ agentId, ...rest, ...calls });
+    expect(configOf(tenant, free, { agentId: 'plain' })).toEqual({ ...defaults, agentId: 'plain' });
   });
 
   test('follows the caller field by field, console callers included', () => {
     const wish = { agentId: 'guide', voice: 'ash', tools: [] };
-    const expected = { agentId: 'guide', model: 'gpt-mini', voice: 'ash', instructions: 'Guide.', tools: [] };
-    expect(resolveSessionConfig(tenant, free, wish)).toEqual(expected);
-    expect(resolveSessionConfig(tenant, null, wish)).toEqual(expected);
+    const expected = { agentId: 'guide', model: 'gpt-mini', voice: 'ash', instructions: 'Guide.', tools: [], ...calls };
+    expect(configOf(tenant, free, wish)).toEqual(expected);
+    expect(configOf(tenant, null, wish)).toEqual(expected);
+  });
+
+  test("has the agent's own price for the agent's own model only", () => {
+    const price = { perMinute: 7, estimatePerMinute: 7 };
+    const dear = { ...tenant, agents: [{ id: 'dear', model: 'own', price }] };
+    const priceOf = (model?: string) => configOf(dear, free, { agentId: 'dear', model });
+    expect([priceOf(), priceOf('own'), priceOf('gpt-realtime-2.1')]).toMatchObject([
+      { price },
+      { price },
+      { price: null },
+    ]);
   });
 
   test('takes an agent that the tenant does not configure as a label', () => {
     const expected = { ...defaults, agentId: 'label', model: 'm' };
-    expect(resolveSessionConfig(tenant, free, { agentId: 'label', model: 'm' })).toEqual(expected);
+    expect(configOf(tenant, free, { agentId: 'label', model: 'm' })).toEqual(expected);
   });
 });
 
 describe('A pinned key', () => {
   test('means its only agent when the caller names none', () => {
-    expect(resolveSessionConfig(tenant, pinned('guide'), {})).toMatchObject({ agentId: 'guide', model: 'gpt-mini' });
+    expect(configOf(tenant, pinned('guide'), {})).toMatchObject({ agentId: 'guide', model: 'gpt-mini' });
   });
 
   test('with several agents wants one of them to be named', () => {
     const key = pinned('guide', 'plain');
-    expect(resolveSessionConfig(tenant, key, { agentId: 'plain' })).toMatchObject({ agentId: 'plain' });
+    expect(configOf(tenant, key, { agentId: 'plain' })).toMatchObject({ agentId: 'plain' });
     expect(refusalOf(key, {})).toBe('This widgetKey allows the agents guide, plain; name one as agentId.');
   });
 
@@ -75,11 +101,11 @@ describe('A key that allows no overrides', () => {
   test('lets equal values pass, whatever the order of their fields', () => {
     const same = [{ parameters: { required: ['a'], type: 'object' }, name: 'look_up', kind: 'http_tool' }];
     const wish = { agentId: 'guide', model: 'gpt-mini', voice: 'cedar', instructions: 'Guide.', tools: same };
-    expect(resolveSessionConfig(tenant, locked, wish)).toMatchObject({ agentId: 'guide', tools: same });
+    expect(configOf(tenant, locked, wish)).toMatchObject({ agentId: 'guide', tools: same });
   });
 
   test.each<[string, SessionWish]>([
-    ['model', { model: 'gpt-realtime' }],
+    ['model', { model: 'gpt-realtime-2.1' }],
     ['voice', { voice: 'marin' }],
     ['instructions', { instructions: '' }],
     ['tools', { tools: [] }],
@@ -94,9 +120,65 @@ describe('A key that allows no overrides', () => {
     ['a label', { agentId: 'label' }],
     ['no agent', {}],
   ])('with %s allows the defaults and nothing else', (_, agent) => {
-    expect(resolveSessionConfig(tenant, locked, agent)).toMatchObject({ model: 'gpt-realtime', voice: 'marin' });
-    expect(resolveSessionConfig(tenant, locked, { ...agent, tools: [], instructions: '' })).not.toBeInstanceOf(Refusal);
-    for (const wish of [{ model: 'gpt-realtime' }, { voice: 'marin' }, { instructions: 'x' }, { tools }])
+    expect(configOf(tenant, locked, agent)).toMatchObject({ model: 'gpt-realtime-2.1', voice: 'marin' });
+    expect(configOf(tenant, locked, { ...agent, tools: [], instructions: '' })).not.toBeInstanceOf(Refusal);
+    for (const wish of [{ model: 'gpt-realtime-2.1' }, { voice: 'marin' }, { instructions: 'x' }, { tools }])
       expect(refusalOf(locked, { ...agent, ...wish })).toContain(Object.keys(wish)[0]);
+  });
+});
+
+describe('How the calls of a session are opened', () => {
+  const price = { perMinute: 50_000, estimatePerMinute: 50_000 };
+  const agents = [
+    { id: 'brokered', model: 'gpt-mini', call: 'brokered', dataChannel: 'none', price } as const,
+    { id: 'silent', dataChannel: 'none', price } as const,
+  ];
+  const shop = aTenant('shop', { agents });
+  const keyOf = (call: 'direct' | 'brokered' | null) => aKey('shop', 'key', { call });
+
+  test.each([
+    ['direct', 'brokered', 'direct'],
+    ['brokered', 'silent', 'brokered'],
+    [null, 'brokered', 'brokered'],
+    [null, 'silent', 'direct'],
+  ] as const)('is %s by the key before what the agent %s says: %s', (call, agentId, callMode) => {
+    expect(configOf(shop, keyOf(call), { agentId })).toMatchObject({ callMode });
+  });
+
+  test('is as the installation decides, which is told what is asked for', () => {
+    const asked: unknown[] = [];
+    const callModeOf: CallModeOf = (mode) => {
+      asked.push(mode);
+      return 'brokered';
+    };
+    for (const agentId of ['brokered', 'silent', 'label'])
+      expect(configOf(shop, keyOf(null), { agentId }, callModeOf)).toMatchObject({ callMode: 'brokered' });
+    expect(asked).toEqual(['brokered', undefined, undefined]);
+  });
+
+  test('closes the data channel only where the call is brokered', () => {
+    expect(configOf(shop, keyOf('brokered'), { agentId: 'silent' })).toMatchObject({ dataChannel: 'none' });
+    expect(configOf(shop, keyOf('direct'), { agentId: 'silent' })).toMatchObject({ dataChannel: 'open' });
+    expect(configOf(shop, keyOf('brokered'), {})).toMatchObject({ dataChannel: 'open' });
+  });
+
+  test('has the price of the agent for the model of the agent, and for no other', () => {
+    const priceOf = (wish: SessionWish) => (configOf(shop, null, wish) as { price: unknown }).price;
+    expect(priceOf({ agentId: 'brokered' })).toEqual(price);
+    expect(priceOf({ agentId: 'brokered', model: 'gpt-mini' })).toEqual(price);
+    expect(priceOf({ agentId: 'brokered', model: 'gpt-large' })).toBeNull();
+    expect(priceOf({ agentId: 'silent' })).toEqual(price);
+    expect(priceOf({ agentId: 'silent', model: 'gpt-mini' })).toBeNull();
+  });
+
+  test('is locked where the key allows no overrides', () => {
+    expect(configOf(tenant, locked, {})).toMatchObject({ isLocked: true });
+    expect(configOf(tenant, null, {})).toMatchObject({ isLocked: false });
+  });
+
+  test('keeps what the creator notes', () => {
+    expect(configOf(shop, null, { metadata: { campaign: 'spring' } })).toMatchObject({
+      metadata: { campaign: 'spring' },
+    });
   });
 });

@@ -12,6 +12,7 @@ export function aKey(tenantId: string, id: string, more: Partial<WidgetKey> = {}
     label: '',
     agents: null,
     allowOverrides: true,
+    call: null,
     limits: {},
     totals: {},
     revokedAtMs: null,

@@ -45,6 +45,7 @@ describe('A tenants file', () => {
             label: '',
             agents: null,
             allowOverrides: true,
+            call: null,
             limits: {},
             totals: {},
             revokedAtMs: null,
@@ -61,7 +62,7 @@ describe('A tenants file', () => {
       url: 'https://api.acme.example',
       parameters: { type: 'object' },
     };
-    const agent = { id: 'support', model: 'gpt-realtime', voice: 'marin', instructions: 'Help.', tools: [tool] };
+    const agent = { id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help.', tools: [tool] };
     const limits = { sessionsPerMinute: 1, dailyTokens: 2, dailyDollars: 0.000001, concurrentSessions: 50 };
     const totals = { sessionsPerMinute: 1, concurrentSessions: 50, tokensDaily: 2, dollarsDaily: 0.000001 };
     const full = {

@@ -52,7 +52,7 @@ test("An agent's tools are still equal to themselves after they were in the data
   const found = (await merge({})).keyOf('w_acme_site');
   const wish = { agentId: 'guide', instructions: 'Guide.', tools: [tool] };
   const resolve = (tools: (typeof tool)[]) =>
-    found && resolveSessionConfig(found.tenant, found.key, { ...wish, tools });
+    found && resolveSessionConfig(found.tenant, found.key, { ...wish, tools }, () => 'direct');
   expect(resolve([tool])).toMatchObject({ agentId: 'guide', tools: [tool] });
   expect(resolve([{ ...tool, alpha: 'other' }])).toBeInstanceOf(Refusal);
 });
@@ -72,5 +72,5 @@ test('A key that the file revoked stays revoked when the file takes it back', as
   expect(await revoked.next()).toMatchObject([{ id: 'site', revokedAtMs: 42 }]);
   const directory = await merge({ revoked: false });
   expect(directory.keyOf('w_acme_site')?.key.revokedAtMs).toBe(42);
-  expect(directory.isWidgetOrigin(key.origin)).toBe(false);
+  expect(directory.widgetOrigins.has(key.origin)).toBe(false);
 });

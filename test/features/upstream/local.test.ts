@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
 import { LocalProvider } from '../../../src/upstream/local.ts';
-import { selectProvider } from '../../../src/upstream/select.ts';
+import { openProvider, selectProvider } from '../../../src/upstream/select.ts';
 
 const request = { model: 'gpt-realtime', voice: 'marin', tools: [], subjectHash: 'ab12' };
-const options = readConfig({}).upstream;
+const { upstream, calls } = readConfig({});
+const options = { ...upstream, ...calls };
 
 test('The simulated provider gives secrets that say so and live as long as asked', async () => {
   const local = new LocalProvider({ clientSecretTtlSec: 60, clock: { now: () => 1_700_000_000_500 } });
@@ -32,6 +33,36 @@ test('The provider is chosen by name', () => {
   });
 });
 
+test('Each provider that brokers is chosen by name', () => {
+  const azure = { azureEndpoint: 'https://x.openai.azure.com', azureApiKey: 'k' };
+  for (const provider of ['openai', 'openai-live', 'azure'] as const)
+    expect(selectProvider({ ...options, ...azure, apiKey: 'sk-1', provider })).toMatchObject({
+      name: provider,
+      capabilities: { call: 'brokered' },
+    });
+});
+
+test('Each provider whose calls only browsers open is chosen by name', () => {
+  const keys = { geminiApiKey: 'k', assemblyAiApiKey: 'k' };
+  for (const provider of ['gemini', 'assemblyai'] as const) {
+    expect(selectProvider({ ...options, ...keys, provider })).toMatchObject({
+      name: provider,
+      simulated: false,
+      capabilities: { call: 'token' },
+    });
+    expect(() => selectProvider({ ...options, provider })).toThrow(/key/);
+  }
+});
+
 test('OpenAI without a key is refused when it is chosen, not at the first session', () => {
   expect(() => selectProvider({ ...options, provider: 'openai' })).toThrow(/key/);
+});
+
+test.each([
+  ['development', 'brokered'],
+  ['test', 'none'],
+  ['production', 'none'],
+] as const)('In %s the calls of the local provider are: %s', async (mode, call) => {
+  const provider = await openProvider({ ...options, provider: 'local' }, mode);
+  expect(provider).toMatchObject({ name: 'local', simulated: true, capabilities: { call } });
 });

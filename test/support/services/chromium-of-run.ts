@@ -13,9 +13,13 @@ function launch(executablePath: string, args: readonly string[]): Promise<Browse
   return chromium.launchServer({ executablePath, args: [...args], host: '127.0.0.1' });
 }
 
-/** Two browsers for all files: one that grants the microphone to every page, one whose pages have what a test permits. */
-export default async function setup({ provide }: TestProject): Promise<(() => Promise<unknown>) | undefined> {
-  if (reasonToSkipBrowser() !== undefined) return undefined;
+/**
+ * Two browsers for all files of a run, if any of them needs one: one that grants the microphone to every page, one whose pages have
+ * what a test permits.
+ */
+export default async function setup({ provide, vitest }: TestProject): Promise<(() => Promise<unknown>) | undefined> {
+  const isNeeded = vitest.state.getPaths().some((path) => path.includes('/test/browser/'));
+  if (!isNeeded || reasonToSkipBrowser() !== undefined) return undefined;
   const [granting, asking] = await Promise.all([
     launch(findHeadlessShell(), browserFlags),
     launch(

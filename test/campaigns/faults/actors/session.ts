@@ -21,11 +21,15 @@ export class Session {
   /** Undefined for a client that beats over HTTP. */
   readonly line: Line | undefined;
 
-  private constructor(id: string, email: string, caller: Caller, random: Random) {
+  /** That opens the session's call; undefined when the create was not answered with one. */
+  readonly ticket: string | undefined;
+
+  private constructor(id: string, email: string, caller: Caller, random: Random, ticket: string | undefined) {
     this.id = id;
     this.email = email;
     this.#caller = caller;
     this.#random = random;
+    this.ticket = ticket;
     if (random.chance(SOCKETS)) this.line = new Line(caller, random, { session: id, email });
   }
 
@@ -36,6 +40,7 @@ export class Session {
     email: string,
     widgetKey = siteKey,
     keyId?: string,
+    agentId = 'support',
   ): Promise<Session | undefined> {
     const isRepeated = random.chance(0.5);
     const key = randomUUID();
@@ -43,14 +48,14 @@ export class Session {
       const answer = await caller.send(
         {
           call: 'create',
-          body: { widgetKey, agentId: 'support', email },
+          body: { widgetKey, agentId, email },
           headers: { origin: site, ...(isRepeated ? { 'idempotency-key': key } : {}) },
           about: { email, ...(keyId === undefined ? {} : { keyId }), ...(isRepeated ? { key } : {}) },
         },
         random,
       );
       const id = answer.outcome === 200 ? answer.body.sm_session_id : undefined;
-      if (id !== undefined) return new Session(id, email, caller, random);
+      if (id !== undefined) return new Session(id, email, caller, random, answer.body.client_secret?.value);
       if (!isRepeated || !isUnknown(answer)) return undefined;
       await caller.pause(PAUSE_MS);
     }

@@ -9,6 +9,8 @@ import type { Story } from '../stories.ts';
 const ANSWER_MS = 1500;
 const SEND_MS = 5000;
 const CREATE_MS = limits.upstreamTimeoutMs + 1000;
+/** The provider's answer, and its sideband. */
+const CALL_MS = limits.upstreamTimeoutMs + limits.sidebandReadyMs + 1000;
 /** Nodes, stores, provider, mail server and all clients share one small machine. */
 const NOISE_MS = 250;
 /** A store that gets no processor for so long has let a node's deadline pass. */
@@ -20,6 +22,7 @@ const NODE_NOISE_MS = 500;
 
 function timeLimit(call: Call): number {
   if (call === 'create') return CREATE_MS;
+  if (call === 'call') return CALL_MS;
   return call === 'send' ? SEND_MS : ANSWER_MS;
 }
 
@@ -30,6 +33,7 @@ const refusedWithout: Readonly<Record<Call, readonly Dependency[]>> = {
   attach: [],
   end: [],
   usage: ['postgres'],
+  call: ['redis', 'postgres'],
   send: ['postgres', 'mail'],
   verify: ['postgres'],
   check: ['postgres'],
@@ -44,6 +48,8 @@ const ordinary: Readonly<Record<Call, readonly number[]>> = {
   attach: [200, 403],
   end: [200],
   usage: [200, 429],
+  // A ticket whose answer was lost is spent, or its session is over; a call may be hung up while it is opened.
+  call: [201, 401, 403, 409],
   send: [200],
   verify: [200, 401],
   check: [200, 401],
@@ -110,11 +116,12 @@ function wrongAnswer(entry: Entry, { faults, stalls }: History): string[] {
     return outcome === 'timeout' || isNodeAway(faults, entry, NODE_NOISE_MS) ? [] : [`no answer: ${describe(entry)}`];
   if (ordinary[call].includes(outcome)) return [];
   const away = (dependency: Dependency): boolean => isAway(faults, dependency, entry);
-  const isProviderFault = call === 'create' && (outcome === 502 || outcome === 504) && away('provider');
+  const isProviderFault =
+    (call === 'create' || call === 'call') && (outcome === 502 || outcome === 504) && away('provider');
   // A node that stood still meanwhile has let the provider's time pass.
   const stoodStill =
     isNodeAway(faults, entry, NODE_NOISE_MS) || stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;
-  const isLateMint = call === 'create' && outcome === 504 && stoodStill;
+  const isLateMint = (call === 'create' || call === 'call') && outcome === 504 && stoodStill;
   // A node that has just started or thawed has its connections still to make.
   const isRecovering = outcome === 503 && isNodeAway(faults, entry, RECOVERY_MS);
   const isStarved = outcome === 503 && stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;

@@ -2,7 +2,7 @@ import { LOGGED_ID } from '../biography.ts';
 import { excusedUntil, type History, type SessionRow } from '../history.ts';
 import { keyRevocations, type Revocations } from '../revocations.ts';
 import { limits } from '../settings.ts';
-import type { Story } from '../stories.ts';
+import { isTalker, type Story } from '../stories.ts';
 
 /** Goal R1. */
 const LATE_MS = 2000;
@@ -82,6 +82,8 @@ function wrongReason(row: EndedRow, story: Story | undefined, revoked: Revocatio
       return story !== undefined && endedAtMs < story.engagedUntil
         ? 'ended as idle while its client was acknowledged'
         : undefined;
+    case 'upstream_ended':
+      return story !== undefined && !isTalker(story.email) ? 'ended with a call that it had not' : undefined;
     // What a node undoes when it cannot finish a create.
     case 'create_failed':
       return story === undefined ? undefined : 'was opened, and undone as if it had not been';

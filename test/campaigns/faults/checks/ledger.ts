@@ -11,8 +11,8 @@ export function checkLedger({ journal, ledger, totals }: History): string[] {
   const violations: string[] = [];
   const rows = new Map<string, number[]>();
   const sums = new Map<string, number>();
-  for (const { key, tokens, subject } of ledger) {
-    rows.set(key ?? '', [...(rows.get(key ?? '') ?? []), tokens]);
+  for (const { key, tokens, subject, callId } of ledger) {
+    if (callId === null) rows.set(key ?? '', [...(rows.get(key ?? '') ?? []), tokens]);
     sums.set(subject, (sums.get(subject) ?? 0) + tokens);
   }
   const reports = new Map<string, Entry[]>();

@@ -96,7 +96,7 @@ describe('When the outage is over', () => {
     outage.send({ type: 'CALL_FAILED', at: performance.now() - LONG_MS });
     node.history.isAway = true;
     expect(node.sessions.heartbeat(session.id, NOON, undefined, anybody)).not.toBeInstanceOf(Promise);
-    expect(outage.isUp).toBe(true);
+    expect(outage.state).toBe('up');
   });
 });
 

@@ -1,0 +1,230 @@
+import { and, assertEvent, assign, emit, not, setup } from 'xstate';
+import type { CloseReason } from './close-reasons.ts';
+import { graceEndMs, tryDelayMs, unheardEndMs } from './selectors.ts';
+import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
+
+/** A hang-up that the provider has begun is asked for once more after this long, to see that it is done. */
+const CONFIRM_MS = 1000;
+/** A hang-up is tried at least this long, also where the provider should have ended the call by itself. */
+const TRY_AT_LEAST_MS = 60_000;
+
+interface At {
+  readonly context: CallRecord;
+  readonly event: CallEvent;
+}
+
+/** The change that every event makes beside its own. */
+function changed(call: CallRecord, change: Partial<CallRecord>): Partial<CallRecord> {
+  return { ...change, version: call.version + 1 };
+}
+
+/** The provider is asked to hang up from `at` on. */
+function tryFrom(at: number, providerEndsAtMs: number | null): Partial<CallRecord> {
+  return { nextTryAtMs: at, giveUpAtMs: Math.max(providerEndsAtMs ?? 0, at + TRY_AT_LEAST_MS) };
+}
+
+function taken({ context, event }: At): Partial<CallRecord> {
+  assertEvent(event, 'TAKEN');
+  return { ownerNode: event.node, fence: context.fence + 1 };
+}
+
+/** How a hang-up stands when the provider says that the call is over. */
+function hangupWhenOver({ hangup, hangupTries }: CallRecord): Hangup {
+  return hangup === 'none' && hangupTries === 0 ? 'already_over' : 'confirmed';
+}
+
+/**
+ * The rules of one call at a provider (docs/contract.md, section 5.10): CREATE makes its record, which is the machine's context; it is
+ * `creating` until the provider has answered and its events are heard, then `open`, then `closing` until the provider has confirmed the
+ * hang-up, then `closed`. It reads no clock and asks nobody: each event carries its time, and whoever holds the call asks the provider
+ * when the record says so (`nextTryAtMs`).
+ */
+export function createVoiceCallMachine(limits: CallLimits) {
+  /** The first reason stays. */
+  const because = ({ context, event }: At, closeReason: CloseReason): Partial<CallRecord> =>
+    context.closeReason === null ? { closeReason, graceUntilMs: graceEndMs(closeReason, event.at, limits) } : {};
+
+  /** A provider that has not answered yet cannot be asked to hang up. */
+  const closing = (at: At, reason: CloseReason): Partial<CallRecord> => {
+    const { providerCallId, providerEndsAtMs } = at.context;
+    const tries = providerCallId === null ? {} : tryFrom(at.event.at, providerEndsAtMs);
+    return changed(at.context, { state: 'closing', unheardSinceMs: null, ...because(at, reason), ...tries });
+  };
+
+  const closed = (at: At, hangup: Hangup, reason: CloseReason = 'lost'): Partial<CallRecord> =>
+    changed(at.context, {
+      state: 'closed',
+      closedAtMs: at.event.at,
+      hangup,
+      nextTryAtMs: null,
+      unheardSinceMs: null,
+      giveUpAtMs: null,
+      ...because(at, reason),
+    });
+
+  const unheard = (sinceMs: number): Partial<CallRecord> => ({
+    unheardSinceMs: sinceMs,
+    giveUpAtMs: unheardEndMs(sinceMs, limits),
+  });
+
+  return setup({
+    types: {
+      context: {} as CallRecord,
+      events: {} as CallEvent,
+      emitted: {} as CallFact,
+    },
+    guards: {
+      isCreated: ({ context }) => context.providerCallId !== null,
+      isHeard: ({ context }) => context.unheardSinceMs === null,
+      isGivenUp: ({ context, event }) => event.at >= (context.giveUpAtMs ?? Infinity),
+      isPastProvidersEnd: ({ context, event }) => event.at >= (context.providerEndsAtMs ?? Infinity),
+      confirmsHangup: ({ context, event }) =>
+        event.type === 'HANGUP_ANSWERED' &&
+        (event.answer === 'already_over' || (event.answer === 'asked' && context.hangup === 'asked')),
+      hasGrace: ({ context }) => context.graceUntilMs !== null,
+      isGraceOver: ({ context, event }) => event.at >= (context.graceUntilMs ?? Infinity),
+    },
+    actions: {
+      create: assign(({ event }) => {
+        assertEvent(event, 'CREATE');
+        const { at, terms, node, giveUpAtMs } = event;
+        return {
+          ...terms,
+          state: 'creating',
+          providerCallId: null,
+          createdAtMs: at,
+          openedAtMs: null,
+          closedAtMs: null,
+          closeReason: null,
+          hangup: 'none',
+          hangupTries: 0,
+          nextTryAtMs: null,
+          unheardSinceMs: null,
+          giveUpAtMs,
+          providerEndsAtMs: null,
+          graceUntilMs: null,
+          ownerNode: node,
+          fence: 1,
+          version: 1,
+        } satisfies CallRecord;
+      }),
+      noteCreated: assign(({ context, event }) => {
+        assertEvent(event, 'CREATED');
+        const { providerCallId, providerEndsAtMs } = event;
+        return changed(context, { providerCallId, providerEndsAtMs });
+      }),
+      tryHangup: assign(({ context, event }) => tryFrom(event.at, context.providerEndsAtMs)),
+      open: assign(({ context, event }) => changed(context, { state: 'open', openedAtMs: event.at, giveUpAtMs: null })),
+      noteHeard: assign(({ context }) => changed(context, { unheardSinceMs: null, giveUpAtMs: null })),
+      noteUnheard: assign(({ context, event }) => changed(context, unheard(event.at))),
+      closeAsRequested: assign((at) => {
+        assertEvent(at.event, 'CLOSE');
+        return closing(at, at.event.reason);
+      }),
+      closeAsFailed: assign((at) => closing(at, 'create_failed')),
+      closeAsUnheard: assign((at) => closing(at, 'unheard')),
+      closeAsExpired: assign((at) => closing(at, 'expired')),
+      noteAnswer: assign(({ context, event }) => {
+        assertEvent(event, 'HANGUP_ANSWERED');
+        const hangupTries = context.hangupTries + 1;
+        const isAsked = event.answer === 'asked';
+        return changed(context, {
+          hangup: isAsked ? 'asked' : context.hangup,
+          hangupTries,
+          nextTryAtMs: event.at + (isAsked ? CONFIRM_MS : tryDelayMs(hangupTries)),
+        });
+      }),
+      endAsAnswered: assign((at) => ({
+        ...closed(at, hangupWhenOver(at.context)),
+        hangupTries: at.context.hangupTries + 1,
+      })),
+      endAsOver: assign((at) => {
+        assertEvent(at.event, 'OVER');
+        return closed(at, hangupWhenOver(at.context), at.event.reason);
+      }),
+      endUnanswered: assign((at) => closed(at, 'already_over', 'create_failed')),
+      endUncreated: assign((at) => closed(at, 'none', 'create_failed')),
+      endUnconfirmed: assign((at) => closed(at, 'unconfirmed')),
+      take: assign((at) => changed(at.context, taken(at))),
+      takeUnheard: assign((at) => {
+        assertEvent(at.event, 'TAKEN');
+        const { context, event } = at;
+        return changed(context, {
+          ...taken(at),
+          ...(context.unheardSinceMs === null ? unheard(event.unheardSinceMs) : {}),
+        });
+      }),
+      takeAsFailed: assign((at) => ({ ...closing(at, 'create_failed'), ...taken(at) })),
+      endGrace: assign(({ context }) => changed(context, { graceUntilMs: null })),
+      tellOpened: emit({ type: 'call.opened' }),
+      tellClosing: emit(({ context }) => ({ type: 'call.closing', reason: context.closeReason ?? 'lost' })),
+      tellClosed: emit(({ context }) => ({
+        type: 'call.closed',
+        reason: context.closeReason ?? 'lost',
+        hangup: context.hangup,
+      })),
+    },
+  }).createMachine({
+    id: 'voice-call',
+    // None, until CREATE makes it.
+    context: {} as CallRecord,
+    initial: 'uncreated',
+    states: {
+      uncreated: {
+        on: { CREATE: { target: 'creating', actions: 'create' } },
+      },
+      creating: {
+        on: {
+          CREATED: { guard: not('isCreated'), actions: 'noteCreated' },
+          CREATE_FAILED: { guard: not('isCreated'), target: 'closed', actions: 'endUncreated' },
+          READY: { guard: 'isCreated', target: 'open', actions: ['open', 'tellOpened'] },
+          OVER: { guard: 'isCreated', target: 'closed', actions: 'endUnanswered' },
+          CLOSE: { target: 'closing', actions: 'closeAsRequested' },
+          // Whoever would have given the browser its answer is gone.
+          TAKEN: { target: 'closing', actions: 'takeAsFailed' },
+          CLOCK: { guard: 'isGivenUp', target: 'closing', actions: 'closeAsFailed' },
+        },
+      },
+      open: {
+        on: {
+          READY: { guard: not('isHeard'), actions: 'noteHeard' },
+          SIDEBAND_LOST: { guard: 'isHeard', actions: 'noteUnheard' },
+          OVER: { target: 'closed', actions: 'endAsOver' },
+          CLOSE: { target: 'closing', actions: 'closeAsRequested' },
+          // Nobody hears the call until the node that took it over does.
+          TAKEN: { actions: 'takeUnheard' },
+          CLOCK: [
+            { guard: 'isPastProvidersEnd', target: 'closing', actions: 'closeAsExpired' },
+            { guard: 'isGivenUp', target: 'closing', actions: 'closeAsUnheard' },
+          ],
+        },
+      },
+      closing: {
+        entry: 'tellClosing',
+        on: {
+          CREATED: { guard: not('isCreated'), actions: ['noteCreated', 'tryHangup'] },
+          CREATE_FAILED: { guard: not('isCreated'), target: 'closed', actions: 'endUncreated' },
+          HANGUP_ANSWERED: [
+            { guard: and(['isCreated', 'confirmsHangup']), target: 'closed', actions: 'endAsAnswered' },
+            { guard: 'isCreated', actions: 'noteAnswer' },
+          ],
+          OVER: { guard: 'isCreated', target: 'closed', actions: 'endAsOver' },
+          TAKEN: { actions: 'take' },
+          CLOCK: [
+            { guard: and(['isGivenUp', 'isCreated']), target: 'closed', actions: 'endUnconfirmed' },
+            { guard: 'isGivenUp', target: 'closed', actions: 'endUncreated' },
+            { guard: 'isGraceOver', actions: 'endGrace' },
+          ],
+        },
+      },
+      /** Not final: its session may still have to end. */
+      closed: {
+        entry: 'tellClosed',
+        on: {
+          TAKEN: { guard: 'hasGrace', actions: 'take' },
+          CLOCK: { guard: 'isGraceOver', actions: 'endGrace' },
+        },
+      },
+    },
+  });
+}

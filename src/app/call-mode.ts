@@ -1,0 +1,42 @@
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { CallMode } from '../protocol/call.ts';
+import type { Tenant } from '../stores/tenants/contract.ts';
+import type { CallModeOf } from '../tenants/agents.ts';
+import { TenantsFileError } from '../tenants/tenants-file.ts';
+import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
+
+type Provider = Pick<UpstreamProvider, 'name' | 'capabilities' | 'simulated'>;
+
+/**
+ * How the calls of sessions are opened: as a key or an agent asks, else as CALL_MODE says. A provider whose calls cannot be brokered serves
+ * none so, and a simulated one no others: its client secrets open nothing.
+ */
+export function createCallModes(mode: CallMode, provider: UpstreamProvider): CallModeOf {
+  if (!isBrokered(provider)) return () => 'direct';
+  return provider.simulated ? () => 'brokered' : (asked = mode) => asked;
+}
+
+/** @throws ConfigError when CALL_MODE asks for brokered calls of a provider that has none */
+export function requireBrokering({ calls }: Pick<Config, 'calls'>, provider: Provider): void {
+  if (calls.mode === 'brokered' && provider.capabilities.call !== 'brokered')
+    throw new ConfigError([{ name: 'CALL_MODE', message: messageOf(provider) }]);
+}
+
+/** @throws TenantsFileError that names the keys and agents which ask for brokered calls of a provider that has none */
+export function requireBrokeringOf(tenants: readonly Tenant[], file: string, provider: Provider): void {
+  if (provider.capabilities.call === 'brokered') return;
+  const problems = tenants.flatMap(({ id, keys, agents }) => [
+    ...keys.filter(asks).map((key) => ({ path: `key ${id}/${key.id}`, message: messageOf(provider) })),
+    ...agents.filter(asks).map((agent) => ({ path: `agent ${id}/${agent.id}`, message: messageOf(provider) })),
+  ]);
+  if (problems.length > 0) throw new TenantsFileError(file, problems);
+}
+
+function asks({ call }: { readonly call?: CallMode | null | undefined }): boolean {
+  return call === 'brokered';
+}
+
+function messageOf({ name }: Provider): string {
+  return `must not ask for brokered calls: with the provider ${name} (UPSTREAM_PROVIDER) pages open their calls themselves`;
+}

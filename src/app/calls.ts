@@ -1,0 +1,58 @@
+import type { Config } from '../../config/config.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
+import { VoiceCalls } from '../calls/voice-calls.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Budgets, Metering } from '../metering/contract.ts';
+import type { LiveStores } from '../stores/contract.ts';
+import type { DurableStores } from '../stores/postgres.ts';
+import type { SessionSetups } from '../stores/session-setups/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
+
+export interface CallsFoundations {
+  readonly config: Config;
+  readonly provider: UpstreamProvider;
+  readonly stores: DurableStores;
+  readonly setups: Pick<SessionSetups, 'find'>;
+  readonly live: Pick<LiveStores, 'bus'>;
+  readonly sessions: VoiceSessions;
+  readonly metering: Metering;
+  readonly budgets: Budgets;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly metrics: Metrics;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The calls of a service whose provider lets it open them; undefined for one whose browsers open them. */
+export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
+  const { config, provider, stores, setups, live, sessions, metering, budgets, clock, events, metrics, onError } = on;
+  if (!isBrokered(provider)) return undefined;
+  const { calls, voice, upstream } = config;
+  const held = new VoiceCalls(
+    {
+      limits: { graceSec: calls.graceSec, unheardSec: calls.unheardSec },
+      voiceLimits: voice,
+      createTimeoutMs: upstream.timeoutMs,
+      readyMs: calls.sidebandReadyMs,
+      perSession: calls.perSession,
+    },
+    {
+      provider,
+      store: stores.calls,
+      nodes: stores.liveNodes,
+      setups,
+      sessions,
+      metering,
+      budgets,
+      bus: live.bus,
+      clock,
+      events,
+      onError,
+    },
+  );
+  metrics.observe('switchboard_calls_held', 'Calls at the provider that this process holds', () => held.held);
+  metrics.observe('switchboard_call_sidebands', 'Calls that this process hears', () => held.sidebands);
+  return held;
+}

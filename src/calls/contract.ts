@@ -1,0 +1,42 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import type { Refusal } from '../protocol/refusal.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
+
+/** The voice sessions, as calls need them. */
+export interface CallSessions {
+  find(id: string): Eventually<VoiceRecord | undefined>;
+  /** The present records of those that are found; not whole while a store is away. */
+  lookUp(ids: readonly string[]): Promise<{ readonly records: readonly VoiceRecord[]; readonly isWhole: boolean }>;
+  /** Somebody spoke: whatever the page says, the session is not idle. */
+  noteActivity(id: string, at: number): Eventually<unknown>;
+  end(id: string, reason: 'upstream_ended', at: number): Eventually<unknown>;
+}
+
+export interface OpenCallRequest {
+  readonly session: VoiceRecord;
+  readonly setup: SessionSetup;
+  readonly offerSdp: string;
+  readonly requestId: string;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface OpenedCall {
+  readonly record: CallRecord;
+  readonly answerSdp: string;
+}
+
+/** The calls of this node, and of all where it says so. */
+export interface Calls {
+  /**
+   * Opens a call of a session at the provider and holds it; the former call of the session is hung up first.
+   * @returns a Refusal CALL_IN_PROGRESS, RATE_LIMIT_EXCEEDED (CALLS_PER_SESSION), UPSTREAM_ERROR, UPSTREAM_TIMEOUT or
+   *   SESSION_DURATION_EXCEEDED; then nothing is left open
+   * @throws Unavailable when the database is away
+   */
+  open(request: OpenCallRequest): Promise<OpenedCall | Refusal>;
+  /** All calls of a session, the newest first. @throws Unavailable when the database is away */
+  ofSession(sessionId: string): Promise<readonly CallRecord[]>;
+}

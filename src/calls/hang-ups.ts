@@ -1,0 +1,73 @@
+import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
+import type { Running } from '../kernel/running.ts';
+import { UpstreamFault, type BrokeredProvider, type UpstreamEvent } from '../upstream/contract.ts';
+
+export type HangupAnswer = Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>['answer'];
+
+/** A provider has this long for one try. */
+const TRY_MS = 2000;
+/** So many hang-ups run at once; the others wait for the next look at what is due. */
+const AT_ONCE = 256;
+
+/** What is hung up: a call that the provider has created. */
+export type Ending = Pick<CallRecord, 'id' | 'provider'> & { readonly providerCallId: string };
+
+/** What is done with a call while it is hung up. */
+export interface EndingListener {
+  /** Cuts off what the call is saying; resolves soon. */
+  quieten(): Promise<unknown>;
+  /** Gets what the provider tells of the call's cost as it ends it. */
+  hear(event: UpstreamEvent): void;
+}
+
+export interface HangUpDeps {
+  /** The provider of that name; undefined for one that this service does not use any more. */
+  readonly providerOf: (name: string) => BrokeredProvider | undefined;
+  readonly running: Running;
+  /** Hears of faults that are none of the provider's. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Asks providers to end calls, one try of one call at a time; nobody waits for it. */
+export class HangUps {
+  readonly #deps: HangUpDeps;
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(deps: HangUpDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Begins a try, unless one of the call is under way.
+   * @param answered is told what came of it
+   */
+  start(call: Ending, listener: EndingListener, answered: (answer: HangupAnswer) => unknown): void {
+    if (this.#underWay.has(call.id) || this.#underWay.size >= AT_ONCE) return;
+    const work = this.#ask(call, listener)
+      .then(answered)
+      .finally(() => this.#underWay.delete(call.id));
+    this.#underWay.set(call.id, work);
+    this.#deps.running.start(work);
+  }
+
+  isUnderWay(callId: string): boolean {
+    return this.#underWay.has(callId);
+  }
+
+  /** Resolves when no try of the call is under way, whatever came of it. */
+  async settled(callId: string): Promise<void> {
+    await Promise.allSettled([this.#underWay.get(callId)]);
+  }
+
+  async #ask({ provider, providerCallId }: Ending, listener: EndingListener): Promise<HangupAnswer> {
+    try {
+      await listener.quieten();
+      const signal = AbortSignal.timeout(TRY_MS);
+      const hear = (event: UpstreamEvent): void => listener.hear(event);
+      return (await this.#deps.providerOf(provider)?.hangUp(providerCallId, signal, hear)) ?? 'failed';
+    } catch (fault) {
+      if (!(fault instanceof UpstreamFault)) this.#deps.onError(fault);
+      return 'failed';
+    }
+  }
+}

@@ -1,0 +1,299 @@
+import type { CallEvent, CallFact, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import type { Host } from '../actors/host.ts';
+import { ifAway } from '../kernel/errors.ts';
+import type { Budgets, MeteredCall, Metering } from '../metering/contract.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import {
+  CallOver,
+  UpstreamFault,
+  type BrokeredProvider,
+  type CreatedCall,
+  type UpstreamEvent,
+} from '../upstream/contract.ts';
+import { attach } from './attach.ts';
+import { BlindHangUp } from './blind-hang-up.ts';
+import { ConnectedTime } from './connected-time.ts';
+import type { EndingListener, HangUps } from './hang-ups.ts';
+import { Line } from './line.ts';
+import { createListener, type ListenerDeps } from './listener.ts';
+import { meteredCall } from './metered-call.ts';
+import { Unheard } from './unheard.ts';
+
+/** The calls of providers whose longest time is not known are over after a day. */
+const LONGEST_SEC = 86_400;
+
+export interface HeldCallDeps extends ListenerDeps {
+  /** The call's provider; undefined where this service does not use it any more. */
+  readonly provider: BrokeredProvider | undefined;
+  readonly host: Host<CallRecord, CallEvent, CallFact>;
+  readonly hangUps: HangUps;
+  readonly metering: Metering;
+  readonly budgets: Budgets;
+  readonly events: ListenerDeps['events'] & Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway'>;
+  /** Whether this node may hold calls. */
+  readonly mayHear: () => boolean;
+  /** Milliseconds that an attachment may take. */
+  readonly readyMs: number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/**
+ * One call that this node owns: hears it, and keeps its record true to what it hears. What cannot be saved, because the database is away,
+ * is tried again at each `follow`; what has to end is hung up all the same.
+ */
+export class HeldCall implements EndingListener {
+  readonly hear: (event: UpstreamEvent) => void;
+  readonly #deps: HeldCallDeps;
+  readonly #setup: SessionSetup | undefined;
+  readonly #fence: number;
+  readonly #line: Line;
+  readonly #blindHangUp: BlindHangUp;
+  readonly #metered: MeteredCall;
+  /** Of a call that is metered by the clock. */
+  readonly #time: ConnectedTime | undefined;
+  /** Of a call that is metered by its events. */
+  readonly #unheard: Unheard | undefined;
+  #record: CallRecord;
+  #created: CreatedCall | undefined;
+  #over: Extract<CallEvent, { type: 'OVER' }>['reason'] | undefined;
+  #wanted: CloseRequest | undefined;
+  #closingAtMs: number | undefined;
+  #isFollowing = false;
+  /** Something came up while a `follow` was under way. */
+  #isBehind = false;
+  #isReleased = false;
+
+  /** @param setup undefined where it is not kept any more: then the call is not heard */
+  constructor(record: CallRecord, setup: SessionSetup | undefined, deps: HeldCallDeps) {
+    this.#deps = deps;
+    this.#setup = setup;
+    this.#record = record;
+    this.#fence = record.fence;
+    this.#blindHangUp = new BlindHangUp(deps.hangUps);
+    this.#metered = meteredCall(record, setup);
+    const meter = deps.provider?.capabilities.meter;
+    if (meter === 'clock') this.#time = new ConnectedTime(this.#metered, deps);
+    if (meter === 'events') this.#unheard = new Unheard(this.#metered, deps.metering);
+    this.hear = createListener(
+      {
+        call: record,
+        metered: this.#metered,
+        isLocked: setup?.isLocked ?? false,
+        told: () => this.#unheard?.told(),
+        restore: () => this.#line.sideband?.restoreConfig(),
+        changedTooOften: () => deps.running.start(this.close('config_changed')),
+        over: (reason) => {
+          this.#over ??= reason;
+          deps.running.start(this.#followNow());
+        },
+      },
+      deps,
+    );
+    this.#line = new Line({
+      attach: async (signal) =>
+        attach(deps.provider, this.#providerCallId, setup, await this.boundOnResponses(), this.hear, signal),
+      clock: deps.clock,
+      random: deps.random,
+      lost: () => this.#lost(),
+    });
+    deps.budgets.watch(this.#metered, (tokens) => this.#line.sideband?.limitResponses(tokens));
+  }
+
+  /** As it is known here. */
+  get record(): CallRecord {
+    return this.#record;
+  }
+
+  /** True once it is over, or another node's. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  get hasSideband(): boolean {
+    return this.#line.sideband !== undefined;
+  }
+
+  /** Takes note of the record as it was saved or loaded. */
+  note(record: CallRecord): void {
+    const before = this.#record;
+    if (record.version <= before.version) return;
+    this.#record = record;
+    const { clock, events } = this.#deps;
+    const at = clock.now();
+    this.#unheard?.moved(before, record, this.#line, at);
+    if (before.state === 'open' && record.state !== 'open') this.#time?.tell(record.openedAtMs);
+    if (before.state !== 'closing' && record.state === 'closing') this.#closingAtMs = at;
+    if (record.hangup === 'confirmed' && this.#closingAtMs !== undefined)
+      events.hangupConfirmed(at - this.#closingAtMs);
+    if (record.state === 'closed' || record.fence !== this.#fence) this.release();
+  }
+
+  /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
+  boundOnResponses(): Promise<number | undefined> {
+    return this.#deps.budgets.boundOf(this.#metered);
+  }
+
+  /** Marks what nobody counted of a call that another node was hanging up; of one that is open that is told when it is heard again. */
+  noteUncounted(sinceMs: number): void {
+    this.#unheard?.taken(this.#record, sinceMs, this.#deps.clock.now());
+  }
+
+  /** The provider has created the call. @throws Unavailable when that cannot be saved */
+  async created(call: CreatedCall): Promise<CallRecord> {
+    this.#created = call;
+    await this.#saveCreated();
+    return this.#record;
+  }
+
+  /** The provider has created no call. @throws Unavailable */
+  async createFailed(): Promise<void> {
+    await this.#send({ type: 'CREATE_FAILED', at: this.#deps.clock.now() });
+  }
+
+  /** Hears the call, where that is what it is metered by, and opens it. @throws CallOver, UpstreamFault or Unavailable */
+  async open(signal: AbortSignal): Promise<CallRecord> {
+    if (this.#unheard !== undefined) await this.#line.dial(signal);
+    await this.#send({ type: 'READY', at: this.#deps.clock.now() });
+    return this.#record;
+  }
+
+  /** Ends the call. While the database is away the provider is asked all the same. Never rejects. */
+  async close(reason: CloseRequest): Promise<void> {
+    this.#wanted ??= reason;
+    await this.#followNow();
+  }
+
+  /** Cuts off what is being said, so that its usage is heard before the end. */
+  async quieten(): Promise<void> {
+    if (!(await this.#line.quieten())) this.#unheard?.cutOff();
+  }
+
+  /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
+  async settleUsage(): Promise<void> {
+    this.#unheard?.over(this.#deps.clock.now());
+    await this.#deps.metering.flushCall(this.#record.id);
+  }
+
+  /** Lets go of the sideband for as long as this node may not hold calls. */
+  drop(): void {
+    this.#line.drop();
+  }
+
+  /** Saves what was not saved, and hears the call again where its sideband was lost. Never rejects. */
+  async follow(): Promise<void> {
+    if (this.#isFollowing || this.#isReleased) return;
+    this.#isFollowing = true;
+    do {
+      this.#isBehind = false;
+      await this.#saveAndHear();
+    } while (this.#isBehind && !this.#isReleased);
+    this.#isFollowing = false;
+  }
+
+  /** This node holds the call no more. */
+  release(): void {
+    this.#isReleased = true;
+    this.#line.close();
+    this.#deps.budgets.release(this.#metered.callId);
+  }
+
+  /** What came up while another `follow` is under way is saved right after it. */
+  async #followNow(): Promise<void> {
+    this.#isBehind = true;
+    await this.follow();
+  }
+
+  get #providerCallId(): string | null {
+    return this.#record.providerCallId ?? this.#created?.providerCallId ?? null;
+  }
+
+  get #isHeard(): boolean {
+    return this.#unheard === undefined || this.hasSideband;
+  }
+
+  #lost(): void {
+    const { hangUps, running } = this.#deps;
+    this.#unheard?.lost(this.#record, this.#line.lostAtMs, hangUps.isUnderWay(this.#record.id));
+    running.start(this.follow());
+  }
+
+  async #saveAndHear(): Promise<void> {
+    try {
+      await this.#save();
+      if (this.#record.state === 'open' && !this.#isReleased) await this.#hear();
+    } catch (fault) {
+      this.#deps.events.faulted(fault, undefined, 'calls');
+    }
+  }
+
+  async #save(): Promise<void> {
+    const at = this.#deps.clock.now();
+    try {
+      if (this.#created !== undefined && this.#record.providerCallId === null) await this.#saveCreated();
+      if (this.#over !== undefined) {
+        // What the provider tells because of a hang-up is told after its answer.
+        await this.#deps.hangUps.settled(this.#record.id);
+        await this.settleUsage();
+        await this.#send({ type: 'OVER', at, reason: this.#over });
+      }
+      if (this.#wanted !== undefined && this.#record.closeReason === null)
+        await this.#send({ type: 'CLOSE', at, reason: this.#wanted });
+    } catch (fault) {
+      if (this.#wanted !== undefined) ifAway(() => this.#hangUpBlindly(at))(fault);
+      throw fault;
+    }
+  }
+
+  async #hear(): Promise<void> {
+    const { clock } = this.#deps;
+    const { unheardSinceMs } = this.#record;
+    if (this.#isHeard && unheardSinceMs !== null) await this.#send({ type: 'READY', at: clock.now() });
+    if (!this.#isHeard && unheardSinceMs === null)
+      await this.#send({ type: 'SIDEBAND_LOST', at: this.#line.lostAtMs ?? clock.now() });
+    if (this.#isHeard) return this.#time?.tellNowAndThen(this.#record.openedAtMs);
+    const { provider, mayHear, running } = this.#deps;
+    if (this.#line.isDue && mayHear() && this.#setup !== undefined && provider !== undefined)
+      running.start(this.#redial());
+  }
+
+  async #redial(): Promise<void> {
+    const { readyMs, events } = this.#deps;
+    try {
+      await this.#line.dial(AbortSignal.timeout(readyMs));
+    } catch (fault) {
+      if (fault instanceof CallOver) this.#over ??= 'lost';
+      else if (fault instanceof UpstreamFault) return events.dependencyAway('provider', fault, undefined, 'sideband');
+      else throw fault;
+    }
+    await this.#followNow();
+  }
+
+  async #saveCreated(): Promise<void> {
+    const { clock, provider } = this.#deps;
+    if (this.#created === undefined) return;
+    const at = clock.now();
+    const providerEndsAtMs = at + (provider?.capabilities.providerMaxSec ?? LONGEST_SEC) * 1000;
+    await this.#send({ type: 'CREATED', at, providerCallId: this.#created.providerCallId, providerEndsAtMs });
+  }
+
+  /** What only the owner may tell is told by it alone. */
+  async #send(event: CallEvent): Promise<void> {
+    const isOwners = event.type === 'READY' || event.type === 'SIDEBAND_LOST';
+    const outcome = await this.#deps.host.send(
+      this.#record.id,
+      event,
+      ({ fence }) => !isOwners || fence === this.#fence,
+    );
+    if (outcome === undefined) this.release();
+    else this.note(outcome.record);
+  }
+
+  #hangUpBlindly(at: number): void {
+    const providerCallId = this.#providerCallId;
+    if (providerCallId === null) return;
+    const { id, provider } = this.#record;
+    this.#blindHangUp.try({ id, provider, providerCallId }, this, at);
+  }
+}

@@ -1,0 +1,103 @@
+import { atMost } from '../kernel/at-most.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Sideband } from '../upstream/contract.ts';
+
+const FIRST_DELAY_MS = 100;
+const LAST_DELAY_MS = 2000;
+/** What is being said has this long to be cut off. */
+const QUIETEN_MS = 400;
+
+export interface LineDeps {
+  readonly attach: (signal: AbortSignal) => Promise<Sideband>;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** The sideband is lost, and dialled again from the next `isDue` on. */
+  readonly lost: () => void;
+}
+
+/** The connection on which one call is heard: at most one sideband at a time, dialled again with growing pauses when it is lost. */
+export class Line {
+  readonly #deps: LineDeps;
+  #sideband: Sideband | undefined;
+  #lostAtMs: number | undefined;
+  #failures = 0;
+  #dialAtMs = -Infinity;
+  #isClosed = false;
+
+  constructor(deps: LineDeps) {
+    this.#deps = deps;
+  }
+
+  get sideband(): Sideband | undefined {
+    return this.#sideband;
+  }
+
+  /** When the last sideband was lost. */
+  get lostAtMs(): number | undefined {
+    return this.#lostAtMs;
+  }
+
+  /** Whether it is time to dial. */
+  get isDue(): boolean {
+    return !this.#isClosed && this.#sideband === undefined && this.#deps.clock.now() >= this.#dialAtMs;
+  }
+
+  /** Attaches to the call. @throws what the provider's `attach` throws */
+  async dial(signal: AbortSignal): Promise<void> {
+    // Not due again while this one is under way.
+    this.#dialAtMs = Infinity;
+    try {
+      const sideband = await this.#deps.attach(signal);
+      if (this.#isClosed) return sideband.close();
+      this.#sideband = sideband;
+      this.#failures = 0;
+      void sideband.closed.then(() => this.#lost(sideband));
+    } catch (fault) {
+      this.#failures += 1;
+      this.#pause();
+      throw fault;
+    }
+  }
+
+  /** Cuts off what is being said, so that its usage is heard. @returns false where it was not in time */
+  async quieten(): Promise<boolean> {
+    if (this.#sideband === undefined) return true;
+    let isHeard = false;
+    const quietened = this.#sideband.quieten().then((answer) => {
+      isHeard = answer;
+    });
+    await atMost(QUIETEN_MS, quietened);
+    return isHeard;
+  }
+
+  /** Lets go of the sideband; it is dialled again. */
+  drop(): void {
+    const sideband = this.#sideband;
+    if (sideband === undefined) return;
+    sideband.close();
+    this.#lost(sideband);
+  }
+
+  /** For good. */
+  close(): void {
+    this.#isClosed = true;
+    this.#sideband?.close();
+    this.#sideband = undefined;
+  }
+
+  #lost(sideband: Sideband): void {
+    if (this.#sideband !== sideband) return;
+    this.#sideband = undefined;
+    this.#lostAtMs = this.#deps.clock.now();
+    this.#pause();
+    this.#deps.lost();
+  }
+
+  /** 0.1 to 2 s, jittered: a provider that comes back is not met by all nodes at once. */
+  #pause(): void {
+    const { clock, random } = this.#deps;
+    const longest = Math.min(LAST_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#failures + 1));
+    this.#dialAtMs = clock.now() + Math.max(FIRST_DELAY_MS, random() * longest);
+  }
+}

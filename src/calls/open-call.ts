@@ -1,0 +1,156 @@
+import { classify } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits } from '../../machines/voice-session/types.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { Host } from '../actors/host.ts';
+import type { CallEvent, CallFact } from '../../machines/voice-call/types.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
+import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import { CallOver, UpstreamFault, type BrokeredProvider, type CreatedCall } from '../upstream/contract.ts';
+import type { CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
+import type { HeldCall } from './held-call.ts';
+import { checkSdp } from './sdp-policy.ts';
+
+/** On top of what the provider may take, until a call that is being created is given up. */
+const SPARE_MS = 5000;
+
+export interface OpenCallDeps {
+  readonly provider: BrokeredProvider;
+  readonly store: CallStore;
+  readonly host: Host<CallRecord, CallEvent, CallFact>;
+  readonly sessions: Pick<CallSessions, 'find'>;
+  readonly clock: Clock;
+  readonly events: Pick<Events, 'dependencyAway'>;
+  /** The name of this node. */
+  readonly node: string;
+  readonly voiceLimits: VoiceLimits;
+  readonly createTimeoutMs: number;
+  readonly readyMs: number;
+  /** Calls that a session may open. */
+  readonly perSession: number;
+  /** From now on this node holds the call. */
+  readonly hold: (record: CallRecord, setup: SessionSetup) => HeldCall;
+}
+
+/**
+ * Opens a call (docs/contract.md, section 5.10): its record, the former call's end, the provider's call, its sideband, the answer; each
+ * step saved before the next one, so that whoever takes the call over knows what to end. A create is never repeated.
+ * @returns a Refusal as `Calls.open` has them; then nothing is left open
+ * @throws Unavailable when the database is away
+ */
+export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Promise<OpenedCall | Refusal> {
+  const { session, setup } = request;
+  const record = await insert(request, deps);
+  if (record instanceof Refusal) return record;
+  const held = deps.hold(record, setup);
+  try {
+    const over = await whyOver(session.id, deps);
+    if (over === undefined) await endFormer(record, deps);
+    const created = over ?? (await create(held, request, deps));
+    if (!(created instanceof Refusal)) return await connect(held, created, request, deps);
+    await held.createFailed();
+    return created;
+  } catch (fault) {
+    await held.close('create_failed');
+    if (fault instanceof CallOver) return upstreamRefusal(false);
+    if (!(fault instanceof UpstreamFault) && !request.signal.aborted) throw fault;
+    return refusalOf(fault, request, deps);
+  }
+}
+
+async function insert({ session, setup }: OpenCallRequest, deps: OpenCallDeps): Promise<CallRecord | Refusal> {
+  const { provider, store, host, clock, node, createTimeoutMs, readyMs, perSession } = deps;
+  const { id: sessionId, subject, tenantId, keyId } = session;
+  const at = clock.now();
+  const record = host.open({
+    type: 'CREATE',
+    at,
+    terms: {
+      id: `call_${randomId()}`,
+      sessionId,
+      subject,
+      tenantId,
+      keyId,
+      provider: provider.name,
+      model: setup.model,
+    },
+    node,
+    giveUpAtMs: at + createTimeoutMs + readyMs + SPARE_MS,
+  });
+  const inserted = await store.insert(record, perSession);
+  if (inserted === 'inserted') return record;
+  return inserted === 'in_progress'
+    ? new Refusal('CALL_IN_PROGRESS', 'Another call of this session is being opened; wait for its answer.')
+    : new Refusal('RATE_LIMIT_EXCEEDED', `The session has had its ${perSession} calls; create a new session.`);
+}
+
+/** What there is to say to a session that came to its end meanwhile. */
+async function whyOver(
+  sessionId: string,
+  { sessions, clock, voiceLimits }: OpenCallDeps,
+): Promise<Refusal | undefined> {
+  const session = await sessions.find(sessionId);
+  if (session !== undefined && classify(session, clock.now(), voiceLimits) === 'engaged') return undefined;
+  return endedRefusal(session?.endReason ?? 'idle_exceeded', voiceLimits.maxMinutes);
+}
+
+/** Whoever holds a former call hangs it up; nobody waits for that. */
+async function endFormer({ id, sessionId }: CallRecord, { store, host, clock }: OpenCallDeps): Promise<void> {
+  for (const former of await store.ofSession(sessionId))
+    if (former.id !== id && former.state !== 'closed')
+      await host.send(former.id, { type: 'CLOSE', at: clock.now(), reason: 'replaced' });
+}
+
+async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDeps): Promise<CreatedCall | Refusal> {
+  const { session, setup, offerSdp, signal } = request;
+  const { model, voice, tools, dataChannel } = setup;
+  const maxOutputTokens = await held.boundOnResponses();
+  if (signal.aborted) return callerGone();
+  try {
+    return await deps.provider.createCall({
+      model,
+      voice,
+      instructions: setup.instructions ?? undefined,
+      tools,
+      dataChannel,
+      offerSdp,
+      subjectHash: session.subject,
+      maxOutputTokens,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(deps.createTimeoutMs)]),
+    });
+  } catch (fault) {
+    if (fault instanceof UpstreamFault || signal.aborted) return refusalOf(fault, request, deps);
+    throw fault;
+  }
+}
+
+/** @throws CallOver, UpstreamFault or Unavailable; then the call is to be closed */
+async function connect(
+  held: HeldCall,
+  created: CreatedCall,
+  { session, setup, signal }: OpenCallRequest,
+  deps: OpenCallDeps,
+): Promise<OpenedCall | Refusal> {
+  await held.created(created);
+  const wrong = checkSdp(created.answerSdp, setup.dataChannel);
+  if (wrong !== undefined) throw new UpstreamFault('malformed', "the provider's answer is refused", { detail: wrong });
+  if (held.record.state === 'creating') await held.open(AbortSignal.any([signal, AbortSignal.timeout(deps.readyMs)]));
+  if (signal.aborted) throw new UpstreamFault('timeout', 'the caller went away');
+  const { record } = held;
+  if (record.state === 'open') return { record, answerSdp: created.answerSdp };
+  return (await whyOver(session.id, deps)) ?? upstreamRefusal(false);
+}
+
+/** Nobody is told what becomes of a call that nobody waits for. */
+function refusalOf(fault: unknown, { requestId, signal }: OpenCallRequest, { events }: OpenCallDeps): Refusal {
+  if (signal.aborted) return callerGone();
+  events.dependencyAway('provider', fault, requestId, 'call');
+  return upstreamRefusal(fault instanceof UpstreamFault && fault.kind === 'timeout');
+}
+
+function callerGone(): Refusal {
+  return new Refusal('SERVICE_UNAVAILABLE', 'The caller went away before the call was open.');
+}

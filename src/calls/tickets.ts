@@ -1,0 +1,56 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Eventually } from '../kernel/eventually.ts';
+import type { CallTickets } from '../stores/call-tickets/contract.ts';
+
+const PREFIX = 'ek_sb_';
+const shape = /^ek_sb_[A-Za-z0-9_-]{43}$/;
+
+export interface TicketsDeps {
+  readonly store: CallTickets;
+  /** CLIENT_SECRET_TTL_SEC. */
+  readonly ttlSec: number;
+}
+
+/** Something of the shape of a client secret that opens one call of a brokered session. */
+export interface Ticket {
+  readonly value: string;
+  /** Seconds since the Unix epoch. */
+  readonly expiresAtSec: number;
+}
+
+/**
+ * Tickets of brokered sessions (docs/contract.md, section 5.11): `ek_sb_` and 256 random bits, which only the caller has; the store has
+ * their hashes. They begin as the provider's own secrets do, because its SDK takes no others.
+ */
+export class Tickets {
+  readonly #store: CallTickets;
+  readonly #ttlSec: number;
+
+  constructor({ store, ttlSec }: TicketsDeps) {
+    this.#store = store;
+    this.#ttlSec = ttlSec;
+  }
+
+  /** A new ticket of a session. @throws Unavailable when the database is away */
+  async issue(sessionId: string, atMs: number): Promise<Ticket> {
+    const value = `${PREFIX}${randomBytes(32).toString('base64url')}`;
+    const expiresAtSec = Math.floor(atMs / 1000) + this.#ttlSec;
+    await this.#store.insert({ hash: hashOf(value), sessionId, untilMs: expiresAtSec * 1000 });
+    return { value, expiresAtSec };
+  }
+
+  /** Whose ticket it is; undefined for one that is unknown, spent or over. @throws Unavailable when the database is away */
+  find(value: string, atMs: number): Eventually<string | undefined> {
+    return shape.test(value) ? this.#store.find(hashOf(value), atMs) : undefined;
+  }
+
+  /** Spends a ticket; of two who come at once one is told true. @throws Unavailable when the database is away */
+  async spend(value: string, atMs: number): Promise<boolean> {
+    return (await this.#store.spend(hashOf(value), atMs)) !== undefined;
+  }
+}
+
+/** A ticket is random enough that its hash needs neither salt nor key. */
+function hashOf(value: string): string {
+  return createHash('sha256').update(value).digest('base64url');
+}

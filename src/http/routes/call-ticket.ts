@@ -1,0 +1,62 @@
+import type { Tickets } from '../../calls/tickets.ts';
+import type { SessionProof } from '../../protocol/session.ts';
+import { ticketReply, ticketRequest } from '../../protocol/ticket.ts';
+import type { SessionSetups } from '../../stores/session-setups/contract.ts';
+import { refuseUnlessEngaged } from '../../voice/engaged.ts';
+import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
+import { invalid } from '../invalid-request.ts';
+import { defineRoute, type Call, type Result, type Route } from '../route.ts';
+import { sample } from '../samples.ts';
+import { refusedOf, type HeartbeatDeps } from './heartbeat.ts';
+
+export interface CallTicketDeps extends HeartbeatDeps {
+  readonly setups: Pick<SessionSetups, 'find'>;
+  readonly tickets: Pick<Tickets, 'issue'>;
+}
+
+/** POST /api/realtime/ticket (docs/contract.md, section 5.11). */
+export function callTicketRoute(deps: CallTicketDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/realtime/ticket',
+    operationId: 'getCallTicket',
+    summary: 'Another client secret of a live session',
+    description:
+      'For another call of a brokered session, after a change of the network for example; the call before is hung up when the new one is opened. A session may open `CALLS_PER_SESSION` calls.',
+    tag: 'Voice sessions',
+    access: 'proof',
+    cors: 'widgets',
+    body: ticketRequest,
+    bodyExample: { sm_session_id: sample.sm_session_id },
+    replies: {
+      200: {
+        description: 'A ticket for one call',
+        schema: ticketReply,
+        example: {
+          client_secret: { value: 'ek_sb_Zm9yIG9uZSBjYWxsIG9ubHksIHRoZW4gaXQgaXMgc3BlbnQ', expires_at: 1_893_499_260 },
+        },
+      },
+    },
+    refusals: [
+      'INVALID_REQUEST',
+      'SESSION_DURATION_EXCEEDED',
+      'SESSION_NOT_FOUND',
+      'RATE_LIMIT_EXCEEDED',
+      'SERVICE_UNAVAILABLE',
+    ],
+    handle: (call) => give(call, deps),
+  });
+}
+
+async function give(call: Call<SessionProof>, deps: CallTicketDeps): Promise<Result> {
+  const { body, request, isService } = call;
+  const record = await deps.sessions.find(body.sm_session_id);
+  if (record === undefined || !speaksFor(record, body.email, deps.subjects, isService)) return sessionNotFound();
+  const over = refuseUnlessEngaged(record, request.atMs, deps.sessions.limits);
+  if (over !== undefined) return refusedOf(record, over, call, deps);
+  const setup = await deps.setups.find(record.id);
+  if (setup?.callMode !== 'brokered')
+    return invalid('is a session whose page opens its call itself (call.mode direct)', 'sm_session_id');
+  const { value, expiresAtSec } = await deps.tickets.issue(record.id, request.atMs);
+  return { status: 200, body: { client_secret: { value, expires_at: expiresAtSec } } };
+}

@@ -1,0 +1,157 @@
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Calls } from '../../calls/contract.ts';
+import { checkSdp, MAX_SDP_BYTES } from '../../calls/sdp-policy.ts';
+import type { Tickets } from '../../calls/tickets.ts';
+import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
+import type { LimitsOf, TotalsOf } from '../../quota/ceilings.ts';
+import type { SessionSetup, SessionSetups } from '../../stores/session-setups/contract.ts';
+import type { Events } from '../../telemetry/events.ts';
+import { refuseIfSpent, type AllowanceDeps } from '../../voice/allowances.ts';
+import { refuseUnlessEngaged } from '../../voice/engaged.ts';
+import type { VoiceSessions } from '../../voice/sessions.ts';
+import type { TenantDirectory } from '../../tenants/directory.ts';
+import { invalid } from '../invalid-request.ts';
+import { defineRoute, type Call, type Result, type Route } from '../route.ts';
+import type { Origins } from '../steps/origin.ts';
+import { refusedOf, type HeartbeatDeps } from './heartbeat.ts';
+import { exampleAnswer, exampleOffer } from './sample-sdp.ts';
+
+export interface OpenCallDeps extends Pick<AllowanceDeps, 'ledger' | 'calendar'>, Pick<HeartbeatDeps, 'destroyLogin'> {
+  readonly sessions: Pick<VoiceSessions, 'find' | 'limits'>;
+  readonly setups: Pick<SessionSetups, 'find'>;
+  readonly tickets: Pick<Tickets, 'find' | 'spend'>;
+  readonly calls: Pick<Calls, 'open'>;
+  readonly directory: Pick<TenantDirectory, 'keyNamed' | 'refreshIfLate'>;
+  readonly origins: Pick<Origins, 'isConsole'>;
+  readonly limitsOf: LimitsOf;
+  readonly totalsOf: TotalsOf;
+  /** REQUIRE_ORIGIN_FOR_WIDGETS. */
+  readonly requireOrigin: boolean;
+  readonly events: Pick<Events, 'callAnswered'>;
+}
+
+const PATH = '/api/realtime/calls';
+const SDP = 'application/sdp';
+
+/** POST /api/realtime/calls (docs/contract.md, section 5.10): the provider's own shape, so that its SDK needs nothing but another address. */
+export function openCallRoute(deps: OpenCallDeps): Route {
+  return defineRoute<string>({
+    method: 'POST',
+    path: PATH,
+    operationId: 'openCall',
+    summary: 'Open the call of a brokered session',
+    description:
+      'Send the offer of a WebRTC connection with the client secret of the session as a bearer token, from the origin of its widget key; the answer comes back. The ticket is spent when all is right with the request; what opening comes to then does not bring it back.',
+    tag: 'Voice sessions',
+    access: 'proof',
+    cors: 'widgets',
+    text: { contentType: SDP, maxBytes: MAX_SDP_BYTES, example: exampleOffer },
+    replies: {
+      201: {
+        description: 'The answer of the provider; `Location` names the call',
+        contentType: SDP,
+        example: exampleAnswer,
+      },
+    },
+    refusals: [
+      'AUTH_REQUIRED',
+      'ORIGIN_MISMATCH',
+      'SESSION_DURATION_EXCEEDED',
+      'CALL_IN_PROGRESS',
+      'RATE_LIMIT_EXCEEDED',
+      'DAILY_QUOTA_EXCEEDED',
+      'UPSTREAM_ERROR',
+      'UPSTREAM_TIMEOUT',
+      'SERVICE_UNAVAILABLE',
+    ],
+    refusalExamples: { AUTH_REQUIRED: unknownTicket() },
+    credentials: ['ticket'],
+    handle: (call) => open(call, deps),
+  });
+}
+
+async function open(call: Call<string>, deps: OpenCallDeps): Promise<Result> {
+  const { request, body: offerSdp } = call;
+  const ticket = /^Bearer +(\S+)$/i.exec(request.headers['authorization'] ?? '')?.[1] ?? '';
+  const found = await findCaller(ticket, request.atMs, deps);
+  if (found === undefined) return unknownTicket();
+  const { session, setup } = found;
+  const refusal = await refuse(call, session, setup, deps);
+  if (refusal !== undefined) return refusedOf(session, refusal, call, deps);
+  // Last, so that nothing that the caller can mend costs it the ticket; and first, so that of two who come at once one opens a call.
+  if (!(await deps.tickets.spend(ticket, request.atMs))) return unknownTicket();
+  const { requestId } = request;
+  const opened = await deps.calls.open({ session, setup, offerSdp, requestId, signal: request.signal() });
+  if (opened instanceof Refusal) return refusedOf(session, opened, call, deps);
+  const { id } = opened.record;
+  deps.events.callAnswered(session, id, requestId);
+  return {
+    status: 201,
+    body: opened.answerSdp,
+    headers: [
+      ['Content-Type', SDP],
+      ['Location', `${PATH}/${id}`],
+    ],
+  };
+}
+
+interface Caller {
+  readonly session: VoiceRecord;
+  readonly setup: SessionSetup;
+}
+
+async function findCaller(ticket: string, atMs: number, deps: OpenCallDeps): Promise<Caller | undefined> {
+  const id = await deps.tickets.find(ticket, atMs);
+  if (id === undefined) return undefined;
+  const [session, setup] = await Promise.all([deps.sessions.find(id), deps.setups.find(id)]);
+  // A ticket whose session was never opened.
+  return session === undefined || setup === undefined ? undefined : { session, setup };
+}
+
+async function refuse(
+  { origin, request: { atMs }, body }: Call<string>,
+  session: VoiceRecord,
+  setup: SessionSetup,
+  deps: OpenCallDeps,
+): Promise<Refusal | undefined> {
+  await deps.directory.refreshIfLate();
+  const refusal =
+    refuseOrigin(session, origin, deps) ??
+    refuseUnlessEngaged(session, atMs, deps.sessions.limits) ??
+    refuseOffer(body, setup);
+  if (refusal !== undefined) return refusal;
+  const { subject, caller, tenantId, keyId } = session;
+  const limits = deps.limitsOf(caller, tenantId, keyId);
+  const totals = keyId === null ? {} : deps.totalsOf(tenantId, keyId);
+  return refuseIfSpent({ subject, tenantId, keyId, limits, totals }, atMs, deps);
+}
+
+/** The origin must be the one that may create such a session (docs/contract.md, section 4.1). */
+function refuseOrigin(
+  { tenantId, keyId }: VoiceRecord,
+  origin: string | undefined,
+  { directory, origins, requireOrigin, sessions }: OpenCallDeps,
+): Refusal | undefined {
+  const mismatch = new Refusal(
+    'ORIGIN_MISMATCH',
+    `This ticket works only from the origin that its session was created from, not from ${origin ?? 'a request without Origin'}.`,
+  );
+  if (keyId === null) return origin === undefined || origins.isConsole(origin) ? undefined : mismatch;
+  const key = directory.keyNamed(tenantId, keyId);
+  if (origin === undefined ? requireOrigin : origin !== key?.origin) return mismatch;
+  // Its sessions end in a moment.
+  return key?.revokedAtMs == null ? undefined : endedRefusal('key_revoked', sessions.limits.maxMinutes);
+}
+
+function refuseOffer(offer: string, { dataChannel }: SessionSetup): Refusal | undefined {
+  const fault = checkSdp(offer, dataChannel);
+  return fault === undefined ? undefined : invalid(`The offer ${fault}.`);
+}
+
+/** Unknown, spent and expired are the same on purpose. */
+function unknownTicket(): Refusal {
+  return new Refusal(
+    'AUTH_REQUIRED',
+    'Send a client secret that opens a call and was not used yet: Authorization: Bearer ek_sb_…; ask for another at /api/realtime/ticket.',
+  );
+}

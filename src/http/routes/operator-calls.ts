@@ -1,0 +1,79 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { OperatorCall } from '../../protocol/operator.ts';
+import type { CallMeter, Ledger } from '../../stores/ledger/contract.ts';
+import type { Calls } from '../../calls/contract.ts';
+
+const noTokens: OperatorCall['tokens'] = {
+  textIn: 0,
+  textCached: 0,
+  textOut: 0,
+  audioIn: 0,
+  audioCached: 0,
+  audioOut: 0,
+  imageIn: 0,
+  imageCached: 0,
+};
+
+export const exampleCall: OperatorCall = {
+  ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',
+  provider: 'openai',
+  model: 'gpt-realtime-2.1',
+  state: 'open',
+  providerCallId: 'rtc_u1_9c6574da8b8a41a18da9308f4ad974ce',
+  openedAt: '2030-01-01T12:00:00.412Z',
+  closedAt: null,
+  closeReason: null,
+  hangup: 'none',
+  hangupTries: 0,
+  basis: 'events',
+  tokens: { ...noTokens, textIn: 310, audioIn: 742, audioCached: 128, textOut: 61, audioOut: 590 },
+  microDollars: 64_187,
+  estimatedMicroDollars: 0,
+  gapSec: 0,
+  ownerNode: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
+};
+
+interface OperatorCallsDeps {
+  readonly calls: Pick<Calls, 'ofSession'>;
+  readonly ledger: Pick<Ledger, 'metersOf'>;
+}
+
+/** The calls of a session as operators see them, the newest first. @throws Unavailable when the database is away */
+export async function callsOf(sessionId: string, { calls, ledger }: OperatorCallsDeps): Promise<OperatorCall[]> {
+  const records = await calls.ofSession(sessionId);
+  if (records.length === 0) return [];
+  const meters = await ledger.metersOf(records.map(({ id }) => id));
+  return records.map((record) =>
+    describe(
+      record,
+      meters.find(({ callId }) => callId === record.id),
+    ),
+  );
+}
+
+function describe(record: CallRecord, meter: CallMeter | undefined): OperatorCall {
+  const { id, provider, model, state, providerCallId, openedAtMs, closedAtMs, closeReason, hangup, hangupTries } =
+    record;
+  return {
+    ref: id,
+    provider,
+    model,
+    state,
+    providerCallId,
+    openedAt: isoOrNull(openedAtMs),
+    closedAt: isoOrNull(closedAtMs),
+    closeReason,
+    hangup,
+    hangupTries,
+    basis: meter?.basis ?? null,
+    tokens: meter?.tokens ?? noTokens,
+    microDollars: meter?.microDollars ?? 0,
+    estimatedMicroDollars: meter?.estimatedMicroDollars ?? 0,
+    gapSec: Math.round((meter?.gapMs ?? 0) / 1000),
+    ownerNode: record.ownerNode,
+  };
+}
+
+function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

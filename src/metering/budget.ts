@@ -1,0 +1,107 @@
+import type { Ceilings } from '../quota/ceilings.ts';
+import type { UsageTotals } from '../stores/ledger/contract.ts';
+
+/** How fast what was spent is forgotten. */
+const WINDOW_MS = 60_000;
+/** A call that has just begun is taken to be so old: one response is no rate. */
+const MIN_AGE_MS = 10_000;
+/** What one response may have at most, whatever is left: the providers' own bound. */
+const MAX_RESPONSE_TOKENS = 4096;
+/** Below this share of a ceiling responses are shortened as the remainder falls. */
+const SHORT_SHARE = 0.2;
+/** A bound that falls by less is not worth telling the provider. */
+const STEP_DOWN = 0.75;
+const STEP_UP = 2;
+
+/** What a call uses is counted for: a subject or a widget key, and what its day's total may come to. */
+export interface Account {
+  readonly ceilings: Ceilings;
+  readonly total: UsageTotals;
+  /** What other sessions hold of it and have not used. */
+  readonly heldByOthers: UsageTotals;
+}
+
+/** What a call spends: the sum of its entries, each weighed less the older it is. */
+export interface Spending {
+  readonly sinceMs: number;
+  readonly atMs: number;
+  readonly weighed: UsageTotals;
+}
+
+export function startSpending(sinceMs: number): Spending {
+  return { sinceMs, atMs: sinceMs, weighed: { tokens: 0, microDollars: 0 } };
+}
+
+export function addSpending(
+  { sinceMs, atMs: beforeMs, weighed }: Spending,
+  added: UsageTotals,
+  atMs: number,
+): Spending {
+  const kept = Math.exp(-Math.max(0, atMs - beforeMs) / WINDOW_MS);
+  return {
+    sinceMs,
+    atMs: Math.max(atMs, beforeMs),
+    weighed: {
+      tokens: weighed.tokens * kept + added.tokens,
+      microDollars: weighed.microDollars * kept + added.microDollars,
+    },
+  };
+}
+
+/** What a call burns in a millisecond: the decayed mean of its last minute. */
+export function burnOf({ sinceMs, atMs, weighed }: Spending): UsageTotals {
+  const weight = WINDOW_MS * (1 - Math.exp(-Math.max(MIN_AGE_MS, atMs - sinceMs) / WINDOW_MS));
+  return { tokens: weighed.tokens / weight, microDollars: weighed.microDollars / weight };
+}
+
+/** What is left of an account for one session: what is neither used nor held by others. */
+export function leftOf({ ceilings, total, heldByOthers }: Account): UsageTotals {
+  const left = (ceiling: number, used: number, held: number): number => Math.max(0, ceiling - used - held);
+  return {
+    tokens: left(ceilings.dailyTokens, total.tokens, heldByOthers.tokens),
+    microDollars: left(ceilings.dailyMicroDollars, total.microDollars, heldByOthers.microDollars),
+  };
+}
+
+/**
+ * When what is left does not pay for the next turn any more, at the present burn (docs/contract.md, section 5.12): of the account and the
+ * ceiling that come first. Never before `atMs`; Infinity where nothing is burnt.
+ * @param burn in a millisecond
+ */
+export function budgetEndsAtMs(
+  accounts: readonly Account[],
+  burn: UsageTotals,
+  nextTurn: UsageTotals,
+  atMs: number,
+): number {
+  const lasts = (left: number, rate: number): number => (rate > 0 ? Math.max(0, left) / rate : Infinity);
+  const times = accounts.map(leftOf).map((left) => ({
+    tokens: lasts(left.tokens - nextTurn.tokens, burn.tokens),
+    microDollars: lasts(left.microDollars - nextTurn.microDollars, burn.microDollars),
+  }));
+  return atMs + Math.min(Infinity, ...times.flatMap(({ tokens, microDollars }) => [tokens, microDollars]));
+}
+
+/**
+ * Tokens that one response may have: what half of the remainder pays for, at least 1, at most 4,096.
+ * @param rate micro-dollars of a million tokens of output
+ */
+export function responseBound(accounts: readonly Account[], rate: number): number {
+  const affordable = accounts
+    .map(leftOf)
+    .flatMap(({ tokens, microDollars }) => [tokens / 2, rate > 0 ? (microDollars / 2 / rate) * 1_000_000 : Infinity]);
+  return Math.max(1, Math.floor(Math.min(MAX_RESPONSE_TOKENS, ...affordable)));
+}
+
+/** The bound that follows another: a smaller one when little is left, a greater one when much more is (another day), in worthwhile steps. */
+export function nextBound(present: number, accounts: readonly Account[], rate: number): number {
+  const bound = responseBound(accounts, rate);
+  const shrinks = bound <= present * STEP_DOWN && accounts.some(isShort);
+  return shrinks || bound >= present * STEP_UP ? bound : present;
+}
+
+function isShort(account: Account): boolean {
+  const { dailyTokens, dailyMicroDollars } = account.ceilings;
+  const { tokens, microDollars } = leftOf(account);
+  return tokens < dailyTokens * SHORT_SHARE || microDollars < dailyMicroDollars * SHORT_SHARE;
+}

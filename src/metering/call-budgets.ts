@@ -1,0 +1,189 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { settleAll } from '../kernel/settle-all.ts';
+import type { QuotaDay } from '../quota/calendar.ts';
+import type { CallerCeilings } from '../quota/caller-ceilings.ts';
+import { totalCeilings, type Ceilings, type TotalsOf } from '../quota/ceilings.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { Holds } from '../stores/holds/contract.ts';
+import {
+  chargeOf,
+  keyAccount,
+  type CallUsage,
+  type CallUsageAnswer,
+  type UsageTotals,
+} from '../stores/ledger/contract.ts';
+import {
+  addSpending,
+  budgetEndsAtMs,
+  burnOf,
+  nextBound,
+  responseBound,
+  startSpending,
+  type Account,
+  type Spending,
+} from './budget.ts';
+import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
+import { inputOf, outputRate, priceTokens, sumOf } from './price-usage.ts';
+import type { Prices } from './prices.ts';
+
+/** Seconds before the end of a budget at which a session's clients are warned (docs/contract.md, section 7.3). */
+const WARNING_SECONDS = [10, 60];
+/** Once there is so much time again, both warnings come anew. */
+const REARM_MS = 120_000;
+const MINUTE_MS = 60_000;
+const ENDED_AT_ONCE = 50;
+const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
+export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf'> {
+  readonly totalsOf: TotalsOf;
+  readonly holds: Pick<Holds, 'standing'>;
+  readonly prices: Prices;
+  readonly clock: Clock;
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly sessions: { end(id: string, reason: 'quota_exceeded', at: number): Eventually<unknown> };
+}
+
+interface Watched {
+  readonly call: MeteredCall;
+  readonly limitResponses: LimitResponses;
+  spending: Spending;
+  /** What the context of its last response costs once more. */
+  context: UsageTotals;
+  /** Tokens that a response may have; undefined until the call was opened here. */
+  bound: number | undefined;
+  endsAtMs: number;
+  /** Whether the end is certain, because time is what costs. */
+  isExact: boolean;
+  /** The last warning that was told, in seconds. */
+  toldSec: number;
+}
+
+/**
+ * What is left for the calls of this node: shortens their responses before a ceiling, warns their sessions of its nearing, and ends those
+ * whose time is what costs when it is over (docs/contract.md, section 5.12). What a response costs ends its session by its entry alone.
+ */
+export class CallBudgets implements Budgets, MeteringListener {
+  readonly #deps: CallBudgetsDeps;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(deps: CallBudgetsDeps) {
+    this.#deps = deps;
+  }
+
+  watch(call: MeteredCall, limitResponses: LimitResponses): void {
+    this.#watched.set(call.callId, {
+      call,
+      limitResponses,
+      spending: startSpending(this.#deps.clock.now()),
+      context: NOTHING,
+      bound: undefined,
+      endsAtMs: Infinity,
+      isExact: false,
+      toldSec: Infinity,
+    });
+  }
+
+  release(callId: string): void {
+    this.#watched.delete(callId);
+  }
+
+  async boundOf(call: MeteredCall): Promise<number | undefined> {
+    const watched = this.#watched.get(call.callId);
+    if (watched?.bound !== undefined) return watched.bound;
+    const rate = this.#outputRate(call);
+    if (rate === undefined) return undefined;
+    const bound = responseBound(await this.#accountsOf(call, this.#deps.clock.now()), rate);
+    if (watched !== undefined) watched.bound = bound;
+    return bound;
+  }
+
+  /** @throws Unavailable when the database is away: then what was told before holds */
+  async counted(call: MeteredCall, usage: CallUsage, { kind, added }: CallUsageAnswer): Promise<void> {
+    const watched = this.#watched.get(call.callId);
+    if (watched === undefined || kind === 'replayed') return;
+    const { atMs } = usage;
+    watched.spending = addSpending(watched.spending, added, atMs);
+    const accounts = await this.#accountsOf(call, atMs);
+    this.#shorten(watched, accounts);
+    this.#project(watched, accounts, usage);
+    this.#warn(watched, atMs);
+  }
+
+  /** Warns, and ends what is over: call it every second. Where a store is away, the next one tries again. */
+  async tick(): Promise<void> {
+    const atMs = this.#deps.clock.now();
+    for (const watched of this.#watched.values()) this.#warn(watched, atMs);
+    const over = [...this.#watched.values()].filter(({ isExact, endsAtMs }) => isExact && endsAtMs <= atMs);
+    const { sessions } = this.#deps;
+    await settleAll(over, async ({ call }) => sessions.end(call.sessionId, 'quota_exceeded', atMs), ENDED_AT_ONCE);
+  }
+
+  #shorten(watched: Watched, accounts: readonly Account[]): void {
+    const rate = this.#outputRate(watched.call);
+    if (rate === undefined || watched.bound === undefined) return;
+    const bound = nextBound(watched.bound, accounts, rate);
+    if (bound === watched.bound) return;
+    watched.bound = bound;
+    watched.limitResponses(bound);
+  }
+
+  #project(watched: Watched, accounts: readonly Account[], usage: CallUsage): void {
+    const { total, atMs } = usage;
+    if (total === null) this.#noteContext(watched, usage);
+    // The next total tells better.
+    if (total === null && watched.isExact) return;
+    watched.isExact = total !== null;
+    const endsAtMs =
+      total === null
+        ? budgetEndsAtMs(accounts, burnOf(watched.spending), this.#nextTurn(watched), atMs)
+        : budgetEndsAtMs(accounts, { tokens: 0, microDollars: total.perMinute / MINUTE_MS }, NOTHING, atMs);
+    // The next day has its own totals.
+    watched.endsAtMs = endsAtMs < this.#deps.calendar(atMs).resetAtMs ? endsAtMs : Infinity;
+  }
+
+  /** Of responses alone: a transcription has no context, and a gap none that is known. */
+  #noteContext(watched: Watched, { tokens, model }: CallUsage): void {
+    const { call } = watched;
+    const context = inputOf(tokens);
+    if (model !== call.model || sumOf(context) === 0) return;
+    const { prices } = this.#deps;
+    const picoDollars = priceTokens(context, prices.priceOf(model, call.price).price, prices.dearest);
+    watched.context = { tokens: sumOf(context), microDollars: chargeOf(picoDollars) };
+  }
+
+  /** The context once more, and the longest response. */
+  #nextTurn({ call, context, bound = 0 }: Watched): UsageTotals {
+    const response = (bound * (this.#outputRate(call) ?? 0)) / 1_000_000;
+    return { tokens: context.tokens + bound, microDollars: context.microDollars + response };
+  }
+
+  #outputRate({ model, price }: MeteredCall): number | undefined {
+    const { prices } = this.#deps;
+    return outputRate(prices.priceOf(model, price).price, prices.dearest);
+  }
+
+  #warn(watched: Watched, atMs: number): void {
+    const leftMs = watched.endsAtMs - atMs;
+    if (leftMs > REARM_MS) watched.toldSec = Infinity;
+    const dueSec = WARNING_SECONDS.find((seconds) => leftMs <= seconds * 1000) ?? Infinity;
+    if (dueSec >= watched.toldSec) return;
+    watched.toldSec = dueSec;
+    this.#deps.bus.publish({ type: 'quota.ending', sessionId: watched.call.sessionId, endsAtMs: watched.endsAtMs });
+  }
+
+  async #accountsOf(call: MeteredCall, atMs: number): Promise<readonly Account[]> {
+    const { subject, caller, sessionId, tenantId, keyId } = call;
+    const { limitsOf, totalsOf, holds, calendar } = this.#deps;
+    const { day } = calendar(atMs);
+    const read = async (account: string, ceilings: Ceilings): Promise<Account> => {
+      const standing = await holds.standing(account, day, sessionId, atMs);
+      return { ceilings, ...standing };
+    };
+    const own = await read(subject, limitsOf(caller, tenantId, keyId));
+    if (keyId === null) return [own];
+    const ceilings = totalCeilings(totalsOf(tenantId, keyId));
+    const isBounded = ceilings.dailyTokens < Infinity || ceilings.dailyMicroDollars < Infinity;
+    return isBounded ? [own, await read(keyAccount(tenantId, keyId), ceilings)] : [own];
+  }
+}

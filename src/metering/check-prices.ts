@@ -1,0 +1,54 @@
+import type { Config } from '../../config/config.ts';
+import { DEFAULT_MODEL } from '../tenants/agents.ts';
+import { TenantsFileError } from '../tenants/tenants-file.ts';
+import type { Agent, Tenant } from '../stores/tenants/contract.ts';
+import type { Prices } from './prices.ts';
+
+const DAY_MS = 86_400_000;
+const NOTICE_DAYS = 60;
+
+/**
+ * Production whose calls are metered here: each agent's model needs a price, its own or the list's. Development prices a model that no
+ * list has at the dearest rates.
+ * @throws TenantsFileError that names the agents and what to do
+ */
+export function requirePrices(
+  tenants: readonly Tenant[],
+  file: string,
+  prices: Prices,
+  { mode, calls }: Pick<Config, 'mode' | 'calls'>,
+): void {
+  if (mode !== 'production') return;
+  const problems = tenants.flatMap(({ id, agents, keys }) =>
+    agents
+      .filter((agent) => isMetered(agent, keys, calls.mode))
+      .filter((agent) => agent.price === undefined && prices.find(modelOf(agent)) === undefined)
+      .map((agent) => ({
+        path: `tenant ${id}, agent ${agent.id}`,
+        message: `has the model "${modelOf(agent)}", which has no price, and its calls are metered here (CALL_MODE, or the call of the agent or a key). Give the agent a "price", or list the model in PRICES_FILE`,
+      })),
+  );
+  if (problems.length > 0) throw new TenantsFileError(file, problems);
+}
+
+/** Models in use that their provider switches off within 60 days, or has: one line each. */
+export function findShutdowns(tenants: readonly Tenant[], prices: Prices, atMs: number): string[] {
+  const users = new Map<string, string[]>([[DEFAULT_MODEL, []]]);
+  for (const { id, agents } of tenants)
+    for (const agent of agents) users.set(modelOf(agent), [...(users.get(modelOf(agent)) ?? []), `${id}/${agent.id}`]);
+  return [...users].flatMap(([model, agents]) => {
+    const shutdown = prices.find(model)?.shutdown;
+    if (shutdown === undefined || Date.parse(shutdown) - atMs > NOTICE_DAYS * DAY_MS) return [];
+    const names = agents.length === 0 ? 'the default' : agents.join(', ');
+    return [`the model ${model} (${names}) is switched off by its provider on ${shutdown}; give these agents another`];
+  });
+}
+
+/** Whether sessions of the agent may be brokered: a key's word wins over the agent's, and that over the installation's. */
+function isMetered({ call }: Agent, keys: Tenant['keys'], mode: Config['calls']['mode']): boolean {
+  return (call ?? mode) === 'brokered' || keys.some((key) => key.call === 'brokered');
+}
+
+function modelOf({ model = DEFAULT_MODEL }: Agent): string {
+  return model;
+}

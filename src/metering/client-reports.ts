@@ -1,0 +1,56 @@
+import { Recent } from '../kernel/recent.ts';
+import type { TokenClasses } from '../protocol/price.ts';
+import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
+import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
+import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
+import type { ClientReports, Metering } from './contract.ts';
+import { sumOf } from './price-usage.ts';
+
+/** Sessions whose setup is remembered: a session's client reports again and again. */
+const MAX_SESSIONS = 10_000;
+
+type CallMode = SessionSetup['callMode'];
+
+export interface ClientReportsDeps {
+  readonly setups: Pick<SessionSetups, 'find'>;
+  readonly calls: Pick<VoiceCalls, 'ofSession'>;
+  readonly ledger: Pick<Ledger, 'metersOf'>;
+  readonly metering: Pick<Metering, 'report'>;
+  /** The tokens of a response's usage, as the provider writes it; undefined for what cannot be. */
+  readonly readUsage: (usage: unknown) => TokenClasses | undefined;
+}
+
+/** What clients of metered sessions say: it fills gaps, lowers nothing and doubles nothing (docs/contract.md, section 5.12). */
+export function createClientReports(deps: ClientReportsDeps): ClientReports {
+  const modes = new Recent<CallMode>(MAX_SESSIONS);
+
+  async function lookUp(sessionId: string): Promise<boolean> {
+    const mode = (await deps.setups.find(sessionId))?.callMode ?? 'direct';
+    modes.set(sessionId, mode);
+    return mode === 'brokered';
+  }
+
+  return {
+    isMetered(sessionId) {
+      const known = modes.get(sessionId);
+      return known === undefined ? lookUp(sessionId) : known === 'brokered';
+    },
+
+    async fillGap({ sessionId, subject, caller, tenantId, keyId }, { id, usage, call: ref }, atMost, atMs) {
+      const calls = await deps.calls.ofSession(sessionId);
+      const call = ref === undefined ? calls[0] : calls.find((each) => each.id === ref);
+      const tokens = deps.readUsage(usage);
+      if (call === undefined || tokens === undefined || tenantId === null) return undefined;
+      const [meter] = await deps.ledger.metersOf([call.id]);
+      if (meter === undefined || meter.gapMs === 0) return undefined;
+      if (atMost !== null && passes(tokens, meter.tokens, atMost)) return 'implausible';
+      const price = (await deps.setups.find(sessionId))?.price ?? null;
+      const metered = { callId: call.id, sessionId, subject, caller, tenantId, keyId, model: call.model, price };
+      return deps.metering.report(metered, id, tokens, atMs);
+    },
+  };
+}
+
+function passes(told: TokenClasses, counted: TokenClasses, atMost: UsageTotals): boolean {
+  return sumOf(told) + sumOf(counted) > atMost.tokens;
+}

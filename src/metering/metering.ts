@@ -1,0 +1,224 @@
+import { Recent } from '../kernel/recent.ts';
+import type { ModelPrice, TokenClasses } from '../protocol/price.ts';
+import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
+import type { QuotaDay } from '../quota/calendar.ts';
+import {
+  keyAccount,
+  picoOfTime,
+  type Basis,
+  type CallUsage,
+  type CallUsageAnswer,
+  type Ledger,
+} from '../stores/ledger/contract.ts';
+import { Burn } from './burn.ts';
+import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
+import { isCountable, NO_TOKENS, priceTokens } from './price-usage.ts';
+import type { Priced, Prices } from './prices.ts';
+import { UsageQueue } from './usage-queue.ts';
+
+/** Calls whose last minute is remembered; a node holds fewer. */
+const MAX_BURNS = 20_000;
+/** Models without a price that were told of: callers may name any. */
+const MAX_UNPRICED = 200;
+/** How long a gap may be that is known only by a message that cannot be read. */
+const MIN_UNREADABLE_MS = 1000;
+const MAX_UNREADABLE_MS = 60_000;
+
+/** Who hears of what is metered; it logs and counts. */
+export interface MeteringEvents {
+  /** @param model `unpriced` for a model that no list has */
+  usageMetered(model: string, basis: Basis | 'estimated', tokens: number, microDollars: number): void;
+  usageUnreadable(callId: string): void;
+  /** Entries could not be kept while the database was away: they are not counted. */
+  usageLost(callId: string): void;
+  modelUnpriced(model: string): void;
+}
+
+export interface MeteringDeps extends AfterCountedDeps {
+  readonly ledger: Pick<Ledger, 'recordCall'>;
+  readonly prices: Prices;
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly events: MeteringEvents;
+  /** Gets faults in work that nobody waits for. */
+  readonly onError: (error: unknown) => void;
+  readonly listener?: MeteringListener;
+}
+
+/** What an entry says beside its call. */
+type Part = Pick<CallUsage, 'key' | 'basis'> &
+  Partial<Pick<CallUsage, 'tokens' | 'picoDollars' | 'isEstimated' | 'gapMs' | 'total'>>;
+
+/**
+ * The meter of calls (docs/contract.md, section 5.12). It touches the ledger, and sessions that usage carries over a ceiling; the usage of
+ * one call is counted in the order in which it was heard, and what the database cannot take yet waits, within bounds.
+ */
+export class CallMetering implements Metering {
+  readonly #deps: MeteringDeps;
+  readonly #queue: UsageQueue;
+  readonly #burns = new Recent<Burn>(MAX_BURNS);
+  readonly #unpriced = new Recent<string>(MAX_UNPRICED);
+
+  constructor(deps: MeteringDeps) {
+    this.#deps = deps;
+    this.#queue = new UsageQueue({
+      count: async (call, usage) => void (await this.#count(call, usage)),
+      onFault: deps.onError,
+      onLost: (callId) => deps.events.usageLost(callId),
+    });
+  }
+
+  get waitingSinceMs(): number | undefined {
+    return this.#queue.waitingSinceMs;
+  }
+
+  /** Entries that wait for the database, or are on their way to it. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  hear(call: MeteredCall, event: UsageEvent, atMs: number): void {
+    const burn = this.#burnOf(call, atMs);
+    const part = this.#partOf(call, event, burn, atMs);
+    if (part === undefined) return;
+    this.#queue.push(call, this.#usageOf(call, modelOf(call, event), part, atMs));
+  }
+
+  gap(call: MeteredCall, fromMs: number, untilMs: number): void {
+    const { price } = this.#priceOf(call, call.model);
+    // The next total of a clock covers the time.
+    if (untilMs <= fromMs || price.perMinute !== undefined) return;
+    const part = gapPart(`gap:${fromMs}`, fromMs, untilMs, this.#burnOf(call, untilMs), price);
+    this.#queue.push(call, this.#usageOf(call, call.model, part, untilMs));
+  }
+
+  report(call: MeteredCall, responseId: string, tokens: TokenClasses, atMs: number): Promise<CallUsageAnswer> {
+    const picoDollars = this.#priceTokens(call, call.model, tokens);
+    const part = { key: responseId, basis: 'reported', tokens, picoDollars } as const;
+    return this.#count(call, this.#usageOf(call, call.model, part, atMs));
+  }
+
+  settled(callId: string): Promise<void> {
+    return this.#queue.settled(callId);
+  }
+
+  flushCall(callId: string): Promise<void> {
+    return this.#queue.flushCall(callId);
+  }
+
+  flush(): Promise<void> {
+    return this.#queue.flush();
+  }
+
+  #partOf(call: MeteredCall, event: UsageEvent, burn: Burn, atMs: number): Part | undefined {
+    const { type } = event;
+    if (type === 'usage' && isCountable(event.tokens)) {
+      const picoDollars = this.#priceTokens(call, modelOf(call, event), event.tokens);
+      burn.note(atMs, picoDollars);
+      return { key: event.key, basis: 'events', tokens: event.tokens, picoDollars };
+    }
+    if (type === 'usageTime' && isTime(event.ms)) {
+      const picoDollars = picoOfTime(Math.ceil(event.ms), this.#perMinute(call, modelOf(call, event)));
+      burn.note(atMs, picoDollars);
+      return { key: event.key, basis: 'events', picoDollars };
+    }
+    if (type === 'usageTotal' && isTime(event.ms)) {
+      const ms = Math.ceil(event.ms);
+      return { key: `total:${ms}`, basis: 'clock', total: { ms, perMinute: this.#perMinute(call, call.model) } };
+    }
+    return this.#unreadable(call, 'key' in event ? event.key : undefined, burn, atMs);
+  }
+
+  /** What cannot be read is a gap since usage was heard last; of a clock, nothing, since its next total covers the time. */
+  #unreadable(call: MeteredCall, key: string | undefined, burn: Burn, atMs: number): Part | undefined {
+    this.#deps.events.usageUnreadable(call.callId);
+    const { price } = this.#priceOf(call, call.model);
+    if (price.perMinute !== undefined) return undefined;
+    const gapMs = Math.min(MAX_UNREADABLE_MS, Math.max(MIN_UNREADABLE_MS, atMs - burn.lastMs));
+    return gapPart(`unreadable:${key ?? atMs}`, atMs - gapMs, atMs, burn, price);
+  }
+
+  #usageOf(call: MeteredCall, model: string, part: Part, atMs: number): CallUsage {
+    const { callId, sessionId, subject, tenantId, keyId } = call;
+    return {
+      callId,
+      sessionId,
+      subject,
+      tenantId,
+      model,
+      atMs,
+      keyAccount: keyId === null ? null : keyAccount(tenantId, keyId),
+      day: this.#deps.calendar(atMs).day,
+      priceVersion: this.#priceOf(call, model).version,
+      tokens: NO_TOKENS,
+      picoDollars: 0n,
+      isEstimated: false,
+      gapMs: 0,
+      total: null,
+      ...part,
+    };
+  }
+
+  async #count(call: MeteredCall, usage: CallUsage): Promise<CallUsageAnswer> {
+    const answer = await this.#deps.ledger.recordCall(usage);
+    const { kind, added } = answer;
+    if (kind === 'counted') this.#tell(call, usage, answer);
+    try {
+      await afterCounted(call, { ...answer, added: kind === 'counted' ? added : null }, usage.atMs, this.#deps);
+      await this.#deps.listener?.counted(call, usage, answer);
+    } catch (error) {
+      // It is counted; whom it carried over a ceiling is ended by the next entry or create.
+      this.#deps.onError(error);
+    }
+    return answer;
+  }
+
+  #tell(call: MeteredCall, { model, basis, isEstimated }: CallUsage, { added }: CallUsageAnswer): void {
+    const name = this.#priceOf(call, model).isKnown ? model : 'unpriced';
+    this.#deps.events.usageMetered(name, isEstimated ? 'estimated' : basis, added.tokens, added.microDollars);
+  }
+
+  #priceTokens(call: MeteredCall, model: string, tokens: TokenClasses): bigint {
+    return priceTokens(tokens, this.#priceOf(call, model).price, this.#deps.prices.dearest);
+  }
+
+  #perMinute(call: MeteredCall, model: string): number {
+    return this.#priceOf(call, model).price.perMinute ?? this.#deps.prices.dearest.perMinute ?? 0;
+  }
+
+  #priceOf(call: MeteredCall, model: string): Priced {
+    const priced = this.#deps.prices.priceOf(model, model === call.model ? call.price : null);
+    if (!priced.isKnown && this.#unpriced.get(model) === undefined) {
+      this.#unpriced.set(model, model);
+      this.#deps.events.modelUnpriced(model);
+    }
+    return priced;
+  }
+
+  #burnOf({ callId }: MeteredCall, atMs: number): Burn {
+    const known = this.#burns.get(callId);
+    if (known !== undefined) return known;
+    const burn = new Burn(atMs);
+    this.#burns.set(callId, burn);
+    return burn;
+  }
+}
+
+function modelOf(call: MeteredCall, event: UsageEvent): string {
+  return ('model' in event ? event.model : undefined) ?? call.model;
+}
+
+function isTime(ms: number): boolean {
+  return Number.isSafeInteger(Math.ceil(ms)) && ms >= 0;
+}
+
+/** An estimate counts until clients' reports are more. */
+function gapPart(key: string, fromMs: number, untilMs: number, burn: Burn, { estimatePerMinute }: ModelPrice): Part {
+  const gapMs = untilMs - fromMs;
+  return {
+    key,
+    basis: 'events',
+    isEstimated: true,
+    gapMs,
+    picoDollars: burn.expect(fromMs, gapMs, estimatePerMinute),
+  };
+}

@@ -1,0 +1,66 @@
+import type { ModelPrice, TokenClass, TokenClasses } from '../protocol/price.ts';
+
+type Rates = NonNullable<ModelPrice['per1M']>;
+
+const INPUT = ['textIn', 'audioIn', 'imageIn', 'textCached', 'audioCached', 'imageCached'] as const;
+const OUTPUT = ['textOut', 'audioOut'] as const;
+const CLASSES: readonly TokenClass[] = [...INPUT, ...OUTPUT];
+
+/** What a class is priced as where a model has no rate of its own for it: what was cached is input all the same. */
+const UNCACHED: Partial<Record<TokenClass, TokenClass>> = {
+  textCached: 'textIn',
+  audioCached: 'audioIn',
+  imageCached: 'imageIn',
+};
+
+export const NO_TOKENS: TokenClasses = {
+  textIn: 0,
+  textCached: 0,
+  textOut: 0,
+  audioIn: 0,
+  audioCached: 0,
+  audioOut: 0,
+  imageIn: 0,
+  imageCached: 0,
+};
+
+/** All of them together. */
+export function sumOf(tokens: TokenClasses): number {
+  return CLASSES.reduce((sum, name) => sum + tokens[name], 0);
+}
+
+/** The input of a response: its context. */
+export function inputOf(tokens: TokenClasses): TokenClasses {
+  return { ...tokens, textOut: 0, audioOut: 0 };
+}
+
+/** Tokens that can be counted: whole, none negative. */
+export function isCountable(tokens: TokenClasses): boolean {
+  return CLASSES.every((name) => Number.isSafeInteger(tokens[name]) && tokens[name] >= 0);
+}
+
+/**
+ * What tokens cost, exactly, in millionths of a micro-dollar (docs/contract.md, section 5.12). A class without a rate costs the dearest of
+ * its direction, never nothing.
+ * @param dearest the highest rates that are known, for a model that has none in a direction
+ */
+export function priceTokens(tokens: TokenClasses, { per1M = {} }: ModelPrice, dearest: ModelPrice): bigint {
+  return CLASSES.reduce((sum, name) => {
+    const count = tokens[name];
+    return count === 0 ? sum : sum + BigInt(count) * BigInt(rateOf(name, per1M, dearest.per1M ?? {}));
+  }, 0n);
+}
+
+/** Micro-dollars of a million tokens of output, at the dearer of its rates; undefined for a model that is priced by time alone. */
+export function outputRate({ per1M }: ModelPrice, dearest: ModelPrice): number | undefined {
+  if (per1M === undefined) return undefined;
+  return Math.max(...OUTPUT.map((name) => rateOf(name, per1M, dearest.per1M ?? {})));
+}
+
+function rateOf(name: TokenClass, rates: Rates, dearest: Rates): number {
+  const own = rates[name] ?? rates[UNCACHED[name] ?? name];
+  if (own !== undefined) return own;
+  const direction: readonly TokenClass[] = name === 'textOut' || name === 'audioOut' ? OUTPUT : INPUT;
+  const others = direction.flatMap((other) => rates[other] ?? []);
+  return others.length > 0 ? Math.max(...others) : (dearest[name] ?? 0);
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { ConfigError } from '../../config/config-error.ts';
+import shipped from '../../config/prices.json' with { type: 'json' };
+import { modelPrice, tokenRates, type ModelPrice, type TokenClass } from '../protocol/price.ts';
+
+const priceList = z.strictObject({ version: z.string().min(1).max(64), models: z.record(z.string(), modelPrice) });
+
+type PriceList = z.infer<typeof priceList>;
+
+/** A price and which list it is from: `agent` for an agent's own. */
+export interface Priced {
+  readonly price: ModelPrice;
+  readonly version: string;
+  /** False for a model that no list has: it is priced at the dearest rates that are known, since unpriced is never free. */
+  readonly isKnown: boolean;
+}
+
+/** The prices of models: config/prices.json, with PRICES_FILE before it, model by model (docs/operations.md, Prices). It never changes. */
+export class Prices {
+  /** Of each class, and of time, the highest in the lists. */
+  readonly dearest: ModelPrice;
+  readonly #known: ReadonlyMap<string, Priced>;
+  readonly #unknown: Priced;
+
+  /** @param lists later ones win */
+  constructor(lists: readonly PriceList[]) {
+    const known = lists.flatMap(({ version, models }) =>
+      Object.entries(models).map(([model, price]) => [model, { price, version, isKnown: true }] as const),
+    );
+    this.#known = new Map(known);
+    this.dearest = dearestOf([...this.#known.values()].map(({ price }) => price));
+    this.#unknown = { price: this.dearest, version: `${lists[0]?.version ?? ''} dearest`, isKnown: false };
+  }
+
+  /** What the lists say of a model. */
+  find(model: string): ModelPrice | undefined {
+    return this.#known.get(model)?.price;
+  }
+
+  /** @param own an agent's own price of the model, which wins */
+  priceOf(model: string, own: ModelPrice | null): Priced {
+    if (own !== null) return { price: own, version: 'agent', isKnown: true };
+    return this.#known.get(model) ?? this.#unknown;
+  }
+}
+
+/** @throws ConfigError that says what is wrong with PRICES_FILE */
+export function readPrices(file: string | undefined): Prices {
+  const lists = [priceList.parse(shipped)];
+  if (file !== undefined) lists.push(readList(file));
+  return new Prices(lists);
+}
+
+function readList(file: string): PriceList {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw wrong(`${file} cannot be read as JSON: ${(error as Error).message}`);
+  }
+  const { data, error } = priceList.safeParse(content);
+  if (data === undefined) throw wrong(`${file} is no list of prices:\n${z.prettifyError(error)}`);
+  return data;
+}
+
+function wrong(message: string): ConfigError {
+  return new ConfigError([{ name: 'PRICES_FILE', message }]);
+}
+
+function dearestOf(prices: readonly ModelPrice[]): ModelPrice {
+  const highest = (read: (price: ModelPrice) => number | undefined): number =>
+    Math.max(...prices.map((price) => read(price) ?? 0));
+  const classes = Object.keys(tokenRates.shape) as TokenClass[];
+  return {
+    per1M: Object.fromEntries(classes.map((name) => [name, highest(({ per1M }) => per1M?.[name])])),
+    perMinute: highest(({ perMinute }) => perMinute),
+    estimatePerMinute: highest(({ estimatePerMinute }) => estimatePerMinute),
+  };
+}

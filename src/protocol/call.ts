@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** Who opens the calls of a session at the provider: the page itself, or Switchboard for it (docs/contract.md, section 5.10). */
+export const callMode = z.enum(['direct', 'brokered']);
+
+export type CallMode = z.infer<typeof callMode>;
+
+/** Whether a page that is in a brokered call may send events to the provider, and hear them. */
+export const dataChannel = z.enum(['open', 'none']);
+
+export type DataChannel = z.infer<typeof dataChannel>;
+
+/** How the page of a session opens its call, in the reply to a create. */
+export const callTerms = z.object({
+  mode: z.string().meta({
+    description: "direct: the client secret is the provider's; brokered: it is a ticket of ours",
+    examples: ['direct', 'brokered'],
+  }),
+  url: z.string().nullable().meta({
+    description:
+      'Where the offer is posted, with the client secret as a bearer token; null where nothing can be opened',
+  }),
+  dataChannel: z.string().meta({
+    description: 'open: the offer may have a data channel; none: it must not',
+    examples: ['open', 'none'],
+  }),
+});

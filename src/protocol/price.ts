@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** Micro-dollars for a million tokens, or a minute. */
+const rate = z.int().min(0).max(1_000_000_000_000);
+
+/** What a model costs, by the classes that providers bill. Input classes leave out what was cached. */
+export const tokenRates = z.strictObject({
+  textIn: rate,
+  textCached: rate,
+  textOut: rate,
+  audioIn: rate,
+  audioCached: rate,
+  audioOut: rate,
+  imageIn: rate,
+  imageCached: rate,
+});
+
+/** A model's price (docs/operations.md, Prices): for tokens, for time, or both. */
+export const modelPrice = z
+  .strictObject({
+    per1M: tokenRates.partial().optional(),
+    /** Of connected time. */
+    perMinute: rate.optional(),
+    /** What a minute is expected to cost, for what is held back and for gaps. */
+    estimatePerMinute: rate,
+    source: z.string().optional(),
+    read: z.iso.date().optional(),
+    /** The day on which the provider switches the model off. */
+    shutdown: z.iso.date().optional(),
+  })
+  .refine(({ per1M, perMinute }) => per1M !== undefined || perMinute !== undefined, 'needs per1M or perMinute');
+
+export type ModelPrice = Readonly<z.infer<typeof modelPrice>>;
+export type TokenClass = keyof z.infer<typeof tokenRates>;
+/** Tokens by class. */
+export type TokenClasses = Readonly<Record<TokenClass, number>>;

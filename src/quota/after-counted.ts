@@ -1,0 +1,82 @@
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { UsageTotals } from '../stores/ledger/contract.ts';
+import type { CallerCeilings } from './caller-ceilings.ts';
+import { exceeds, nearsCeiling, totalCeilings, type TotalsOf } from './ceilings.ts';
+
+/** Whom usage was counted for. */
+export interface CountedFor {
+  readonly subject: string;
+  readonly caller: VoiceRecord['caller'];
+  readonly tenantId: string | null;
+  readonly keyId: string | null;
+}
+
+/** What the ledger says of an entry of today. */
+export interface Counted {
+  readonly totals: UsageTotals;
+  readonly keyTotals: UsageTotals | null;
+  /** What it added; null for a repeat. */
+  readonly added: UsageTotals | null;
+}
+
+export interface AfterCountedDeps extends CallerCeilings {
+  readonly sessions: {
+    endSubject(
+      subject: string,
+      reason: 'quota_exceeded',
+      at: number,
+      isMeant: (record: VoiceRecord) => boolean,
+    ): Promise<void>;
+    endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number): Promise<void>;
+  };
+  readonly totalsOf: TotalsOf;
+  readonly bus: Pick<Bus, 'publish'>;
+}
+
+/**
+ * What follows usage that was counted today, whoever told of it (docs/contract.md, section 5.8): every session of the subject whose own
+ * key's ceiling a total exceeds ends, and every session of the widget key when the total over all its subjects exceeds the key's own;
+ * who nears a ceiling is warned.
+ */
+export async function afterCounted(
+  who: CountedFor,
+  { totals, keyTotals, added }: Counted,
+  atMs: number,
+  deps: AfterCountedDeps,
+): Promise<void> {
+  await endWhatExceeds(who, totals, atMs, deps);
+  if (isTotalOver(who, keyTotals, deps))
+    await deps.sessions.endKey(who.tenantId ?? '', who.keyId ?? '', 'quota_exceeded', atMs);
+  if (added !== null) warnOfCeilings(who, totals, added, deps);
+}
+
+/** Whether all subjects of the key together are over its own ceiling. */
+export function isTotalOver(
+  { tenantId, keyId }: CountedFor,
+  keyTotals: UsageTotals | null,
+  { totalsOf }: Pick<AfterCountedDeps, 'totalsOf'>,
+): boolean {
+  return keyTotals !== null && exceeds(keyTotals, totalCeilings(totalsOf(tenantId ?? '', keyId ?? '')));
+}
+
+/** Each session has its own key's ceiling. Most entries exceed none that there is, and ask for no sessions. */
+async function endWhatExceeds(
+  who: CountedFor,
+  totals: UsageTotals,
+  atMs: number,
+  deps: AfterCountedDeps,
+): Promise<void> {
+  const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
+  if (!ceilings.some((limits) => exceeds(totals, limits))) return;
+  await deps.sessions.endSubject(who.subject, 'quota_exceeded', atMs, ({ caller, tenantId, keyId }) =>
+    exceeds(totals, deps.limitsOf(caller, tenantId, keyId)),
+  );
+}
+
+/** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */
+function warnOfCeilings(who: CountedFor, after: UsageTotals, entry: UsageTotals, deps: AfterCountedDeps): void {
+  const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
+  if (ceilings.some((limits) => nearsCeiling(after, entry, limits)))
+    deps.bus.publish({ type: 'quota.neared', subject: who.subject, after, entry });
+}

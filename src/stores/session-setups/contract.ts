@@ -1,0 +1,28 @@
+import type { Tool } from '../../protocol/agent.ts';
+import type { CallMode, DataChannel } from '../../protocol/call.ts';
+import type { Metadata } from '../../protocol/create.ts';
+import type { ModelPrice } from '../../protocol/price.ts';
+
+/** What a session was created with, beside its record: what its calls are opened with, and what its creator noted on it. */
+export interface SessionSetup {
+  readonly sessionId: string;
+  readonly callMode: CallMode;
+  readonly model: string;
+  readonly voice: string;
+  readonly instructions: string | null;
+  readonly tools: readonly Tool[];
+  /** Whether the page gets a data channel to the provider. */
+  readonly dataChannel: DataChannel;
+  /** Whether the page may change nothing of the session (a key with `allowOverrides: false`). */
+  readonly isLocked: boolean;
+  /** The agent's own price of the model. */
+  readonly price: ModelPrice | null;
+  readonly metadata: Metadata | null;
+  readonly createdAtMs: number;
+}
+
+/** @throws Unavailable when the database is away. */
+export interface SessionSetups {
+  insert(setup: SessionSetup): Promise<void>;
+  find(sessionId: string): Promise<SessionSetup | undefined>;
+}

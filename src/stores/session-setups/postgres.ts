@@ -1,0 +1,32 @@
+import type { Database } from '../../database/database.ts';
+import type { SessionSetup, SessionSetups } from './contract.ts';
+
+/** Session setups in PostgreSQL. */
+export function createPostgresSessionSetups(database: Database): SessionSetups {
+  return {
+    async insert(setup) {
+      await database.run(
+        (sql) => sql`
+          insert into session_setup (session_id, call_mode, model, voice, instructions, tools, data_channel, locked, price,
+            metadata, created_at_ms)
+          values (${setup.sessionId}, ${setup.callMode}, ${setup.model}, ${setup.voice}, ${setup.instructions},
+            ${JSON.stringify(setup.tools)}::text::jsonb, ${setup.dataChannel}, ${setup.isLocked}, ${json(setup.price)}::text::jsonb,
+            ${json(setup.metadata)}::text::jsonb, ${setup.createdAtMs})`,
+      );
+    },
+
+    async find(sessionId) {
+      const [setup] = await database.run(
+        (sql) => sql<SessionSetup[]>`
+          select session_id as "sessionId", call_mode as "callMode", model, voice, instructions, tools,
+            data_channel as "dataChannel", locked as "isLocked", price, metadata, created_at_ms as "createdAtMs"
+          from session_setup where session_id = ${sessionId}`,
+      );
+      return setup;
+    },
+  };
+}
+
+function json(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}

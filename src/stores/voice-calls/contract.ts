@@ -1,0 +1,36 @@
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { RecordStore } from '../../actors/record-store.ts';
+
+/** A call whose owner is no live node. */
+export interface Orphan {
+  readonly id: string;
+  /** As it was seen: whoever takes the call over first changes it. */
+  readonly fence: number;
+  /** Until when its owner's lease ran; null for a node that left, or that nobody remembers. */
+  readonly ownerUntilMs: number | null;
+}
+
+/** Calls at providers: what must be found again when the node that holds one dies. @throws Unavailable when the database is away. */
+export interface VoiceCalls extends RecordStore<CallRecord> {
+  load(id: string): Promise<CallRecord | undefined>;
+  save(record: CallRecord, expectedVersion: number): Promise<boolean>;
+  /**
+   * Inserts a call of a session, whole or not at all.
+   * @param most calls that the session may have had, this one included
+   * @returns `in_progress` while another call of the session is being created, `too_many` when there were that many
+   */
+  insert(record: CallRecord, most: number): Promise<'inserted' | 'in_progress' | 'too_many'>;
+  /** All of a session's, the newest first. */
+  ofSession(sessionId: string): Promise<readonly CallRecord[]>;
+  /** The node's calls whose next deadline (see `nextDeadline`) has come, the longest due first. */
+  due(node: string, atMs: number, limit: number): Promise<readonly CallRecord[]>;
+  /** Calls that are not over, or whose session is still to end, and whose owner is not among the live nodes. */
+  orphans(atMs: number, limit: number): Promise<readonly Orphan[]>;
+}
+
+/** The nodes that are alive: one row each, so that a node that holds a thousand calls renews one. @throws Unavailable */
+export interface LiveNodes {
+  renew(node: string, untilMs: number): Promise<void>;
+  /** The node stops: others may take its calls at once. */
+  leave(node: string): Promise<void>;
+}

@@ -1,0 +1,120 @@
+import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { AnySql, Database } from '../../database/database.ts';
+import type { LiveNodes, Orphan, VoiceCalls } from './contract.ts';
+
+/** Calls in PostgreSQL. */
+export function createPostgresVoiceCalls(database: Database): VoiceCalls {
+  return {
+    async load(id) {
+      const [record] = await database.run(
+        (sql) => sql<CallRecord[]>`select ${columns(sql)} from voice_call where id = ${id}`,
+      );
+      return record;
+    },
+
+    async save(record, expectedVersion) {
+      // Whose call it is and where never changes; only this does.
+      const { count } = await database.run(
+        (sql) => sql`
+          update voice_call set state = ${record.state}, provider_call_id = ${record.providerCallId},
+            opened_at_ms = ${record.openedAtMs}, closed_at_ms = ${record.closedAtMs}, close_reason = ${record.closeReason},
+            hangup = ${record.hangup}, hangup_tries = ${record.hangupTries}, next_try_at_ms = ${record.nextTryAtMs},
+            unheard_since_ms = ${record.unheardSinceMs}, give_up_at_ms = ${record.giveUpAtMs},
+            provider_ends_at_ms = ${record.providerEndsAtMs}, grace_until_ms = ${record.graceUntilMs},
+            owner_node = ${record.ownerNode}, fence = ${record.fence}, due_at_ms = ${dueAtMs(record)},
+            version = ${record.version}
+          where id = ${record.id} and version = ${expectedVersion}`,
+      );
+      return count === 1;
+    },
+
+    insert(record, most) {
+      return database.transaction(async (sql) => {
+        // While this row is being created no other of the session is inserted, so the count that follows is exact.
+        const { count } = await insertOne(sql, record);
+        if (count === 0) return 'in_progress';
+        const [had] = await sql<{ calls: number }[]>`
+          select count(*) as calls from voice_call where session_id = ${record.sessionId}`;
+        if ((had?.calls ?? 0) <= most) return 'inserted';
+        await sql`delete from voice_call where id = ${record.id}`;
+        return 'too_many';
+      });
+    },
+
+    async ofSession(sessionId) {
+      const records = await database.run(
+        (sql) => sql<CallRecord[]>`
+          select ${columns(sql)} from voice_call where session_id = ${sessionId} order by created_at_ms desc, id`,
+      );
+      return [...records];
+    },
+
+    async due(node, atMs, limit) {
+      const records = await database.run(
+        (sql) => sql<CallRecord[]>`
+          select ${columns(sql)} from voice_call where owner_node = ${node} and due_at_ms <= ${atMs} and ${isUnfinished(sql)}
+          order by due_at_ms limit ${limit}`,
+      );
+      return [...records];
+    },
+
+    async orphans(atMs, limit) {
+      const orphans = await database.run(
+        (sql) => sql<Orphan[]>`
+          select id, fence, until_ms as "ownerUntilMs" from voice_call left join live_node on node = owner_node
+          where ${isUnfinished(sql)} and (until_ms is null or until_ms <= ${atMs}) limit ${limit}`,
+      );
+      return [...orphans];
+    },
+  };
+}
+
+/** The nodes that are alive, in PostgreSQL. */
+export function createPostgresLiveNodes(database: Database): LiveNodes {
+  return {
+    async renew(node, untilMs) {
+      await database.run(
+        (sql) => sql`
+          insert into live_node (node, until_ms) values (${node}, ${untilMs})
+          on conflict (node) do update set until_ms = excluded.until_ms`,
+      );
+    },
+
+    async leave(node) {
+      await database.run((sql) => sql`delete from live_node where node = ${node}`);
+    },
+  };
+}
+
+function insertOne(sql: AnySql, record: CallRecord) {
+  return sql`
+    insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, model, state, provider_call_id,
+      created_at_ms, opened_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, next_try_at_ms, unheard_since_ms,
+      give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, due_at_ms, version)
+    values (${record.id}, ${record.sessionId}, ${record.subject}, ${record.tenantId}, ${record.keyId},
+      ${record.provider}, ${record.model}, ${record.state}, ${record.providerCallId}, ${record.createdAtMs},
+      ${record.openedAtMs}, ${record.closedAtMs}, ${record.closeReason}, ${record.hangup}, ${record.hangupTries},
+      ${record.nextTryAtMs}, ${record.unheardSinceMs}, ${record.giveUpAtMs}, ${record.providerEndsAtMs},
+      ${record.graceUntilMs}, ${record.ownerNode}, ${record.fence}, ${dueAtMs(record)}, ${record.version})
+    on conflict (session_id) where state = 'creating' do nothing`;
+}
+
+/** As the indexes of what is due and of owners have it. */
+function isUnfinished(sql: AnySql) {
+  return sql`(state <> 'closed' or grace_until_ms is not null)`;
+}
+
+function dueAtMs(record: CallRecord): number | null {
+  const deadline = nextDeadline(record);
+  return Number.isFinite(deadline) ? deadline : null;
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    id, session_id as "sessionId", subject, tenant_id as "tenantId", key_id as "keyId", provider, model, state,
+    provider_call_id as "providerCallId", created_at_ms as "createdAtMs", opened_at_ms as "openedAtMs",
+    closed_at_ms as "closedAtMs", close_reason as "closeReason", hangup, hangup_tries as "hangupTries",
+    next_try_at_ms as "nextTryAtMs", unheard_since_ms as "unheardSinceMs", give_up_at_ms as "giveUpAtMs",
+    provider_ends_at_ms as "providerEndsAtMs", grace_until_ms as "graceUntilMs", owner_node as "ownerNode", fence, version`;
+}

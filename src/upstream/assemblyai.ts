@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import { parseJson } from '../kernel/post-json.ts';
+import { capDuration } from './cap-duration.ts';
+import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
+import { malformed, openAccount, request, type Account } from './openai-http.ts';
+import { makeUpstreamSessionId } from './session-id.ts';
+
+export interface AssemblyAiOptions {
+  /** ASSEMBLYAI_API_KEY. */
+  readonly assemblyAiApiKey: string | undefined;
+  /** Default `https://agents.assemblyai.com/v1`. An address without a path gets `/v1`. */
+  readonly baseUrl?: string | undefined;
+  /** Milliseconds for one exchange, the reply's body included. */
+  readonly timeoutMs: number;
+  /** Seconds in which a call must be opened; the provider takes 600 at most. */
+  readonly clientSecretTtlSec: number;
+  readonly clock?: Clock | undefined;
+}
+
+const MAX_TTL_SEC = 600;
+
+const mintReply = z.object({ token: z.string().min(1), expires_in_seconds: z.int().positive() });
+
+/**
+ * AssemblyAI's voice agents: the browser opens its call with a token that serves once and bounds the call, counted from when it is
+ * opened. The token says nothing of model, voice, instructions and tools: the page does. Nobody else can end or hear the call.
+ */
+export class AssemblyAiProvider implements UpstreamProvider {
+  readonly name = 'assemblyai';
+  readonly capabilities = {
+    call: 'token',
+    hangUp: 'none',
+    lockConfig: false,
+    capDuration: { minSec: 60, maxSec: 10_800 },
+    meter: 'none',
+    providerMaxSec: 10_800,
+  } as const;
+  readonly simulated = false;
+  readonly callOrigins = ['wss://agents.assemblyai.com'];
+  readonly #account: Account;
+  readonly #ttlSec: number;
+  readonly #clock: Clock;
+
+  /** @throws Error without a key, and for one that could not be sent as a header */
+  constructor({ assemblyAiApiKey, baseUrl, timeoutMs, clientSecretTtlSec, clock = systemClock }: AssemblyAiOptions) {
+    this.#account = openAccount({
+      title: 'AssemblyAI',
+      baseUrl: baseUrl ?? 'https://agents.assemblyai.com',
+      socketUrl: undefined,
+      path: '/v1',
+      keyHeader: ['authorization', 'Bearer '],
+      key: assemblyAiApiKey,
+      timeoutMs,
+    });
+    this.#ttlSec = Math.min(clientSecretTtlSec, MAX_TTL_SEC);
+    this.#clock = clock;
+  }
+
+  async mint(asked: MintRequest): Promise<Minted> {
+    const now = this.#clock.now();
+    const query = new URLSearchParams({
+      expires_in_seconds: String(this.#ttlSec),
+      max_session_duration_seconds: String(capDuration(this.capabilities.capDuration, asked)),
+    });
+    const reply = await request(this.#account, {
+      method: 'GET',
+      path: `/token?${query.toString()}`,
+      headers: { accept: 'application/json' },
+      signal: asked.signal,
+      wanted: 'client secret',
+    });
+    const { data, error } = mintReply.safeParse(parseJson(reply.text));
+    if (data === undefined) {
+      const detail = error.issues.map(({ path }) => path.join('.') || 'body').join(' ');
+      throw malformed(this.#account, 'client secret', reply, detail);
+    }
+    return {
+      sessionId: makeUpstreamSessionId(),
+      value: data.token,
+      expiresAtSec: Math.floor(now / 1000) + data.expires_in_seconds,
+    };
+  }
+}

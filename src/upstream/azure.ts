@@ -1,0 +1,39 @@
+import type { deadline } from '../kernel/deadline.ts';
+import { openAccount } from './openai-http.ts';
+import { RealtimeProvider } from './realtime-provider.ts';
+
+export interface AzureOptions {
+  /** AZURE_OPENAI_ENDPOINT: the address of the resource. */
+  readonly azureEndpoint: string | undefined;
+  /** AZURE_OPENAI_API_KEY. */
+  readonly azureApiKey: string | undefined;
+  readonly socketUrl?: string | undefined;
+  readonly timeoutMs: number;
+  readonly clientSecretTtlSec: number;
+  readonly after?: typeof deadline | undefined;
+}
+
+/** OpenAI's realtime API in a resource of Azure; models are deployments. */
+export class AzureProvider extends RealtimeProvider {
+  /** @throws Error without an address or a key, and for a key that could not be sent as a header */
+  constructor({ azureEndpoint, azureApiKey, socketUrl, timeoutMs, clientSecretTtlSec, after }: AzureOptions) {
+    if (azureEndpoint === undefined) throw new Error('the address of the Azure resource is missing');
+    super({
+      name: 'azure',
+      account: openAccount({
+        title: 'Azure OpenAI',
+        baseUrl: azureEndpoint,
+        socketUrl,
+        path: '/openai/v1',
+        keyHeader: ['api-key', ''],
+        key: azureApiKey,
+        timeoutMs,
+      }),
+      callUrl: new URL('/openai/v1/realtime/calls', azureEndpoint).href,
+      clientSecretTtlSec,
+      // The filter hides most events from the page, tool calls among them, which a page with a data channel is there for.
+      createQuery: ({ dataChannel }) => (dataChannel === 'none' ? '?webrtcfilter=on' : ''),
+      after,
+    });
+  }
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { parseJson } from '../kernel/post-json.ts';
+import type { UpstreamEvent } from './contract.ts';
+import { word } from './openai-http.ts';
+
+const frame = z.looseObject({ type: z.string() });
+/** An event of a provider: its type, and whatever else it says. */
+export type CallFrame = z.infer<typeof frame>;
+
+/** @returns undefined for what is no event */
+export function readFrame(text: string): CallFrame | undefined {
+  return frame.safeParse(parseJson(text)).data;
+}
+
+const errorFrame = z.object({ error: z.object({ type: word, code: word, event_id: word }) });
+
+/** What went wrong by the provider's word, and with which event of ours. */
+export function readError(event: CallFrame): { readonly code: string; readonly eventId: string | undefined } {
+  const { data } = errorFrame.safeParse(event);
+  return { code: data?.error.code ?? data?.error.type ?? 'error', eventId: data?.error.event_id };
+}
+
+/** An error that the provider reports on a connection: most leave the call open. */
+export function asEvent(code: string): UpstreamEvent {
+  return code === 'session_expired' ? { type: 'over', reason: 'expired' } : { type: 'trouble', code };
+}

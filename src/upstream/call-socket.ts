@@ -1,0 +1,143 @@
+import { WebSocket, type RawData } from 'ws';
+import type { deadline } from '../kernel/deadline.ts';
+import { systemCode } from '../kernel/post.ts';
+import { CallOver, UpstreamFault, type UpstreamEvent } from './contract.ts';
+import { isUnknownCall, refusedUpgrade, under, type Account } from './openai-http.ts';
+
+/** Frames are events; a whole session with its instructions and tools is far smaller. */
+const MAX_FRAME_BYTES = 256 * 1024;
+
+/** How often it is looked whether the provider was heard; after so many looks in vain it is pinged, and one later given up. */
+const LOOK_MS = 10_000;
+const LOOKS_BEFORE_PING = 6;
+
+const AUDIO_BYTES = 2 * 1024;
+const AUDIO_TYPE = /"type":\s?"[\w.]*_audio\.\w+"/;
+const TYPE_BYTES = 200;
+
+export interface CallSocketOptions {
+  readonly after: typeof deadline;
+  /** Gives up the opening; what is open is not closed by it. */
+  readonly signal: AbortSignal;
+  /** Hears of trouble with the connection. */
+  readonly hear: (event: UpstreamEvent) => void;
+}
+
+/**
+ * Connects to a call at a provider, in one exchange's time.
+ * @throws CallOver when the provider knows no such call any more, else UpstreamFault
+ */
+export function openCallSocket(account: Account, path: string, options: CallSocketOptions): Promise<CallSocket> {
+  const { title, credentials, timeoutMs, socketUrl } = account;
+  const { after, signal, hear } = options;
+  const socket = new WebSocket(under(socketUrl, path), {
+    headers: credentials,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    followRedirects: false,
+  });
+  return new Promise<CallSocket>((resolve, reject) => {
+    const fail = (error: Error): void => {
+      settle();
+      // Ends the connection, which reports that as an error.
+      socket.on('error', () => undefined).terminate();
+      reject(error);
+    };
+    const giveUp = (): void => fail(new UpstreamFault('timeout', `${title} did not answer in time`));
+    const onError = (error: Error): void =>
+      fail(new UpstreamFault('unreachable', `${title} could not be reached`, { detail: systemCode(error) }));
+    const callOff = after(timeoutMs, giveUp);
+    const settle = (): void => {
+      callOff();
+      signal.removeEventListener('abort', giveUp);
+      socket.removeAllListeners();
+    };
+    signal.addEventListener('abort', giveUp);
+    socket.on('error', onError);
+    socket.on('unexpected-response', (_, response) => {
+      void refusedUpgrade(title, response).then((fault) => fail(isUnknownCall(fault) ? new CallOver() : fault));
+    });
+    socket.on('open', () => {
+      settle();
+      resolve(new CallSocket(socket, after, hear));
+    });
+    if (signal.aborted) giveUp();
+  });
+}
+
+/**
+ * A connection to a call: gives the texts of its frames, without audio, and notices when the provider is silent for ever. It never
+ * throws, whatever comes.
+ */
+export class CallSocket {
+  /** Resolves when the connection is closed, by whomever. */
+  readonly closed: Promise<void>;
+  /** Gets the text of each frame. */
+  onFrame: (text: string) => void = () => undefined;
+  readonly #socket: WebSocket;
+  readonly #after: typeof deadline;
+  readonly #hear: (event: UpstreamEvent) => void;
+  #looksInVain = 0;
+  #stopLooking: () => void = () => undefined;
+
+  constructor(socket: WebSocket, after: typeof deadline, hear: (event: UpstreamEvent) => void) {
+    this.#socket = socket;
+    this.#after = after;
+    this.#hear = hear;
+    const heard = (): void => {
+      this.#looksInVain = 0;
+    };
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('ping', heard).on('pong', heard);
+    socket.on('error', (error) => this.#tell((systemCode(error) ?? 'socket_error').toLowerCase()));
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#stopLooking();
+        resolve();
+      });
+    });
+    this.#look();
+  }
+
+  send(event: object): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(event));
+  }
+
+  close(): void {
+    // `ws` waits for the other side itself, and not for ever.
+    this.#stopLooking();
+    this.#socket.close(1000);
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#looksInVain = 0;
+    if (isBinary) return this.#tell('binary_frame');
+    const frame = data as Buffer;
+    if (!isAudio(frame)) this.onFrame(frame.toString('utf8'));
+  }
+
+  #look(): void {
+    this.#stopLooking = this.#after(LOOK_MS, () => {
+      this.#looksInVain += 1;
+      if (this.#looksInVain > LOOKS_BEFORE_PING) {
+        this.#tell('half_open');
+        return this.#socket.terminate();
+      }
+      if (this.#looksInVain === LOOKS_BEFORE_PING) this.#socket.ping();
+      this.#look();
+    });
+  }
+
+  #tell(code: string): void {
+    this.#hear({ type: 'trouble', code });
+  }
+}
+
+/**
+ * Audio is never parsed. A frame that tells of usage is never taken for audio, for a page can put words of its choice into events.
+ */
+function isAudio(frame: Buffer): boolean {
+  if (frame.length <= AUDIO_BYTES) return false;
+  const ends = `${frame.toString('latin1', 0, TYPE_BYTES)} ${frame.toString('latin1', frame.length - TYPE_BYTES)}`;
+  return AUDIO_TYPE.test(ends) && !frame.includes('"usage"');
+}

@@ -1,0 +1,209 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { TokenClasses } from '../../protocol/price.ts';
+import type { CallRequest, Sideband, UpstreamEvent } from '../contract.ts';
+import { EventChannel } from './channel.ts';
+import { makeId } from './id.ts';
+import { EchoPeer } from './peer.ts';
+import { SpeechDetector, type Utterance } from './speech.ts';
+import { ConversationUsage, describeUsage } from './usage.ts';
+import type { WebRtc } from './web-rtc.ts';
+
+const TICK_MS = 50;
+/** How often somebody who speaks on is told as activity. */
+const ACTIVITY_MS = 1000;
+
+/** Milliseconds. */
+export interface EchoTimes {
+  /** How late the echo is. */
+  readonly delayMs: number;
+  /** A call that is not connected by then never will be. */
+  readonly connectMs: number;
+  /** Without a sign of life for so long the browser is gone. Chromium gives one about every 2.5 seconds. */
+  readonly lostMs: number;
+  readonly maxMs: number;
+}
+
+interface Response {
+  readonly id: string;
+  readonly utterance: Utterance;
+}
+
+/** Why a call is over. */
+type OverReason = Extract<UpstreamEvent, { readonly type: 'over' }>['reason'];
+
+export interface EchoCallDeps {
+  readonly webRtc: WebRtc;
+  readonly clock: Clock;
+  /** Forgets the call. */
+  readonly onOver: () => void;
+}
+
+/** One call with the echo agent: a peer, its channel, and the turns of the conversation, told to whoever is attached. */
+export class EchoCall {
+  readonly id = makeId('rtc_');
+  readonly #deps: EchoCallDeps;
+  readonly #times: EchoTimes;
+  readonly #peer: EchoPeer;
+  readonly #channel: EventChannel;
+  readonly #speech = new SpeechDetector();
+  readonly #usage = new ConversationUsage();
+  readonly #listeners = new Map<(event: UpstreamEvent) => void, () => void>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #bornMs: number;
+  #seenMs: number;
+  #activeMs = 0;
+  #isConnected = false;
+  #isOver = false;
+  #maxOutputTokens: number | undefined;
+  #response: Response | undefined;
+  #item = '';
+
+  constructor(deps: EchoCallDeps, times: EchoTimes, request: CallRequest) {
+    this.#deps = deps;
+    this.#times = times;
+    this.#bornMs = deps.clock.now();
+    this.#seenMs = this.#bornMs;
+    this.#maxOutputTokens = request.maxOutputTokens;
+    this.#channel = new EventChannel(describeSession(request), {
+      configured: () => this.#tell({ type: 'configChanged' }),
+      cancelled: () => this.#interrupt(),
+    });
+    this.#peer = new EchoPeer(deps.webRtc, times.delayMs, {
+      connected: () => (this.#isConnected = true),
+      alive: () => (this.#seenMs = deps.clock.now()),
+      audio: (levelDb, bytes) => this.#hear(levelDb, bytes),
+      channel: (channel) => this.#channel.open(channel),
+      gone: (why) => void this.#finish(why),
+    });
+    this.#timer = setInterval(() => this.#tick(deps.clock.now()), TICK_MS).unref();
+  }
+
+  /** @throws Error for an offer that is not understood; then the call is over */
+  async answer(offerSdp: string): Promise<string> {
+    try {
+      return await this.#peer.answer(offerSdp);
+    } catch (error) {
+      await this.hangUp();
+      throw error;
+    }
+  }
+
+  attach(hear: (event: UpstreamEvent) => void): Sideband {
+    const closed = new Promise<void>((resolve) => this.#listeners.set(hear, resolve));
+    hear({ type: 'ready' });
+    return {
+      closed,
+      limitResponses: (maxOutputTokens) => (this.#maxOutputTokens = maxOutputTokens),
+      restoreConfig: () => this.#channel.restore(),
+      quieten: () => {
+        this.#interrupt();
+        return Promise.resolve(true);
+      },
+      close: () => this.#detach(hear),
+    };
+  }
+
+  /** Not one packet of audio leaves from now on; resolves when the browser was told. */
+  hangUp(): Promise<void> {
+    return this.#finish('remote');
+  }
+
+  #detach(hear: (event: UpstreamEvent) => void): void {
+    this.#listeners.get(hear)?.();
+    this.#listeners.delete(hear);
+  }
+
+  #tell(event: UpstreamEvent): void {
+    for (const hear of this.#listeners.keys()) hear(event);
+  }
+
+  #hear(levelDb: number | undefined, bytes: number): void {
+    const nowMs = this.#deps.clock.now();
+    this.#seenMs = nowMs;
+    if (!this.#speech.hear(nowMs, levelDb, bytes)) return;
+    this.#item = makeId('item_');
+    this.#channel.tell({
+      type: 'input_audio_buffer.speech_started',
+      audio_start_ms: nowMs - this.#bornMs,
+      item_id: this.#item,
+    });
+    this.#tell({ type: 'listening' });
+  }
+
+  #tick(nowMs: number): void {
+    if (this.#speech.startMs !== undefined && nowMs - this.#activeMs >= ACTIVITY_MS) {
+      this.#activeMs = nowMs;
+      this.#tell({ type: 'activity' });
+    }
+    const ended = this.#speech.takeEnded(nowMs);
+    if (ended !== undefined) this.#respond(ended);
+    // What is said last is heard so much later.
+    const { utterance } = this.#response ?? {};
+    if (utterance !== undefined && nowMs >= utterance.endMs + this.#times.delayMs) this.#complete('completed');
+    if (!this.#isConnected && nowMs - this.#bornMs > this.#times.connectMs) void this.#finish('lost');
+    else if (nowMs - this.#seenMs > this.#times.lostMs) void this.#finish('lost');
+    else if (nowMs - this.#bornMs > this.#times.maxMs) void this.#expire();
+  }
+
+  #respond(utterance: Utterance): void {
+    this.#complete('completed');
+    this.#channel.tell({
+      type: 'input_audio_buffer.speech_stopped',
+      audio_end_ms: utterance.endMs - this.#bornMs,
+      item_id: this.#item,
+    });
+    this.#response = { id: makeId('resp_'), utterance };
+    this.#channel.tell({ type: 'response.created', response: describeResponse(this.#response.id, 'in_progress') });
+    this.#tell({ type: 'speaking' });
+    this.#tell({ type: 'activity' });
+  }
+
+  /** Ends the present response, if there is one, and says what it used. */
+  #complete(status: 'completed' | 'cancelled'): void {
+    const response = this.#response;
+    if (response === undefined) return;
+    this.#response = undefined;
+    const { startMs, endMs } = response.utterance;
+    const tokens: TokenClasses = this.#usage.add(endMs - startMs, this.#maxOutputTokens);
+    const usage = describeUsage(tokens);
+    this.#channel.tell({ type: 'response.done', response: { ...describeResponse(response.id, status), usage } });
+    this.#tell({ type: 'usage', key: response.id, model: undefined, tokens });
+  }
+
+  #interrupt(): void {
+    this.#peer.silence();
+    this.#complete('cancelled');
+  }
+
+  #expire(): Promise<void> {
+    const minutes = this.#times.maxMs / 60_000;
+    const message = `Your session hit the maximum duration of ${minutes} minutes.`;
+    this.#channel.tell({ type: 'error', error: { type: 'invalid_request_error', code: 'session_expired', message } });
+    return this.#finish('expired');
+  }
+
+  async #finish(reason: OverReason): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    this.#interrupt();
+    const closed = this.#peer.close();
+    this.#deps.onOver();
+    this.#tell({ type: 'over', reason });
+    for (const hear of this.#listeners.keys()) this.#detach(hear);
+    await closed;
+  }
+}
+
+function describeSession({ model, voice, instructions, tools }: CallRequest): Readonly<Record<string, unknown>> {
+  return {
+    model,
+    ...(instructions !== undefined && { instructions }),
+    audio: { output: { voice } },
+    tools: tools.map(({ name }) => ({ type: 'function', name })),
+  };
+}
+
+function describeResponse(id: string, status: 'in_progress' | 'completed' | 'cancelled'): object {
+  return { object: 'realtime.response', id, status, output: [] };
+}

@@ -1,0 +1,92 @@
+import type { RTCDataChannel } from 'werift';
+import { makeId } from './id.ts';
+
+export interface ChannelEvents {
+  /** The page changed the session. */
+  readonly configured: () => void;
+  /** The page wants the agent to stop. */
+  readonly cancelled: () => void;
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** The data channel of a call: tells the page the events of OpenAI's realtime API, and takes `session.update` and `response.cancel`. */
+export class EventChannel {
+  readonly #created: Settings;
+  readonly #on: ChannelEvents;
+  #session: Settings;
+  #channel: RTCDataChannel | undefined;
+  #isGreeted = false;
+
+  /** @param session what the call was created with */
+  constructor(session: Settings, on: ChannelEvents) {
+    this.#created = { type: 'realtime', object: 'realtime.session', id: makeId('sess_'), ...session };
+    this.#session = this.#created;
+    this.#on = on;
+  }
+
+  open(channel: RTCDataChannel): void {
+    this.#channel = channel;
+    channel.onMessage.subscribe((text) => this.#hear(String(text)));
+    // Here it is still `connecting`.
+    setImmediate(() => this.#greet());
+  }
+
+  /** The first event of all, also where the page's own comes first. */
+  #greet(): void {
+    if (this.#isGreeted) return;
+    this.#isGreeted = true;
+    this.tell({ type: 'session.created', session: this.#session });
+  }
+
+  /** Tells the page, if it has a channel. */
+  tell(event: { readonly type: string; readonly [field: string]: unknown }): void {
+    if (this.#channel?.readyState !== 'open') return;
+    this.#channel.send(JSON.stringify({ event_id: makeId('event_'), ...event }));
+  }
+
+  /** Puts the session back to what it was created with. */
+  restore(): void {
+    this.#update({});
+  }
+
+  #update(changes: object): void {
+    this.#session = { ...this.#created, ...changes };
+    this.tell({ type: 'session.updated', session: this.#session });
+  }
+
+  #hear(text: string): void {
+    this.#greet();
+    const event = parse(text);
+    if (event?.type === 'session.update') {
+      this.#update(event.session ?? {});
+      this.#on.configured();
+    } else if (event?.type === 'response.cancel') this.#on.cancelled();
+    else this.#refuse(event);
+  }
+
+  #refuse(event: ClientEvent | undefined): void {
+    const error = {
+      type: 'invalid_request_error',
+      code: event === undefined ? 'invalid_json' : 'unknown_event',
+      message: 'The echo agent knows session.update and response.cancel.',
+      event_id: event?.event_id ?? null,
+    };
+    this.tell({ type: 'error', error });
+  }
+}
+
+interface ClientEvent {
+  readonly type?: unknown;
+  readonly event_id?: unknown;
+  readonly session?: object;
+}
+
+function parse(text: string): ClientEvent | undefined {
+  try {
+    const event: unknown = JSON.parse(text);
+    return typeof event === 'object' && event !== null ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import type { TokenClasses } from '../../protocol/price.ts';
+
+/** Tokens of the instructions, which every response reads again. */
+const TEXT = 40;
+const IN_PER_SEC = 10;
+const OUT_PER_SEC = 20;
+
+/** What the responses of one call use: as with a model, each reads all that was said before again, from the cache. */
+export class ConversationUsage {
+  #heard = 0;
+
+  /** @returns the tokens of one response that says for `ms` what it has heard for `ms` */
+  add(ms: number, maxOutputTokens: number | undefined): TokenClasses {
+    const audioIn = Math.ceil((ms / 1000) * IN_PER_SEC);
+    const audioOut = Math.min(Math.ceil((ms / 1000) * OUT_PER_SEC), maxOutputTokens ?? Infinity);
+    const audioCached = this.#heard;
+    const isFirst = audioCached === 0;
+    this.#heard += audioIn + audioOut;
+    return {
+      textIn: isFirst ? TEXT : 0,
+      textCached: isFirst ? 0 : TEXT,
+      textOut: 0,
+      audioIn,
+      audioCached,
+      audioOut,
+      imageIn: 0,
+      imageCached: 0,
+    };
+  }
+}
+
+/** The usage of a `response.done` event, where cached tokens are a part of the input. */
+export function describeUsage(tokens: TokenClasses): object {
+  const text = tokens.textIn + tokens.textCached;
+  const audio = tokens.audioIn + tokens.audioCached;
+  const output = tokens.textOut + tokens.audioOut;
+  return {
+    total_tokens: text + audio + output,
+    input_tokens: text + audio,
+    output_tokens: output,
+    input_token_details: {
+      text_tokens: text,
+      audio_tokens: audio,
+      image_tokens: 0,
+      cached_tokens: tokens.textCached + tokens.audioCached,
+      cached_tokens_details: { text_tokens: tokens.textCached, audio_tokens: tokens.audioCached, image_tokens: 0 },
+    },
+    output_token_details: { text_tokens: tokens.textOut, audio_tokens: tokens.audioOut },
+  };
+}

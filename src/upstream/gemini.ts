@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import { parseJson } from '../kernel/post-json.ts';
+import { capDuration } from './cap-duration.ts';
+import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
+import { malformed, openAccount, request, type Account } from './openai-http.ts';
+import { makeUpstreamSessionId } from './session-id.ts';
+
+export interface GeminiOptions {
+  /** GEMINI_API_KEY. */
+  readonly geminiApiKey: string | undefined;
+  /** Default `https://generativelanguage.googleapis.com/v1alpha`. An address without a path gets `/v1alpha`. */
+  readonly baseUrl?: string | undefined;
+  /** Milliseconds for one exchange, the reply's body included. */
+  readonly timeoutMs: number;
+  /** Seconds in which a call must be opened. */
+  readonly clientSecretTtlSec: number;
+  readonly clock?: Clock | undefined;
+}
+
+/** What the page cannot set, be it given or not; the rest (transcripts, resumption) is the page's own. */
+const LOCKED_FIELDS = 'model,generation_config,system_instruction,tools';
+
+const mintReply = z.object({ name: z.string().regex(/^auth_tokens\/[\w.-]{1,512}$/) });
+
+/**
+ * Google's Gemini Live API: the browser opens its call with a token that serves once, fixes what the session is, and bounds it. From
+ * the token's end on, the provider takes no message of the call. Nobody else can end or hear it.
+ */
+export class GeminiProvider implements UpstreamProvider {
+  readonly name = 'gemini';
+  readonly capabilities = {
+    call: 'token',
+    hangUp: 'none',
+    lockConfig: true,
+    // Less than 20 hours.
+    capDuration: { minSec: 1, maxSec: 71_999 },
+    meter: 'none',
+    providerMaxSec: null,
+  } as const;
+  readonly simulated = false;
+  readonly callOrigins = ['wss://generativelanguage.googleapis.com'];
+  readonly #account: Account;
+  readonly #ttlSec: number;
+  readonly #clock: Clock;
+
+  /** @throws Error without a key, and for one that could not be sent as a header */
+  constructor({ geminiApiKey, baseUrl, timeoutMs, clientSecretTtlSec, clock = systemClock }: GeminiOptions) {
+    this.#account = openAccount({
+      title: 'Gemini',
+      baseUrl: baseUrl ?? 'https://generativelanguage.googleapis.com',
+      socketUrl: undefined,
+      path: '/v1alpha',
+      keyHeader: ['x-goog-api-key', ''],
+      key: geminiApiKey,
+      timeoutMs,
+    });
+    this.#ttlSec = clientSecretTtlSec;
+    this.#clock = clock;
+  }
+
+  async mint(asked: MintRequest): Promise<Minted> {
+    const now = this.#clock.now();
+    const capSec = capDuration(this.capabilities.capDuration, asked);
+    const openMs = now + Math.min(this.#ttlSec, capSec) * 1000;
+    const reply = await request(this.#account, {
+      path: '/auth_tokens',
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        uses: 1,
+        expireTime: new Date(now + capSec * 1000).toISOString(),
+        newSessionExpireTime: new Date(openMs).toISOString(),
+        bidiGenerateContentSetup: describeSetup(asked),
+        fieldMask: LOCKED_FIELDS,
+      }),
+      signal: asked.signal,
+      wanted: 'client secret',
+    });
+    const { data } = mintReply.safeParse(parseJson(reply.text));
+    if (data === undefined) throw malformed(this.#account, 'client secret', reply, 'name');
+    return { sessionId: makeUpstreamSessionId(), value: data.name, expiresAtSec: Math.floor(openMs / 1000) };
+  }
+}
+
+/** A session as the Live API is told of it; tools bring only what the model needs (a tool's further fields may be secret). */
+function describeSetup({ model, voice, instructions, tools }: MintRequest): object {
+  const functionDeclarations = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parametersJsonSchema: parameters,
+  }));
+  return {
+    model: model.includes('/') ? model : `models/${model}`,
+    generationConfig: {
+      responseModalities: ['AUDIO'],
+      speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } },
+    },
+    ...(instructions ? { systemInstruction: { parts: [{ text: instructions }] } } : {}),
+    ...(tools.length > 0 ? { tools: [{ functionDeclarations }] } : {}),
+  };
+}

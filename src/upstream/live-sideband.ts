@@ -1,0 +1,55 @@
+import { asEvent, readError, readFrame } from './call-frame.ts';
+import type { CallSocket } from './call-socket.ts';
+import type { Sideband, UpstreamEvent } from './contract.ts';
+import { eventsOf } from './live-events.ts';
+
+/** A connection to a session of OpenAI's live API, whose configuration cannot change and whose responses have no bound of ours. */
+export class LiveSideband implements Sideband {
+  readonly closed: Promise<void>;
+  readonly #socket: CallSocket;
+  readonly #hear: (event: UpstreamEvent) => void;
+  /** The dearest total so far: totals are cumulative, and a lower one is an old one. */
+  #totalMs = -1;
+  #isOver = false;
+
+  constructor(socket: CallSocket, hear: (event: UpstreamEvent) => void) {
+    this.#socket = socket;
+    this.#hear = hear;
+    this.closed = socket.closed;
+    socket.onFrame = (text) => this.#receive(text);
+  }
+
+  /** Asks the provider to close the session, which it confirms by an event. */
+  endSession(): void {
+    this.#socket.send({ type: 'session.close' });
+  }
+
+  limitResponses(): void {}
+
+  restoreConfig(): void {}
+
+  quieten(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #receive(text: string): void {
+    const frame = readFrame(text);
+    if (frame === undefined) return this.#tell({ type: 'trouble', code: 'garbage_frame' });
+    if (frame.type === 'error') return this.#tell(asEvent(readError(frame).code));
+    for (const event of eventsOf(frame)) this.#tell(event);
+  }
+
+  #tell(event: UpstreamEvent): void {
+    if (this.#isOver) return;
+    if (event.type === 'usageTotal') {
+      if (event.ms <= this.#totalMs) return;
+      this.#totalMs = event.ms;
+    }
+    if (event.type === 'over') this.#isOver = true;
+    this.#hear(event);
+  }
+}

@@ -1,0 +1,175 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import { get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
+import { parseJson } from '../kernel/post-json.ts';
+import { UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
+
+/** A provider's API over HTTP, and as whom we use it. */
+export interface Account {
+  /** The provider as our words call it. */
+  readonly title: string;
+  /** With the path that all requests begin with, such as `/v1`. */
+  readonly baseUrl: URL;
+  /** The same for WebSockets. */
+  readonly socketUrl: URL;
+  /** Headers that prove who we are. */
+  readonly credentials: Readonly<Record<string, string>>;
+  /** Milliseconds for one exchange, the reply's body included. */
+  readonly timeoutMs: number;
+}
+
+export interface AccountOptions {
+  readonly title: string;
+  readonly baseUrl: string;
+  /** Undefined: the base address with the scheme of WebSockets. */
+  readonly socketUrl: string | undefined;
+  /** What addresses without a path get. */
+  readonly path: string;
+  /** The header that carries the key, and what stands before the key in it. */
+  readonly keyHeader: readonly [name: string, prefix: string];
+  readonly key: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** @throws Error without a key, and for one that could not be sent as a header */
+export function openAccount(options: AccountOptions): Account {
+  const { title, timeoutMs, key = '', path } = options;
+  // The HTTP client's own error about a bad header value would show the key.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('the provider key must be printable ASCII without spaces');
+  const baseUrl = withPath(options.baseUrl, path);
+  const socketUrl = withPath(options.socketUrl ?? baseUrl.href.replace(/^http/, 'ws'), path);
+  const [name, prefix] = options.keyHeader;
+  return { title, timeoutMs, baseUrl, socketUrl, credentials: { [name]: prefix + key } };
+}
+
+function withPath(address: string, path: string): URL {
+  const url = new URL(address);
+  url.pathname = url.pathname.replace(/\/+$/, '') || path;
+  return url;
+}
+
+/** @param path begins with a slash; it may hold a query */
+export function under(base: URL, path: string): URL {
+  const url = new URL(base);
+  const [pathname = '', query = ''] = path.split('?');
+  url.pathname += pathname;
+  url.search = query;
+  return url;
+}
+
+/** A reply repeats the whole session (instructions, tools): some tens of kilobytes at most. */
+const MAX_REPLY_BYTES = 256 * 1024;
+
+/** Machine-readable words only: the message of a 401 quotes the key. */
+export const word = z
+  .string()
+  .regex(/^[\w.-]{1,64}$/)
+  .optional()
+  .catch(undefined);
+/** As OpenAI tells errors, and as Google does: a `status` in words, and a reason among the details. */
+const errorReply = z.object({
+  error: z
+    .object({
+      type: word,
+      code: word,
+      status: word,
+      details: z
+        .array(z.object({ reason: word }))
+        .optional()
+        .catch(undefined),
+    })
+    .transform(({ type, code, status, details }) => ({
+      type: type ?? status,
+      code: code ?? details?.find(({ reason }) => reason !== undefined)?.reason,
+    })),
+});
+
+export interface Request {
+  /** POST where it is not said. */
+  readonly method?: 'GET';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** What is asked for, in our words: `client secret`. */
+  readonly wanted: string;
+}
+
+/** One request to the provider, never repeated; a reply other than success is a fault. @throws UpstreamFault */
+export async function request(account: Account, asked: Request): Promise<PostReply> {
+  const { method, path, headers, body, signal, wanted } = asked;
+  const { title, baseUrl, credentials, timeoutMs } = account;
+  try {
+    const send = method === 'GET' ? get : post;
+    const reply = await send({
+      url: under(baseUrl, path),
+      headers: { ...credentials, ...headers },
+      body,
+      timeoutMs,
+      maxReplyBytes: MAX_REPLY_BYTES,
+      signal,
+    });
+    if (reply.status < 200 || reply.status > 299) throw refusal(title, reply.status, reply.text, requestIdOf(reply));
+    return reply;
+  } catch (error) {
+    throw error instanceof PostFailure ? failure(title, wanted, error) : error;
+  }
+}
+
+const failures = {
+  timeout: ['timeout', 'did not answer in time'],
+  unreachable: ['unreachable', 'could not be reached'],
+  too_large: ['malformed', 'answered far more than a'],
+} as const satisfies Record<PostFailureKind, readonly [UpstreamFaultKind, string]>;
+
+function failure(title: string, wanted: string, { kind, detail }: PostFailure): UpstreamFault {
+  const [faultKind, words] = failures[kind];
+  const what = kind === 'too_large' ? `${title} ${words} ${wanted}` : `${title} ${words}`;
+  return new UpstreamFault(faultKind, what, { detail });
+}
+
+function requestIdOf({ headers }: PostReply): string | undefined {
+  return word.parse(headers.get('x-request-id') ?? undefined);
+}
+
+/** A reply other than success, as a fault that repeats none of its sentences. */
+function refusal(title: string, status: number, text: string, requestId?: string): UpstreamFault {
+  const { data } = errorReply.safeParse(parseJson(text));
+  return new UpstreamFault('refused', `${title} refused the request`, { status, ...data?.error, requestId });
+}
+
+/** A success that is not what was asked for. */
+export function malformed(
+  { title }: Account,
+  wanted: string,
+  reply: PostReply,
+  detail: UpstreamFaultFacts['detail'],
+): UpstreamFault {
+  const { status } = reply;
+  return new UpstreamFault('malformed', `${title} answered no ${wanted}`, {
+    status,
+    requestId: requestIdOf(reply),
+    detail,
+  });
+}
+
+/** Whether a refusal says that the provider knows no such call (any more). */
+export function isUnknownCall(fault: unknown): boolean {
+  if (!(fault instanceof UpstreamFault) || fault.kind !== 'refused') return false;
+  const { status, code } = fault.facts;
+  return status === 404 || status === 410 || (status === 400 && code === 'call_id_not_found');
+}
+
+/** Reads the body of a refused upgrade. */
+export async function refusedUpgrade(title: string, response: IncomingMessage): Promise<UpstreamFault> {
+  let text = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) {
+      text += String(chunk);
+      if (text.length > 4096) break;
+    }
+  } catch {
+    // The status tells enough.
+  }
+  return refusal(title, response.statusCode ?? 0, text);
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { deadline } from '../kernel/deadline.ts';
+import { parseJson } from '../kernel/post-json.ts';
+import { openCallSocket } from './call-socket.ts';
+import { CallOver, UpstreamFault } from './contract.ts';
+import type { BrokeredProvider, CallRequest, CreatedCall, Minted, Sideband, UpstreamEvent } from './contract.ts';
+import { LiveSideband } from './live-sideband.ts';
+import { malformed, request, type Account } from './openai-http.ts';
+import { openAiAccount, type OpenAiOptions } from './openai.ts';
+import type { CallSetup } from './realtime-session.ts';
+
+export interface OpenAiLiveOptions extends Omit<OpenAiOptions, 'clientSecretTtlSec'> {
+  /** LIVE_SIDEBAND. */
+  readonly liveSideband: 'close-only' | 'hold';
+}
+
+/** How long the provider may take to close a session and tell its final seconds. */
+const CLOSE_MS = 10_000;
+
+/** What the page may ask for, and what it hears: it can change nothing of the session. */
+const clientEvents = ['session.input_audio.mute', 'session.input_audio.unmute', 'session.close'];
+const serverEvents = [
+  'session.started',
+  'session.closed',
+  'session.usage.updated',
+  'session.input_transcript.delta',
+  'session.output_transcript.delta',
+  'session.input_audio.muted',
+  'session.input_audio.unmuted',
+  'error',
+];
+
+const created = z.object({
+  session: z.object({ id: z.string().regex(/^[\w-]{1,256}$/) }),
+  transport: z.object({ sdp: z.string().min(1) }),
+});
+
+/**
+ * OpenAI's live API, which bills connected time and has no client secrets. A connection to a session carries its audio in both
+ * directions, so that by default one is only opened to close the session, and its time is taken by our clock.
+ */
+export class OpenAiLiveProvider implements BrokeredProvider {
+  readonly name = 'openai-live';
+  readonly capabilities;
+  readonly simulated = false;
+  readonly callOrigins = [];
+  readonly #account: Account;
+  readonly #after: typeof deadline;
+
+  /** @throws Error without a key, and for one that could not be sent as a header */
+  constructor(options: OpenAiLiveOptions) {
+    this.#account = openAiAccount(options);
+    this.#after = options.after ?? deadline;
+    this.capabilities = {
+      call: 'brokered',
+      hangUp: 'socket',
+      lockConfig: true,
+      capDuration: null,
+      meter: options.liveSideband === 'hold' ? 'events' : 'clock',
+      providerMaxSec: null,
+    } as const;
+  }
+
+  mint(): Promise<Minted> {
+    return Promise.reject(new UpstreamFault('refused', 'OpenAI has no client secrets for its live API'));
+  }
+
+  async createCall(asked: CallRequest): Promise<CreatedCall> {
+    const { model, voice, instructions, offerSdp } = asked;
+    const reply = await request(this.#account, {
+      path: '/live/sessions',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'openai-safety-identifier': asked.subjectHash,
+      },
+      body: JSON.stringify({
+        session: {
+          model,
+          ...(instructions ? { instructions } : {}),
+          audio: { output: { voice } },
+          client: {
+            data_channel: {
+              allowed_client_events: clientEvents,
+              allowed_server_events: serverEvents.map((type) => ({ type })),
+            },
+          },
+          store: false,
+        },
+        transport: { type: 'webrtc', sdp: offerSdp },
+      }),
+      signal: asked.signal,
+      wanted: 'call',
+    });
+    const { data, error } = created.safeParse(parseJson(reply.text));
+    if (data === undefined) {
+      const detail = error.issues.map(({ path }) => path.join('.') || 'body').join(' ');
+      throw malformed(this.#account, 'call', reply, detail);
+    }
+    return { providerCallId: data.session.id, answerSdp: data.transport.sdp };
+  }
+
+  async hangUp(
+    providerCallId: string,
+    signal: AbortSignal,
+    hear: (event: UpstreamEvent) => void = () => undefined,
+  ): Promise<'asked' | 'already_over'> {
+    try {
+      await this.#close(providerCallId, signal, hear);
+      return 'asked';
+    } catch (error) {
+      if (error instanceof CallOver) return 'already_over';
+      throw error;
+    }
+  }
+
+  async attach(
+    providerCallId: string,
+    _setup: CallSetup,
+    hear: (event: UpstreamEvent) => void,
+    signal: AbortSignal,
+  ): Promise<Sideband> {
+    const sideband = await this.#open(providerCallId, signal, hear);
+    hear({ type: 'ready' });
+    return sideband;
+  }
+
+  async #open(id: string, signal: AbortSignal, hear: (event: UpstreamEvent) => void): Promise<LiveSideband> {
+    const path = `/live/sessions/${encodeURIComponent(id)}/attach`;
+    return new LiveSideband(await openCallSocket(this.#account, path, { after: this.#after, signal, hear }), hear);
+  }
+
+  /** Closes a session; resolves when the provider has said so, with the final seconds. */
+  async #close(id: string, signal: AbortSignal, hear: (event: UpstreamEvent) => void): Promise<void> {
+    const { title } = this.#account;
+    let isConfirmed = false;
+    let confirm = (): void => undefined;
+    const sideband = await this.#open(id, signal, (event) => {
+      if (event.type === 'over') {
+        isConfirmed = true;
+        confirm();
+      } else hear(event);
+    });
+    let stop = (): void => undefined;
+    const isLate = await new Promise<boolean>((resolve) => {
+      const giveUp = (): void => resolve(true);
+      const callOff = this.#after(CLOSE_MS, giveUp);
+      signal.addEventListener('abort', giveUp);
+      stop = () => {
+        callOff();
+        signal.removeEventListener('abort', giveUp);
+      };
+      confirm = () => resolve(false);
+      void sideband.closed.then(confirm);
+      sideband.endSession();
+    });
+    stop();
+    sideband.close();
+    if (isConfirmed) return;
+    throw isLate
+      ? new UpstreamFault('timeout', `${title} did not close the call in time`)
+      : new UpstreamFault('unreachable', `${title} closed the connection`);
+  }
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { deadline } from '../kernel/deadline.ts';
+import { multipart } from '../kernel/multipart.ts';
+import { parseJson } from '../kernel/post-json.ts';
+import type { PostReply } from '../kernel/post.ts';
+import { openCallSocket } from './call-socket.ts';
+import type { TokenClasses } from '../protocol/price.ts';
+import type {
+  BrokeredProvider,
+  CallRequest,
+  CreatedCall,
+  Minted,
+  MintRequest,
+  Sideband,
+  UpstreamEvent,
+} from './contract.ts';
+import { isUnknownCall, malformed, request, under, type Account } from './openai-http.ts';
+import { readTokens } from './realtime-usage.ts';
+import { describeCall, describeSession, type CallSetup } from './realtime-session.ts';
+import { attachToRealtime } from './realtime-sideband.ts';
+import { makeUpstreamSessionId } from './session-id.ts';
+
+export interface RealtimeOptions {
+  readonly name: string;
+  readonly account: Account;
+  /** Where pages open their calls themselves. */
+  readonly callUrl: string;
+  /** Seconds that a client secret lives, 10..7200. */
+  readonly clientSecretTtlSec: number;
+  /** The query of the request that creates a call. */
+  readonly createQuery: (request: CallRequest) => string;
+  /** How deadlines are kept; tests turn time by hand. */
+  readonly after?: typeof deadline | undefined;
+}
+
+const mintReply = z.object({
+  value: z.string().min(1),
+  expires_at: z.int().positive(),
+  // The id is a nicety of the reply; without a usable one we make our own.
+  session: z
+    .object({ id: z.string().regex(/^sess_[\w-]{1,200}$/) })
+    .optional()
+    .catch(undefined),
+});
+
+const callId = /^rtc_[\w-]{1,200}$/;
+
+/**
+ * A provider that speaks OpenAI's realtime API: it mints client secrets, and creates, hears and ends calls. The calls that it creates
+ * belong to our key, so that only whoever has the key hears and ends them.
+ */
+export class RealtimeProvider implements BrokeredProvider {
+  readonly name: string;
+  readonly capabilities = {
+    call: 'brokered',
+    hangUp: 'http',
+    lockConfig: false,
+    capDuration: null,
+    meter: 'events',
+    providerMaxSec: 3600,
+  } as const;
+  readonly simulated = false;
+  readonly callUrl: string;
+  readonly callOrigins: readonly string[];
+  readonly #account: Account;
+  readonly #options: RealtimeOptions;
+  readonly #after: typeof deadline;
+
+  constructor(options: RealtimeOptions) {
+    this.name = options.name;
+    this.callUrl = options.callUrl;
+    this.callOrigins = [new URL(options.callUrl).origin];
+    this.#account = options.account;
+    this.#options = options;
+    this.#after = options.after ?? deadline;
+  }
+
+  async mint(asked: MintRequest): Promise<Minted> {
+    const seconds = this.#options.clientSecretTtlSec;
+    const reply = await request(this.#account, {
+      path: '/realtime/client_secrets',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'openai-safety-identifier': asked.subjectHash,
+      },
+      body: JSON.stringify({
+        expires_after: { anchor: 'created_at', seconds },
+        session: describeSession(asked),
+      }),
+      signal: asked.signal,
+      wanted: 'client secret',
+    });
+    const { data, error } = mintReply.safeParse(parseJson(reply.text));
+    if (data === undefined) {
+      const detail = error.issues.map(({ path }) => path.join('.') || 'body').join(' ');
+      throw malformed(this.#account, 'client secret', reply, detail);
+    }
+    return {
+      sessionId: data.session?.id ?? makeUpstreamSessionId(),
+      value: data.value,
+      expiresAtSec: data.expires_at,
+    };
+  }
+
+  async createCall(asked: CallRequest): Promise<CreatedCall> {
+    const form = multipart([
+      { name: 'sdp', type: 'application/sdp', text: asked.offerSdp },
+      { name: 'session', type: 'application/json', text: JSON.stringify(describeCall(asked)) },
+    ]);
+    const path = `/realtime/calls${this.#options.createQuery(asked)}`;
+    const reply = await request(this.#account, {
+      path,
+      headers: { 'content-type': form.type, 'openai-safety-identifier': asked.subjectHash },
+      body: form.body,
+      signal: asked.signal,
+      wanted: 'call',
+    });
+    const providerCallId = readLocation(reply, under(this.#account.baseUrl, '/realtime/calls'));
+    if (providerCallId === undefined) throw malformed(this.#account, 'call', reply, 'location');
+    return { providerCallId, answerSdp: reply.text };
+  }
+
+  async hangUp(providerCallId: string, signal: AbortSignal): Promise<'asked' | 'already_over'> {
+    try {
+      await request(this.#account, {
+        path: `/realtime/calls/${encodeURIComponent(providerCallId)}/hangup`,
+        signal,
+        wanted: 'hang-up',
+      });
+      return 'asked';
+    } catch (error) {
+      if (isUnknownCall(error)) return 'already_over';
+      throw error;
+    }
+  }
+
+  readUsage(usage: unknown): TokenClasses | undefined {
+    return readTokens(usage);
+  }
+
+  async attach(
+    providerCallId: string,
+    setup: CallSetup,
+    hear: (event: UpstreamEvent) => void,
+    signal: AbortSignal,
+  ): Promise<Sideband> {
+    const path = `/realtime?call_id=${encodeURIComponent(providerCallId)}`;
+    const after = this.#after;
+    const socket = await openCallSocket(this.#account, path, { after, signal, hear });
+    const { timeoutMs } = this.#account;
+    return attachToRealtime(socket, { setup, hear, signal, after, timeoutMs, title: this.#account.title });
+  }
+}
+
+/**
+ * The id of a created call: the last part of its address, or the `call_id` there. Of an address elsewhere nothing is believed; what
+ * stands before the path of the calls is the gateway's business.
+ */
+function readLocation({ headers }: PostReply, calls: URL): string | undefined {
+  const location = headers.get('location');
+  if (location === null || !URL.canParse(location, calls.href)) return undefined;
+  const { origin, pathname, searchParams } = new URL(location, calls);
+  const [, part] = /\/realtime\/calls(?:\/([^/]+))?$/.exec(pathname) ?? [];
+  const id = part ?? searchParams.get('call_id') ?? '';
+  return origin === calls.origin && callId.test(id) ? id : undefined;
+}

@@ -1,0 +1,57 @@
+import type { CallRequest, MintRequest } from './contract.ts';
+
+/**
+ * Tokens of conversation that a response may have before it, so that none costs a whole context: about 13 minutes of talk, and the most
+ * that the smallest context window leaves beside 4,096 tokens of output. What is older is left out, a fifth at once: each time the cache
+ * of the provider is lost.
+ */
+const MAX_CONTEXT_TOKENS = 12_000;
+const KEPT_SHARE = 0.8;
+
+type Setup = Pick<MintRequest, 'model' | 'voice' | 'instructions' | 'tools'>;
+/** What a call was created with. */
+export type CallSetup = Setup & Pick<CallRequest, 'maxOutputTokens'>;
+
+/** A session as OpenAI's realtime API is told of it. */
+export function describeSession({ model, voice, instructions, tools }: Setup): object {
+  return {
+    type: 'realtime',
+    model,
+    ...(instructions ? { instructions } : {}),
+    audio: { output: { voice } },
+    ...(tools.length > 0 ? { tools: tools.map(asFunctionTool) } : {}),
+  };
+}
+
+export function describeCall(setup: CallSetup): object {
+  return { ...describeSession(setup), ...describeLimit(setup.maxOutputTokens), truncation };
+}
+
+const truncation = {
+  type: 'retention_ratio',
+  retention_ratio: KEPT_SHARE,
+  token_limits: { post_instructions: MAX_CONTEXT_TOKENS },
+};
+
+/** The part of a session that bounds its responses. */
+export function describeLimit(maxOutputTokens: number | undefined): object {
+  return maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens };
+}
+
+/** Everything that a page could have changed of what a call was created with. Model and voice cannot be changed. */
+export function describeRestoration({ instructions, tools, maxOutputTokens }: CallSetup): object {
+  return {
+    type: 'realtime',
+    output_modalities: ['audio'],
+    instructions: instructions ?? '',
+    tools: tools.map(asFunctionTool),
+    tool_choice: 'auto',
+    max_output_tokens: maxOutputTokens ?? 'inf',
+    truncation,
+  };
+}
+
+/** Only what the model needs: a tool's further fields (addresses, headers) are for whoever runs it, and may be secret. */
+function asFunctionTool({ name, description, parameters }: Setup['tools'][number]): object {
+  return { type: 'function', name, description, parameters: parameters ?? { type: 'object' } };
+}

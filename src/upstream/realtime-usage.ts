@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { TokenClasses } from '../protocol/price.ts';
+
+/** More tokens than one response can have: such a number is a fault of whoever sent it. */
+const MAX_TOKENS = 100_000_000;
+const count = z.int().min(0).max(MAX_TOKENS).nullish();
+
+const inputDetails = z.object({
+  text_tokens: count,
+  audio_tokens: count,
+  image_tokens: count,
+  cached_tokens: count,
+  cached_tokens_details: z.object({ text_tokens: count, audio_tokens: count, image_tokens: count }).nullish(),
+});
+const tokenUsage = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  input_token_details: inputDetails.nullish(),
+  output_token_details: z.object({ text_tokens: count, audio_tokens: count }).nullish(),
+});
+type TokenUsage = z.infer<typeof tokenUsage>;
+
+/**
+ * The tokens of a response, or of a transcription, by the classes that are billed. Cached tokens are a part of the input; those without a
+ * modality are taken from text first, and other tokens without one belong to the dearest class of their direction.
+ * @param unnamedOutput the class of output without a modality
+ * @returns undefined for usage that cannot be: it is dropped whole
+ */
+export function readTokens(
+  usage: unknown,
+  unnamedOutput: 'audioOut' | 'textOut' = 'audioOut',
+): TokenClasses | undefined {
+  const { data } = tokenUsage.safeParse(usage);
+  if (data === undefined) return undefined;
+  const input = readInput(data);
+  const output = readOutput(data, unnamedOutput);
+  return input === undefined || output === undefined ? undefined : { ...input, ...output };
+}
+
+type InputClasses = Omit<TokenClasses, 'textOut' | 'audioOut'>;
+
+function readInput({ input_tokens, input_token_details }: TokenUsage): InputClasses | undefined {
+  const details = input_token_details ?? {};
+  const cached = details.cached_tokens_details ?? {};
+  const textCached = cached.text_tokens ?? 0;
+  const audioCached = cached.audio_tokens ?? 0;
+  const imageCached = cached.image_tokens ?? 0;
+  // A class that is not told holds at least what is cached of it.
+  const text = details.text_tokens ?? textCached;
+  const audio = details.audio_tokens ?? audioCached;
+  const image = details.image_tokens ?? imageCached;
+  const unnamed = missing(input_tokens, text + audio + image);
+  const unnamedCached = missing(details.cached_tokens, textCached + audioCached + imageCached);
+  if (input_tokens == null && input_token_details == null) return undefined;
+  if (unnamed === undefined || unnamedCached === undefined) return undefined;
+  return withoutCached(
+    { textIn: text - textCached, imageIn: image - imageCached, audioIn: audio + unnamed - audioCached },
+    { textCached, imageCached, audioCached },
+    unnamedCached,
+  );
+}
+
+/** How many tokens of a total have no modality; undefined where the parts are more than the total. */
+function missing(total: number | null | undefined, named: number): number | undefined {
+  const rest = (total ?? named) - named;
+  return rest < 0 ? undefined : rest;
+}
+
+/** Moves cached tokens without a modality: from text, then images, then audio, in the order of what the cache saves. */
+function withoutCached(
+  fresh: Pick<TokenClasses, 'textIn' | 'imageIn' | 'audioIn'>,
+  cached: Pick<TokenClasses, 'textCached' | 'imageCached' | 'audioCached'>,
+  unnamed: number,
+): InputClasses | undefined {
+  if (Math.min(...Object.values(fresh)) < 0) return undefined;
+  const fromText = Math.min(unnamed, fresh.textIn);
+  const fromImages = Math.min(unnamed - fromText, fresh.imageIn);
+  const fromAudio = unnamed - fromText - fromImages;
+  if (fromAudio > fresh.audioIn) return undefined;
+  return {
+    textIn: fresh.textIn - fromText,
+    imageIn: fresh.imageIn - fromImages,
+    audioIn: fresh.audioIn - fromAudio,
+    textCached: cached.textCached + fromText,
+    imageCached: cached.imageCached + fromImages,
+    audioCached: cached.audioCached + fromAudio,
+  };
+}
+
+function readOutput(
+  { output_tokens, output_token_details }: TokenUsage,
+  unnamedOutput: 'audioOut' | 'textOut',
+): Pick<TokenClasses, 'textOut' | 'audioOut'> | undefined {
+  const text = output_token_details?.text_tokens ?? 0;
+  const audio = output_token_details?.audio_tokens ?? 0;
+  const unnamed = missing(output_tokens, text + audio);
+  if (unnamed === undefined || (output_tokens == null && output_token_details == null)) return undefined;
+  const classes = { textOut: text, audioOut: audio };
+  return { ...classes, [unnamedOutput]: classes[unnamedOutput] + unnamed };
+}
+
+const durationUsage = z.object({ type: z.literal('duration'), seconds: z.number().min(0).max(86_400) });
+
+/** Milliseconds of usage that is billed by time; undefined for other usage, and for time that cannot be. */
+export function readDuration(usage: unknown): number | undefined {
+  const { data } = durationUsage.safeParse(usage);
+  return data === undefined ? undefined : Math.ceil(data.seconds * 1000);
+}

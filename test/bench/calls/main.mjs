@@ -1,0 +1,172 @@
+// Goals of held calls: what one costs the server, how soon one over its ceiling is hung up, how soon a dead node's are heard again.
+import { parseArgs } from 'node:util';
+import { canPin, median } from '../http/measure.mjs';
+import { KEYS, offerSdp, ORIGIN, startNode, startStandIn, startStores, THRIFTY_TOKENS } from './parts.mjs';
+
+const usage = `Options:
+  --calls <n>     held calls (1000)
+  --over <n>      of which so many use more than they may (100)
+  --every <s>     seconds between two responses of one call (10)
+  --seconds <n>   measured seconds of each phase (30)
+  --embedded      one node with embedded stores; nobody takes its calls over`;
+
+/** Calls whose memory is not counted: what the first ones load is no part of a call. */
+const FIRST = 50;
+/** Calls are opened so many at once. */
+const AT_ONCE = 16;
+const OPENED_MS = 12_000;
+const TAKEN_WITHIN_MS = 60_000;
+
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs the phases and prints the table. Sets a failing exit code when a call is not held, not hung up or not taken over. */
+export async function run(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      calls: { type: 'string', default: '1000' },
+      over: { type: 'string', default: '100' },
+      every: { type: 'string', default: '10' },
+      seconds: { type: 'string', default: '30' },
+      embedded: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    return;
+  }
+  const started = [];
+  const start = async (part) => {
+    const begun = await part;
+    started.unshift(begun);
+    return begun;
+  };
+  try {
+    const [calls, over, seconds] = [values.calls, values.over, values.seconds].map(Number);
+    const stores = await start(startStores(values.embedded));
+    const provider = await start(startStandIn());
+    const environment = { ...stores.environment, ...provider.environment };
+    const node = await start(startNode(environment));
+    const rows = await measureHeld(node, provider, { calls, over, seconds, everyMs: Number(values.every) * 1000 });
+    rows.push(await measureHangUps(provider, over));
+    if (!values.embedded) rows.push(...(await measureTakeOver(node, provider, () => start(startNode(environment)))));
+    print(rows, calls, values);
+    if (rows.some(({ value }) => !Number.isFinite(Number(value)))) process.exitCode = 1;
+  } finally {
+    for (const part of started) await part.stop();
+  }
+}
+
+async function measureHeld(node, provider, { calls, over, seconds, everyMs }) {
+  const offer = (await offerSdp())();
+  const none = await busy(node, seconds / 2);
+  // The last calls are those that will use too much, each of its own subject.
+  const sessions = await inTurns(calls, (n) =>
+    createSession(node, n < calls - over ? KEYS.site : KEYS.thrifty, `user${n}@mail.example`),
+  );
+  await inTurns(FIRST, (n) => openCall(node, sessions[n], offer));
+  const before = await node.memory();
+  const startedAt = performance.now();
+  await inTurns(calls - over - FIRST, (n) => openCall(node, sessions[FIRST + n], offer));
+  await inTurns(over, (n) => openCall(node, sessions[calls - over + n], offer));
+  const openMs = (performance.now() - startedAt) / (calls - FIRST);
+  // What opening a call needs is let go when its deadlines are over.
+  await wait(OPENED_MS);
+  const silent = await busy(node, seconds);
+  const after = await node.memory();
+  await provider.ask('talk', { everyMs });
+  await wait(everyMs);
+  const talking = await busy(node, seconds);
+  const late = await node.memory();
+  const { heard } = await provider.ask('count');
+  const perCall = (a, b) => ((a - b) / (calls - FIRST) / 1000).toFixed(1);
+  return [
+    row('calls held and heard', heard, '', calls),
+    row('to open a call, at 16 at once', openMs.toFixed(1), 'ms of the run per call'),
+    row('CPU without calls', (none * 100).toFixed(2), '% of a core'),
+    row('CPU per call that is silent', (((silent - none) * 100) / calls).toFixed(4), '% of a core'),
+    row('CPU per call with usage', (((talking - none) * 100) / calls).toFixed(4), '% of a core', 0.2),
+    row('heap per call', perCall(after.heap, before.heap), 'kB', 12),
+    row('RSS per call', perCall(after.rss, before.rss), 'kB'),
+    row('heap per call after its usage', perCall(late.heap, before.heap), 'kB', 12),
+  ];
+}
+
+async function measureHangUps(provider, over) {
+  const ms = await provider.ask('exceed', { last: over, tokens: THRIFTY_TOKENS * 2, pauseMs: 100 });
+  ms.sort((a, b) => a - b);
+  return row(
+    'from usage over a ceiling to the hang-up, p50/p99',
+    ms[Math.floor(ms.length * 0.99)],
+    `ms (p50 ${median(ms)})`,
+    1000,
+  );
+}
+
+/** Another node runs; this one is killed. */
+async function measureTakeOver(node, provider, startOther) {
+  await startOther();
+  await wait(4000);
+  const exited = new Promise((resolve) => node.child.once('exit', resolve));
+  const sinceMs = Date.now();
+  node.child.kill('SIGKILL');
+  await exited;
+  await wait(200);
+  const ms = await provider.ask('heard', { sinceMs, withinMs: TAKEN_WITHIN_MS });
+  ms.sort((a, b) => a - b);
+  return [
+    row('from kill -9 to the half of its calls being heard', median(ms), 'ms'),
+    row('from kill -9 to all of its calls being heard', ms.at(-1), `ms (${ms.length} calls)`, 12_000),
+  ];
+}
+
+const row = (what, value, unit, goal) => ({ what, value: String(value), unit, goal: goal ?? '' });
+
+/** The share of a core that the server used. */
+async function busy(node, seconds) {
+  const before = node.cpuSeconds();
+  const startedAt = performance.now();
+  await wait(seconds * 1000);
+  return ((node.cpuSeconds() - before) * 1000) / (performance.now() - startedAt);
+}
+
+/** In order, sixteen at once. */
+async function inTurns(count, work) {
+  const results = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      const n = next;
+      next += 1;
+      results[n] = await work(n);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+async function createSession({ url }, widgetKey, email) {
+  const body = JSON.stringify({ widgetKey, agentId: 'support', email });
+  const reply = await post(`${url}/api/session`, { 'Content-Type': 'application/json' }, body);
+  return JSON.parse(reply).client_secret.value;
+}
+
+function openCall({ url }, ticket, offer) {
+  const headers = { 'Content-Type': 'application/sdp', Authorization: `Bearer ${ticket}` };
+  return post(`${url}/api/realtime/calls`, headers, offer);
+}
+
+async function post(url, headers, body) {
+  const reply = await fetch(url, { method: 'POST', headers: { Origin: ORIGIN, ...headers }, body });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${new URL(url).pathname} answered ${reply.status}: ${text}`);
+  return text;
+}
+
+function print(rows, calls, values) {
+  const where = values.embedded ? 'one node with embedded stores' : 'PostgreSQL and Redis of their own';
+  console.log(`\n${calls} held calls, a response of each every ${values.every} s, ${where},`);
+  console.log(`Node ${process.version}, ${canPin ? 'servers on core 0, the provider on core 1' : 'not pinned'}`);
+  console.table(rows);
+}

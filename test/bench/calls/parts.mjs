@@ -1,0 +1,133 @@
+// What a run consists of: the stand-in for the provider, the stores, and nodes of the built server.
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runnerImport } from 'vite';
+import { firstMatch, spawnNode, stopChild } from '../http/measure.mjs';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100 for /proc
+export const ORIGIN = 'https://www.acme.example';
+const keyOf = (name) => `w_acme_${name}_11111111111111111111111111111111`;
+/** The second may use little. */
+export const KEYS = { site: keyOf('site'), thrifty: keyOf('thrifty') };
+export const THRIFTY_TOKENS = 10_000;
+
+const tenants = [
+  {
+    id: 'acme',
+    widgetKeys: [
+      { id: 'site', key: KEYS.site, origin: ORIGIN },
+      { id: 'thrifty', key: KEYS.thrifty, origin: ORIGIN, limits: { dailyTokens: THRIFTY_TOKENS } },
+    ],
+    agents: [{ id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help the caller.' }],
+  },
+];
+
+const load = async (file) =>
+  (await runnerImport(`${root}/test/support/${file}`, { configFile: false, logLevel: 'warn' })).module;
+
+export const offerSdp = async () => (await load('provider/sdp.ts')).offerSdp;
+
+/** PostgreSQL and Redis of their own, or none for the embedded stores. */
+export async function startStores(isEmbedded) {
+  if (isEmbedded) return { environment: {}, stop: async () => undefined };
+  const [{ startPostgres }, { startRedis }] = await Promise.all([
+    load('services/postgres.ts'),
+    load('services/redis.ts'),
+  ]);
+  const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
+  return {
+    environment: { DATABASE_URL: database.url, REDIS_URL: redis.url },
+    stop: () => Promise.all([database.stop(), redis.stop()]),
+  };
+}
+
+export async function startStandIn() {
+  const script = fileURLToPath(new URL('stand-in.mjs', import.meta.url));
+  const child = spawnNode(1, [script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' });
+  const [{ baseUrl, apiKey }] = await once(child, 'message');
+  const waiting = new Map();
+  child.on('message', ({ id, answer }) => {
+    waiting.get(id)?.(answer);
+    waiting.delete(id);
+  });
+  let ids = 0;
+  return {
+    environment: { OPENAI_API_KEY: apiKey, UPSTREAM_BASE_URL: baseUrl },
+    /** Has it do one of its works (see stand-in.mjs). */
+    ask: (name, options = {}) =>
+      new Promise((resolve) => {
+        ids += 1;
+        waiting.set(ids, resolve);
+        child.send({ id: ids, name, ...options });
+      }),
+    stop: () => stopChild(child),
+  };
+}
+
+/** A node of the built server in brokered mode, with limits out of the way. */
+export async function startNode(environment, dist = `${root}/dist`) {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
+  const tenantsFile = path.join(directory, 'tenants.json');
+  await writeFile(tenantsFile, JSON.stringify({ tenants }));
+  const child = spawnNode(0, [`--import=${new URL('memory.mjs', import.meta.url).href}`, `${dist}/main.js`], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'development',
+      LOG_LEVEL: 'warn',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: directory,
+      TENANTS_FILE: tenantsFile,
+      JWT_SECRET: 'a-secret-that-only-this-bench-knows-0123456789',
+      UPSTREAM_PROVIDER: 'openai',
+      UPSTREAM_TIMEOUT_MS: '10000',
+      CALL_MODE: 'brokered',
+      RATE_IP_PER_MIN: '1000000000',
+      RATE_BURST: '1000000',
+      RATE_USER_PER_MIN: '1000000000',
+      WIDGET_SESSION_PER_MIN: '1000000',
+      WIDGET_MAX_CONCURRENT_SESSIONS: '1000000',
+      WIDGET_MAX_TOKENS_DAILY: '1000000000000',
+      WIDGET_MAX_DOLLARS_DAILY: '1000000',
+      MAX_SESSION_MINUTES: '60',
+      ...environment,
+    },
+  });
+  const stop = async () => {
+    await stopChild(child);
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/);
+    child.stdout.resume();
+    return {
+      url: `http://127.0.0.1:${port}`,
+      child,
+      cpuSeconds: () => cpuSeconds(child.pid),
+      memory: () => memory(child),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** After a collection of garbage, in bytes. */
+async function memory(child) {
+  const printed = firstMatch(child, /memory (\{.*\})\n/);
+  child.kill('SIGUSR2');
+  return JSON.parse((await printed)[1]);
+}
+
+function cpuSeconds(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}

@@ -1,0 +1,78 @@
+// The provider's part, in a process of its own: it answers offers, tells of usage on sidebands, and notes when it is asked to hang up.
+import { fileURLToPath } from 'node:url';
+import { runnerImport } from 'vite';
+
+const path = fileURLToPath(new URL('../../support/provider.ts', import.meta.url));
+const { module } = await runnerImport(path, { configFile: false, logLevel: 'warn' });
+const provider = await module.TestProvider.start();
+const calls = provider.calls.all;
+const usageOf = (tokens) => ({
+  total_tokens: tokens,
+  input_tokens: tokens / 2,
+  output_tokens: tokens / 2,
+  input_token_details: { text_tokens: 0, audio_tokens: tokens / 2, cached_tokens: 0 },
+  output_token_details: { text_tokens: 0, audio_tokens: tokens / 2 },
+});
+const until = async (isSo, ms) => {
+  for (const end = Date.now() + ms; !isSo() && Date.now() < end;) await new Promise((next) => setTimeout(next, 20));
+  return isSo();
+};
+
+let timer;
+const work = {
+  /** Each call speaks, and has a response, once in so many milliseconds; the calls take turns. */
+  talk({ everyMs }) {
+    clearInterval(timer);
+    if (everyMs === 0) return;
+    let next = 0;
+    const startedAt = performance.now();
+    timer = setInterval(() => {
+      const due = ((performance.now() - startedAt) / everyMs) * calls.length;
+      for (; next < due; next += 1) {
+        const call = calls[next % calls.length];
+        if (call.ended !== undefined) continue;
+        call.speechStarted();
+        call.respond(usageOf(600));
+      }
+    }, 10);
+  },
+
+  /** The last calls use more than they may, one after the other. @returns milliseconds to each hang-up */
+  async exceed({ last, tokens, pauseMs }) {
+    const chosen = calls.slice(-last);
+    const told = [];
+    for (const call of chosen) {
+      told.push(Date.now());
+      call.respond(usageOf(tokens));
+      await new Promise((next) => setTimeout(next, pauseMs));
+    }
+    await until(() => chosen.every(({ ended }) => ended !== undefined), 20_000);
+    return chosen.map(({ ended }, index) => (ended?.atMs ?? Infinity) - told[index]);
+  },
+
+  /** Waits for a sideband on each open call. @returns milliseconds until half of them, and all, were heard again */
+  async heard({ sinceMs, withinMs }) {
+    const open = calls.filter(({ ended }) => ended === undefined);
+    const heardAt = open.map(() => undefined);
+    await until(() => {
+      open.forEach((call, index) => {
+        if (call.sidebands.size > 0) heardAt[index] ??= Date.now() - sinceMs;
+      });
+      return heardAt.every((ms) => ms !== undefined);
+    }, withinMs);
+    return heardAt.map((ms) => ms ?? Infinity);
+  },
+
+  async count() {
+    const open = calls.filter(({ ended }) => ended === undefined);
+    return { calls: calls.length, open: open.length, heard: open.filter(({ sidebands }) => sidebands.size > 0).length };
+  },
+};
+
+async function answer({ id, name, ...options }) {
+  process.send({ id, answer: await work[name](options) });
+}
+
+process.on('message', (message) => void answer(message));
+process.on('disconnect', () => process.exit());
+process.send({ baseUrl: provider.baseUrl, apiKey: provider.apiKey });

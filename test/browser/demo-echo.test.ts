@@ -1,0 +1,113 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { soon } from '../support/soon.ts';
+import { DemoPage } from './demo-page.ts';
+
+const skipped = reasonToSkipBrowser();
+
+/** How much sound has come in over the page's calls, as the browser sums it up. */
+const soundHeard = `(async () => {
+  let energy = 0;
+  for (const peer of peers)
+    for (const { type, totalAudioEnergy } of (await peer.getStats()).values())
+      if (type === 'inbound-rtp') energy += totalAudioEnergy;
+  return energy;
+})()`;
+
+describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let demo: DemoPage;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start({ NODE_ENV: 'development' })]);
+  });
+
+  beforeEach(async () => {
+    demo = await DemoPage.open(browser, server.direct, { permissions: ['microphone'] });
+    await demo.visit.page.context().addInitScript(`{
+      globalThis.peers = [];
+      const Peer = RTCPeerConnection;
+      globalThis.RTCPeerConnection = class extends Peer {
+        constructor(...options) { super(...options); peers.push(this); }
+      };
+    }`);
+    await demo.visit.page.reload();
+  });
+
+  afterEach(async () => {
+    await demo.visit.end();
+    expect(demo.visit.strangers).toEqual([]);
+    expect(demo.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test('lets a newcomer hear himself, and says that nobody else is there', async () => {
+    await demo.sees('#mode', 'Echo, no model');
+    await demo.start();
+    await demo.sees('#media', 'connected');
+    // Chromium's pretended microphone beeps every second.
+    await vi.waitFor(
+      async () => expect(await demo.visit.page.evaluate<number>(soundHeard)).toBeGreaterThan(0.001),
+      soon,
+    );
+    await demo.sees('#call-chart [aria-current]', 'open');
+    await demo.sees('#metered', 'Switchboard, by the provider’s events');
+  });
+
+  test('believes no report of the page', async () => {
+    await demo.start();
+    await demo.sees('#media', 'connected');
+    await demo.button('Report 5,000 tokens').click();
+    await demo.sees('#notice', 'Not counted');
+    const { frames } = demo.visit;
+    await vi.waitFor(() => {
+      const report = frames.find((frame) => frame.startsWith('> ') && frame.includes('"tokens":5000')) ?? '> {}';
+      const { id } = JSON.parse(report.slice(2)) as { readonly id?: string };
+      expect(frames.some((frame) => frame.startsWith('< ') && frame.includes(`"id":"${id}"`))).toBe(true);
+    }, soon);
+    expect(await demo.text('#tokens-text')).toMatch(/^\d{1,3} of 300,000$/);
+  });
+
+  test('shows how the call ends with its session', async () => {
+    await demo.start();
+    await demo.sees('#media', 'connected');
+    await demo.button('Close it from').click();
+    await demo.sees('#status', 'Ended.');
+    await demo.sees('#call-chart [aria-current]', 'closed');
+    await demo.start();
+    await demo.sees('#call-chart [aria-current]', 'open');
+  });
+
+  test('masks the ticket on the wire that it shows', async () => {
+    await demo.start();
+    await demo.sees('#media', 'connected');
+    await demo.visit.page.locator('#wire').getByText('200 POST /api/session').click();
+    await demo.sees('#wire', 'ek_••••');
+    expect(await demo.visit.page.locator('body').textContent()).not.toMatch(/ek_sb_\w/);
+  });
+
+  test('offers a written conversation to who has no microphone', async () => {
+    await demo.visit.page.getByRole('link', { name: 'A written conversation' }).click();
+    await demo.sees('#mode', 'Simulated: no provider key');
+    await demo.start();
+    await demo.sees('#captions', 'Welcome! The planetarium starts at three');
+    await demo.sees('#media', 'simulated');
+  });
+
+  test.each([
+    ['a phone', { width: 360, height: 740 }],
+    ['a desk', { width: 1280, height: 900 }],
+  ])('fits on %s', async (_where, viewport) => {
+    await demo.visit.page.setViewportSize(viewport);
+    await demo.start();
+    await demo.sees('#media', 'connected');
+    expect(await demo.overflow()).toBeLessThanOrEqual(0);
+  });
+});

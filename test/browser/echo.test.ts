@@ -1,0 +1,372 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CallOver, type CallRequest, type Sideband, type UpstreamEvent } from '../../src/upstream/contract.ts';
+import type { EchoTimes } from '../../src/upstream/echo/call.ts';
+import { EchoProvider } from '../../src/upstream/echo/provider.ts';
+import { loadWebRtc, type WebRtc } from '../../src/upstream/echo/web-rtc.ts';
+import { audioProgram } from '../support/audio-page.ts';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { soon } from '../support/soon.ts';
+
+const skipped = reasonToSkipBrowser();
+const LOUD = 0.01;
+
+/** What opens calls at the provider with the offers that pages post to /calls. */
+class Exchange {
+  readonly #server: Server;
+  readonly provider: EchoProvider;
+  readonly callIds: string[] = [];
+
+  private constructor(webRtc: WebRtc, times: Partial<EchoTimes>, changes: Partial<CallRequest>) {
+    this.provider = new EchoProvider(webRtc, { clientSecretTtlSec: 60, times });
+    this.#server = createServer((request, response) => {
+      if (request.method === 'POST') void this.#exchange(request, response, changes);
+      else response.setHeader('Content-Type', 'text/html').end('<title>Caller</title>');
+    });
+  }
+
+  async #exchange(request: IncomingMessage, response: ServerResponse, changes: Partial<CallRequest>): Promise<void> {
+    const offerSdp = await text(request);
+    const created = await this.provider.createCall(callRequest({ offerSdp, ...changes }));
+    this.callIds.push(created.providerCallId);
+    response.writeHead(201, { 'Content-Type': 'application/sdp' }).end(created.answerSdp);
+  }
+
+  static async open(
+    webRtc: WebRtc,
+    times: Partial<EchoTimes> = {},
+    changes: Partial<CallRequest> = {},
+  ): Promise<Exchange> {
+    const exchange = new Exchange(webRtc, times, changes);
+    exchange.#server.listen(0, 'localhost');
+    await once(exchange.#server, 'listening');
+    return exchange;
+  }
+
+  get origin(): string {
+    const address = this.#server.address();
+    return `http://localhost:${typeof address === 'object' ? address?.port : ''}`;
+  }
+
+  get callId(): string {
+    return this.callIds.at(-1) ?? '';
+  }
+
+  async close(): Promise<void> {
+    await this.provider.close();
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}
+
+function callRequest(changes: Partial<CallRequest>): CallRequest {
+  return {
+    model: 'echo',
+    voice: 'marin',
+    instructions: 'Say what you hear.',
+    tools: [],
+    subjectHash: 'ab12',
+    signal: new AbortController().signal,
+    offerSdp: '',
+    dataChannel: 'open',
+    maxOutputTokens: undefined,
+    ...changes,
+  };
+}
+
+describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let webRtc: WebRtc;
+  let exchange: Exchange;
+  let page: Page;
+  let heard: UpstreamEvent[];
+
+  beforeAll(async () => {
+    const [opened, loaded] = await Promise.all([openBrowser(), loadWebRtc('development')]);
+    browser = opened;
+    if (loaded === undefined) throw new Error('the WebRTC library is not installed');
+    webRtc = loaded;
+  });
+
+  beforeEach(() => begin());
+
+  async function begin(times: Partial<EchoTimes> = {}, changes: Partial<CallRequest> = {}): Promise<void> {
+    exchange = await Exchange.open(webRtc, times, changes);
+    const context = await browser.newContext({ permissions: ['microphone'] });
+    page = await context.newPage();
+    await page.goto(exchange.origin);
+    await page.evaluate(audioProgram);
+    heard = [];
+  }
+
+  afterEach(() => finish());
+
+  async function finish(): Promise<void> {
+    await page.context().close();
+    await exchange.close();
+  }
+
+  afterAll(() => browser?.close());
+
+  const inPage = <T = unknown>(expression: string): Promise<T> => page.evaluate<T>(expression);
+  const dial = (options = '{}'): Promise<unknown> =>
+    inPage(`dial('/calls', ${options}).then((call) => { globalThis.call = call; })`);
+  const attach = (): Promise<Sideband> =>
+    exchange.provider.attach(exchange.callId, undefined, (event) => heard.push(event));
+  const isLoud = (): Promise<boolean> => inPage(`call.loudness() > ${LOUD}`);
+  const types = (): Promise<string[]> => inPage('call.events.map(({ type }) => type)');
+  const hears = (type: UpstreamEvent['type']): Promise<void> =>
+    vi.waitFor(() => expect(heard.map((event) => event.type)).toContain(type), soon);
+
+  async function sees(type: string): Promise<void> {
+    await vi.waitFor(async () => expect(await types()).toContain(type), soon);
+  }
+
+  async function hearsItself(): Promise<void> {
+    await inPage('speak(true)');
+    await vi.waitFor(async () => expect(await isLoud()).toBe(true), soon);
+  }
+
+  test('says what it hears, and tells the page as a provider does', async () => {
+    await dial();
+    await sees('session.created');
+    await hearsItself();
+    await inPage('speak(false)');
+    await sees('response.done');
+    expect(await types()).toEqual([
+      'session.created',
+      'input_audio_buffer.speech_started',
+      'input_audio_buffer.speech_stopped',
+      'response.created',
+      'response.done',
+    ]);
+    const created = await inPage('call.events[0]');
+    expect(created).toMatchObject({
+      event_id: expect.stringMatching(/^event_/),
+      session: { type: 'realtime', model: 'echo', instructions: 'Say what you hear.' },
+    });
+    const done = await inPage<{ response: { usage: { total_tokens: number } } }>('call.events.at(-1)');
+    expect(done).toMatchObject({ response: { object: 'realtime.response', status: 'completed' } });
+    expect(done.response.usage.total_tokens).toBeGreaterThan(40);
+  });
+
+  test('tells whoever is attached who speaks and what it cost', async () => {
+    await dial();
+    await attach();
+    expect(heard).toEqual([{ type: 'ready' }]);
+    await hearsItself();
+    await inPage('speak(false)');
+    await hears('usage');
+    const told = heard.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1]);
+    expect(told).toEqual(['ready', 'listening', 'activity', 'speaking', 'activity', 'usage']);
+    const usage = heard.at(-1);
+    const key = await inPage('call.events.at(-1).response.id');
+    expect(usage).toMatchObject({ type: 'usage', key, model: undefined, tokens: { textIn: 40, textCached: 0 } });
+  });
+
+  test('reads again what was said before, with the second response', async () => {
+    await dial();
+    await attach();
+    for (let turn = 1; turn <= 2; turn += 1) {
+      await hearsItself();
+      await inPage('speak(false)');
+      await vi.waitFor(() => expect(heard.filter(({ type }) => type === 'usage')).toHaveLength(turn), soon);
+      await vi.waitFor(async () => expect(await isLoud()).toBe(false), soon);
+    }
+    const [first, second] = heard.flatMap((event) => (event.type === 'usage' ? [event.tokens] : []));
+    expect(second).toMatchObject({
+      textIn: 0,
+      textCached: 40,
+      audioCached: (first?.audioIn ?? 0) + (first?.audioOut ?? 0),
+    });
+  });
+
+  test('is silent after a hang-up, whatever the page does, and tells it at once', async () => {
+    await dial();
+    await attach();
+    await hearsItself();
+    expect(await exchange.provider.hangUp(exchange.callId)).toBe('asked');
+    await vi.waitFor(
+      async () => expect(await inPage('[call.channelClosed, call.transportClosed]')).toEqual([true, true]),
+      soon,
+    );
+    const count = await inPage('packets(call.peer)');
+    await vi.waitFor(async () => expect(await inPage('call.loudness()')).toBe(0), soon);
+    expect(await inPage('packets(call.peer)')).toBe(count);
+    expect(count).toBeGreaterThan(0);
+    // The page still speaks, and has closed nothing.
+    expect(await inPage('call.peer.signalingState')).toBe('stable');
+    expect(heard.at(-1)).toEqual({ type: 'over', reason: 'remote' });
+    expect(await exchange.provider.hangUp(exchange.callId)).toBe('already_over');
+    await expect(attach()).rejects.toThrow(CallOver);
+  });
+
+  test('stops in the middle of a response that is cut off, and says what was used', async () => {
+    await dial();
+    const sideband = await attach();
+    await hearsItself();
+    await inPage('speak(false)');
+    await hears('speaking');
+    await sideband.quieten();
+    expect(heard.at(-1)).toMatchObject({ type: 'usage' });
+    await sees('response.done');
+    expect(await inPage('call.events.at(-1)')).toMatchObject({ response: { status: 'cancelled' } });
+  });
+
+  test('has no more to say than it may', async () => {
+    await dial();
+    const sideband = await attach();
+    sideband.limitResponses(3);
+    await hearsItself();
+    await inPage('speak(false)');
+    await hears('usage');
+    expect(heard.at(-1)).toMatchObject({ tokens: { audioOut: 3 } });
+  });
+
+  test('tells that the page changed the session, and puts it back', async () => {
+    await dial();
+    const sideband = await attach();
+    await sees('session.created');
+    await inPage(`call.channel.send('{"type":"session.update","session":{"instructions":"Shout."}}')`);
+    await hears('configChanged');
+    await sees('session.updated');
+    expect(await inPage('call.events.at(-1).session.instructions')).toBe('Shout.');
+    sideband.restoreConfig();
+    await vi.waitFor(
+      async () => expect(await inPage('call.events.at(-1).session.instructions')).toBe('Say what you hear.'),
+      soon,
+    );
+  });
+
+  test.each([
+    ['no JSON', 'hello', 'invalid_json'],
+    ['JSON that is no event', '7', 'invalid_json'],
+    ['an event of its own', '{"type":"bogus","event_id":"mine"}', 'unknown_event'],
+  ])('answers a page that sends %s with an error, and goes on', async (_what, sent, code) => {
+    await dial();
+    await sees('session.created');
+    await inPage(`call.channel.send(${JSON.stringify(sent)})`);
+    await sees('error');
+    expect(await inPage('call.events.at(-1).error')).toMatchObject({ type: 'invalid_request_error', code });
+    await hearsItself();
+  });
+
+  test('tells nobody who has let go', async () => {
+    await dial();
+    const sideband = await attach();
+    sideband.close();
+    await sideband.closed;
+    await hearsItself();
+    await inPage('speak(false)');
+    await sees('response.done');
+    expect(heard).toEqual([{ type: 'ready' }]);
+  });
+
+  test('notices that the page hung up', async () => {
+    await dial();
+    const sideband = await attach();
+    await hearsItself();
+    await inPage('call.peer.close()');
+    await sideband.closed;
+    expect(heard.at(-1)).toEqual({ type: 'over', reason: 'remote' });
+  });
+
+  test('notices that the browser is gone without a word', async () => {
+    await finish();
+    await begin({ lostMs: 2000 });
+    await dial();
+    const sideband = await attach();
+    await hearsItself();
+    const crashed = page.waitForEvent('crash');
+    page.goto('chrome://crash').catch(() => undefined);
+    await crashed;
+    await sideband.closed;
+    expect(heard.at(-1)).toEqual({ type: 'over', reason: 'lost' });
+  });
+
+  test('ends at its longest time, and says so', async () => {
+    await finish();
+    await begin({ maxMs: 3000 });
+    await dial();
+    const sideband = await attach();
+    await sideband.closed;
+    expect(heard.at(-1)).toEqual({ type: 'over', reason: 'expired' });
+    await sees('error');
+    expect(await inPage('call.events.at(-1).error.code')).toBe('session_expired');
+  });
+
+  test.each([
+    [
+      'names in the place of addresses',
+      "{ edit: (sdp) => sdp.replace(/(a=candidate:\\S+ \\d udp \\d+) \\S+/g, '$1 0b1c.local') }",
+    ],
+    ['no way to the browser', "{ edit: (sdp) => sdp.replace(/a=candidate.*\\r\\n/g, '') }"],
+    ['no data channel', '{ hasChannel: false }'],
+  ])('takes an offer with %s', async (_what, options) => {
+    await dial(options);
+    await hearsItself();
+  });
+
+  test('offers this machine and nothing else', async () => {
+    await dial();
+    const candidates = (await inPage<string>('call.answer')).match(/a=candidate.*/g) ?? [];
+    expect(candidates.length).toBeGreaterThan(0);
+    expect(candidates.filter((line) => !line.includes(' 127.0.0.1 '))).toEqual([]);
+  });
+});
+
+describe('The echo agent alone', () => {
+  async function open(times: Partial<EchoTimes> = {}): Promise<EchoProvider> {
+    const webRtc = await loadWebRtc('development');
+    if (webRtc === undefined) throw new Error('the WebRTC library is not installed');
+    return new EchoProvider(webRtc, { clientSecretTtlSec: 60, times });
+  }
+
+  test.each([
+    ['nothing', ''],
+    ['words', 'hello'],
+    ['no audio', 'v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'],
+  ])('refuses an offer of %s', async (_what, offerSdp) => {
+    const provider = await open();
+    await expect(provider.createCall(callRequest({ offerSdp }))).rejects.toMatchObject({
+      kind: 'refused',
+      facts: { code: 'invalid_offer' },
+    });
+    await provider.close();
+  });
+
+  test('makes no call for a caller that gave up', async () => {
+    const provider = await open();
+    const request = callRequest({ offerSdp: await anOffer(), signal: AbortSignal.abort() });
+    await expect(provider.createCall(request)).rejects.toMatchObject({ kind: 'timeout' });
+  });
+
+  test('gives up a call that nobody joins', async () => {
+    const provider = await open({ connectMs: 100 });
+    const heard: UpstreamEvent[] = [];
+    const { providerCallId } = await provider.createCall(callRequest({ offerSdp: await anOffer() }));
+    const sideband = await provider.attach(providerCallId, undefined, (event) => heard.push(event));
+    await sideband.closed;
+    expect(heard).toEqual([{ type: 'ready' }, { type: 'over', reason: 'lost' }]);
+    expect(await provider.hangUp(providerCallId)).toBe('already_over');
+  });
+
+  test('ends its calls when it is closed', async () => {
+    const provider = await open();
+    const { providerCallId } = await provider.createCall(callRequest({ offerSdp: await anOffer() }));
+    await provider.close();
+    expect(await provider.hangUp(providerCallId)).toBe('already_over');
+  });
+
+  async function anOffer(): Promise<string> {
+    const { RTCPeerConnection } = await import('werift');
+    const caller = new RTCPeerConnection({ iceServers: [], iceUseIpv6: false, iceUseIpv4: false });
+    caller.addTransceiver('audio');
+    const { sdp } = await caller.createOffer();
+    await caller.close();
+    return sdp;
+  }
+});

@@ -1,0 +1,11 @@
+/** What plays the visitor's browser: one peer for one call. */
+export interface Browser {
+  /** With all its candidates. */
+  readonly offerSdp: string;
+  /** @returns whether the media connection came up in time */
+  accept(answerSdp: string): Promise<boolean>;
+  /** Says an event on the data channel. */
+  say(event: object): void;
+  /** Goes away, as a closed tab does. */
+  close(): Promise<void>;
+}

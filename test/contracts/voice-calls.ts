@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { LiveNodes, VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
+import { recordStoreContract } from './record-store.ts';
+import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
+
+const MANY = 100;
+
+export function call(changes: Partial<CallRecord> = {}): CallRecord {
+  return {
+    id: `call_${randomId()}`,
+    sessionId: `s:${randomId()}`,
+    subject: 'subject',
+    tenantId: 'acme',
+    keyId: null,
+    provider: 'local',
+    model: 'echo',
+    state: 'creating',
+    providerCallId: null,
+    createdAtMs: DAY_BEGIN,
+    openedAtMs: null,
+    closedAtMs: null,
+    closeReason: null,
+    hangup: 'none',
+    hangupTries: 0,
+    nextTryAtMs: null,
+    unheardSinceMs: null,
+    giveUpAtMs: DAY_BEGIN + 15_000,
+    providerEndsAtMs: null,
+    graceUntilMs: null,
+    ownerNode: randomId(),
+    fence: 1,
+    version: 1,
+    ...changes,
+  };
+}
+
+const open = { state: 'open', giveUpAtMs: null, openedAtMs: DAY_BEGIN, providerCallId: 'rtc_1' } as const;
+const closed = { state: 'closed', giveUpAtMs: null, closedAtMs: DAY_BEGIN, closeReason: 'lost' } as const;
+
+interface Stores {
+  readonly calls: VoiceCalls;
+  readonly nodes: LiveNodes;
+}
+
+export function voiceCallsContract(name: string, make: Make<Stores>): void {
+  describe(`calls, ${name}`, () => {
+    const stores = nodesOf(make);
+    const calls = (): VoiceCalls => stores().calls;
+
+    recordStoreContract(
+      () => {
+        const store = calls();
+        return { ...store, insert: (record: CallRecord) => store.insert(record, MANY) };
+      },
+      () => call(),
+      (record): CallRecord => ({
+        ...record,
+        state: 'closing',
+        providerCallId: 'rtc_2',
+        openedAtMs: DAY_BEGIN + 1,
+        closeReason: 'session_ended',
+        hangup: 'asked',
+        hangupTries: 3,
+        nextTryAtMs: DAY_BEGIN + 2,
+        unheardSinceMs: DAY_BEGIN + 3,
+        giveUpAtMs: DAY_BEGIN + 4,
+        providerEndsAtMs: DAY_BEGIN + 5,
+        graceUntilMs: DAY_BEGIN + 6,
+        ownerNode: 'another',
+        fence: 2,
+        version: record.version + 1,
+      }),
+    );
+
+    test('of 64 calls of a session that begin at once one is created; the others are in progress', async () => {
+      const sessionId = `s:${randomId()}`;
+      const inserted = await atOnce(RACERS, () => calls().insert(call({ sessionId }), MANY));
+      expect(inserted.filter((one) => one === 'inserted')).toHaveLength(1);
+      expect(inserted.filter((one) => one === 'in_progress')).toHaveLength(RACERS - 1);
+      expect(await calls().ofSession(sessionId)).toHaveLength(1);
+    });
+
+    test('a session has as many calls as it may have, however they began, and what was refused is not there', async () => {
+      const sessionId = `s:${randomId()}`;
+      expect(await calls().insert(call({ sessionId, ...open }), 2)).toBe('inserted');
+      expect(await calls().insert(call({ sessionId, ...closed }), 2)).toBe('inserted');
+      const refused = call({ sessionId });
+      expect(await calls().insert(refused, 2)).toBe('too_many');
+      expect(await calls().load(refused.id)).toBeUndefined();
+      expect(await calls().insert(call({ sessionId }), 3)).toBe('inserted');
+    });
+
+    test("a session's calls come newest first, and no others", async () => {
+      const sessionId = `s:${randomId()}`;
+      const [first, second] = [0, 1].map((n) => call({ sessionId, ...open, createdAtMs: DAY_BEGIN + n }));
+      for (const one of [first, second, call()]) await calls().insert(one as CallRecord, MANY);
+      expect(await calls().ofSession(sessionId)).toEqual([second, first]);
+    });
+
+    test("what is due is the node's own, from its instant on, the longest due first", async () => {
+      const ownerNode = randomId();
+      const last = call({ ownerNode, giveUpAtMs: DAY_BEGIN + 3 });
+      const first = call({ ownerNode, ...open, providerEndsAtMs: DAY_BEGIN + 1 });
+      const second = call({ ownerNode, ...closed, graceUntilMs: DAY_BEGIN + 2 });
+      const never = call({ ownerNode, ...closed });
+      for (const one of [last, first, second, never, call({ giveUpAtMs: DAY_BEGIN })]) await calls().insert(one, MANY);
+      expect(await calls().due(ownerNode, DAY_BEGIN, 10)).toEqual([]);
+      expect(await calls().due(ownerNode, DAY_BEGIN + 3, 10)).toEqual([first, second, last]);
+      expect(await calls().due(ownerNode, DAY_BEGIN + 3, 1)).toEqual([first]);
+      await calls().save({ ...first, providerEndsAtMs: DAY_BEGIN + 9, version: 2 }, 1);
+      expect(await calls().due(ownerNode, DAY_BEGIN + 3, 1)).toEqual([second]);
+    });
+
+    test('calls whose node is not alive are orphans, unless they are over', async () => {
+      const ownerNode = randomId();
+      const underWay = call({ ownerNode, ...open, fence: 4 });
+      const ending = call({ ownerNode, ...closed, graceUntilMs: DAY_BEGIN });
+      for (const one of [underWay, ending, call({ ownerNode, ...closed })]) await calls().insert(one, MANY);
+      const found = async (atMs: number) => {
+        const orphans = await calls().orphans(atMs, 10_000);
+        return orphans.filter(({ id }) => [underWay.id, ending.id].includes(id)).toSorted((a, b) => b.fence - a.fence);
+      };
+      const orphans = (ownerUntilMs: number | null) => [
+        { id: underWay.id, fence: 4, ownerUntilMs },
+        { id: ending.id, fence: 1, ownerUntilMs },
+      ];
+      expect(await found(DAY_BEGIN)).toEqual(orphans(null));
+      await stores().nodes.renew(ownerNode, DAY_BEGIN + 1);
+      await stores().nodes.renew(ownerNode, DAY_BEGIN + 10);
+      expect(await found(DAY_BEGIN + 9)).toEqual([]);
+      expect(await found(DAY_BEGIN + 10)).toEqual(orphans(DAY_BEGIN + 10));
+      await stores().nodes.leave(ownerNode);
+      expect(await found(DAY_BEGIN)).toEqual(orphans(null));
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { translateFault } from '../../src/database/connection-fault.ts';
+import { openExternal } from '../../src/database/external.ts';
+import { awaitFirstAnswer } from '../../src/database/first-answer.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
+import { freePort } from '../support/services/server-process.ts';
+
+const missing = reasonToSkipPostgres();
+
+/** A time that passes only by waiting; `meanwhile` is what happens during each pause. */
+function waiting(meanwhile: (pauses: number) => unknown = () => undefined) {
+  const time = { ms: 0, pauses: 0 };
+  return {
+    time,
+    now: () => time.ms,
+    async pause(ms: number) {
+      time.ms += ms;
+      time.pauses += 1;
+      await meanwhile(time.pauses);
+    },
+  };
+}
+
+/** A database that answers the first pings with these faults, and the others well. */
+function failing(...codes: readonly string[]) {
+  let asked = 0;
+  return {
+    get asked() {
+      return asked;
+    },
+    async ping() {
+      const code = codes[asked];
+      asked += 1;
+      if (code !== undefined) throw new Unavailable('database', Object.assign(new Error(code), { code }));
+    },
+  };
+}
+
+describe('the first answer of a database', () => {
+  test('is waited for while the server starts, stops or is too busy', async () => {
+    const early = ['57P03', '57P01', '53300', 'NO_ANSWER', 'CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'ECONNRESET'];
+    const database = failing(...early);
+    await awaitFirstAnswer(database, waiting());
+    expect(database.asked).toBe(early.length + 1);
+  });
+
+  test('is not waited for where nobody listens, or the server wants somebody else', async () => {
+    for (const code of ['ECONNREFUSED', 'ENOTFOUND', '28P01', '3D000', 'CERT_HAS_EXPIRED']) {
+      const database = failing(code);
+      await expect(awaitFirstAnswer(database, waiting())).rejects.toMatchObject({ cause: { code } });
+      expect(database.asked).toBe(1);
+    }
+  });
+
+  test('that is not an answer of TLS is not waited for', async () => {
+    const message = 'Client network socket disconnected before secure TLS connection was established';
+    const fault = translateFault(Object.assign(new Error(message), { code: 'ECONNRESET' }));
+    await expect(awaitFirstAnswer({ ping: () => Promise.reject(fault) }, waiting())).rejects.toBe(fault);
+  });
+
+  test('is waited for eight seconds', async () => {
+    const wait = waiting();
+    const database = failing(...Array<string>(1000).fill('57P03'));
+    await expect(awaitFirstAnswer(database, wait)).rejects.toThrow(Unavailable);
+    expect(wait.time.ms).toBe(8_000);
+  });
+
+  test.skipIf(missing !== undefined)('comes from a server that was frozen while it was asked', async () => {
+    const server = await startPostgres();
+    const database = openExternal({ url: server.url });
+    server.freeze();
+    const wait = waiting((pauses) => pauses === 2 && server.thaw());
+    await awaitFirstAnswer(database, wait);
+    expect(wait.time.pauses).toBeGreaterThanOrEqual(2);
+    await database.close();
+    await server.stop();
+  });
+
+  test('of an address where nobody listens is a refusal at once', async () => {
+    const database = openExternal({ url: `postgres://somebody@127.0.0.1:${await freePort()}/nothing` });
+    const wait = waiting();
+    await expect(awaitFirstAnswer(database, wait)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    expect(wait.time.pauses).toBe(0);
+    await database.close();
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { TestCall } from '../support/provider/call.ts';
+import { soon } from '../support/soon.ts';
+import { acme, site, siteKey, type World } from '../support/world.ts';
+import { Page, responseOf, seen, startCalls } from './calls-world.ts';
+
+const revokedKey = 'w_acme_gone_44444444444444444444444444444444';
+const narrowKey = 'w_acme_narrow_5555555555555555555555555555555';
+const siteEntry = { id: 'site', key: siteKey, origin: site };
+const goneEntry = { id: 'gone', key: revokedKey, origin: site };
+const narrowEntry = { id: 'narrow', key: narrowKey, origin: site, limits: { dailyTokens: 2000 } };
+const tenantsWith = (...widgetKeys: readonly object[]) => ({
+  tenants: acme.tenants.map((tenant) => ({ ...tenant, widgetKeys })),
+});
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startCalls(
+    { MAX_SESSION_MINUTES: '1', MAX_SESSION_IDLE_SEC: '10', CALL_GRACE_SEC: '1' },
+    tenantsWith(siteEntry, goneEntry, narrowEntry),
+  );
+});
+
+afterAll(() => world.close());
+
+/** @param endReason null for a session that is idle */
+async function hungUp(page: Page, call: TestCall, endReason: string | null): Promise<void> {
+  await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), { ...soon, timeout: 100_000 });
+  await vi.waitFor(
+    async () => expect(await seen(world, page)).toMatchObject({ calls: [{ state: 'closed', hangup: 'confirmed' }] }),
+    soon,
+  );
+  const state = endReason === null ? 'idle' : 'ended';
+  expect(await seen(world, page)).toMatchObject({ state, endReason });
+}
+
+/** The provider hears the caller speak until the call is over: whatever the page says, the session is not idle. */
+function keepSpeaking(call: TestCall): void {
+  const timer = setInterval(() => (call.ended === undefined ? call.speechStarted() : clearInterval(timer)), 500);
+}
+
+describe('A page that ignores the end of its session falls silent, because its call is hung up', () => {
+  test.concurrent('when its client ends it', async () => {
+    const page = Page.of(world);
+    const call = await page.call(world);
+    expect((await page.end()).status).toBe(200);
+    await hungUp(page, call, 'closed_by_client');
+  });
+
+  test.concurrent('when an operator ends it', async () => {
+    const page = Page.of(world);
+    const call = await page.call(world);
+    const path = `/api/operator/sessions/${encodeURIComponent(page.sessionId)}/end`;
+    expect((await world.backend().post(path, {})).status).toBe(200);
+    await hungUp(page, call, 'closed_by_operator');
+  });
+
+  test.concurrent('when its key is revoked', async () => {
+    const page = await Page.of(world).create({ widgetKey: revokedKey });
+    const call = await page.dial(world);
+    await world.writeTenants(tenantsWith(siteEntry, { ...goneEntry, revoked: true }, narrowEntry));
+    await hungUp(page, call, 'key_revoked');
+  });
+
+  test.concurrent('when what it used is over the ceiling of the day', async () => {
+    const page = await Page.of(world).create({ widgetKey: narrowKey });
+    const call = await page.dial(world);
+    call.respond(responseOf().usage);
+    expect(call.ended).toBeUndefined();
+    call.respond(responseOf().usage);
+    await hungUp(page, call, 'quota_exceeded');
+    expect(await page.usage()).toMatchObject({ tokens: 2 * responseOf().tokens });
+  });
+
+  test.concurrent('when its time is up, however much is said', async () => {
+    const page = Page.of(world);
+    const call = await page.call(world);
+    keepSpeaking(call);
+    await hungUp(page, call, 'duration_exceeded');
+  });
+
+  test.concurrent('when nobody has spoken for long, though its heartbeats say otherwise', async () => {
+    const page = Page.of(world);
+    const call = await page.call(world);
+    const beat = async (): Promise<unknown> => page.post('/api/realtime/heartbeat', {});
+    const timer = setInterval(() => void beat(), 1000);
+    call.speechStarted();
+    await hungUp(page, call, 'idle_exceeded').finally(() => clearInterval(timer));
+  });
+
+  test.concurrent('when it is gone without a word', async () => {
+    const page = Page.of(world);
+    const call = await page.call(world);
+    const socket = await page.listen();
+    await socket.hear();
+    socket.socket.close();
+    await hungUp(page, call, null);
+  });
+
+  test.concurrent('and its session ends when the provider has noticed that it is gone', async () => {
+    const page = Page.of(world);
+    const call = await page.call(world);
+    call.end('remote');
+    await vi.waitFor(
+      async () =>
+        expect(await seen(world, page)).toMatchObject({
+          state: 'ended',
+          endReason: 'upstream_ended',
+          calls: [{ state: 'closed' }],
+        }),
+      soon,
+    );
+  });
+});

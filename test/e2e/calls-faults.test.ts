@@ -1,0 +1,162 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { HangupMode } from '../support/provider/calls.ts';
+import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
+import { soon } from '../support/soon.ts';
+import { Page, seen, startCalls } from './calls-world.ts';
+import type { World } from '../support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startCalls({ UPSTREAM_TIMEOUT_MS: '2000', SIDEBAND_READY_MS: '1000', SIDEBAND_LOST_SEC: '5' });
+});
+
+beforeEach(() => {
+  const { provider } = world;
+  provider.mode = 'ok';
+  provider.delayMs = 0;
+  provider.calls.createMode = provider.calls.hangupMode = provider.calls.attachMode = 'ok';
+});
+
+afterEach(() => expect(world.leaks()).toEqual([]));
+
+afterAll(() => world.close());
+
+async function closed(page: Page): Promise<void> {
+  await vi.waitFor(async () => {
+    const { calls } = await seen(world, page);
+    expect(calls.map(({ state }) => state)).toEqual(calls.map(() => 'closed'));
+  }, soon);
+}
+
+/** Nothing that the provider has is left open. */
+async function nothingIsOpen(): Promise<void> {
+  await vi.waitFor(() => expect(world.provider.calls.all.filter(({ ended }) => ended === undefined)).toEqual([]), soon);
+}
+
+describe('The end of a session', () => {
+  test.each<HangupMode>(['broken', 'hang', 'reset', 'rate limited'])(
+    'is answered while the provider cannot be asked (%s), whose call is hung up when it can',
+    async (mode) => {
+      const page = Page.of(world);
+      const call = await page.call(world);
+      world.provider.calls.hangupMode = mode;
+      expect((await page.end()).status).toBe(200);
+      await vi.waitFor(async () => expect((await seen(world, page)).calls[0]?.state).toBe('closing'), soon);
+      expect(await seen(world, page)).toMatchObject({ state: 'ended', endReason: 'closed_by_client' });
+      expect(call.ended).toBeUndefined();
+      world.provider.calls.hangupMode = 'ok';
+      await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+      await closed(page);
+    },
+  );
+});
+
+describe('A caller who goes away before the answer', () => {
+  test.each([
+    ['while the provider is asked', 'requests', (): void => void (world.provider.delayMs = 800)],
+    ['while the call is attached to', 'upgrades', (): void => void (world.provider.calls.attachMode = 'never')],
+    ['as soon as it has asked', 'nothing', (): void => undefined],
+  ] as const)('%s leaves no call behind, and may try again', async (_when, awaited, prepare) => {
+    const page = await Page.of(world).create();
+    prepare();
+    const { provider } = world;
+    const seenOf = {
+      requests: () => provider.requests.length,
+      upgrades: () => provider.calls.upgrades,
+      nothing: () => 1,
+    };
+    const before = awaited === 'nothing' ? 0 : seenOf[awaited]();
+    const going = new AbortController();
+    const answer = page.exchange({ signal: going.signal }).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(seenOf[awaited]()).toBeGreaterThan(before), soon);
+    going.abort();
+    expect(await answer).toBeInstanceOf(Error);
+    provider.delayMs = 0;
+    provider.calls.attachMode = 'ok';
+    await closed(page);
+    await vi.waitFor(async () => expect((await page.askTicket()).ticket).toMatch(/^ek_sb_/), soon);
+    await vi.waitFor(async () => expect((await (await page.askTicket()).exchange()).status).toBe(201), soon);
+    await page.end();
+    await closed(page);
+  });
+});
+
+describe('A call that cannot be opened', () => {
+  test.each([
+    ['whose answer has a video', 502, () => void (world.provider.calls.createMode = 'answer with video')],
+    ['that nobody can attach to', 504, () => void (world.provider.calls.attachMode = 'never')],
+    ['that may not be attached to', 502, () => void (world.provider.calls.attachMode = 'unauthorized')],
+    ['whose provider is frozen', 504, () => void (world.provider.mode = 'hang')],
+    ['whose provider is reset', 502, () => void (world.provider.mode = 'reset')],
+  ])('%s is refused with %i, leaves nothing open, and costs only its ticket', async (_what, status, prepare) => {
+    await endAll();
+    const page = await Page.of(world).create();
+    prepare();
+    const reply = await page.exchange();
+    expect([reply.status, reply.text]).toEqual([status, expect.not.stringMatching(/rtc_|sk-|v=0/)]);
+    world.provider.mode = 'ok';
+    world.provider.calls.createMode = world.provider.calls.attachMode = 'ok';
+    await nothingIsOpen();
+    const next = await (await page.askTicket()).dial(world);
+    expect(next.ended).toBeUndefined();
+    await page.end();
+    await nothingIsOpen();
+  });
+
+  test('from another origin costs not even its ticket', async () => {
+    const page = await Page.of(world).create();
+    expect(await page.exchange({ origin: 'https://evil.example' })).toMatchObject({ status: 403 });
+    expect(await page.exchange()).toMatchObject({ status: 201 });
+    expect(await page.exchange()).toMatchObject({ status: 401 });
+    await page.end();
+  });
+});
+
+/** What earlier tests left at the provider is over. */
+async function endAll(): Promise<void> {
+  for (const call of world.provider.calls.all) call.end('remote');
+  await nothingIsOpen();
+}
+
+const missing = reasonToSkipPostgres();
+
+describe.skipIf(missing !== undefined)(`While the database is frozen ${missing ?? ''}`, () => {
+  test('a call that is being opened is not answered, and what there is of it is hung up afterwards', async () => {
+    const postgres = await startPostgres();
+    const frozen = await startCalls({ DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
+    try {
+      const page = await Page.of(frozen).create();
+      frozen.provider.delayMs = 500;
+      const asked = frozen.provider.requests.length;
+      const answer = page.exchange();
+      await vi.waitFor(() => expect(frozen.provider.requests.length).toBeGreaterThan(asked), soon);
+      postgres.freeze();
+      expect(await answer).toMatchObject({ status: 503 });
+      postgres.thaw();
+      frozen.provider.delayMs = 0;
+      await vi.waitFor(() => expect(frozen.provider.calls.all).toMatchObject([{ ended: { reason: 'hangup' } }]), soon);
+      await vi.waitFor(async () => expect((await seen(frozen, page)).calls).toMatchObject([{ state: 'closed' }]), soon);
+      await vi.waitFor(async () => expect((await (await page.askTicket()).exchange()).status).toBe(201), soon);
+      expect(frozen.leaks()).toEqual([]);
+    } finally {
+      postgres.thaw();
+      await frozen.close();
+      await postgres.stop();
+    }
+  });
+
+  test('a call that nobody can count any more is hung up', async () => {
+    const postgres = await startPostgres();
+    const frozen = await startCalls({ DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
+    try {
+      const call = await Page.of(frozen).call(frozen);
+      postgres.freeze();
+      await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    } finally {
+      postgres.thaw();
+      await frozen.close();
+      await postgres.stop();
+    }
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
+import { soon } from '../support/soon.ts';
+import type { Switchboard } from '../support/switchboard.ts';
+import type { World } from '../support/world.ts';
+import { microDollars, Page, responseOf, seen, startCalls, type CallSeen } from './calls-world.ts';
+
+const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
+
+describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, () => {
+  let redis: RedisService;
+  let world: World;
+  /** Holds the calls that pages open at it. */
+  let one: Switchboard;
+  /** The world's server: operators ask it. */
+  let two: Switchboard;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    await start();
+  });
+
+  afterEach(async () => {
+    expect(world.leaks()).toEqual([]);
+    if (one.isRunning) return;
+    await world.close();
+    await start();
+  });
+
+  afterAll(async () => {
+    await one?.end('SIGKILL');
+    await world?.close();
+    await redis?.stop();
+  });
+
+  async function start(): Promise<void> {
+    world = await startCalls({ REDIS_URL: redis.url, HEARTBEAT_INTERVAL_SEC: '5' });
+    one = world.server;
+    two = await world.startServer();
+  }
+
+  const pageAtOne = (): Page => new Page(() => one.origin, world.confidential);
+  const atTwo = (page: Page): Page => page.at(() => two.origin);
+  const callOf = async (page: Page): Promise<CallSeen | undefined> => (await seen(world, page)).calls[0];
+
+  test('are hung up when the other node hears of the end, by the client or an operator', async () => {
+    for (const end of [
+      (page: Page) => atTwo(page).end(),
+      ({ sessionId }: Page) => world.backend().post(`/api/operator/sessions/${encodeURIComponent(sessionId)}/end`, {}),
+    ]) {
+      const page = pageAtOne();
+      const call = await page.call(world);
+      const owner = (await callOf(page))?.ownerNode;
+      expect((await end(page)).status).toBe(200);
+      await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+      await vi.waitFor(
+        async () =>
+          expect(await callOf(page)).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: owner }),
+        soon,
+      );
+    }
+  });
+
+  test('are hung up when another is opened at the other node', async () => {
+    const page = pageAtOne();
+    const first = await page.call(world);
+    const second = await (await atTwo(page).askTicket()).dial(world);
+    await vi.waitFor(() => expect(first.ended?.reason).toBe('hangup'), soon);
+    expect(second.ended).toBeUndefined();
+    expect((await seen(world, page)).calls).toMatchObject([{ state: 'open' }, { closeReason: 'replaced' }]);
+  });
+
+  test('are opened once by a ticket that comes to both nodes at once', async () => {
+    const page = await pageAtOne().create();
+    const before = world.provider.calls.all.length;
+    const replies = await Promise.all([
+      page.exchange(),
+      atTwo(page).exchange(),
+      page.exchange(),
+      atTwo(page).exchange(),
+    ]);
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 401, 401, 401]);
+    expect(world.provider.calls.all).toHaveLength(before + 1);
+  });
+
+  test('of a hundred pages at once open, or are told that there are too many, and none is left open', async () => {
+    const pages = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? pageAtOne() : atTwo(pageAtOne())));
+    const before = world.provider.calls.all.length;
+    for (const page of pages) await page.create();
+    const statuses = (await Promise.all(pages.map((page) => page.exchange()))).map(({ status }) => status);
+    // A busy machine's database may take longer than a request waits for it.
+    expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
+    expect(statuses).toContain(201);
+    for (const page of pages) await vi.waitFor(async () => expect((await page.end()).status).toBe(200), soon);
+    const calls = world.provider.calls.all.slice(before);
+    expect(calls.length).toBeGreaterThanOrEqual(statuses.filter((status) => status === 201).length);
+    await vi.waitFor(() => expect(calls.filter(({ ended }) => ended?.reason !== 'hangup')).toEqual([]), soon);
+  });
+
+  test('are taken over when their node is killed: heard again, counted once, and hung up with their session', async () => {
+    const page = pageAtOne();
+    const call = await page.call(world);
+    const { usage, tokens, pico } = responseOf();
+    const id = call.respond(usage);
+    await vi.waitFor(async () => expect(await atTwo(page).usage()).toMatchObject({ tokens }), soon);
+    const owner = (await callOf(page))?.ownerNode;
+
+    await one.end('SIGKILL');
+    await vi.waitFor(() => expect([call.attached, call.sidebands.size]).toEqual([2, 1]), soon);
+    await vi.waitFor(async () => expect((await callOf(page))?.gapSec).toBeGreaterThan(0), soon);
+    const taken = await callOf(page);
+    expect(taken?.ownerNode).not.toBe(owner);
+    expect(taken?.estimatedMicroDollars).toBeGreaterThan(0);
+    // Another of the same name is the one of before.
+    call.respond(usage, id);
+    call.respond(usage);
+    await vi.waitFor(async () => expect(await atTwo(page).usage()).toMatchObject({ tokens: 2 * tokens }), soon);
+    const { microDollars: all = 0, estimatedMicroDollars: estimated = 0 } = (await callOf(page)) ?? {};
+    expect(Math.abs(all - estimated - microDollars(2n * pico))).toBeLessThanOrEqual(1);
+
+    await atTwo(page).end();
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    await vi.waitFor(
+      async () => expect(await callOf(page)).toMatchObject({ state: 'closed', hangup: 'confirmed' }),
+      soon,
+    );
+  });
+
+  test('are hung up when their session ended while nobody held them', async () => {
+    const page = pageAtOne();
+    const call = await page.call(world);
+    await one.end('SIGKILL');
+    expect((await atTwo(page).end()).status).toBe(200);
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+  });
+
+  test('are hung up when their node is killed before the page has its answer', async () => {
+    const page = await pageAtOne().create();
+    const before = world.provider.calls.upgrades;
+    world.provider.calls.attachMode = 'never';
+    const answer = page.exchange().catch((error: unknown) => error);
+    await vi.waitFor(() => expect(world.provider.calls.upgrades).toBe(before + 1), soon);
+    await one.end('SIGKILL');
+    expect(await answer).toBeInstanceOf(Error);
+    world.provider.calls.attachMode = 'ok';
+    const lost = world.provider.lastCall;
+    await vi.waitFor(() => expect(lost.ended?.reason).toBe('hangup'), soon);
+    await vi.waitFor(
+      async () => expect(await callOf(page)).toMatchObject({ state: 'closed', closeReason: 'create_failed' }),
+      soon,
+    );
+    const next = await (await atTwo(page).askTicket()).dial(world);
+    expect(next.ended).toBeUndefined();
+  });
+
+  test('are handed over when their node is shut down, and go on', async () => {
+    const page = pageAtOne();
+    const call = await page.call(world);
+    const owner = (await callOf(page))?.ownerNode;
+    expect(await one.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    await vi.waitFor(() => expect([call.attached, call.sidebands.size]).toEqual([2, 1]), soon);
+    await vi.waitFor(async () => {
+      const taken = await callOf(page);
+      expect(taken?.state).toBe('open');
+      expect(taken?.ownerNode).not.toBe(owner);
+    }, soon);
+    expect(call.ended).toBeUndefined();
+    await atTwo(page).end();
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+  });
+});

@@ -1,0 +1,213 @@
+import { Client, type Reply } from '../support/client.ts';
+import type { TestCall } from '../support/provider/call.ts';
+import { offerSdp } from '../support/provider/sdp.ts';
+import { SocketClient } from '../support/socket-client.ts';
+import { acme, site, siteKey, World, type TenantsFile } from '../support/world.ts';
+import type { Environment } from '../support/switchboard.ts';
+
+/** A service that opens the calls of all who come. */
+const brokering: Environment = {
+  CALL_MODE: 'brokered',
+  CALLS_PER_SESSION: '100',
+  WIDGET_SESSION_PER_MIN: '100000',
+  WIDGET_MAX_CONCURRENT_SESSIONS: '100000',
+  WIDGET_MAX_DOLLARS_DAILY: '1000000',
+  WIDGET_MAX_TOKENS_DAILY: '1000000000',
+};
+
+export function startCalls(environment: Environment = {}, tenants: TenantsFile = acme): Promise<World> {
+  return World.start({ ...brokering, ...environment }, tenants);
+}
+
+/** As operators see it. */
+export interface CallSeen {
+  readonly ref: string;
+  readonly state: string;
+  readonly providerCallId: string | null;
+  readonly closeReason: string | null;
+  readonly hangup: string;
+  readonly ownerNode: string;
+  readonly basis: string | null;
+  readonly tokens: Readonly<Record<string, number>>;
+  readonly microDollars: number;
+  readonly estimatedMicroDollars: number;
+  readonly gapSec: number;
+}
+
+export interface SessionSeen {
+  readonly state: string;
+  readonly endedAt: string | null;
+  readonly endReason: string | null;
+  readonly calls: readonly CallSeen[];
+}
+
+let pages = 0;
+
+/** A page on the tenant's website that keeps all that it is told and obeys none of it. */
+export class Page {
+  readonly email: string;
+  sessionId = '';
+  ticket = '';
+  /** Every byte that it got: heads, bodies, frames. */
+  readonly got: string[] = [];
+  readonly #client: Client;
+  readonly #origin: () => string;
+  readonly #confidential: Set<string>;
+
+  constructor(origin: () => string, confidential = new Set<string>()) {
+    pages += 1;
+    this.email = `caller-${pages}@mail.example`;
+    this.#origin = origin;
+    this.#confidential = confidential;
+    this.#client = new Client(origin, confidential, { Origin: site });
+  }
+
+  static of(world: World): Page {
+    return new Page(() => world.server.origin, world.confidential);
+  }
+
+  /** The same page, whose requests come to another node from now on. */
+  at(origin: () => string): Page {
+    const page = new Page(origin, this.#confidential);
+    return Object.assign(page, { email: this.email, sessionId: this.sessionId, ticket: this.ticket });
+  }
+
+  /** Tries again where a busy machine keeps the server from its database, as clients do. @throws Error with the reply when there is no session */
+  async create(body: object = {}): Promise<this> {
+    let reply = await this.tryCreate(body);
+    while (reply.status === 503) reply = await this.tryCreate(body);
+    if (reply.status !== 200) throw new Error(reply.text);
+    return this;
+  }
+
+  async tryCreate(body: object = {}): Promise<Reply> {
+    const reply = await this.post('/api/session', { widgetKey: siteKey, agentId: 'support', ...body }, false);
+    this.sessionId = reply.body.sm_session_id ?? '';
+    this.ticket = reply.body.client_secret?.value ?? '';
+    return reply;
+  }
+
+  async askTicket(): Promise<this> {
+    let { status, body } = await this.post('/api/realtime/ticket');
+    while (status === 503) ({ status, body } = await this.post('/api/realtime/ticket'));
+    this.ticket = body.client_secret?.value ?? '';
+    return this;
+  }
+
+  /** Posts an offer with the ticket. */
+  async exchange({ origin = site, signal }: { origin?: string; signal?: AbortSignal } = {}): Promise<Exchanged> {
+    const response = await fetch(`${this.#origin()}/api/realtime/calls`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/sdp', Authorization: `Bearer ${this.ticket}`, Origin: origin },
+      body: offerSdp(),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await response.text();
+    this.#keep(response.headers, text);
+    return { status: response.status, text, location: response.headers.get('location') ?? '' };
+  }
+
+  /** Opens a session and its call. @returns the call as the provider has it */
+  async call(world: World): Promise<TestCall> {
+    await this.create();
+    return this.dial(world);
+  }
+
+  async dial(world: World): Promise<TestCall> {
+    let reply = await this.exchange();
+    while (reply.status === 503) reply = await (await this.askTicket()).exchange();
+    if (reply.status !== 201) throw new Error(reply.text);
+    return this.callAt(world, reply.location);
+  }
+
+  /** The call that a reply names, as the provider has it. */
+  async callAt(world: World, location: string): Promise<TestCall> {
+    const { calls } = await seen(world, this);
+    const providerCallId = calls.find(({ ref }) => location.endsWith(`/${ref}`))?.providerCallId;
+    const call = world.provider.calls.all.find(({ id }) => id === providerCallId);
+    if (call === undefined) throw new Error('the provider has no such call');
+    return call;
+  }
+
+  async post(path: string, body: object = {}, isProven = true): Promise<Reply> {
+    const proof = isProven ? { sm_session_id: this.sessionId } : {};
+    const reply = await this.#client.post(path, { email: this.email, ...proof, ...body });
+    this.#keep(reply.headers, reply.text);
+    return reply;
+  }
+
+  end(): Promise<Reply> {
+    return this.post('/api/realtime/end');
+  }
+
+  /** What is counted for its visitor today: a report that is not counted itself. */
+  async usage(): Promise<unknown> {
+    return (await this.post('/api/auth/usage', { tokens: 0, dollars: 0 })).body.usage;
+  }
+
+  /** Its socket, on which it only listens. */
+  async listen(): Promise<SocketClient> {
+    const url = `${this.#origin().replace('http', 'ws')}/api/realtime/socket`;
+    const socket = await SocketClient.open(url, 'switchboard.v1', { Origin: site });
+    socket.socket.addEventListener('message', ({ data }) => this.got.push(String(data)));
+    socket.say({ type: 'attach', sm_session_id: this.sessionId, email: this.email });
+    return socket;
+  }
+
+  #keep(headers: Headers, text: string): void {
+    this.got.push([...headers].map((pair) => pair.join(': ')).join('\n'), text);
+  }
+}
+
+export interface Exchanged {
+  readonly status: number;
+  readonly text: string;
+  /** Empty where there is none. */
+  readonly location: string;
+}
+
+/** The session as operators see it. */
+export async function seen(world: World, { sessionId }: Page): Promise<SessionSeen> {
+  const reply = await world.backend().get(`/api/operator/sessions/${encodeURIComponent(sessionId)}`);
+  if (reply.status !== 200) throw new Error(reply.text);
+  return reply.body as unknown as SessionSeen;
+}
+
+/** Tokens of one response by class, and what a million of them costs with gpt-realtime-2.1, in micro-dollars. */
+const classes = {
+  textIn: [210, 4_000_000],
+  textCached: [100, 400_000],
+  audioIn: [614, 32_000_000],
+  audioCached: [128, 400_000],
+  textOut: [61, 24_000_000],
+  audioOut: [590, 64_000_000],
+} as const;
+
+/** A response as the provider's events tell of it, its tokens in all, and what it costs in 10⁻⁶ micro-dollars. */
+export function responseOf(scale = 1): { readonly usage: object; readonly tokens: number; readonly pico: bigint } {
+  const { textIn, textCached, audioIn, audioCached, textOut, audioOut } = classes;
+  const count = (...of: readonly (readonly [number, number])[]): number =>
+    of.reduce((sum, [tokens]) => sum + tokens * scale, 0);
+  const cached = { text_tokens: count(textCached), audio_tokens: count(audioCached), image_tokens: 0 };
+  const input = {
+    text_tokens: count(textIn, textCached),
+    audio_tokens: count(audioIn, audioCached),
+    cached_tokens: count(textCached, audioCached),
+    cached_tokens_details: cached,
+  };
+  const tokens = count(...Object.values(classes));
+  const usage = {
+    total_tokens: tokens,
+    input_tokens: count(textIn, textCached, audioIn, audioCached),
+    output_tokens: count(textOut, audioOut),
+    input_token_details: input,
+    output_token_details: { text_tokens: count(textOut), audio_tokens: count(audioOut) },
+  };
+  const pico = Object.values(classes).reduce((sum, [each, rate]) => sum + each * scale * rate, 0);
+  return { usage, tokens, pico: BigInt(pico) };
+}
+
+/** The charge of one call for what it used. */
+export function microDollars(pico: bigint): number {
+  return Number((pico + 999_999n) / 1_000_000n);
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../../config/config-error.ts';
+import { createCallModes, requireBrokering, requireBrokeringOf } from '../../../src/app/call-mode.ts';
+import { TenantsFileError } from '../../../src/tenants/tenants-file.ts';
+import { FakeProvider } from '../../support/fake-provider.ts';
+import { aKey, aTenant } from '../tenants/fakes.ts';
+
+const brokering = new FakeProvider({ call: 'brokered', isSimulated: false });
+const simulated = new FakeProvider({ call: 'brokered' });
+const minting = new FakeProvider({ call: 'token', isSimulated: false });
+const modes = ['direct', 'brokered', undefined] as const;
+
+describe('The calls of a session', () => {
+  test.each(['direct', 'brokered'] as const)('are as asked, else as CALL_MODE=%s says, where both can be', (mode) => {
+    expect(modes.map(createCallModes(mode, brokering))).toEqual(['direct', 'brokered', mode]);
+  });
+
+  test('are never brokered where they cannot be, and always of a simulation that can', () => {
+    expect(modes.map(createCallModes('brokered', minting))).toEqual(['direct', 'direct', 'direct']);
+    expect(modes.map(createCallModes('direct', simulated))).toEqual(['brokered', 'brokered', 'brokered']);
+  });
+});
+
+describe('Brokered calls that are asked for', () => {
+  const config = (mode: 'direct' | 'brokered') => ({ calls: { mode } }) as Parameters<typeof requireBrokering>[0];
+  const acme = aTenant('acme', {
+    keys: [aKey('acme', 'site', { call: 'brokered' }), aKey('acme', 'other', { call: 'direct' })],
+    agents: [{ id: 'support', call: 'brokered' }, { id: 'sales' }],
+  });
+
+  test('are taken of a provider that has them, and none are of any', () => {
+    for (const provider of [brokering, simulated]) {
+      requireBrokering(config('brokered'), provider);
+      requireBrokeringOf([acme], 'tenants.json', provider);
+    }
+    requireBrokering(config('direct'), minting);
+    requireBrokeringOf([aTenant('plain', { keys: [aKey('plain', 'site')] })], 'tenants.json', minting);
+  });
+
+  test('of another provider are told by the variable', () => {
+    expect(() => requireBrokering(config('brokered'), minting)).toThrow(ConfigError);
+    expect(() => requireBrokering(config('brokered'), minting)).toThrow(
+      /CALL_MODE: must not ask for brokered calls.*fake/,
+    );
+  });
+
+  test('of another provider are told by each key and agent of the tenants file', () => {
+    const check = (): void => requireBrokeringOf([acme], 'tenants.json', minting);
+    expect(check).toThrow(TenantsFileError);
+    expect(check).toThrow(/key acme\/site: must not ask[^]*agent acme\/support: must not ask/);
+    expect(check).not.toThrow(/acme\/(?:other|sales)/);
+  });
+});

@@ -1,0 +1,248 @@
+import { expect } from 'vitest';
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { OpenedCall } from '../../../src/calls/contract.ts';
+import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
+import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import { createPostgresStores } from '../../../src/stores/postgres.ts';
+import type { SessionSetup } from '../../../src/stores/session-setups/contract.ts';
+import { createEvents } from '../../../src/telemetry/events.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import { Metrics } from '../../../src/telemetry/metrics.ts';
+import { ManualClock } from '../../support/clock.ts';
+import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
+import { TestDatabase } from '../../support/test-database.ts';
+
+export const SESSION = 's:00000000000000000000000000000000:AAAAAAAAAAAAAAAAAAAAAA';
+const STEP_MS = 250;
+
+/** What metering was told, in order. */
+class HeardMetering implements Metering {
+  readonly heard: unknown[] = [];
+  readonly gaps: { readonly fromMs: number; readonly untilMs: number }[] = [];
+  waitingSinceMs: number | undefined;
+
+  hear(_call: unknown, event: unknown): void {
+    this.heard.push(event);
+  }
+
+  gap(_call: unknown, fromMs: number, untilMs: number): void {
+    this.gaps.push({ fromMs, untilMs });
+  }
+
+  report(): Promise<never> {
+    return Promise.reject(new Error('no client reports here'));
+  }
+
+  /** Whether the database takes what was heard. */
+  isAway = false;
+
+  settled(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  flushCall(): Promise<void> {
+    return this.flush();
+  }
+
+  flush(): Promise<void> {
+    return this.isAway ? Promise.reject(new Unavailable('database', 'away')) : Promise.resolve();
+  }
+}
+
+/** Bounds all calls alike. */
+class FakeBudgets implements Budgets {
+  bound: number | undefined;
+  readonly watched = new Map<string, LimitResponses>();
+
+  watch({ callId }: MeteredCall, limitResponses: LimitResponses): void {
+    this.watched.set(callId, limitResponses);
+  }
+
+  release(callId: string): void {
+    this.watched.delete(callId);
+  }
+
+  boundOf(): Promise<number | undefined> {
+    return Promise.resolve(this.bound);
+  }
+}
+
+/** Nodes on one database with one provider, and a time that is turned by hand. */
+export class CallsWorld {
+  readonly clock = new ManualClock();
+  readonly provider = new FakeBrokeredProvider();
+  readonly metering = new HeardMetering();
+  readonly budgets = new FakeBudgets();
+  readonly faults: unknown[] = [];
+  readonly logged: string[] = [];
+  readonly metrics = new Metrics();
+  readonly bus = createInProcessBus((error) => this.faults.push(error));
+  readonly database: TestDatabase;
+  readonly stores: ReturnType<typeof createPostgresStores>;
+  readonly sessions = new Map<string, VoiceRecord>();
+  readonly activity: number[] = [];
+  readonly setups = new Map<string, SessionSetup>();
+  /** Nodes that run. */
+  readonly nodes = new Set<VoiceCalls>();
+  unheardSec = 20;
+  /** Runs before a call is saved; it may wait. */
+  beforeSave: (record: CallRecord) => unknown = () => undefined;
+
+  private constructor(database: TestDatabase) {
+    this.database = database;
+    this.stores = createPostgresStores(database);
+    this.addSession(SESSION);
+  }
+
+  static async start(): Promise<CallsWorld> {
+    return new CallsWorld(await TestDatabase.open());
+  }
+
+  addSession(id: string): void {
+    const at = this.clock.now();
+    this.sessions.set(id, {
+      id,
+      subject: id.slice(2, 34),
+      caller: 'widget',
+      tenantId: 'acme',
+      agentId: null,
+      keyId: 'site',
+      named: false,
+      loginId: null,
+      provider: 'fake',
+      upstreamId: 'sess_1',
+      isHeard: true,
+      startedAtMs: at,
+      lastSeenAtMs: at,
+      lastActivityAtMs: at,
+      settledAtMs: at,
+      endedAtMs: null,
+      endReason: null,
+      version: 1,
+    });
+    this.setups.set(id, {
+      sessionId: id,
+      callMode: 'brokered',
+      model: 'echo',
+      voice: 'marin',
+      instructions: null,
+      tools: [],
+      dataChannel: 'open',
+      isLocked: true,
+      price: null,
+      metadata: null,
+      createdAtMs: at,
+    });
+  }
+
+  /** Ends the session, and tells the nodes where it is not said to be lost. */
+  endSession(id = SESSION, endReason: VoiceRecord['endReason'] = 'closed_by_client', isTold = true): void {
+    const record = this.sessions.get(id);
+    if (record === undefined || record.endedAtMs !== null) return;
+    this.sessions.set(id, { ...record, endedAtMs: this.clock.now(), endReason });
+    if (isTold) this.bus.publish({ type: 'session.moved', sessionId: id, state: 'ended', endReason });
+  }
+
+  async addNode(): Promise<VoiceCalls> {
+    const log = createLog('info', false, { write: (line) => this.logged.push(line) });
+    const node = new VoiceCalls(
+      {
+        limits: { graceSec: 30, unheardSec: this.unheardSec },
+        voiceLimits: { maxMinutes: 60, maxIdleSec: 3600, staleGraceSec: 7200, staleReapSec: 60 },
+        createTimeoutMs: 8000,
+        readyMs: 3000,
+        perSession: 3,
+      },
+      {
+        provider: this.provider,
+        store: {
+          ...this.stores.calls,
+          save: async (record, version) => {
+            await this.beforeSave(record);
+            return this.stores.calls.save(record, version);
+          },
+        },
+        nodes: this.stores.liveNodes,
+        setups: { find: (id) => Promise.resolve(this.setups.get(id)) },
+        sessions: {
+          find: (id) => this.sessions.get(id),
+          lookUp: (ids) =>
+            Promise.resolve({
+              records: ids.flatMap((id) => this.sessions.get(id) ?? []),
+              isWhole: true,
+            }),
+          noteActivity: (_, at) => this.activity.push(at),
+          end: (id, reason) => this.endSession(id, reason),
+        },
+        metering: this.metering,
+        budgets: this.budgets,
+        bus: this.bus,
+        clock: this.clock,
+        events: createEvents(log, this.metrics),
+        onError: (error) => this.faults.push(error),
+        random: () => 0,
+      },
+    );
+    await node.renewLease();
+    this.nodes.add(node);
+    return node;
+  }
+
+  /** The node is gone, with all that it had under way. */
+  kill(node: VoiceCalls): void {
+    this.nodes.delete(node);
+  }
+
+  async ask(node: VoiceCalls, id = SESSION, signal = new AbortController().signal): Promise<OpenedCall | Refusal> {
+    const [session, setup] = [this.sessions.get(id), this.setups.get(id)];
+    if (session === undefined || setup === undefined) throw new Error('no such session');
+    return node.open({ session, setup, offerSdp: 'v=0\r\n', requestId: 'req', signal });
+  }
+
+  async open(node: VoiceCalls, id = SESSION): Promise<CallRecord> {
+    const opened = await this.ask(node, id);
+    if (opened instanceof Refusal) throw new Error(`no call: ${opened.code}`);
+    expect(opened.answerSdp).toBe(this.provider.answerSdp);
+    return opened.record;
+  }
+
+  async refusal(asked: Promise<OpenedCall | Refusal>): Promise<string> {
+    const answer = await asked;
+    return answer instanceof Refusal ? answer.code : 'opened';
+  }
+
+  /** The session's newest call. */
+  async call(id = SESSION): Promise<CallRecord> {
+    const [newest] = await this.stores.calls.ofSession(id);
+    if (newest === undefined) throw new Error('the session has no call');
+    return newest;
+  }
+
+  /** What runs nodes does as often as the time wants it. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP_MS) {
+      this.clock.advance(Math.min(STEP_MS, ms - passed));
+      await this.look();
+    }
+  }
+
+  async look(): Promise<void> {
+    for (const node of this.nodes) {
+      for (const work of [() => node.renewLease(), () => node.tick()]) await work().catch((e) => this.#note(e));
+      await node.settled();
+    }
+  }
+
+  #note(error: unknown): void {
+    if (!(error instanceof Unavailable)) throw error;
+  }
+
+  /** Faults that are not of a database that is away. */
+  get wrongs(): unknown[] {
+    return this.faults.filter((fault) => !(fault instanceof Unavailable));
+  }
+}

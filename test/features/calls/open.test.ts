@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { CallsWorld, SESSION } from './calls-world.ts';
+
+describe('Opening a call', () => {
+  let world: CallsWorld;
+  let node: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    node = await world.addNode();
+  });
+
+  test('answers when the provider has and the call is heard, all of it saved', async () => {
+    const record = await world.open(node);
+    expect(record).toMatchObject({ state: 'open', providerCallId: 'rtc_1', sessionId: SESSION, ownerNode: node.node });
+    expect(await world.call()).toEqual(record);
+    expect(record.id).toMatch(/^call_[\w-]{22}$/);
+    expect(record.providerEndsAtMs).toBe(world.clock.now() + 3_600_000);
+    expect(world.provider.requests[0]).toMatchObject({
+      model: 'echo',
+      voice: 'marin',
+      subjectHash: SESSION.slice(2, 34),
+    });
+    expect([node.held, node.sidebands]).toEqual([1, 1]);
+    expect(world.logged.join('')).not.toContain('rtc_1');
+  });
+
+  test('of a provider that is metered by the clock needs no sideband, and the time is told', async () => {
+    world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock', providerMaxSec: null };
+    const record = await world.open(node);
+    expect(record.providerEndsAtMs).toBe(world.clock.now() + 86_400_000);
+    await world.pass(6000);
+    world.endSession();
+    await world.look();
+    expect(world.provider.sidebands).toEqual([]);
+    expect(world.metering.heard.at(-1)).toEqual({ type: 'usageTotal', ms: 6000 });
+    expect(world.metering.gaps).toEqual([]);
+  });
+
+  test('hangs up the former call of the session, whoever holds it', async () => {
+    const other = await world.addNode();
+    const former = await world.open(node);
+    const present = await world.open(other);
+    await world.pass(1500);
+    expect(await world.stores.calls.load(former.id)).toMatchObject({ closeReason: 'replaced', hangup: 'confirmed' });
+    expect(await world.stores.calls.load(present.id)).toMatchObject({ state: 'open' });
+    expect([...world.provider.live]).toEqual(['rtc_2']);
+    expect(world.sessions.get(SESSION)?.endedAtMs).toBeNull();
+  });
+
+  test('is refused while another call of the session is created, and beyond its number', async () => {
+    let release = (): void => undefined;
+    world.provider.before = () =>
+      new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    const first = world.ask(node);
+    await expect.poll(() => world.provider.requests.length).toBe(1);
+    expect(await world.refusal(world.ask(node))).toBe('CALL_IN_PROGRESS');
+    world.provider.before = () => undefined;
+    release();
+    expect(await world.refusal(first)).toBe('opened');
+    await world.open(node);
+    await world.open(node);
+    expect(await world.refusal(world.ask(node))).toBe('RATE_LIMIT_EXCEEDED');
+  });
+
+  test('of a session that has ended is refused before the provider is asked', async () => {
+    world.endSession();
+    expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
+    expect(world.provider.requests).toEqual([]);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'none' });
+  });
+
+  test('of a session that ends meanwhile is refused, and its call is hung up', async () => {
+    world.provider.before = (step) => step === 'create' && world.endSession();
+    expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
+    await world.pass(1500);
+    expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed' });
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('that the provider refuses leaves nothing open', async () => {
+    world.provider.isAway = true;
+    expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'none' });
+    await world.look();
+    expect(node.held).toBe(0);
+  });
+
+  test.each<[string, (world: CallsWorld) => void]>([
+    ['is answered with an SDP that the policy refuses', ({ provider }) => void (provider.answerSdp = 'video')],
+    [
+      'cannot be heard',
+      ({ provider }) =>
+        void (provider.before = (step) => {
+          provider.isAway = step === 'attach';
+        }),
+    ],
+  ])('that %s is refused and hung up', async (_, make) => {
+    make(world);
+    expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
+    await world.pass(1500);
+    expect(await world.call()).toMatchObject({ closeReason: 'create_failed', hangup: 'confirmed' });
+    expect(world.provider.live.size).toBe(0);
+    expect(world.sessions.get(SESSION)?.endedAtMs).toBeNull();
+  });
+
+  test('that is over before it is heard never opened', async () => {
+    world.provider.before = (step) => step === 'attach' && world.provider.live.clear();
+    expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
+    await world.pass(1500);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed' });
+  });
+
+  test.each(['create', 'attach'] as const)('whose caller goes away at its %s is hung up', async (when) => {
+    const caller = new AbortController();
+    world.provider.before = (step) => step === when && caller.abort();
+    expect(await world.refusal(world.ask(node, SESSION, caller.signal))).toBe('SERVICE_UNAVAILABLE');
+    await world.pass(1500);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed' });
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('while the database goes away after the create is hung up all the same, and closed when it is back', async () => {
+    world.provider.before = (step) => {
+      if (step === 'create') world.database.isAway = true;
+    };
+    await expect(world.ask(node)).rejects.toThrow('database is not available');
+    await node.settled();
+    expect(world.provider.live.size).toBe(0);
+    world.database.isAway = false;
+    await world.pass(1500);
+    expect(await world.call()).toMatchObject({
+      state: 'closed',
+      closeReason: 'create_failed',
+      providerCallId: 'rtc_1',
+    });
+    expect(world.wrongs).toEqual([]);
+  });
+});

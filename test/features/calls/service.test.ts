@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
+import type { TestApp } from '../../support/app.ts';
+import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
+import { useApps } from '../../support/use-apps.ts';
+
+const { build } = useApps();
+
+const subject = '0123456789abcdef0123456789abcdef';
+
+async function withCall(name: string): Promise<{ app: TestApp; provider: FakeBrokeredProvider; session: VoiceRecord }> {
+  const provider = new FakeBrokeredProvider();
+  const app = await build({ brokered: provider });
+  const session = await app.sessions.open(
+    {
+      id: `s:${subject}:${name.padEnd(22, 'A')}`,
+      subject,
+      caller: 'widget',
+      tenantId: 'acme',
+      agentId: null,
+      keyId: 'site',
+      named: false,
+      loginId: null,
+      provider: 'fake',
+      upstreamId: 'sess_1',
+      isHeard: true,
+    },
+    app.clock.now(),
+    'req',
+  );
+  const opened = await app.service.calls?.open({
+    session,
+    setup: {
+      sessionId: session.id,
+      callMode: 'brokered',
+      model: 'echo',
+      voice: 'marin',
+      instructions: null,
+      tools: [],
+      dataChannel: 'open',
+      isLocked: false,
+      price: null,
+      metadata: null,
+      createdAtMs: app.clock.now(),
+    },
+    offerSdp: 'v=0\r\n',
+    requestId: 'req',
+    signal: new AbortController().signal,
+  });
+  expect(opened).toBeDefined();
+  expect(opened).not.toBeInstanceOf(Refusal);
+  return { app, provider, session };
+}
+
+test('A session of the service that ends has its call hung up', async () => {
+  const { app, provider, session } = await withCall('one');
+  expect(app.service.calls).toMatchObject({ held: 1, sidebands: 1 });
+  await app.sessions.end(session.id, 'closed_by_client', app.clock.now());
+  await app.service.heldCalls?.settled();
+  expect(provider.live.size).toBe(0);
+  expect(app.logged()).not.toContain('rtc_');
+});
+
+test('A call that the provider ends, ends its session in the service', async () => {
+  const { app, provider, session } = await withCall('two');
+  provider.sideband.hear({ type: 'over', reason: 'expired' });
+  await app.service.heldCalls?.settled();
+  expect(await app.sessions.find(session.id)).toMatchObject({ endReason: 'upstream_ended' });
+});
+
+test('Speech in a call keeps its session engaged, whatever its page says', async () => {
+  const { app, provider, session } = await withCall('three');
+  app.clock.advance(200_000);
+  provider.sideband.hear({ type: 'activity' });
+  await app.service.heldCalls?.settled();
+  expect(await app.sessions.find(session.id)).toMatchObject({ lastActivityAtMs: app.clock.now() });
+});
+
+test('A service whose browsers open their calls themselves holds none', async () => {
+  const app = await build();
+  expect(app.service.heldCalls).toBeUndefined();
+});

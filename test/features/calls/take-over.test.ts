@@ -1,0 +1,183 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { CallsWorld, SESSION } from './calls-world.ts';
+
+/** Never answered: what a process had under way when it was killed. */
+const never = (): Promise<never> => new Promise<never>(() => undefined);
+
+describe('When the node that holds a call', () => {
+  let world: CallsWorld;
+  let owner: VoiceCalls;
+  let other: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    owner = await world.addNode();
+    other = await world.addNode();
+  });
+
+  test('dies, another hears the call once the lease has lapsed, and tells the gap since the last sign of life', async () => {
+    await world.open(owner);
+    const at = world.clock.now();
+    world.kill(owner);
+    await world.pass(8750);
+    expect(await world.call()).toMatchObject({ ownerNode: owner.node });
+    await world.pass(1500);
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, fence: 2, unheardSinceMs: null });
+    expect(other.sidebands).toBe(1);
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+    expect(await world.metrics.registry.metrics()).toContain('switchboard_calls_taken_total 1');
+  });
+
+  test('cannot count what it heard, it gives no sign of life, and lets go', async () => {
+    await world.open(owner);
+    world.metering.isAway = true;
+    world.metering.waitingSinceMs = world.clock.now();
+    await world.pass(7000);
+    expect(owner.sidebands).toBe(0);
+    world.metering.isAway = false;
+    await world.pass(3000);
+    expect(owner.sidebands + other.sidebands).toBe(1);
+  });
+
+  test('stops, another hears the call at once', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    await owner.stop();
+    await other.settled();
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, unheardSinceMs: null });
+    expect(world.provider.sidebands.map(({ isClosed }) => isClosed)).toEqual([true, false]);
+  });
+
+  test('dies with its session, another hangs up', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    world.endSession(SESSION, 'closed_by_client', false);
+    await world.pass(13_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'session_ended', hangup: 'confirmed' });
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('dies while it hangs up, another goes on', async () => {
+    await world.open(owner);
+    const at = world.clock.now();
+    world.provider.before = never;
+    world.endSession();
+    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
+    world.kill(owner);
+    world.provider.before = () => undefined;
+    await world.pass(13_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
+    expect(world.provider.live.size).toBe(0);
+    // What it had heard and not counted is lost.
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+  });
+
+  test('dies before it ended the session of a call that is over, another ends it', async () => {
+    await world.open(owner);
+    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    await owner.settled();
+    world.kill(owner);
+    await world.pass(30_250);
+    expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
+  });
+
+  test('stood still, it finds out and lets go of what is another node’s', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    await world.pass(12_000);
+    expect(await world.call()).toMatchObject({ ownerNode: other.node });
+    world.nodes.add(owner);
+    await world.pass(1000);
+    expect([owner.held, owner.sidebands, other.sidebands]).toEqual([0, 0, 1]);
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, unheardSinceMs: null });
+    expect(world.wrongs).toEqual([]);
+  });
+
+  test('stood still while its session ended, it lets go of the call that another ended', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    await world.pass(12_000);
+    world.nodes.add(owner);
+    world.endSession();
+    for (const node of world.nodes) await node.settled();
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'session_ended', hangup: 'confirmed' });
+    expect([owner.held, other.held]).toEqual([0, 0]);
+    expect(world.provider.sidebands.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+  });
+
+  test('dies, one of several nodes that try takes the call', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    await world.addNode();
+    world.clock.advance(10_000);
+    await Promise.all([...world.nodes].map((node) => node.renewLease()));
+    await Promise.all([...world.nodes].map((node) => node.tick()));
+    for (const node of world.nodes) await node.settled();
+    expect((await world.call()).fence).toBe(2);
+    expect([...world.nodes].filter(({ sidebands }) => sidebands === 1)).toHaveLength(1);
+  });
+});
+
+describe('An owner that dies while it opens a call', () => {
+  let world: CallsWorld;
+  let owner: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    owner = await world.addNode();
+    await world.addNode();
+  });
+
+  /** Opens a call and kills the owner once `isThere`. */
+  async function dieWhen(isThere: () => unknown): Promise<void> {
+    void world.ask(owner).catch(() => undefined);
+    await expect.poll(isThere).toBeTruthy();
+    world.kill(owner);
+    world.provider.before = () => undefined;
+    world.beforeSave = () => undefined;
+    await world.pass(25_000);
+  }
+
+  test('before the provider answers leaves nothing to hang up', async () => {
+    world.provider.before = never;
+    await dieWhen(() => world.provider.requests.length);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'none' });
+    expect(world.provider.hangUps).toEqual([]);
+  });
+
+  test('before the answer is saved leaves a call that no browser can use, and a record that is closed', async () => {
+    let isSaving = false;
+    world.beforeSave = () => {
+      isSaving = true;
+      return never();
+    };
+    await dieWhen(() => isSaving);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'none' });
+  });
+
+  test('before it is heard leaves a call that another hangs up', async () => {
+    let isAttaching = false;
+    world.provider.before = (step) => {
+      if (step !== 'attach') return undefined;
+      isAttaching = true;
+      return never();
+    };
+    await dieWhen(() => isAttaching);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'confirmed' });
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('before it is open leaves a call that another hangs up', async () => {
+    let isOpening = false;
+    world.beforeSave = ({ state }) => {
+      if (state !== 'open') return undefined;
+      isOpening = true;
+      return never();
+    };
+    await dieWhen(() => isOpening);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'confirmed' });
+    expect(world.provider.live.size).toBe(0);
+  });
+});

@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import type { BusMessage } from '../../../src/stores/bus/contract.ts';
+import { CallsWorld, SESSION } from './calls-world.ts';
+
+type Told = Extract<BusMessage, { type: 'call.told' }>;
+
+describe('The clients of a session', () => {
+  let world: CallsWorld;
+  let node: VoiceCalls;
+  let told: Told[];
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    node = await world.addNode();
+    told = [];
+    world.bus.subscribe((message) => {
+      if (message.type === 'call.told') told.push(message);
+    });
+  });
+
+  const events = (): string[] => told.map(({ event }) => event);
+  const say = (...types: readonly ('speaking' | 'listening')[]): void => {
+    for (const type of types) world.provider.sideband.hear({ type });
+  };
+
+  test('are told that its call is open, who speaks, and that it is over', async () => {
+    const { id: callId } = await world.open(node);
+    say('speaking', 'listening');
+    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    await node.settled();
+    expect(told).toEqual(
+      ['ready', 'speaking', 'listening', 'over'].map((event) => ({
+        type: 'call.told',
+        sessionId: SESSION,
+        callId,
+        event,
+      })),
+    );
+  });
+
+  test('are told what changed only', async () => {
+    await world.open(node);
+    say('speaking', 'speaking', 'listening', 'listening', 'speaking');
+    expect(events()).toEqual(['ready', 'speaking', 'listening', 'speaking']);
+  });
+
+  test('are told four changes a second at most, and the last one when it is said again', async () => {
+    await world.open(node);
+    say('speaking', 'listening', 'speaking', 'listening', 'speaking', 'listening', 'speaking');
+    expect(events().slice(1)).toEqual(['speaking', 'listening', 'speaking', 'listening']);
+    world.clock.advance(999);
+    say('speaking');
+    expect(events()).toHaveLength(5);
+    world.clock.advance(1);
+    say('speaking');
+    expect(events().slice(5)).toEqual(['speaking']);
+  });
+
+  test('are told nothing of a call that never opened', async () => {
+    world.provider.isAway = true;
+    await world.refusal(world.ask(node));
+    expect((await world.call()).state).toBe('closed');
+    expect(events()).toEqual([]);
+  });
+
+  test('are told once that a call is over which another took the place of, by its name', async () => {
+    const first = await world.open(node);
+    const second = await world.open(node);
+    await world.pass(1250);
+    expect(told.map(({ callId, event }) => [callId, event])).toEqual([
+      [first.id, 'ready'],
+      [second.id, 'ready'],
+      [first.id, 'over'],
+    ]);
+  });
+});

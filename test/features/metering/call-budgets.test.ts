@@ -1,0 +1,269 @@
+import { describe, expect, test } from 'vitest';
+import { NO_TOKENS } from '../../../src/metering/price-usage.ts';
+import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
+import { attached, type ChannelClient } from '../../channel/client.ts';
+import { exchange, openBrokered, openedBy, type Opened } from '../../http/calls.ts';
+import { CONSOLE, somebody, unique, type TestApp, type TestAppOptions } from '../../support/app.ts';
+import { MINUTE, SECOND } from '../../support/clock.ts';
+import { FakeBrokeredProvider, type FakeSideband } from '../../support/fake-brokered-provider.ts';
+import { useApps } from '../../support/use-apps.ts';
+
+const { build } = useApps();
+
+const roomy = { concurrentSessions: 100, sessionsPerMinute: 100, dailyTokens: 1e9 };
+/** A token of audio costs so many micro-dollars. */
+const [AUDIO_IN, AUDIO_OUT] = [32, 64];
+
+async function start(options: Partial<TestAppOptions> = {}) {
+  const provider = new FakeBrokeredProvider();
+  const app = await build({ brokered: provider, ...options, env: { CALL_MODE: 'brokered', ...options.env } });
+  return { app, provider };
+}
+
+/** A session of a key with an open call, and the call's sideband. */
+async function speak(app: TestApp, provider: FakeBrokeredProvider, key: WidgetKey, body: object = {}) {
+  const session = await openBrokered(app, key, body);
+  return { session, sideband: await openCall(app, provider, session) };
+}
+
+async function openCall(app: TestApp, provider: FakeBrokeredProvider, session: Opened): Promise<FakeSideband> {
+  expect((await exchange(app, session)).status).toBe(201);
+  return provider.sideband;
+}
+
+const response = (audioOut: number, audioIn = 0): UpstreamEvent => ({
+  type: 'usage',
+  key: unique('resp_'),
+  model: undefined,
+  tokens: { ...NO_TOKENS, audioOut, audioIn },
+});
+
+/** All that was heard is in the ledger, and what follows of it is done. */
+async function settled({ service }: TestApp): Promise<void> {
+  await service.metering.flush();
+  await service.heldCalls?.settled();
+}
+
+async function hear(app: TestApp, sideband: FakeSideband, ...events: readonly UpstreamEvent[]): Promise<void> {
+  for (const event of events) sideband.hear(event);
+  await settled(app);
+}
+
+/** Warnings at shares of a ceiling tell no seconds. */
+const secondsTold = (client: ChannelClient): number[] =>
+  client
+    .heard()
+    .flatMap((frame) => (frame.type === 'warning' && frame.reason === 'quota' ? (frame.secondsLeft ?? []) : []));
+
+/** Lets seconds pass as the service does; @returns in which second something was told, and the seconds that were told. */
+async function pass(app: TestApp, client: ChannelClient, seconds: number) {
+  const told: { readonly second: number; readonly secondsLeft: number }[] = [];
+  for (let second = 1; second <= seconds; second += 1) {
+    app.clock.advance(SECOND);
+    await app.service.heldCalls?.renewLease();
+    await app.service.heldCalls?.tick();
+    await settled(app);
+    await app.service.budgets.tick();
+    told.push(...secondsTold(client).map((secondsLeft) => ({ second, secondsLeft })));
+  }
+  return told;
+}
+
+const endReason = async (app: TestApp, { id }: Opened) => (await app.sessions.find(id))?.endReason;
+const totalOf = async (app: TestApp, account: string): Promise<number> =>
+  (await app.service.stores.ledger.totals(account, app.service.calendar(app.clock.now()).day)).microDollars;
+
+describe('A session whose calls are metered by what the provider tells', () => {
+  test('is warned 60 and 10 seconds before what is left is burnt, on whichever node its socket is', async () => {
+    const { app, provider } = await start();
+    const elsewhere = (await start({ live: app.live, clock: app.clock })).app;
+    const key = await app.key({ limits: { ...roomy, dailyDollars: 1 } });
+    await elsewhere.service.directory.reload();
+    const { session, sideband } = await speak(app, provider, key);
+    const client = attached(elsewhere, session.id);
+    const stranger = attached(elsewhere, (await speak(app, provider, await app.key({ limits: roomy }))).session.id);
+    // A cent a second: the dollar lasts for 100, less the longest response, whose price is 26 cents at first.
+    const told: { readonly second: number; readonly secondsLeft: number }[] = [];
+    for (let second = 1; second <= 70; second += 1) {
+      await hear(app, sideband, { ...response(0), tokens: { ...NO_TOKENS, textIn: 2500 } } as UpstreamEvent);
+      told.push(...(await pass(app, client, 1)).map(({ secondsLeft }) => ({ second, secondsLeft })));
+    }
+    expect(told).toHaveLength(2);
+    for (const { second, secondsLeft } of told) expect(Math.abs(second + secondsLeft - 74)).toBeLessThan(7);
+    expect(told[1]?.secondsLeft).toBeLessThanOrEqual(10);
+    expect(await endReason(app, session)).toBe(null);
+    expect(secondsTold(stranger)).toEqual([]);
+  });
+
+  test('is warned by the time that passes while nothing is said, and ended by an entry alone', async () => {
+    const { app, provider } = await start();
+    const { session, sideband } = await speak(app, provider, await app.key({ limits: { ...roomy, dailyDollars: 1 } }));
+    const client = attached(app, session.id);
+    app.clock.advance(MINUTE);
+    await hear(app, sideband, response(4000));
+    const told = await pass(app, client, 200);
+    expect(told).toMatchObject([{ secondsLeft: 60 }, { secondsLeft: 10 }]);
+    expect(await endReason(app, session)).toBe(null);
+    expect(provider.hangUps).toEqual([]);
+  });
+
+  test('is cut by the entry that passes the ceiling: the hang-up waits for no tick', async () => {
+    const { app, provider } = await start();
+    const { session, sideband } = await speak(
+      app,
+      provider,
+      await app.key({ limits: { ...roomy, dailyDollars: 0.5 } }),
+    );
+    await hear(app, sideband, response(7812));
+    expect(provider.hangUps).toEqual([]);
+    await hear(app, sideband, response(1));
+    expect(await endReason(app, session)).toBe('quota_exceeded');
+    expect(provider.hangUps).toEqual(['rtc_1']);
+    expect(provider.live.size).toBe(0);
+  });
+
+  test('has responses no longer than half of the remainder pays for, and shorter ones as little is left', async () => {
+    const { app, provider } = await start();
+    const key = await app.key({ limits: { ...roomy, dailyDollars: 0.512 } });
+    const { sideband } = await speak(app, provider, key);
+    expect(provider.requests[0]?.maxOutputTokens).toBe(4000);
+    await hear(app, sideband, response(6000));
+    expect(sideband.limit).toBe(4000);
+    await hear(app, sideband, response(1000));
+    expect(sideband.limit).toBe(500);
+    await hear(app, sideband, response(100));
+    expect(sideband.limit).toBe(500);
+  });
+
+  test('has short responses also after its sideband was lost', async () => {
+    const { app, provider } = await start();
+    const { sideband } = await speak(app, provider, await app.key({ limits: { ...roomy, dailyDollars: 0.512 } }));
+    await hear(app, sideband, response(7000));
+    sideband.close();
+    await settled(app);
+    app.clock.advance(5 * SECOND);
+    await app.service.heldCalls?.tick();
+    await settled(app);
+    expect(provider.sideband).not.toBe(sideband);
+    // The gap was charged as well.
+    expect(provider.sideband.limit).toBeLessThanOrEqual(500);
+  });
+});
+
+describe('A session whose calls are metered by the clock', () => {
+  /** A dollar a minute. */
+  const price = { perMinute: 1_000_000, estimatePerMinute: 1_000_000 };
+
+  async function byTheClock(key: Parameters<TestApp['key']>[0]) {
+    const { app, provider } = await start();
+    provider.capabilities = { ...provider.capabilities, meter: 'clock' };
+    await app.service.stores.tenants.merge([
+      { id: 'clocked', name: 'Clocked', agents: [{ id: 'live', model: 'live', price }], admins: null, keys: [] },
+    ]);
+    await app.service.directory.reload();
+    const its = await app.key({ tenantId: 'clocked', ...key });
+    const session = await openBrokered(app, its, { agentId: 'live' });
+    expect((await exchange(app, session)).status).toBe(201);
+    expect(provider.requests[0]?.maxOutputTokens).toBeUndefined();
+    return { app, provider, session, client: attached(app, session.id), key: its };
+  }
+
+  test.each([
+    ['its subject’s ceiling', { limits: { ...roomy, dailyDollars: 2 } }],
+    ['its key’s', { limits: roomy, totals: { dollarsDaily: 2 } }],
+  ])('is ended in the second that its warnings told, by %s', async (_, key) => {
+    const { app, provider, session, client } = await byTheClock(key);
+    expect(await pass(app, client, 119)).toEqual([
+      { second: 60, secondsLeft: 60 },
+      { second: 110, secondsLeft: 10 },
+    ]);
+    expect(await endReason(app, session)).toBe(null);
+    await pass(app, client, 2);
+    expect(await endReason(app, session)).toBe('quota_exceeded');
+    expect(provider.live.size).toBe(0);
+  });
+
+  test('leaves others what they hold', async () => {
+    const { app, session, client, key } = await byTheClock({ limits: { ...roomy, dailyDollars: 2 } });
+    await app.open(key, { agentId: 'live' });
+    await pass(app, client, 59);
+    expect(await endReason(app, session)).toBe(null);
+    await pass(app, client, 3);
+    expect(await endReason(app, session)).toBe('quota_exceeded');
+  });
+
+  test('goes on where the day ends first', async () => {
+    const { app, session, client } = await byTheClock({ limits: { ...roomy, dailyDollars: 2 } });
+    app.clock.set(app.service.calendar(app.clock.now()).resetAtMs - 100 * SECOND);
+    await app.post('/api/realtime/heartbeat', { sm_session_id: session.id });
+    expect(await pass(app, client, 5)).toEqual([]);
+  });
+});
+
+describe('Ten sessions side by side', () => {
+  /** Each says as much as it may, all at once, until none is left. */
+  async function speakAll(app: TestApp, provider: FakeBrokeredProvider, sessions: readonly Opened[]): Promise<number> {
+    const sidebands = [];
+    for (const session of sessions) sidebands.push(await openCall(app, provider, session));
+    let most = 0;
+    for (let round = 0; provider.live.size > 0; round += 1) {
+      expect(round).toBeLessThan(100);
+      for (const sideband of sidebands.filter(({ isClosed }) => !isClosed)) {
+        const said = sideband.limit ?? Number.NaN;
+        most = Math.max(most, said * AUDIO_OUT + 100 * AUDIO_IN);
+        sideband.hear(response(said, 100));
+      }
+      await settled(app);
+    }
+    for (const session of sessions) expect(await endReason(app, session)).toBe('quota_exceeded');
+    return most;
+  }
+
+  test('of one subject pass its ceiling by no more than one response each', async () => {
+    const { app, provider } = await start({ env: { RESERVE_SEC: '20' } });
+    const key = await app.key({ limits: { ...roomy, dailyDollars: 1 } });
+    const replies = await Promise.all(Array.from({ length: 12 }, () => app.create(key)));
+    const sessions = replies.filter(({ status }) => status === 200).map((reply) => openedBy(reply, key.origin));
+    expect(sessions).toHaveLength(10);
+    await speakAll(app, provider, sessions);
+    const total = await totalOf(app, app.service.subjects.widgetKey('acme', key.id));
+    expect(total).toBeGreaterThan(1_000_000);
+    // What they hold is all there is: the last response of each is of a few tokens, and its context.
+    expect(total).toBeLessThanOrEqual(1_000_000 + 10 * (10 * AUDIO_OUT + 100 * AUDIO_IN));
+  });
+
+  test('of a key pass its total by no more than one response each', async () => {
+    const { app, provider } = await start();
+    const key = await app.key({ limits: roomy, totals: { dollarsDaily: 4 } });
+    const sessions = [];
+    for (let n = 0; n < 10; n += 1) sessions.push(await openBrokered(app, key, { email: somebody() }));
+    const most = await speakAll(app, provider, sessions);
+    const total = await totalOf(app, `key:acme:${key.id}`);
+    expect(total).toBeGreaterThan(4_000_000);
+    expect(total).toBeLessThanOrEqual(4_000_000 + 10 * most);
+  });
+});
+
+describe('A console user who is refused', () => {
+  const create = (app: TestApp, cookie: string) =>
+    app.post('/api/session', { tenantId: 'acme', agentId: 'support' }, { cookie, origin: CONSOLE });
+  const isLoggedIn = async (app: TestApp, cookie: string): Promise<boolean> =>
+    (await app.get('/api/auth/session', { cookie, origin: CONSOLE })).status === 200;
+
+  test('what another session holds stays logged in; when it is used, the login is over', async () => {
+    const { app, provider } = await start({
+      env: { CONSOLE_MAX_DOLLARS_DAILY: '0.3', CONSOLE_MAX_CONCURRENT_SESSIONS: '9' },
+    });
+    const cookie = await app.login(somebody());
+    const session = openedBy(await create(app, cookie), CONSOLE);
+    const refused = await create(app, cookie);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED' } });
+    expect(refused.headers['set-cookie']).toBeUndefined();
+    expect(await isLoggedIn(app, cookie)).toBe(true);
+    const sideband = await openCall(app, provider, session);
+    await hear(app, sideband, response(5000));
+    expect(await create(app, cookie)).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED' } });
+    expect(await isLoggedIn(app, cookie)).toBe(false);
+  });
+});

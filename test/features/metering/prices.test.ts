@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Config } from '../../../config/config.ts';
+import { ConfigError } from '../../../config/config-error.ts';
+import { findShutdowns, requirePrices } from '../../../src/metering/check-prices.ts';
+import { readPrices } from '../../../src/metering/prices.ts';
+import type { Agent, Tenant } from '../../../src/stores/tenants/contract.ts';
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'prices-'))));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function listOf(content: unknown): Promise<string> {
+  const file = join(folder, 'prices.json');
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+function tenantWith(...agents: readonly Agent[]): Tenant {
+  return { id: 'acme', name: 'Acme', admins: null, keys: [], agents };
+}
+
+const byTime = { perMinute: 7, estimatePerMinute: 7 };
+
+describe('The list of prices', () => {
+  test('that is shipped knows the default model, with where and when each price was read', () => {
+    const prices = readPrices(undefined);
+    const { price, isKnown } = prices.priceOf('gpt-realtime-2.1', null);
+    expect(isKnown).toBe(true);
+    expect(price).toMatchObject({ per1M: { textIn: 4_000_000, audioOut: 64_000_000 }, estimatePerMinute: 300_000 });
+    expect([price.source, price.read]).not.toContain(undefined);
+  });
+
+  test('gives way to PRICES_FILE model by model, and both to an agent', async () => {
+    const prices = readPrices(await listOf({ version: 'ours', models: { 'gpt-realtime-2.1': byTime, own: byTime } }));
+    expect(prices.priceOf('gpt-realtime-2.1', null)).toEqual({ price: byTime, version: 'ours', isKnown: true });
+    expect(prices.priceOf('own', null).version).toBe('ours');
+    expect(prices.priceOf('gpt-realtime-1.5', null).version).not.toBe('ours');
+    const price = { ...byTime, perMinute: 9 };
+    expect(prices.priceOf('own', price)).toEqual({ price, version: 'agent', isKnown: true });
+  });
+
+  test('prices a model that it has not at the dearest rates that it knows, never at nothing', async () => {
+    const file = await listOf({
+      version: 'ours',
+      models: { dear: { per1M: { textIn: 9e9 }, estimatePerMinute: 8e9 } },
+    });
+    const { price, version, isKnown } = readPrices(file).priceOf('nobody-knows', null);
+    expect([isKnown, version]).toEqual([false, expect.stringMatching(/ dearest$/)]);
+    expect(price).toMatchObject({
+      per1M: { textIn: 9e9, audioOut: 64_000_000 },
+      perMinute: 50_000,
+      estimatePerMinute: 8e9,
+    });
+    expect(Object.values(price.per1M ?? {}).every((rate) => rate > 0)).toBe(true);
+  });
+
+  test.each([
+    ['is missing', undefined],
+    ['is no JSON', '{'],
+    ['has a fraction of a micro-dollar', { version: 'x', models: { m: { perMinute: 0.5, estimatePerMinute: 1 } } }],
+    ['has a model without a price', { version: 'x', models: { m: { estimatePerMinute: 1 } } }],
+    ['has a class that nobody knows', { version: 'x', models: { m: { per1M: { video: 1 }, estimatePerMinute: 1 } } }],
+  ])('refuses to start on a PRICES_FILE that %s', async (_, content) => {
+    const file = content === undefined ? join(folder, 'none.json') : await listOf(content);
+    expect(() => readPrices(file)).toThrow(ConfigError);
+    expect(() => readPrices(file)).toThrow(/PRICES_FILE: /);
+  });
+});
+
+function settings(mode: Config['mode'], callMode: Config['calls']['mode']) {
+  return { mode, calls: { mode: callMode } as Config['calls'] };
+}
+
+describe('Agents in production', () => {
+  test('need a price of their own or of the list where calls are metered', () => {
+    const prices = readPrices(undefined);
+    const good = [{ id: 'a' }, { id: 'b', model: 'gpt-realtime-mini' }, { id: 'c', model: 'own', price: byTime }];
+    const metered = settings('production', 'brokered');
+    expect(() => requirePrices([tenantWith(...good)], 'tenants.json', prices, metered)).not.toThrow();
+    const bad = tenantWith(...good, { id: 'd', model: 'mystery' });
+    expect(() => requirePrices([bad], 'tenants.json', prices, metered)).toThrow(
+      /tenant acme, agent d: has the model "mystery"/,
+    );
+  });
+
+  test('need none in development, or where calls are direct', () => {
+    const prices = readPrices(undefined);
+    const mystery = { id: 'd', model: 'mystery' };
+    const check = (tenant: Tenant, of: ReturnType<typeof settings>) => () =>
+      requirePrices([tenant], 'tenants.json', prices, of);
+    expect(check(tenantWith(mystery), settings('development', 'brokered'))).not.toThrow();
+    expect(check(tenantWith(mystery), settings('production', 'direct'))).not.toThrow();
+    expect(check(tenantWith({ ...mystery, call: 'direct' }), settings('production', 'brokered'))).not.toThrow();
+    expect(check(tenantWith({ ...mystery, call: 'brokered' }), settings('production', 'direct'))).toThrow(/mystery/);
+  });
+
+  test('are told of from 60 days before their model is switched off', () => {
+    const prices = readPrices(undefined);
+    const tenants = [tenantWith({ id: 'old', model: 'gpt-realtime' }, { id: 'new' })];
+    const day = (text: string) => findShutdowns(tenants, prices, Date.parse(text));
+    expect(day('2026-11-20')).toEqual([]);
+    expect(day('2026-11-21')).toEqual([expect.stringMatching(/gpt-realtime \(acme\/old\).*2027-01-20/)]);
+    expect(day('2027-06-01')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { SpeechDetector } from '../../../src/upstream/echo/speech.ts';
+import { ConversationUsage, describeUsage } from '../../../src/upstream/echo/usage.ts';
+
+const PACKET_MS = 20;
+const loud = 20;
+const quiet = 90;
+
+describe('The speech detector', () => {
+  /** Feeds packets of a level, one every 20 ms. @returns the times at which an utterance began */
+  function feed(detector: SpeechDetector, fromMs: number, levels: readonly number[]): number[] {
+    return levels.flatMap((level, i) => {
+      const atMs = fromMs + i * PACKET_MS;
+      return detector.hear(atMs, level, 80) ? [atMs] : [];
+    });
+  }
+
+  test('takes three loud packets in a row for speech, from the first of them on', () => {
+    const detector = new SpeechDetector();
+    expect(feed(detector, 0, [quiet, loud, loud, quiet, loud, loud, loud, loud])).toEqual([120]);
+    expect(detector.startMs).toBe(80);
+  });
+
+  test('ends an utterance after a silence, once, with the last loud packet as its end', () => {
+    const detector = new SpeechDetector();
+    feed(detector, 0, [loud, loud, loud, loud, quiet]);
+    expect(detector.takeEnded(560)).toBeUndefined();
+    expect(detector.takeEnded(561)).toEqual({ startMs: 0, endMs: 60 });
+    expect(detector.takeEnded(600)).toBeUndefined();
+    expect(detector.startMs).toBeUndefined();
+  });
+
+  test('goes on over a short pause', () => {
+    const detector = new SpeechDetector();
+    feed(detector, 0, [loud, loud, loud]);
+    expect(feed(detector, 400, [loud, loud, loud])).toEqual([]);
+    expect(detector.takeEnded(941)).toEqual({ startMs: 0, endMs: 440 });
+  });
+
+  test.each([
+    [51, true],
+    [50, false],
+  ])('judges by size where the browser tells no level: %i bytes', (bytes, isSpeech) => {
+    const detector = new SpeechDetector();
+    const heard = [0, 20, 40].map((atMs) => detector.hear(atMs, undefined, bytes));
+    expect(heard).toEqual([false, false, isSpeech]);
+  });
+});
+
+describe('The usage of an echo', () => {
+  test('grows with the conversation: what was said before is read again, from the cache', () => {
+    const usage = new ConversationUsage();
+    const none = { textOut: 0, imageIn: 0, imageCached: 0 };
+    expect(usage.add(1000, undefined)).toEqual({
+      ...none,
+      textIn: 40,
+      textCached: 0,
+      audioIn: 10,
+      audioCached: 0,
+      audioOut: 20,
+    });
+    expect(usage.add(500, undefined)).toEqual({
+      ...none,
+      textIn: 0,
+      textCached: 40,
+      audioIn: 5,
+      audioCached: 30,
+      audioOut: 10,
+    });
+  });
+
+  test('has no more output than a response may have', () => {
+    expect(new ConversationUsage().add(10_000, 7)).toMatchObject({ audioIn: 100, audioOut: 7 });
+  });
+
+  test('is told in the words of the provider, where what is cached is a part of the input', () => {
+    const usage = new ConversationUsage();
+    usage.add(1000, undefined);
+    expect(describeUsage(usage.add(500, undefined))).toEqual({
+      total_tokens: 85,
+      input_tokens: 75,
+      output_tokens: 10,
+      input_token_details: {
+        text_tokens: 40,
+        audio_tokens: 35,
+        image_tokens: 0,
+        cached_tokens: 70,
+        cached_tokens_details: { text_tokens: 40, audio_tokens: 30, image_tokens: 0 },
+      },
+      output_token_details: { text_tokens: 0, audio_tokens: 10 },
+    });
+  });
+});

@@ -1,0 +1,247 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { realtimeProviders, StandInBench } from './benches.ts';
+import { callRequest, setup } from './brokered-suite.ts';
+
+let bench: StandInBench;
+
+afterEach(() => bench.close());
+
+const usage = {
+  total_tokens: 153,
+  input_tokens: 132,
+  output_tokens: 21,
+  input_token_details: {
+    text_tokens: 119,
+    audio_tokens: 13,
+    image_tokens: 0,
+    cached_tokens: 64,
+    cached_tokens_details: { text_tokens: 64, audio_tokens: 0, image_tokens: 0 },
+  },
+  output_token_details: { text_tokens: 6, audio_tokens: 15 },
+};
+const tokens = {
+  textIn: 55,
+  textCached: 64,
+  textOut: 6,
+  audioIn: 13,
+  audioCached: 0,
+  audioOut: 15,
+  imageIn: 0,
+  imageCached: 0,
+};
+
+describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) => {
+  async function listen() {
+    bench = await StandInBench.open(name);
+    return bench.listen();
+  }
+
+  test('is asked for a call with everything that it was to be created with', async () => {
+    bench = await StandInBench.open(name);
+    const parameters = { type: 'object', properties: {} };
+    const tools = [{ kind: 'http_tool', name: 'weather', parameters, url: 'https://internal' }];
+    await bench.provider.createCall(callRequest(bench.offerSdp, { tools }));
+    const { terms } = bench.standIn.lastCall;
+    expect(terms.offer).toBe(bench.offerSdp);
+    expect(terms.session).toEqual({
+      type: 'realtime',
+      model: 'gpt-realtime-2.1',
+      instructions: 'Be kind.',
+      audio: { output: { voice: 'marin' } },
+      tools: [{ type: 'function', name: 'weather', parameters }],
+      max_output_tokens: 1000,
+      truncation: {
+        type: 'retention_ratio',
+        retention_ratio: 0.8,
+        token_limits: { post_instructions: 12_000 },
+      },
+    });
+    expect(terms.headers).toMatchObject({ 'openai-safety-identifier': 'ab12' });
+    await bench.provider.createCall(callRequest(bench.offerSdp, { maxOutputTokens: undefined }));
+    expect(bench.standIn.lastCall.terms.session).not.toHaveProperty('max_output_tokens');
+  });
+
+  test('is silent when it is attached to, so that an update that changes nothing is the first thing said', async () => {
+    const { call } = await listen();
+    expect(call.heard).toEqual([
+      { type: 'session.update', event_id: 'sb_update', session: { type: 'realtime', max_output_tokens: 1000 } },
+    ]);
+  });
+
+  test('tells what responses cost, by the classes that are billed, under their ids', async () => {
+    const { call, heard } = await listen();
+    call.respond(usage, 'resp_1');
+    expect(await heard.next('usage')).toEqual({ type: 'usage', key: 'resp_1', model: undefined, tokens });
+    call.respond(usage, 'resp_1');
+    expect(await heard.next('usage', 2)).toEqual(heard.of('usage')[0]);
+  });
+
+  test.each([
+    ['none', undefined],
+    ['null', null],
+    ['a word', 'free'],
+    ['nothing in it', {}],
+    ['negative tokens', { input_tokens: -1, output_tokens: 1 }],
+    ['a fraction of a token', { input_tokens: 1.5, output_tokens: 1 }],
+    ['tokens beyond all measure', { input_tokens: 1, output_tokens: 100_000_001 }],
+    ['more cached tokens than tokens', { ...usage, input_token_details: { cached_tokens: 133 } }],
+    ['more parts than the whole', { ...usage, input_tokens: 100 }],
+    ['no output', { input_tokens: 1 }],
+  ])('has usage that is dropped whole when it is %s', async (_, unreadable) => {
+    const { call, heard } = await listen();
+    call.respond(unreadable, 'resp_1');
+    expect(await heard.next('usageUnreadable')).toEqual({ type: 'usageUnreadable', key: 'resp_1' });
+    expect(heard.of('usage')).toEqual([]);
+  });
+
+  test('has no gap where a response was cancelled or failed before it cost something', async () => {
+    const { call, heard } = await listen();
+    for (const status of ['cancelled', 'failed', 'incomplete']) {
+      call.beginResponse(undefined);
+      call.finishResponse(status);
+    }
+    call.respond(usage);
+    await heard.next('usage');
+    expect(heard.of('usageUnreadable')).toHaveLength(1);
+  });
+
+  test.each([undefined, 7, '', 'a b', 'x'.repeat(129)])(
+    'has usage that cannot be counted where the response has the id %j',
+    async (id) => {
+      const { call, heard } = await listen();
+      call.emit({ type: 'response.done', response: { id, status: 'completed', usage } });
+      expect(await heard.next('usageUnreadable')).toEqual({ type: 'usageUnreadable', key: undefined });
+    },
+  );
+
+  test('bills transcriptions by the model that the session names, in tokens or in time', async () => {
+    const { call, heard, sideband } = await listen();
+    const type = 'conversation.item.input_audio_transcription.completed';
+    const said = { type, item_id: 'item_1', content_index: 0, transcript: 'Hello.' };
+    call.session = { ...call.session, audio: { input: { transcription: { model: 'whisper-1' } } } };
+    sideband.limitResponses(500);
+    await expect.poll(() => call.heard.length).toBe(2);
+    call.emit({ ...said, usage: { type: 'duration', seconds: 1.2345 } });
+    expect(await heard.next('usageTime')).toEqual({
+      type: 'usageTime',
+      key: 'item_1:0',
+      model: 'whisper-1',
+      ms: 1235,
+    });
+    call.emit({
+      ...said,
+      content_index: 1,
+      usage: { type: 'tokens', input_tokens: 14, input_token_details: { audio_tokens: 14 }, output_tokens: 5 },
+    });
+    expect(await heard.next('usage')).toMatchObject({
+      key: 'item_1:1',
+      model: 'whisper-1',
+      tokens: { audioIn: 14, textOut: 5, audioOut: 0 },
+    });
+    call.emit({ ...said, usage: { type: 'duration', seconds: -1 } });
+    expect(await heard.next('usageUnreadable')).toEqual({ type: 'usageUnreadable', key: 'item_1:0' });
+    call.emit({ type, usage: { type: 'duration', seconds: 1 } });
+    expect(await heard.next('usageUnreadable', 2)).toEqual({ type: 'usageUnreadable', key: undefined });
+  });
+
+  test('never loses usage to words that a page put into an event', async () => {
+    const { call, heard } = await listen();
+    const metadata = { type: 'x_audio.delta', padding: 'x'.repeat(3000) };
+    const evasive = { response: { id: 'resp_1', status: 'completed', usage, metadata: { ...metadata, type: 'y' } } };
+    call.emitRaw(`{"type":"response.done",${JSON.stringify(evasive).slice(1, -1)},"z":{"type":"x_audio.delta"}}`);
+    expect(await heard.next('usage')).toMatchObject({ key: 'resp_1' });
+  });
+
+  test('tells who speaks', async () => {
+    const { call, heard } = await listen();
+    call.speechStarted();
+    call.emit({ type: 'output_audio_buffer.started', response_id: 'resp_1' });
+    call.emit({ type: 'output_audio_buffer.stopped', response_id: 'resp_1' });
+    await heard.next('listening', 2);
+    expect(heard.events.slice(1).map(({ type }) => type)).toEqual([
+      'activity',
+      'listening',
+      'activity',
+      'speaking',
+      'listening',
+    ]);
+  });
+
+  test('tells its rate limits', async () => {
+    const { call, heard } = await listen();
+    call.emit({ type: 'rate_limits.updated', rate_limits: [{ name: 'tokens', limit: 9, remaining: 8 }] });
+    expect(await heard.next('rateLimit')).toEqual({ type: 'rateLimit', name: 'tokens', remaining: 8 });
+  });
+
+  test('is over when it says that its session expired, and nothing follows', async () => {
+    const { call, heard, sideband } = await listen();
+    call.emit({ type: 'error', error: { type: 'invalid_request_error', code: 'session_expired', message: 'x' } });
+    call.respond(usage);
+    call.end('expired');
+    await sideband.closed;
+    expect(heard.events).toEqual([{ type: 'ready' }, { type: 'over', reason: 'expired' }]);
+  });
+
+  test('reports errors, of which we keep a word', async () => {
+    const { call, heard } = await listen();
+    call.emit({ type: 'error', error: { type: 'server_error', code: null, message: 'The key sk-test is wrong.' } });
+    call.emit({ type: 'error', error: { code: 'A sentence with sk-test.' } });
+    call.emit({ type: 'error' });
+    await heard.next('trouble', 3);
+    expect(heard.of('trouble').map(({ code }) => code)).toEqual(['server_error', 'error', 'error']);
+  });
+
+  test('tells of changes that are not ours, and takes back what we created it with', async () => {
+    const { call, heard, sideband } = await listen();
+    sideband.limitResponses(300);
+    await expect.poll(() => call.session['max_output_tokens']).toBe(300);
+    call.updateFromPage({ instructions: 'Be rude.', max_output_tokens: 'inf', truncation: 'disabled' });
+    await heard.next('configChanged');
+    sideband.restoreConfig();
+    await expect.poll(() => call.session['instructions']).toBe(setup.instructions);
+    const truncation = { token_limits: { post_instructions: 12_000 } };
+    expect(call.session).toMatchObject({ max_output_tokens: 300, tools: [], tool_choice: 'auto', truncation });
+    call.updateFromPage({ instructions: 'Be rude.' });
+    await heard.next('configChanged', 2);
+    expect(heard.of('configChanged')).toHaveLength(2);
+  });
+
+  test('is quiet when the response that it cut off has told its usage', async () => {
+    const { call, heard, sideband } = await listen();
+    call.beginResponse(usage, 'resp_cut');
+    await heard.next('activity');
+    await sideband.quieten();
+    expect(heard.of('usage')).toMatchObject([{ key: 'resp_cut' }]);
+    expect(call.billed).toEqual([{ id: 'resp_cut', usage }]);
+  });
+
+  test('is waited for no longer than 400 ms until it is quiet', async () => {
+    const { call, sideband } = await listen();
+    call.answers = false;
+    let isQuiet = false;
+    const quiet = sideband.quieten().then(() => {
+      isQuiet = true;
+    });
+    bench.timers.advance(399);
+    await expect.poll(() => call.heard.length).toBe(2);
+    expect(isQuiet).toBe(false);
+    bench.timers.advance(1);
+    await quiet;
+  });
+});
+
+test('Azure hides its events from a page that has no data channel anyway, and from no other', async () => {
+  bench = await StandInBench.open('azure');
+  await bench.provider.createCall(callRequest(bench.offerSdp, { dataChannel: 'none' }));
+  expect(bench.standIn.lastCall.terms.url).toBe('/openai/v1/realtime/calls?webrtcfilter=on');
+  await bench.provider.createCall(callRequest(bench.offerSdp));
+  expect(bench.standIn.lastCall.terms.url).toBe('/openai/v1/realtime/calls');
+});
+
+test('Azure mints client secrets with its own key header', async () => {
+  bench = await StandInBench.open('azure');
+  const { value } = await bench.provider.mint(callRequest(bench.offerSdp));
+  expect(value).toBe(bench.standIn.secrets[0]);
+  expect(bench.standIn.requests[0]?.headers).toMatchObject({ 'api-key': bench.standIn.apiKey });
+  expect(bench.standIn.requests[0]?.headers).not.toHaveProperty('authorization');
+});

@@ -1,0 +1,127 @@
+import * as fc from 'fast-check';
+import { createActor, type Actor, type AnyStateMachine } from 'xstate';
+import { CLOSE_REASONS } from '../../machines/voice-call/close-reasons.ts';
+import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
+import type { CallEvent, CallFact, CallLimits, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+
+export const SECOND = 1000;
+/** When the provider ends the calls of these tests. */
+export const PROVIDER_ENDS = 3600 * SECOND;
+export const GIVE_UP = 15 * SECOND;
+export const limits: CallLimits = { graceSec: 30, unheardSec: 20 };
+
+export const create: CallEvent = {
+  type: 'CREATE',
+  at: 0,
+  terms: {
+    id: 'call_1',
+    sessionId: 's:1',
+    subject: '1',
+    tenantId: 'acme',
+    keyId: 'site',
+    provider: 'fake',
+    model: 'echo',
+  },
+  node: 'one',
+  giveUpAtMs: GIVE_UP,
+};
+
+export const created = (at: number): CallEvent => ({
+  type: 'CREATED',
+  at,
+  providerCallId: 'rtc_1',
+  providerEndsAtMs: PROVIDER_ENDS,
+});
+export const createFailed = (at: number): CallEvent => ({ type: 'CREATE_FAILED', at });
+export const ready = (at: number): CallEvent => ({ type: 'READY', at });
+export const lost = (at: number): CallEvent => ({ type: 'SIDEBAND_LOST', at });
+export const close = (at: number, reason: CloseRequest = 'session_ended'): CallEvent => ({ type: 'CLOSE', at, reason });
+export const answered = (at: number, answer: 'asked' | 'already_over' | 'failed'): CallEvent => ({
+  type: 'HANGUP_ANSWERED',
+  at,
+  answer,
+});
+export const over = (at: number, reason: 'expired' | 'remote' | 'content' | 'lost' = 'remote'): CallEvent => ({
+  type: 'OVER',
+  at,
+  reason,
+});
+export const taken = (at: number, node = 'two', unheardSinceMs = at): CallEvent => ({
+  type: 'TAKEN',
+  at,
+  node,
+  unheardSinceMs,
+});
+export const clock = (at: number): CallEvent => ({ type: 'CLOCK', at });
+
+function follow(actor: Actor<AnyStateMachine>) {
+  const facts: CallFact[] = [];
+  actor.on('*', (fact) => facts.push(fact as unknown as CallFact));
+  actor.start();
+  return {
+    facts,
+    send: (event: CallEvent): void => actor.send(event),
+    record: (): CallRecord => actor.getSnapshot().context as CallRecord,
+    state: (): string => actor.getSnapshot().value as string,
+  };
+}
+
+export function fresh(under = limits): CallRecord {
+  const actor = follow(createActor(createVoiceCallMachine(under) as AnyStateMachine));
+  actor.send(create);
+  return actor.record();
+}
+
+/** An actor as the host activates it from a record, and what it emits. */
+export function activate(record: CallRecord, under = limits) {
+  const machine: AnyStateMachine = createVoiceCallMachine(under);
+  return follow(createActor(machine, { snapshot: machine.resolveState({ value: record.state, context: record }) }));
+}
+
+export function play(record: CallRecord, events: readonly CallEvent[], under = limits) {
+  const actor = activate(record, under);
+  for (const event of events) actor.send(event);
+  return { state: actor.state(), record: actor.record(), facts: actor.facts };
+}
+
+/** A call that is open since second 2. */
+export function opened(under = limits): CallRecord {
+  return play(fresh(under), [created(SECOND), ready(2 * SECOND)], under).record;
+}
+
+const requests = Object.entries(CLOSE_REASONS).flatMap(([reason, { causedBy }]) =>
+  causedBy === 'request' ? [reason as CloseRequest] : [],
+);
+
+const anyKind: fc.Arbitrary<(at: number) => CallEvent> = fc.oneof(
+  fc.constantFrom(created, createFailed, ready, lost, clock),
+  fc.constantFrom(...requests).map((reason) => (at: number) => close(at, reason)),
+  fc
+    .constantFrom('asked' as const, 'already_over' as const, 'failed' as const)
+    .map((a) => (at: number) => answered(at, a)),
+  fc
+    .constantFrom('expired' as const, 'remote' as const, 'content' as const, 'lost' as const)
+    .map((reason) => (at: number) => over(at, reason)),
+  fc.constantFrom('two', 'three').map((node) => (at: number) => taken(at, node, at - 10 * SECOND)),
+);
+
+/** Any events at times that may run backwards a little, as clocks of nodes do. */
+export const anyEvents: fc.Arbitrary<readonly CallEvent[]> = fc
+  .array(
+    fc.tuple(anyKind, fc.oneof(fc.integer({ min: -2 * SECOND, max: 40 * SECOND }), fc.constant(2 * PROVIDER_ENDS))),
+    {
+      maxLength: 25,
+    },
+  )
+  .map((steps) => {
+    let at = SECOND;
+    return steps.map(([make, delta]) => {
+      at = Math.max(0, at + delta);
+      return make(at);
+    });
+  });
+
+export const anyLimits: fc.Arbitrary<CallLimits> = fc.record({
+  graceSec: fc.constantFrom(0, 30),
+  unheardSec: fc.constantFrom(0, 20),
+});

@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+import { CLOSE_REASONS, type CloseReason } from '../../machines/voice-call/close-reasons.ts';
+import { nextDeadline, tryDelayMs } from '../../machines/voice-call/selectors.ts';
+import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
+import {
+  answered,
+  clock,
+  close,
+  created,
+  createFailed,
+  fresh,
+  GIVE_UP,
+  limits,
+  lost,
+  opened,
+  over,
+  play,
+  PROVIDER_ENDS,
+  ready,
+  SECOND,
+  taken,
+} from './voice-call-support.ts';
+
+const at = 5 * SECOND;
+const closing = (): CallRecord => play(opened(), [close(at)]).record;
+const answeredYet = (): CallRecord => play(fresh(), [created(SECOND)]).record;
+
+describe('A call', () => {
+  test('is created by its first event, by the node that asks the provider', () => {
+    expect(fresh()).toEqual({
+      id: 'call_1',
+      sessionId: 's:1',
+      subject: '1',
+      tenantId: 'acme',
+      keyId: 'site',
+      provider: 'fake',
+      model: 'echo',
+      state: 'creating',
+      providerCallId: null,
+      createdAtMs: 0,
+      openedAtMs: null,
+      closedAtMs: null,
+      closeReason: null,
+      hangup: 'none',
+      hangupTries: 0,
+      nextTryAtMs: null,
+      unheardSinceMs: null,
+      giveUpAtMs: GIVE_UP,
+      providerEndsAtMs: null,
+      graceUntilMs: null,
+      ownerNode: 'one',
+      fence: 1,
+      version: 1,
+    });
+  });
+
+  test('is open once the provider has answered and its events are heard, and tells so once', () => {
+    const { record, facts } = play(fresh(), [created(SECOND), ready(2 * SECOND), ready(3 * SECOND)]);
+    expect(record).toMatchObject({ state: 'open', openedAtMs: 2 * SECOND, providerCallId: 'rtc_1', version: 3 });
+    expect(facts).toEqual([{ type: 'call.opened' }]);
+    expect(nextDeadline(record)).toBe(PROVIDER_ENDS);
+  });
+
+  test('is heard by nobody before the provider has answered', () => {
+    expect(play(fresh(), [ready(SECOND), over(SECOND)]).record).toEqual(fresh());
+  });
+
+  test('that the provider did not create is closed, and nobody is asked to hang up', () => {
+    const { record, facts } = play(fresh(), [createFailed(SECOND)]);
+    expect(record).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'none', graceUntilMs: null });
+    expect(facts).toEqual([{ type: 'call.closed', reason: 'create_failed', hangup: 'none' }]);
+  });
+
+  test('that was created did not fail to be', () => {
+    expect(play(answeredYet(), [createFailed(SECOND)]).record).toEqual(answeredYet());
+  });
+
+  test('that is over before its answer was given never opened', () => {
+    const { record } = play(answeredYet(), [over(at)]);
+    expect(record).toMatchObject({ closeReason: 'create_failed', hangup: 'already_over', graceUntilMs: null });
+  });
+
+  test.each<[string, CallRecord, string, Partial<CallRecord>]>([
+    ['no answer came to', fresh(), 'none', { providerCallId: null, nextTryAtMs: null }],
+    ['the answer never left for', answeredYet(), 'none', { providerCallId: 'rtc_1', nextTryAtMs: GIVE_UP }],
+  ])('is given up when %s it in time', (_, record, hangup, rest) => {
+    expect(play(record, [clock(GIVE_UP - 1)]).record).toEqual(record);
+    const { record: after } = play(record, [clock(GIVE_UP)]);
+    expect(after).toMatchObject({ state: 'closing', closeReason: 'create_failed', hangup, ...rest });
+  });
+
+  test('that was given up without an answer is closed at the next look', () => {
+    const { record } = play(fresh(), [clock(GIVE_UP), clock(GIVE_UP)]);
+    expect(record).toMatchObject({ state: 'closed', hangup: 'none', closeReason: 'create_failed' });
+  });
+
+  test('that must close before the provider answers is hung up when the answer comes', () => {
+    const waiting = play(fresh(), [close(SECOND)]).record;
+    expect(nextDeadline(waiting)).toBe(GIVE_UP);
+    const { record } = play(waiting, [created(2 * SECOND)]);
+    expect(record).toMatchObject({ state: 'closing', closeReason: 'session_ended', nextTryAtMs: 2 * SECOND });
+    expect(play(waiting, [createFailed(at)]).record).toMatchObject({ state: 'closed', closeReason: 'session_ended' });
+  });
+});
+
+describe('A hang-up', () => {
+  test('is asked for at once, and a second time a second after it was begun; that confirms it', () => {
+    const asked = play(closing(), [answered(at, 'asked')]).record;
+    expect(closing()).toMatchObject({ state: 'closing', nextTryAtMs: at, hangup: 'none' });
+    expect(asked).toMatchObject({ state: 'closing', hangup: 'asked', hangupTries: 1, nextTryAtMs: at + SECOND });
+    const { record, facts } = play(asked, [answered(at + SECOND, 'asked')]);
+    expect(record).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2, closedAtMs: at + SECOND });
+    expect(facts).toEqual([{ type: 'call.closed', reason: 'session_ended', hangup: 'confirmed' }]);
+    expect(nextDeadline(record)).toBe(Infinity);
+  });
+
+  test.each<[string, readonly CallEvent[], string]>([
+    ['was over when it was first asked', [answered(at, 'already_over')], 'already_over'],
+    ['told so by itself before it was asked', [over(at)], 'already_over'],
+    ['was begun, then over', [answered(at, 'asked'), answered(at, 'already_over')], 'confirmed'],
+    ['was begun, and told to be over', [answered(at, 'asked'), over(at)], 'confirmed'],
+    ['gave no usable answer, then was over', [answered(at, 'failed'), answered(at, 'already_over')], 'confirmed'],
+  ])('of a call that %s', (_, events, hangup) => {
+    expect(play(closing(), events).record).toMatchObject({ state: 'closed', closeReason: 'session_ended', hangup });
+  });
+
+  test('is tried again after a quarter of a second, then ever later, then every 30 s', () => {
+    let record = closing();
+    const delays: number[] = [];
+    for (let tries = 0; tries < 10; tries += 1) {
+      const now = record.nextTryAtMs ?? 0;
+      record = play(record, [answered(now, 'failed')]).record;
+      delays.push((record.nextTryAtMs ?? 0) - now);
+    }
+    expect(delays).toEqual([250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    expect(record.hangupTries).toBe(10);
+    expect(tryDelayMs(1)).toBe(250);
+  });
+
+  test('is unconfirmed when the provider itself must have ended the call', () => {
+    const tried = play(closing(), [answered(at, 'failed'), clock(PROVIDER_ENDS - 1)]).record;
+    expect(tried.state).toBe('closing');
+    const { record, facts } = play(tried, [clock(PROVIDER_ENDS)]);
+    expect(record).toMatchObject({ state: 'closed', hangup: 'unconfirmed', closeReason: 'session_ended' });
+    expect(facts).toEqual([{ type: 'call.closed', reason: 'session_ended', hangup: 'unconfirmed' }]);
+  });
+
+  test('of a call that the provider should have ended is tried for a minute', () => {
+    const { record } = play(opened(), [clock(PROVIDER_ENDS)]);
+    expect(record).toMatchObject({ state: 'closing', closeReason: 'expired', nextTryAtMs: PROVIDER_ENDS });
+    expect(record.giveUpAtMs).toBe(PROVIDER_ENDS + 60 * SECOND);
+  });
+});
+
+describe('An open call', () => {
+  test('that nobody hears is closed after a time, and goes on when it is heard again', () => {
+    const unheard = play(opened(), [lost(at), lost(at + SECOND)]).record;
+    expect(unheard).toMatchObject({ state: 'open', unheardSinceMs: at });
+    expect(nextDeadline(unheard)).toBe(at + 20 * SECOND);
+    expect(play(unheard, [clock(at + 20 * SECOND - 1)]).state).toBe('open');
+    expect(play(unheard, [clock(at + 20 * SECOND)]).record).toMatchObject({ state: 'closing', closeReason: 'unheard' });
+    const heard = play(unheard, [ready(at + SECOND)]).record;
+    expect(heard).toMatchObject({ unheardSinceMs: null, giveUpAtMs: null });
+    expect(play(heard, [clock(at + 20 * SECOND)]).state).toBe('open');
+  });
+
+  test('that nobody hears goes on where it may', () => {
+    const forEver = { ...limits, unheardSec: 0 };
+    const { record } = play(opened(forEver), [lost(at), clock(at + 3000 * SECOND)], forEver);
+    expect(record).toMatchObject({ state: 'open', unheardSinceMs: at });
+  });
+});
+
+describe('A call that is taken over', () => {
+  test.each<[string, CallRecord, Partial<CallRecord>]>([
+    [
+      'while it is created closes, once it is answered',
+      fresh(),
+      { state: 'closing', giveUpAtMs: GIVE_UP, nextTryAtMs: null },
+    ],
+    ['before its answer was given is hung up', answeredYet(), { state: 'closing', nextTryAtMs: at }],
+    [
+      'while it is open is unheard since its owner was last alive',
+      opened(),
+      { state: 'open', unheardSinceMs: 3 * SECOND, giveUpAtMs: 23 * SECOND },
+    ],
+    [
+      'while it is closing is hung up as before',
+      closing(),
+      { state: 'closing', nextTryAtMs: at, closeReason: 'session_ended' },
+    ],
+  ])('%s', (_, record, expected) => {
+    const after = play(record, [taken(at, 'two', 3 * SECOND)]).record;
+    expect(after).toMatchObject({ ...expected, ownerNode: 'two', fence: 2, version: record.version + 1 });
+  });
+
+  test('is no other thing than it was when nothing is left to do', () => {
+    const { record } = play(closing(), [over(at)]);
+    expect(play(record, [taken(at)]).record).toEqual(record);
+  });
+});
+
+describe('The session of a call', () => {
+  const asIfClosed: Record<CloseReason, readonly CallEvent[]> = {
+    session_ended: [close(at)],
+    session_idle: [close(at, 'session_idle')],
+    replaced: [close(at, 'replaced')],
+    create_failed: [close(at, 'create_failed')],
+    config_changed: [close(at, 'config_changed')],
+    unheard: [lost(at - 20 * SECOND), clock(at)],
+    expired: [over(at, 'expired')],
+    content: [over(at, 'content')],
+    remote: [over(at, 'remote')],
+    lost: [over(at, 'lost')],
+  };
+
+  test.each(Object.keys(CLOSE_REASONS) as CloseReason[])('ends as the table says after %s', (reason) => {
+    const { record } = play(opened(), asIfClosed[reason]);
+    const expected = { 'goes on': null, ends: at, 'ends after grace': at + 30 * SECOND };
+    expect(record.closeReason).toBe(reason);
+    expect(record.graceUntilMs).toBe(expected[CLOSE_REASONS[reason].session]);
+  });
+
+  test('ends while the provider is still asked to hang up, and that goes on', () => {
+    const { record } = play(opened(), [close(at, 'config_changed'), answered(at, 'failed'), clock(at)]);
+    expect(record).toMatchObject({ state: 'closing', graceUntilMs: null, nextTryAtMs: at + 250 });
+  });
+
+  test('ends once: what was noted is not due again, and may be taken over until then', () => {
+    const ended = play(opened(), [over(at, 'content')]).record;
+    expect(play(ended, [taken(at)]).record).toMatchObject({ state: 'closed', ownerNode: 'two', graceUntilMs: at });
+    expect(nextDeadline(play(ended, [clock(at)]).record)).toBe(Infinity);
+  });
+});

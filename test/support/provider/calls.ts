@@ -1,0 +1,229 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { TestCall } from './call.ts';
+import { broken, invalid, invalidKey, rateLimited, unknownCall, type OpenAiError } from './errors.ts';
+import { callSession, liveBody } from './schemas.ts';
+import { answerSdp, videoSection } from './sdp.ts';
+
+export type CreateMode =
+  | 'ok'
+  | 'location missing'
+  | 'location absolute'
+  | 'location elsewhere in the path'
+  | 'location as query'
+  | 'location foreign'
+  | 'location strange'
+  | 'answer with video'
+  | 'no answer'
+  | 'reply lost';
+export type HangupMode = 'ok' | 'bad request' | 'not found' | 'gone' | 'rate limited' | 'broken' | 'hang' | 'reset';
+export type AttachMode = 'ok' | 'unauthorized' | 'not found' | 'rate limited' | 'broken' | 'never' | 'no update';
+
+export interface Credentials {
+  readonly apiKey: string;
+  readonly secrets: readonly string[];
+}
+
+const hangupFaults: Readonly<Partial<Record<HangupMode, OpenAiError>>> = {
+  'bad request': unknownCall(400),
+  'not found': unknownCall(404),
+  gone: unknownCall(410),
+  'rate limited': rateLimited,
+  broken,
+};
+const attachFaults: Readonly<Partial<Record<AttachMode, OpenAiError>>> = {
+  unauthorized: invalidKey('whatever'),
+  'not found': unknownCall(),
+  'rate limited': rateLimited,
+  broken,
+};
+
+/** The calls of the stand-in for a provider: it answers offers, is hung up over HTTP, and is heard over WebSockets. */
+export class TestCalls {
+  createMode: CreateMode = 'ok';
+  hangupMode: HangupMode = 'ok';
+  attachMode: AttachMode = 'ok';
+  /** Every call, in order: the truth that meters and ends are compared with. */
+  readonly all: TestCall[] = [];
+  /** How many upgrades were asked for, in vain or not. */
+  upgrades = 0;
+  readonly #credentials: Credentials;
+  readonly #unanswered = new Set<Duplex>();
+  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
+
+  /** @returns false for a path that is none of calls */
+  async serve(request: IncomingMessage, text: string, response: ServerResponse): Promise<boolean> {
+    const { pathname } = new URL(request.url ?? '', 'http://x');
+    const path = pathname.replace(/^\/(?:openai\/)?v1/, '');
+    const [, hungUp] = /^\/realtime\/calls\/([\w-]+)\/hangup$/.exec(path) ?? [];
+    if (request.method !== 'POST') return false;
+    if (hungUp !== undefined) this.#hangUp(hungUp, request, response);
+    else if (path === '/realtime/calls') await this.#createRealtime(request, text, response);
+    else if (path === '/live/sessions') this.#createLive(request, text, response);
+    else return false;
+    return true;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.upgrades += 1;
+    if (this.attachMode === 'never') return void this.#unanswered.add(socket);
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+    const path = pathname.replace(/^\/(?:openai\/)?v1/, '');
+    const [, liveId] = /^\/live\/sessions\/([\w-]+)\/attach$/.exec(path) ?? [];
+    const id = path === '/realtime' ? searchParams.get('call_id') : liveId;
+    const call = this.#find(id ?? undefined, request);
+    const fault = attachFaults[this.attachMode];
+    if (fault !== undefined) return refuseUpgrade(socket, fault);
+    if (credentialOf(request) === undefined) return refuseUpgrade(socket, invalidKey(''));
+    if (searchParams.has('model')) return refuseUpgrade(socket, invalid(400, 'model must be absent', 'model'));
+    if (call === undefined) return refuseUpgrade(socket, unknownCall());
+    call.answers = this.attachMode !== 'no update';
+    this.#sockets.handleUpgrade(request, socket, head, (sideband) => call.attach(sideband));
+  }
+
+  close(): void {
+    for (const socket of this.#sockets.clients) socket.terminate();
+    for (const socket of this.#unanswered) socket.destroy();
+    this.#sockets.close();
+  }
+
+  /** A call that is not over, for whoever created it. */
+  #find(id: string | undefined, request: IncomingMessage): TestCall | undefined {
+    const call = this.all.find((one) => one.id === id);
+    return call?.ended === undefined && call?.terms.credential === credentialOf(request) ? call : undefined;
+  }
+
+  async #createRealtime(request: IncomingMessage, text: string, response: ServerResponse): Promise<void> {
+    const asked = await readCreate(request, text);
+    if ('status' in asked) return refuse(response, asked);
+    const refused = this.#refusal(request, asked.offer);
+    if (refused !== undefined) return refuse(response, refused);
+    const call = this.#create('realtime', request, asked.session, asked.offer);
+    const location = locations[this.createMode] ?? ((path: string) => path);
+    const address = location(`${(request.url ?? '').split('?')[0]}/${call.id}`, `http://${request.headers.host}`);
+    const headers = { 'content-type': 'application/sdp', ...(address === undefined ? {} : { location: address }) };
+    if (this.createMode === 'reply lost') return void request.socket.destroy();
+    response.writeHead(201, headers).end(this.#answer(asked.offer));
+  }
+
+  #createLive(request: IncomingMessage, text: string, response: ServerResponse): void {
+    const body = liveBody.safeParse(parse(text));
+    if (!body.success) return refuse(response, invalid(400, body.error.message, null, 'unknown_parameter'));
+    const { session, transport } = body.data;
+    const refused = this.#refusal(request, transport.sdp);
+    if (refused !== undefined) return refuse(response, refused);
+    const call = this.#create('live', request, session, transport.sdp);
+    if (this.createMode === 'reply lost') return void request.socket.destroy();
+    const id = this.createMode === 'location strange' ? { id: '../x' } : { id: call.id };
+    const sdp = this.#answer(transport.sdp);
+    response.writeHead(201, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({
+        session: this.createMode === 'location missing' ? {} : id,
+        transport: { type: 'webrtc', ...(sdp === '' ? {} : { sdp }) },
+      }),
+    );
+  }
+
+  #create(
+    api: 'realtime' | 'live',
+    request: IncomingMessage,
+    session: Record<string, unknown>,
+    offer: string,
+  ): TestCall {
+    const id = `${api === 'live' ? 'live' : 'rtc'}_${String(this.all.length + 1).padStart(24, 'u')}`;
+    const credential = credentialOf(request) ?? '';
+    const call = new TestCall({
+      id,
+      api,
+      credential,
+      session,
+      offer,
+      headers: request.headers,
+      url: request.url ?? '',
+    });
+    this.all.push(call);
+    return call;
+  }
+
+  #answer(offer: string): string {
+    if (this.createMode === 'no answer') return '';
+    return answerSdp(offer) + (this.createMode === 'answer with video' ? videoSection : '');
+  }
+
+  #refusal(request: IncomingMessage, offer: string): OpenAiError | undefined {
+    const credential = credentialOf(request) ?? '';
+    const { apiKey, secrets } = this.#credentials;
+    if (credential !== apiKey && !secrets.includes(credential)) return invalidKey(credential);
+    if (!offer.startsWith('v=0\r\n') || !/^m=audio /m.test(offer))
+      return invalid(400, 'The offer needs audio.', 'sdp', 'invalid_offer');
+    return undefined;
+  }
+
+  #hangUp(id: string, request: IncomingMessage, response: ServerResponse): void {
+    if (this.hangupMode === 'hang') return;
+    if (this.hangupMode === 'reset') return void request.socket.destroy();
+    const known = this.all.find((one) => one.id === id);
+    const call = this.#find(id, request);
+    const fault = hangupFaults[this.hangupMode] ?? (call === undefined ? unknownCall() : undefined);
+    known?.hangups.push(fault?.status ?? 200);
+    if (fault !== undefined) return refuse(response, fault);
+    call?.end('hangup');
+    response.writeHead(200).end();
+  }
+}
+
+const locations: Readonly<Partial<Record<CreateMode, (path: string, origin: string) => string | undefined>>> = {
+  'location missing': () => undefined,
+  'location absolute': (path, origin) => origin + path,
+  'location elsewhere in the path': (path) => path.replace(/^.*\/realtime/, '/behind/realtime'),
+  'location as query': (path) => path.replace(/\/([^/]+)$/, '?call_id=$1'),
+  'location foreign': (path) => `https://elsewhere.example${path}`,
+  'location strange': (path) => `${path}/../../../../x`,
+};
+
+/** The project key of Azure, or the bearer. */
+export function credentialOf({ url = '', headers }: IncomingMessage): string | undefined {
+  if (url.startsWith('/openai/')) return headers['api-key']?.toString();
+  return /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
+}
+
+async function readCreate(
+  { headers }: IncomingMessage,
+  text: string,
+): Promise<{ readonly session: Record<string, unknown>; readonly offer: string } | OpenAiError> {
+  const type = headers['content-type'] ?? '';
+  if (type === 'application/sdp') return { session: {}, offer: text };
+  if (!type.startsWith('multipart/form-data')) return invalid(400, 'Unsupported content type.', null);
+  const form = await new Response(text, { headers: { 'content-type': type } }).formData();
+  const [sdp, session] = [form.get('sdp'), form.get('session')];
+  if (typeof sdp !== 'string' || typeof session !== 'string' || [...form.keys()].length !== 2)
+    return invalid(400, 'The form needs the fields sdp and session, and no others.', null);
+  const parsed = callSession.safeParse(parse(session));
+  if (!parsed.success) return invalid(400, parsed.error.message, 'session', 'unknown_parameter');
+  return { session: parsed.data, offer: sdp };
+}
+
+function refuse(response: ServerResponse, { status, error }: OpenAiError): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
+}
+
+function refuseUpgrade(socket: Duplex, { status, error }: OpenAiError): void {
+  const body = JSON.stringify({ error });
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

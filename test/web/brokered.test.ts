@@ -1,0 +1,231 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FakePeer, FakeStream } from '../support/fake-peer.ts';
+import { created } from '../support/fake-server.ts';
+import { loadSdk, record, type Session } from './sdk.ts';
+
+const AWAY_MS = 5000;
+const GATHER_MS = 1000;
+
+interface Posted {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: string;
+}
+
+describe('A call that Switchboard opens', () => {
+  let session: Session;
+  let events: ReturnType<typeof record>;
+  let posted: Posted[];
+  /** Answers to offers, in the place of one that is taken. */
+  let refusals: Response[];
+  const stream = { current: new FakeStream() };
+
+  class FakeSocket extends EventTarget {
+    static readonly opened: FakeSocket[] = [];
+    readyState = 1;
+
+    constructor() {
+      super();
+      FakeSocket.opened.push(this);
+    }
+
+    send(): void {
+      // Nobody answers.
+    }
+
+    close(): void {
+      // It stays.
+    }
+
+    say(frame: object): void {
+      this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(frame) }));
+    }
+  }
+
+  beforeEach(async () => {
+    vi.useFakeTimers();
+    vi.stubGlobal('RTCPeerConnection', FakePeer);
+    FakePeer.opened.length = 0;
+    stream.current = new FakeStream();
+    vi.stubGlobal('navigator', { mediaDevices: { getUserMedia: () => Promise.resolve(stream.current) } });
+    await open('open');
+  });
+
+  afterEach(async () => {
+    await session.end();
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+
+  async function open(dataChannel: string): Promise<void> {
+    posted = [];
+    refusals = [];
+    let tickets = 0;
+    const call = { mode: 'brokered', url: '/api/realtime/calls', dataChannel };
+    const { connect } = await loadSdk();
+    session = await connect({
+      baseUrl: 'https://s.example/voice',
+      email: 'ada@example.com',
+      WebSocket: FakeSocket,
+      fetch(url: string, { headers, body }: { headers: Record<string, string>; body: string }) {
+        const path = url.replace('https://s.example/voice', '');
+        if (!path.endsWith('/session')) posted.push({ path, authorization: headers['Authorization'], body });
+        if (path.endsWith('/session')) return Promise.resolve(Response.json({ ...created, call }));
+        if (path.endsWith('/ticket')) {
+          tickets += 1;
+          return Promise.resolve(Response.json({ client_secret: { value: `ek_sb_${tickets}`, expires_at: 0 } }));
+        }
+        return Promise.resolve(refusals.shift() ?? Response.json({ ok: true }, { status: 201 }));
+      },
+    });
+    events = record(session);
+  }
+
+  const peer = (n = 0): FakePeer => FakePeer.opened[n] ?? new FakePeer();
+  const states = (type: 'media' | 'call'): unknown[] =>
+    events.filter((event) => event.type === type).map(({ event }) => event['state']);
+  const offers = (): unknown[] =>
+    posted.filter(({ path }) => path.endsWith('/calls')).map(({ authorization }) => authorization);
+
+  test('is asked for at the address of the session, with its ticket', async () => {
+    await session.connectAudio();
+    expect(posted).toEqual([{ path: '/api/realtime/calls', authorization: 'Bearer ek_1', body: 'v=0' }]);
+    expect(states('call')).toEqual(['creating', 'open']);
+  });
+
+  test('has a ticket of its own when it is another of the session', async () => {
+    await session.connectAudio();
+    await session.connectAudio();
+    expect(offers()).toEqual(['Bearer ek_1', 'Bearer ek_sb_1']);
+    const ticket = posted.find(({ path }) => path === '/api/realtime/ticket');
+    expect(JSON.parse(ticket?.body ?? '')).toEqual({ sm_session_id: created.sm_session_id, email: 'ada@example.com' });
+  });
+
+  test('takes a new ticket when the first is not good any more, and no third one', async () => {
+    refusals = [new Response('', { status: 401 })];
+    await session.connectAudio();
+    expect(offers()).toEqual(['Bearer ek_1', 'Bearer ek_sb_1']);
+    refusals = [new Response('', { status: 401 }), new Response('', { status: 401 })];
+    await expect(session.connectAudio()).rejects.toMatchObject({ code: 'PROVIDER_REFUSED', status: 401 });
+  });
+
+  test('that is refused is told in the words of Switchboard', async () => {
+    const body = { code: 'DAILY_QUOTA_EXCEEDED', error: 'no', userMessage: "Today's limit is reached." };
+    refusals = [Response.json(body, { status: 429 })];
+    await expect(session.connectAudio()).rejects.toMatchObject({
+      code: body.code,
+      userMessage: body.userMessage,
+      status: 429,
+    });
+    expect(stream.current.active).toBe(false);
+  });
+
+  test('waits with its offer until the browser has looked for its addresses, a second at most', async () => {
+    class LatePeer extends FakePeer {
+      override iceGatheringState = 'gathering';
+    }
+    vi.stubGlobal('RTCPeerConnection', LatePeer);
+    const first = session.connectAudio();
+    await vi.advanceTimersByTimeAsync(GATHER_MS - 1);
+    expect(offers()).toEqual([]);
+    peer().iceGatheringState = 'complete';
+    peer().onicegatheringstatechange?.();
+    await first;
+    const second = session.connectAudio();
+    await vi.advanceTimersByTimeAsync(GATHER_MS);
+    await second;
+    expect(offers()).toHaveLength(2);
+  });
+
+  test('has no data channel where the agent forbids it', async () => {
+    await session.end();
+    await open('none');
+    const call = (await session.connectAudio()) as { readonly channel: unknown };
+    expect(call.channel).toBeUndefined();
+    expect(FakePeer.opened.at(-1)?.channels).toEqual([]);
+  });
+
+  test('is metered by Switchboard: the page reports nothing, and its developer is told why', async () => {
+    const note = vi.spyOn(console, 'info').mockImplementation(() => undefined);
+    const reportUsage = vi.fn(() => ({ tokens: 1 }));
+    await session.connectAudio({ reportUsage });
+    const done = { type: 'response.done', response: { id: 'resp_1', usage: { total_tokens: 5 } } };
+    peer().channels[0]?.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(done) }));
+    expect(reportUsage).not.toHaveBeenCalled();
+    expect(note.mock.calls).toEqual([[expect.stringContaining('Switchboard meters')]]);
+  });
+
+  test.each([
+    ['fails', (): Promise<void> => Promise.resolve(peer().become('failed'))],
+    [
+      'is away for five seconds',
+      async (): Promise<void> => {
+        peer().become('disconnected');
+        await vi.advanceTimersByTimeAsync(AWAY_MS - 1);
+        expect(offers()).toHaveLength(1);
+        await vi.advanceTimersByTimeAsync(1);
+      },
+    ],
+  ])('is joined again by a ticket, with the same microphone, when its connection %s', async (_how, lose) => {
+    const call = (await session.connectAudio()) as { readonly peer: unknown };
+    peer().become('connected');
+    await lose();
+    await vi.waitFor(() => expect(offers()).toEqual(['Bearer ek_1', 'Bearer ek_sb_1']));
+    expect(peer().connectionState).toBe('closed');
+    peer(1).become('connected');
+    expect(call.peer).toBe(peer(1));
+    expect(stream.current.active).toBe(true);
+    expect(states('media').at(-1)).toBe('connected');
+    expect(states('call')).toEqual(['creating', 'open', 'creating', 'open']);
+  });
+
+  test('is lost when the call in its place does not connect either', async () => {
+    await session.connectAudio();
+    peer().become('connected');
+    peer().become('failed');
+    await vi.waitFor(() => expect(offers()).toHaveLength(2));
+    peer(1).become('failed');
+    expect(states('media')).toEqual(['connecting', 'connected', 'lost']);
+    expect(states('call').at(-1)).toBe('closed');
+    expect([offers().length, stream.current.active]).toEqual([2, false]);
+  });
+
+  test.each([
+    [
+      'its encryption is closed',
+      (): void => {
+        Object.assign(peer().transport, { state: 'closed' }).dispatchEvent(new Event('statechange'));
+      },
+    ],
+    ['its channel is closed', (): unknown => peer().channels[0]?.dispatchEvent(new Event('close'))],
+  ])('that was hung up is not joined again: %s', async (_how, hangUp) => {
+    await session.connectAudio();
+    peer().become('connected');
+    hangUp();
+    expect(states('media').at(-1)).toBe('lost');
+    expect([peer().connectionState, stream.current.active]).toEqual(['closed', false]);
+    await vi.advanceTimersByTimeAsync(AWAY_MS);
+    expect(offers()).toHaveLength(1);
+  });
+
+  test('is told to the page as Switchboard hears it, and its state stays', async () => {
+    await session.connectAudio();
+    const heard = ['ready', 'speaking', 'listening', 'over'];
+    for (const event of heard) FakeSocket.opened.at(-1)?.say({ type: 'call', event, call: 'call_1' });
+    const told = events.filter(({ type }) => type === 'heard');
+    expect(told.map(({ event }) => [event['event'], event['call']])).toEqual(heard.map((event) => [event, 'call_1']));
+    expect(states('call')).toEqual(['creating', 'open']);
+  });
+
+  test('goes on while the page hears that the session is over, and stops then', async () => {
+    await session.connectAudio();
+    peer().become('connected');
+    const seen: unknown[] = [];
+    session.on('call', ({ state }) => seen.push(state));
+    session.on('ended', ({ reason }) => seen.push(reason, peer().connectionState, stream.current.active));
+    FakeSocket.opened.at(-1)?.say({ type: 'ended', reason: 'ended_by_operator', code: 'X', userMessage: 'Over.' });
+    expect(seen).toEqual(['closing', 'ended_by_operator', 'connected', true]);
+    expect([peer().connectionState, stream.current.active]).toEqual(['closed', false]);
+  });
+});
