@@ -75,6 +75,12 @@ export const groups = {
         secret: 'in address',
       },
     ),
+    databaseDeadlineMs: variable(
+      'DATABASE_DEADLINE_MS',
+      s.integer(100, 60_000),
+      { unset: 'unset: 800, of the embedded one 5000' },
+      'milliseconds that one call to the database may take before its request is told 503',
+    ),
     redisUrls: variable(
       'REDIS_URL',
       s.list.pipe(z.array(s.url(['redis', 'rediss'])).min(1, 'must name at least one server')),
@@ -87,6 +93,12 @@ export const groups = {
       s.keyPrefix,
       'switchboard',
       'what all keys and channels in Redis begin with, so that several products can share one',
+    ),
+    redisDeadlineMs: variable(
+      'REDIS_DEADLINE_MS',
+      s.integer(100, 60_000),
+      '450',
+      'milliseconds that one call to Redis may take before it counts as away',
     ),
     dataDir: variable('DATA_DIR', z.string().min(1), './data', 'embedded storage'),
     tenantsFile: variable(

@@ -30,18 +30,23 @@ export function liveEngineOf({ redisUrls }: Config): LiveEngine {
 }
 
 /** The bus of `liveEngineOf(config)`, for commands: what is in another process hears nothing of them. */
-export function openCommandBus({ redisUrls, redisPrefix }: Config, onError: (error: unknown) => void): CommandBus {
+export function openCommandBus(
+  { redisUrls, redisPrefix, redisDeadlineMs }: Config,
+  onError: (error: unknown) => void,
+): CommandBus {
   if (redisUrls === undefined) return { publish: () => undefined, close: () => Promise.resolve() };
-  return openRedisBus({ urls: redisUrls, prefix: redisPrefix }, onError);
+  return openRedisBus({ urls: redisUrls, prefix: redisPrefix, deadlineMs: redisDeadlineMs }, onError);
 }
 
 /** The live stores of `liveEngineOf(config)`. */
-export async function openLiveStores({ redisUrls, redisPrefix, voice }: Config, deps: LiveDeps): Promise<LiveStores> {
+export async function openLiveStores(config: Config, deps: LiveDeps): Promise<LiveStores> {
+  const { redisUrls, redisPrefix, redisDeadlineMs, voice } = config;
   const { history, localClock, databaseTimeMs, onError, events } = deps;
   if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
   return openRedisStores({
     urls: redisUrls,
     prefix: redisPrefix,
+    deadlineMs: redisDeadlineMs,
     dueAt: dueAt(voice),
     keepMs: longestMs(voice),
     localClock,

@@ -8,15 +8,18 @@ import { awaitFirstAnswer } from './first-answer.ts';
 export interface DatabasePlace {
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
+  /** How long a call may take, in milliseconds; without it as the engine has it. */
+  readonly databaseDeadlineMs?: number | undefined;
 }
 
 /**
  * The database of the configuration, which has answered: the one at DATABASE_URL, else the embedded one in DATA_DIR.
  * @throws DirectoryInUse, UnusableDirectory for an embedded one; Unavailable for one that does not answer
  */
-export async function openDatabase({ databaseUrl, dataDir }: DatabasePlace): Promise<Database> {
-  if (databaseUrl === undefined) return openEmbedded({ directory: join(dataDir, 'postgres') });
-  const database = openExternal({ url: databaseUrl });
+export async function openDatabase({ databaseUrl, dataDir, databaseDeadlineMs }: DatabasePlace): Promise<Database> {
+  const patience = databaseDeadlineMs === undefined ? {} : { deadlineMs: databaseDeadlineMs };
+  if (databaseUrl === undefined) return openEmbedded({ directory: join(dataDir, 'postgres'), ...patience });
+  const database = openExternal({ url: databaseUrl, ...patience });
   try {
     await awaitFirstAnswer(database);
     return database;

@@ -15,6 +15,8 @@ export interface RedisStoresOptions {
   readonly urls: readonly string[];
   /** REDIS_PREFIX. */
   readonly prefix: string;
+  /** REDIS_DEADLINE_MS. */
+  readonly deadlineMs: number;
   readonly dueAt: DueAt;
   /** Longer than any deadline or lease is away, in milliseconds. */
   readonly keepMs: number;
@@ -33,10 +35,10 @@ export interface RedisStoresOptions {
 
 /** A bus alone, for commands; it uses Redis as soon as that is there. */
 export function openRedisBus(
-  { urls, prefix }: Pick<RedisStoresOptions, 'urls' | 'prefix'>,
+  options: Pick<RedisStoresOptions, 'urls' | 'prefix' | 'deadlineMs'>,
   onError: (error: unknown) => void,
 ): CommandBus {
-  const redis = openRedis({ urls, prefix });
+  const redis = openRedis(options);
   const bus = createRedisBus({ redis, onError });
   return {
     publish: (message) => bus.publish(message),
@@ -50,7 +52,7 @@ export function openRedisBus(
 /** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
   const { dueAt, keepMs, slotHolders, localClock, databaseTimeMs, onError, onEdgeLocal, onEdgeShared } = options;
-  const redis = openRedis({ urls: options.urls, prefix: options.prefix });
+  const redis = openRedis({ urls: options.urls, prefix: options.prefix, deadlineMs: options.deadlineMs });
   const clock = createSharedClock({
     readStoreTimeMs: () => redis.timeMs(),
     readOtherTimeMs: databaseTimeMs,

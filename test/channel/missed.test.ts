@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { atEach } from '../redis/support.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { reasonToSkipRedis } from '../support/services/redis.ts';
-import { runToEnd } from '../support/switchboard.ts';
+import { promptly, runToEnd } from '../support/switchboard.ts';
 import { expectEnds, TwoNodes } from './two-nodes.ts';
 
 const reason = reasonToSkipPostgres() ?? reasonToSkipRedis();
@@ -11,7 +11,7 @@ describe.skipIf(reason !== undefined)(`Sockets of two nodes that missed each oth
   let both: TwoNodes;
 
   beforeAll(async () => {
-    both = await TwoNodes.start({ RATE_IP_PER_MIN: '10000' });
+    both = await TwoNodes.start({ ...promptly, RATE_IP_PER_MIN: '10000' });
   });
 
   afterAll(async () => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { HangupMode } from '../support/provider/calls.ts';
 import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
 import { soon } from '../support/soon.ts';
+import { promptly } from '../support/switchboard.ts';
 import { Page, seen, startCalls } from './calls-world.ts';
 import type { World } from '../support/world.ts';
 
@@ -124,7 +125,7 @@ const missing = reasonToSkipPostgres();
 describe.skipIf(missing !== undefined)(`While the database is frozen ${missing ?? ''}`, () => {
   test('a call that is being opened is not answered, and what there is of it is hung up afterwards', async () => {
     const postgres = await startPostgres();
-    const frozen = await startCalls({ DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
+    const frozen = await startCalls({ ...promptly, DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
     try {
       const page = await Page.of(frozen).create();
       frozen.provider.delayMs = 500;
@@ -148,7 +149,7 @@ describe.skipIf(missing !== undefined)(`While the database is frozen ${missing ?
 
   test('a call that nobody can count any more is hung up', async () => {
     const postgres = await startPostgres();
-    const frozen = await startCalls({ DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
+    const frozen = await startCalls({ ...promptly, DATABASE_URL: postgres.url, SIDEBAND_LOST_SEC: '5' });
     try {
       const call = await Page.of(frozen).call(frozen);
       postgres.freeze();

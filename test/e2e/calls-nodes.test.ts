@@ -84,17 +84,15 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     expect(world.provider.calls.all).toHaveLength(before + 1);
   });
 
-  test('of a hundred pages at once open, or are told that there are too many, and none is left open', async () => {
+  test('of a hundred pages at once open, and none is left open', async () => {
     const pages = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? pageAtOne() : atTwo(pageAtOne())));
     const before = world.provider.calls.all.length;
     for (const page of pages) await page.create();
     const statuses = (await Promise.all(pages.map((page) => page.exchange()))).map(({ status }) => status);
-    // A busy machine's database may take longer than a request waits for it.
-    expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
-    expect(statuses).toContain(201);
+    expect(statuses.filter((status) => status !== 201)).toEqual([]);
     for (const page of pages) await vi.waitFor(async () => expect((await page.end()).status).toBe(200), soon);
     const calls = world.provider.calls.all.slice(before);
-    expect(calls.length).toBeGreaterThanOrEqual(statuses.filter((status) => status === 201).length);
+    expect(calls).toHaveLength(100);
     await vi.waitFor(() => expect(calls.filter(({ ended }) => ended?.reason !== 'hangup')).toEqual([]), soon);
   });
 

@@ -16,6 +16,12 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** What a test sets whose subject is a server that hangs. */
+export const promptly: Environment = { DATABASE_DEADLINE_MS: '800', REDIS_DEADLINE_MS: '450' };
+
+/** A machine that is busy with other tests is no outage: nothing is refused because its turn came late. */
+const patiently: Environment = { DATABASE_DEADLINE_MS: '60000', REDIS_DEADLINE_MS: '60000' };
+
 /** A command that ran to its end. */
 export interface Finished {
   readonly code: number | null;
@@ -100,7 +106,7 @@ function launch(args: readonly string[], environment: Environment, openFiles?: n
     openFiles === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...command];
   const [program = '', ...rest] = limited;
   const child = spawn(program, rest, {
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { PATH: process.env['PATH'], ...patiently, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // A test run that is interrupted leaves no service behind.
