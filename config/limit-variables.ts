@@ -1,6 +1,34 @@
 import { dollars, integer, timeZone } from './schemas.ts';
 import { variable } from './variable.ts';
 
+/** For how long things are kept, in days; 0 is for ever. */
+export const retentionDays = {
+  sessions: variable(
+    'SESSION_RETENTION_DAYS',
+    integer(0, 36_500),
+    '0',
+    'days for which sessions are kept after their end; 0 is for ever',
+  ),
+  usage: variable(
+    'USAGE_RETENTION_DAYS',
+    integer(0, 36_500),
+    '400',
+    'days for which usage entries and daily totals are kept; 0 is for ever',
+  ),
+  events: variable(
+    'EVENT_RETENTION_DAYS',
+    integer(0, 36_500),
+    '30',
+    'days for which is kept what machines did; 0 is for ever',
+  ),
+  audit: variable(
+    'AUDIT_RETENTION_DAYS',
+    integer(0, 36_500),
+    '0',
+    "days for which operators' changes are kept; 0 is for ever",
+  ),
+};
+
 /** The part of the table of variables (variables.ts) that says how much and for how long. */
 export const limits = {
   'Voice sessions': {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultTenantsFile } from './default-tenants-file.ts';
-import { limits } from './limit-variables.ts';
+import { limits, retentionDays } from './limit-variables.ts';
 import { mailSender, mailServer } from './mail-settings.ts';
 import * as s from './schemas.ts';
 import { upstream } from './upstream-variables.ts';
@@ -108,27 +108,7 @@ export const groups = {
       'tenants and widget keys, merged into the database at start and on change',
       { unset: 'config/tenants.json', example: 'config/tenants.json' },
     ),
-    /** For how long things are kept. */
-    retentionDays: {
-      sessions: variable(
-        'SESSION_RETENTION_DAYS',
-        s.integer(0, 36_500),
-        '0',
-        'days for which sessions are kept after their end; 0 is for ever',
-      ),
-      usage: variable(
-        'USAGE_RETENTION_DAYS',
-        s.integer(0, 36_500),
-        '400',
-        'days for which usage entries and daily totals are kept; 0 is for ever',
-      ),
-      audit: variable(
-        'AUDIT_RETENTION_DAYS',
-        s.integer(0, 36_500),
-        '0',
-        "days for which operators' changes are kept; 0 is for ever",
-      ),
-    },
+    retentionDays,
   },
 
   ...upstream,

@@ -87,6 +87,12 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'host', 'contracts', 'telemetry', 'protocol'],
     packages: ['node:'],
   },
+  /** What operators are shown of all features. */
+  operator: {
+    files: /^src\/operator\//,
+    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
+    packages: ['xstate'],
+  },
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
     files: /^src\/channel\//,
@@ -121,8 +127,10 @@ const rings: Readonly<Record<string, Ring>> = {
   app: {
     files: /^src\/app\//,
     rings: [
+      'machines',
       'kernel',
       'settings',
+      'host',
       'contracts',
       'telemetry',
       'protocol',
@@ -138,6 +146,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'metering',
       'voice',
       'calls',
+      'operator',
       'channel',
       'http',
       'transport',

@@ -1,4 +1,4 @@
-import { and, assertEvent, assign, emit, not, setup } from 'xstate';
+import { assertEvent, assign, emit, setup } from 'xstate';
 import type { CloseReason } from './close-reasons.ts';
 import { graceEndMs, tryDelayMs, unheardEndMs } from './selectors.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
@@ -75,10 +75,15 @@ export function createVoiceCallMachine(limits: CallLimits) {
     },
     guards: {
       isCreated: ({ context }) => context.providerCallId !== null,
+      isUncreated: ({ context }) => context.providerCallId === null,
       isHeard: ({ context }) => context.unheardSinceMs === null,
+      isUnheard: ({ context }) => context.unheardSinceMs !== null,
       isGivenUp: ({ context, event }) => event.at >= (context.giveUpAtMs ?? Infinity),
+      isHangupGivenUp: ({ context, event }) =>
+        context.providerCallId !== null && event.at >= (context.giveUpAtMs ?? Infinity),
       isPastProvidersEnd: ({ context, event }) => event.at >= (context.providerEndsAtMs ?? Infinity),
       confirmsHangup: ({ context, event }) =>
+        context.providerCallId !== null &&
         event.type === 'HANGUP_ANSWERED' &&
         (event.answer === 'already_over' || (event.answer === 'asked' && context.hangup === 'asked')),
       hasGrace: ({ context }) => context.graceUntilMs !== null,
@@ -175,8 +180,8 @@ export function createVoiceCallMachine(limits: CallLimits) {
       },
       creating: {
         on: {
-          CREATED: { guard: not('isCreated'), actions: 'noteCreated' },
-          CREATE_FAILED: { guard: not('isCreated'), target: 'closed', actions: 'endUncreated' },
+          CREATED: { guard: 'isUncreated', actions: 'noteCreated' },
+          CREATE_FAILED: { guard: 'isUncreated', target: 'closed', actions: 'endUncreated' },
           READY: { guard: 'isCreated', target: 'open', actions: ['open', 'tellOpened'] },
           OVER: { guard: 'isCreated', target: 'closed', actions: 'endUnanswered' },
           CLOSE: { target: 'closing', actions: 'closeAsRequested' },
@@ -187,7 +192,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
       },
       open: {
         on: {
-          READY: { guard: not('isHeard'), actions: 'noteHeard' },
+          READY: { guard: 'isUnheard', actions: 'noteHeard' },
           SIDEBAND_LOST: { guard: 'isHeard', actions: 'noteUnheard' },
           OVER: { target: 'closed', actions: 'endAsOver' },
           CLOSE: { target: 'closing', actions: 'closeAsRequested' },
@@ -202,16 +207,16 @@ export function createVoiceCallMachine(limits: CallLimits) {
       closing: {
         entry: 'tellClosing',
         on: {
-          CREATED: { guard: not('isCreated'), actions: ['noteCreated', 'tryHangup'] },
-          CREATE_FAILED: { guard: not('isCreated'), target: 'closed', actions: 'endUncreated' },
+          CREATED: { guard: 'isUncreated', actions: ['noteCreated', 'tryHangup'] },
+          CREATE_FAILED: { guard: 'isUncreated', target: 'closed', actions: 'endUncreated' },
           HANGUP_ANSWERED: [
-            { guard: and(['isCreated', 'confirmsHangup']), target: 'closed', actions: 'endAsAnswered' },
+            { guard: 'confirmsHangup', target: 'closed', actions: 'endAsAnswered' },
             { guard: 'isCreated', actions: 'noteAnswer' },
           ],
           OVER: { guard: 'isCreated', target: 'closed', actions: 'endAsOver' },
           TAKEN: { actions: 'take' },
           CLOCK: [
-            { guard: and(['isGivenUp', 'isCreated']), target: 'closed', actions: 'endUnconfirmed' },
+            { guard: 'isHangupGivenUp', target: 'closed', actions: 'endUnconfirmed' },
             { guard: 'isGivenUp', target: 'closed', actions: 'endUncreated' },
             { guard: 'isGraceOver', actions: 'endGrace' },
           ],

@@ -54,7 +54,8 @@ export interface VoiceLimits {
 
 /** Every event carries its time: machines have no clock of their own. */
 export type VoiceEvent =
-  | { readonly type: 'OPEN'; readonly at: number; readonly terms: VoiceTerms }
+  /** `requestId`: of whoever asked, for those who follow what machines do. */
+  | { readonly type: 'OPEN'; readonly at: number; readonly terms: VoiceTerms; readonly requestId?: string }
   /** `idleSec`: how long nobody has spoken, as the client knows it. */
   | { readonly type: 'HEARTBEAT'; readonly at: number; readonly idleSec?: number | undefined }
   /** Activity that is no heartbeat: a usage report. */

@@ -1,7 +1,8 @@
-import { createActor, type Actor, type AnyStateMachine, type EventObject, type StateValue } from 'xstate';
+import type { Actor, AnyMachineSnapshot, AnyStateMachine, EventObject, StateValue } from 'xstate';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { HostedRecord, RecordStore } from './record-store.ts';
+import { originOf, Tracer, type Trace, type Traced } from './trace.ts';
 
 /** How the host handles one kind of actor; it knows no particular machine itself. */
 export interface ActorKind<R extends HostedRecord, E extends EventObject, F extends EventObject> {
@@ -16,12 +17,9 @@ export interface ActorKind<R extends HostedRecord, E extends EventObject, F exte
   save?(record: R, expectedVersion: number, event: E): Eventually<boolean>;
   /** Called after the save and before the answer: what must be true when the caller is answered. */
   settled?(record: R, facts: readonly F[]): Eventually<void>;
-  /** Called when an actor is opened and after each save, also of what moved no state: for whoever follows what machines do. */
-  trace?: Trace | undefined;
+  /** Called when an actor is opened, and after each save of what an actor was activated for, also where its state stays. */
+  trace?: Trace<R> | undefined;
 }
-
-/** Is told of an event that an actor was sent, with its states before (undefined when the event opened it) and after. */
-export type Trace = (machine: string, id: string, event: string, from: StateValue | undefined, to: StateValue) => void;
 
 export interface Outcome<R, F> {
   readonly record: R;
@@ -45,6 +43,12 @@ export interface Host<R extends HostedRecord, E extends EventObject, F extends E
   send(id: string, event: E, admits?: (record: R) => boolean): Eventually<Outcome<R, F> | undefined>;
 }
 
+/** The outcome of one event, before it is saved. */
+interface Ran<R, F> extends Outcome<R, F> {
+  /** Undefined where no actor was activated, and where nobody asks. */
+  readonly traced?: Traced<R> | undefined;
+}
+
 type Admits<R> = ((record: R) => boolean) | undefined;
 
 const MAX_ATTEMPTS = 8;
@@ -58,28 +62,29 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   kind: ActorKind<R, E, F>,
 ): Host<R, E, F> {
   const { store, machine } = kind;
+  const tracer = new Tracer(machine);
   /** The last piece of work of each id that is still under way. */
   const tails = new Map<string, Promise<unknown>>();
 
   function open(event: E): R {
-    const { record } = run(createActor(machine), event);
+    const { record, traced } = run(tracer.create(), event, undefined);
     if ((record as Partial<R>).version === undefined) throw new Error(`${event.type} opens nothing in ${machine.id}`);
-    kind.trace?.(machine.id, record.id, event.type, undefined, kind.stateOf(record));
+    if (traced !== undefined) kind.trace?.(traced);
     return record;
   }
 
-  function apply(record: R, event: E): Outcome<R, F> {
+  function apply(record: R, event: E): Ran<R, F> {
     const touched = kind.fastPath?.(record, event);
     return touched === undefined ? activate(record, event) : { record: touched, facts: NO_FACTS };
   }
 
-  function activate(record: R, event: E): Outcome<R, F> {
+  function activate(record: R, event: E): Ran<R, F> {
     const snapshot = machine.resolveState({ value: kind.stateOf(record), context: record });
-    return snapshot.status === 'done' ? { record, facts: NO_FACTS } : run(createActor(machine, { snapshot }), event);
+    return snapshot.status === 'done' ? { record, facts: NO_FACTS } : run(tracer.create(snapshot), event, record);
   }
 
   /** Machines wait for nothing: after `send` the actor is at rest. */
-  function run(actor: Actor<AnyStateMachine>, event: E): Outcome<R, F> {
+  function run(actor: Actor<AnyStateMachine>, event: E, before: R | undefined): Ran<R, F> {
     const facts: F[] = [];
     actor.on('*', (fact) => facts.push(fact as unknown as F));
     // Without an observer, a fault in a guard or action would be thrown on the event loop and end the process.
@@ -89,7 +94,22 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     const after = actor.getSnapshot();
     actor.stop();
     if (after.status === 'error') throw after.error;
-    return { record: after.context as R, facts };
+    const record = after.context as R;
+    return { record, facts, traced: kind.trace && describe(event, before, record, after) };
+  }
+
+  function describe(event: E, before: R | undefined, record: R, { value, status }: AnyMachineSnapshot): Traced<R> {
+    return {
+      machine: machine.id,
+      event: event.type,
+      ...originOf(event),
+      from: before && kind.stateOf(before),
+      to: value,
+      isFinal: status === 'done',
+      before,
+      record,
+      ...tracer.told,
+    };
   }
 
   function attempt(id: string, event: E, admits: Admits<R>, triesLeft: number): Eventually<Outcome<R, F> | undefined> {
@@ -108,7 +128,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   }
 
   function save(
-    outcome: Outcome<R, F>,
+    outcome: Ran<R, F>,
     before: R,
     event: E,
     admits: Admits<R>,
@@ -118,7 +138,7 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     const saving = kind.save?.(outcome.record, version, event) ?? store.save(outcome.record, version);
     return andThen(saving, (saved) => {
       if (saved) {
-        kind.trace?.(machine.id, id, event.type, kind.stateOf(before), kind.stateOf(outcome.record));
+        if (outcome.traced !== undefined) kind.trace?.(outcome.traced);
         return settle(outcome);
       }
       if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
@@ -126,9 +146,10 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
     });
   }
 
-  function settle(outcome: Outcome<R, F>): Eventually<Outcome<R, F>> {
-    if (outcome.facts.length === 0 || kind.settled === undefined) return outcome;
-    return andThen(kind.settled(outcome.record, outcome.facts), () => outcome);
+  function settle({ record, facts }: Ran<R, F>): Eventually<Outcome<R, F>> {
+    const outcome = { record, facts };
+    if (facts.length === 0 || kind.settled === undefined) return outcome;
+    return andThen(kind.settled(record, facts), () => outcome);
   }
 
   function track<T>(id: string, work: Promise<T>): Promise<T> {

@@ -100,7 +100,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, sessions, heldCalls, metering, budgets, directory, logins, codes, calendar } =
+  const { handle, hub, sessions, heldCalls, metering, eventWriter, budgets, directory, logins, codes, calendar } =
     await buildService({
       config,
       clock,
@@ -119,6 +119,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     });
   release.add(() => sessions.recovery.writer.flush());
   release.add(() => metering.flush());
+  release.add(() => eventWriter.flush());
   release.add(() => heldCalls?.stop());
   release.add(() => logins.close());
   release.add(() => codes.settled());
@@ -186,7 +187,16 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);
   release.add(
-    startBackground({ recovery: sessions.recovery, hub, calls: heldCalls, metering, budgets, purge, onError }),
+    startBackground({
+      recovery: sessions.recovery,
+      hub,
+      calls: heldCalls,
+      metering,
+      eventWriter,
+      budgets,
+      purge,
+      onError,
+    }),
   );
   isReady = true;
   const transport = early ?? (await open());

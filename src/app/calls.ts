@@ -1,3 +1,5 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { Trace } from '../actors/trace.ts';
 import type { Config } from '../../config/config.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 import { VoiceCalls } from '../calls/voice-calls.ts';
@@ -12,6 +14,8 @@ import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
 
 export interface CallsFoundations {
   readonly config: Config;
+  /** This process. */
+  readonly node: string;
   readonly provider: UpstreamProvider;
   readonly stores: DurableStores;
   readonly setups: Pick<SessionSetups, 'find'>;
@@ -21,13 +25,29 @@ export interface CallsFoundations {
   readonly budgets: Budgets;
   readonly clock: Clock;
   readonly events: Events;
+  readonly trace: Trace<CallRecord>;
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
 }
 
 /** The calls of a service whose provider lets it open them; undefined for one whose browsers open them. */
 export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
-  const { config, provider, stores, setups, live, sessions, metering, budgets, clock, events, metrics, onError } = on;
+  const {
+    config,
+    node,
+    provider,
+    stores,
+    setups,
+    live,
+    sessions,
+    metering,
+    budgets,
+    clock,
+    events,
+    trace,
+    metrics,
+    onError,
+  } = on;
   if (!isBrokered(provider)) return undefined;
   const { calls, voice, upstream } = config;
   const held = new VoiceCalls(
@@ -39,6 +59,7 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
       perSession: calls.perSession,
     },
     {
+      node,
       provider,
       store: stores.calls,
       nodes: stores.liveNodes,
@@ -49,6 +70,7 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
       bus: live.bus,
       clock,
       events,
+      trace,
       onError,
     },
   );

@@ -1,3 +1,4 @@
+import type { Traced } from '../actors/trace.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
 import { createConsoleLogins } from '../auth/console-logins.ts';
@@ -21,6 +22,7 @@ import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
 import { createConsoleCookie } from '../http/steps/login.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
 import { createEdgeLimits } from '../limits/edge.ts';
 import { MailRefused, type Mailer } from '../mail/contract.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
@@ -31,6 +33,8 @@ import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { HostedRecords } from '../operator/actor-event.ts';
+import { EventWriter } from '../operator/event-writer.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
@@ -74,8 +78,20 @@ export async function buildService(on: Foundations) {
   const installationKey = await stores.installation.secret('subjects');
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 
+  const node = randomId();
+  const eventWriter = new EventWriter({
+    store: stores.actorEvents,
+    node,
+    onDropped: () => metrics.actorEventsDropped.inc(),
+    onError,
+  });
+  const trace = (traced: Traced<HostedRecords>): void => {
+    events.transition?.(traced);
+    eventWriter.note(traced);
+  };
+
   const subjects = createSubjects(installationKey);
-  const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events });
+  const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace });
   const directory = new TenantDirectory({
     // A database that served development before still holds the demo.
     tenants:
@@ -97,7 +113,7 @@ export async function buildService(on: Foundations) {
     tokens,
     limits: config.auth,
     admits,
-    trace: events.transition,
+    trace,
   });
   const codes = createLoginCodes({
     challenges: stores.challenges,
@@ -108,7 +124,7 @@ export async function buildService(on: Foundations) {
     limits: config.otp,
     admits,
     publicUrl,
-    trace: events.transition,
+    trace,
     onFault: (error) =>
       error instanceof MailRefused ? events.mailRefused(error) : events.faulted(error, undefined, 'login mail'),
   });
@@ -150,6 +166,7 @@ export async function buildService(on: Foundations) {
   });
   const heldCalls = wireCalls({
     config,
+    node,
     provider,
     stores,
     setups: stores.sessionSetups,
@@ -159,6 +176,7 @@ export async function buildService(on: Foundations) {
     budgets,
     clock,
     events,
+    trace,
     metrics,
     onError,
   });
@@ -202,6 +220,7 @@ export async function buildService(on: Foundations) {
       replays: stores.replays,
       history: stores.history,
       audit: stores.audit,
+      actorEvents: stores.actorEvents,
       events,
       metrics,
       provider,
@@ -247,5 +266,7 @@ export async function buildService(on: Foundations) {
     () => sessions.recovery.writer.size,
   );
 
-  return { ...features, calendar, calls, heldCalls, tickets, handle, hub, metering, budgets, stores };
+  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
+
+  return { ...features, calendar, eventWriter, calls, heldCalls, tickets, handle, hub, metering, budgets, stores };
 }

@@ -52,6 +52,11 @@ export async function deleteWhatIsOver(
       () => retention.deleteSome('callMeters', daysAgo(Math.max(days.usage, REPORT_DAYS))),
       () => retention.deleteTotals(calendar(daysAgo(days.usage)).day),
     );
+  if (days.events > 0)
+    steps.push(
+      () => retention.deleteSome('actorEvents', daysAgo(days.events)),
+      () => retention.deleteSome('lostEvents', daysAgo(days.events)),
+    );
   if (days.audit > 0) steps.push(() => retention.deleteSome('audit', daysAgo(days.audit)));
 
   for (const step of steps) await repeatWhileFull(step).catch(onError);

@@ -7,7 +7,8 @@ import type {
   ChallengeTerms,
 } from '../../machines/otp-challenge/types.ts';
 import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
-import { createHost, type Host, type Trace } from '../actors/host.ts';
+import { createHost, type Host } from '../actors/host.ts';
+import type { Trace } from '../actors/trace.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Challenges } from '../stores/challenges/contract.ts';
 
@@ -37,7 +38,7 @@ export class ChallengeChain {
   readonly #challenges: Challenges;
   readonly #host: Host<ChallengeRecord, ChainEvent, ChallengeFact>;
 
-  constructor(challenges: Challenges, trace?: Trace) {
+  constructor(challenges: Challenges, trace?: Trace<ChallengeRecord>) {
     this.#challenges = challenges;
     this.#host = createHost<ChallengeRecord, ChainEvent, ChallengeFact>({
       machine: otpChallengeMachine,

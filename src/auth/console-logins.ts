@@ -3,7 +3,8 @@ import { classify, isRenewalDue } from '../../machines/auth-session/selectors.ts
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, DestroyReason } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { createHost, type Host, type Trace } from '../actors/host.ts';
+import { createHost, type Host } from '../actors/host.ts';
+import type { Trace } from '../actors/trace.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -19,7 +20,7 @@ export interface ConsoleLoginsDeps {
   readonly limits: AuthLimits;
   /** Who may log in (CONSOLE_EMAILS): somebody who was taken off the list is not logged in any more. */
   readonly admits: (email: string) => boolean;
-  readonly trace?: Trace | undefined;
+  readonly trace?: Trace<AuthRecord> | undefined;
 }
 
 export interface OpenedLogin {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Trace } from '../actors/host.ts';
+import type { Trace } from '../actors/trace.ts';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
+import type { ChallengeRecord } from '../../machines/otp-challenge/types.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
 import type { Mailer, ReadyMail } from '../mail/contract.ts';
@@ -36,7 +37,7 @@ export interface LoginCodesDeps {
   readonly newCode?: () => string;
   /** Hears of a mail that did not go out although its asker was told that it would, and of other faults that nobody waits for. */
   readonly onFault?: (error: unknown) => void;
-  readonly trace?: Trace | undefined;
+  readonly trace?: Trace<ChallengeRecord> | undefined;
 }
 
 interface CodeSent {

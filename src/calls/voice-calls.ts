@@ -2,8 +2,8 @@ import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceLimits } from '../../machines/voice-session/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
+import type { Trace } from '../actors/trace.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { randomId } from '../kernel/ids.ts';
 import { Running } from '../kernel/running.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
@@ -38,6 +38,8 @@ export interface VoiceCallsOptions {
 }
 
 export interface VoiceCallsDeps {
+  /** This process, as the owner of calls. */
+  readonly node: string;
   /** That opens new calls. */
   readonly provider: BrokeredProvider;
   readonly store: CallStore;
@@ -50,6 +52,7 @@ export interface VoiceCallsDeps {
   /** The time that all nodes share. */
   readonly clock: Clock;
   readonly events: Events;
+  readonly trace?: Trace<CallRecord> | undefined;
   /** Hears of faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   /** From 0 to 1. */
@@ -58,7 +61,7 @@ export interface VoiceCallsDeps {
 
 /** The calls at the provider that this node holds: every change of one goes through its actor here, and every end is asked of the provider. */
 export class VoiceCalls implements Calls {
-  readonly node = randomId();
+  readonly node: string;
   readonly #options: VoiceCallsOptions;
   readonly #deps: VoiceCallsDeps;
   readonly #providers: ReadonlyMap<string, BrokeredProvider>;
@@ -71,7 +74,8 @@ export class VoiceCalls implements Calls {
   #lookedAtMs = -Infinity;
 
   constructor(options: VoiceCallsOptions, deps: VoiceCallsDeps) {
-    const { provider, nodes, store, bus, clock, events, onError } = deps;
+    const { node, provider, nodes, store, bus, clock, trace, onError } = deps;
+    this.node = node;
     this.#options = options;
     this.#deps = deps;
     // Calls of a provider that is not used any more cannot be ended by another.
@@ -85,7 +89,7 @@ export class VoiceCalls implements Calls {
       store,
       stateOf: ({ state }) => state,
       settled: (record, facts) => this.#settled(record, facts),
-      trace: events.transition,
+      trace,
     });
     this.#unsubscribe = bus.subscribe((message) => {
       if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, reasonFor(message.state));

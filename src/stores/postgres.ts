@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { createPostgresActorEvents } from './actor-events/postgres.ts';
 import { createPostgresAudit } from './audit/postgres.ts';
 import { createPostgresCallTickets } from './call-tickets/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
@@ -20,6 +21,7 @@ export type DurableStores = ReturnType<typeof createPostgresStores>;
 
 export function createPostgresStores(database: Database) {
   return {
+    actorEvents: createPostgresActorEvents(database),
     audit: createPostgresAudit(database),
     callTickets: createPostgresCallTickets(database),
     calls: createPostgresVoiceCalls(database),

@@ -20,6 +20,14 @@ export interface VerdictTold {
 /** A machine's state, alone or within others, as XState writes it. */
 type StateTold = string | { readonly [state: string]: StateTold | undefined };
 
+interface TransitionTold {
+  readonly machine: string;
+  readonly record: { readonly id: string };
+  readonly event: string;
+  readonly from: StateTold | undefined;
+  readonly to: StateTold;
+}
+
 /** Of a request, what may be told. */
 interface RequestTold {
   readonly requestId: string;
@@ -65,10 +73,10 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   }
 
   /** An actor's event that was saved, when it moved the machine's state. */
-  function transition(machine: string, id: string, event: string, from: StateTold | undefined, to: StateTold): void {
+  function transition({ machine, record, event, from, to }: TransitionTold): void {
     const [before, after] = [nameOf(from), nameOf(to)];
     if (before !== after)
-      log.debug({ event: 'machine.moved', machine, ref: refOf(id), by: event, from: before, to: after });
+      log.debug({ event: 'machine.moved', machine, ref: refOf(record.id), by: event, from: before, to: after });
   }
 
   return {

@@ -17,6 +17,7 @@ export class Metrics {
   readonly usageUnreadable: Counter;
   readonly usageLost: Counter;
   readonly edgeShared: Gauge;
+  readonly actorEventsDropped: Counter;
   readonly callsOpened: Counter<'provider'>;
   readonly callsClosed: Counter<'reason'>;
   readonly hangups: Counter<'outcome'>;
@@ -97,6 +98,11 @@ export class Metrics {
     this.usageLost = new Counter({
       name: 'switchboard_usage_lost_total',
       help: 'Entries of metered usage for which there was no room while the database was away',
+      registers,
+    });
+    this.actorEventsDropped = new Counter({
+      name: 'switchboard_events_dropped_total',
+      help: 'Events of actors for which there was no room, or that the database refused',
       registers,
     });
     this.edgeShared = new Gauge({

@@ -10,6 +10,7 @@ import type {
   VoiceTerms,
 } from '../../machines/voice-session/types.ts';
 import { createHost, type Outcome } from '../actors/host.ts';
+import type { Trace } from '../actors/trace.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
@@ -29,7 +30,8 @@ export interface VoiceDeps {
   readonly live: Pick<LiveStores, 'registry' | 'slots' | 'bus' | 'clock' | 'probe' | 'restoreWhatIsLost'>;
   readonly history: VoiceHistory;
   readonly limits: VoiceLimits;
-  readonly events: Pick<Events, 'sessionOpened' | 'sessionMoved' | 'transition'>;
+  readonly events: Pick<Events, 'sessionOpened' | 'sessionMoved'>;
+  readonly trace?: Trace<VoiceRecord> | undefined;
 }
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
@@ -47,7 +49,7 @@ export class VoiceSessions {
   readonly #endingKeys = new Map<string, Promise<void>>();
 
   constructor(deps: VoiceDeps) {
-    const { live, history, limits, events } = deps;
+    const { live, history, limits, events, trace } = deps;
     const outage = new Outage(performance.now());
     const pendingWrites = new PendingWrites({ live, history, limits });
     const writer = new HistoryWriter(history, limits, {
@@ -65,7 +67,7 @@ export class VoiceSessions {
       fastPath: (record, event) =>
         event.type === 'HEARTBEAT' ? fastPath(record, event.at, event.idleSec, limits) : undefined,
       settled: (record, facts) => this.#settled(record, facts),
-      trace: events.transition,
+      trace,
     });
     this.limits = limits;
     this.recovery = { live, history, outage, pendingWrites, host, writer };
@@ -80,7 +82,7 @@ export class VoiceSessions {
    */
   async open(terms: VoiceTerms, at: number, requestId: string): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
-    const record = this.recovery.host.open({ type: 'OPEN', at, terms });
+    const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId });
     // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {

@@ -1,4 +1,5 @@
 import type { Database } from '../../src/database/database.ts';
+import { createPostgresActorEvents } from '../../src/stores/actor-events/postgres.ts';
 import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
 import type { AuditEntry } from '../../src/stores/audit/contract.ts';
 import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgres.ts';
@@ -14,6 +15,7 @@ import { createPostgresSessionSetups } from '../../src/stores/session-setups/pos
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { actorEventsContract } from './actor-events.ts';
 import { auditContract } from './audit.ts';
 import { callTicketsContract } from './call-tickets.ts';
 import { callUsageContract } from './call-usage.ts';
@@ -50,6 +52,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
     name,
     both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),
   );
+  actorEventsContract(name, both(createPostgresActorEvents));
   countersContract(name, both(createPostgresCounters));
   keySlotsContract(
     name,

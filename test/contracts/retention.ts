@@ -49,6 +49,15 @@ const tables: Readonly<Record<Kept, Table>> = {
     name: 'audit',
     fill: `insert into audit (at_ms, actor, action, target) select day_ms, 'cli', 'key.issue', 'year' from rows order by n`,
   },
+  actorEvents: {
+    name: 'actor_event',
+    fill: `insert into actor_event (machine, actor, version, at_ms, kind, event, to_state, steps, guards, detail, node)
+      select 1, 'year', n, day_ms, 'moved', 'CLOCK', 'idle', '[]', '[]', '{}', 'node' from rows order by n`,
+  },
+  lostEvents: {
+    name: 'actor_event_lost',
+    fill: `insert into actor_event_lost (node, from_ms, to_ms, events) select 'node', day_ms, day_ms, 1 from rows`,
+  },
   logins: {
     name: 'login',
     fill: `insert into login select 'year' || n, 'a@b.example', day_ms, day_ms, day_ms, null, null, 1 from rows`,

@@ -133,7 +133,7 @@ async function driveOperators(id: string): Promise<void> {
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   for (const headers of callers) {
-    for (const path of ['/api/operator/overview', '/api/operator/sessions?limit=5', one, '/metrics'])
+    for (const path of ['/api/operator/overview', '/api/operator/sessions?limit=5', one, `${one}/events`, '/metrics'])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
@@ -142,9 +142,9 @@ async function driveOperators(id: string): Promise<void> {
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);
   await app.service.stores.history.insert({ record: { ...record, id: `${ref}${'-'.repeat(15)}` }, state: 'engaged' });
-  await get(`/api/operator/sessions/${encodeURIComponent(ref)}`, operator);
+  for (const what of ['', '/events']) await get(`/api/operator/sessions/${encodeURIComponent(ref)}${what}`, operator);
   await post(`/api/operator/sessions/${encodeURIComponent(ref)}/end`, {}, operator);
-  await get('/api/operator/sessions/nobody', operator);
+  for (const what of ['', '/events']) await get(`/api/operator/sessions/nobody${what}`, operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
 }

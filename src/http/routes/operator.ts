@@ -15,23 +15,19 @@ import { refOf } from '../../kernel/ids.ts';
 import type { Audit } from '../../stores/audit/contract.ts';
 import type { Ledger } from '../../stores/ledger/contract.ts';
 import type { Calls } from '../../calls/contract.ts';
-import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
 import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { idOfNamed } from '../../voice/look-up.ts';
 import { viewOf } from '../../voice/view.ts';
-import type { VoiceSessions } from '../../voice/sessions.ts';
 import { invalidFields } from '../invalid-request.ts';
-import { readQuery } from '../query.ts';
-import { defineRoute, type Call, type Result, type Route } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 import { callsOf, exampleCall } from './operator-calls.ts';
+import { eventsRoute, exampleEvent, newestEvents, type OperatorEventsDeps } from './operator-events.ts';
+import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './operator-named.ts';
 import { describe, exampleSession } from './operator-session.ts';
 import { sessionNotFound } from '../../voice/proof.ts';
 
-export interface OperatorDeps {
-  readonly sessions: VoiceSessions;
-  readonly history: VoiceHistory;
+export interface OperatorDeps extends NamedDeps, OperatorEventsDeps {
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly calls: Pick<Calls, 'ofSession'>;
   readonly ledger: Pick<Ledger, 'metersOf'>;
@@ -40,21 +36,14 @@ export interface OperatorDeps {
 }
 
 const DAY_MS = 86_400_000;
-const TAG = 'Operators';
-const always = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
-const NAMED = 'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
 /** The action of the audit. */
 const END = 'session.end';
-
-const params = z.object({
-  id: z.string().meta({ description: 'sm_session_id or ref, percent-encoded', examples: [sample.sm_session_id] }),
-});
 
 const noParameters = z.object({});
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
-  return [overviewRoute(deps), listRoute(deps), oneRoute(deps), endRoute(deps)];
+  return [overviewRoute(deps), listRoute(deps), oneRoute(deps), eventsRoute(deps), endRoute(deps)];
 }
 
 function overviewRoute(deps: OperatorDeps): Route {
@@ -77,7 +66,7 @@ function overviewRoute(deps: OperatorDeps): Route {
         },
       },
     },
-    refusals: [...always],
+    refusals: [...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
         const counts = await deps.history.counts(call.request.atMs - DAY_MS);
@@ -103,7 +92,7 @@ function listRoute(deps: OperatorDeps): Route {
         example: { sessions: [exampleSession], nextCursor: null },
       },
     },
-    refusals: ['INVALID_REQUEST', ...always],
+    refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, sessionFilters, async ({ cursor, limit, q: idPrefix, ...filter }) => {
         const page = await deps.history.list({ ...filter, idPrefix }, cursor, limit);
@@ -122,7 +111,7 @@ function oneRoute(deps: OperatorDeps): Route {
     operationId: 'getSession',
     summary: 'One session: record, state, next deadline, who ended it, its metadata and calls',
     description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${NAMED}`,
-    params,
+    params: sessionParams,
     tag: TAG,
     access: 'operator',
     replies: {
@@ -135,10 +124,13 @@ function oneRoute(deps: OperatorDeps): Route {
           endedBy: null,
           metadata: { page: 'pricing' },
           calls: [exampleCall],
+          events: [exampleEvent],
+          moreEvents: false,
+          lost: [],
         },
       },
     },
-    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
+    refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
         const record = await findNamed(call, deps);
@@ -152,6 +144,7 @@ function oneRoute(deps: OperatorDeps): Route {
           endedBy: await endedBy(record, deps.audit),
           metadata: (await deps.setups.find(record.id))?.metadata ?? null,
           calls: await callsOf(record.id, deps),
+          ...(await newestEvents(record, atMs, deps)),
         };
         return { status: 200, body };
       }),
@@ -168,7 +161,7 @@ function endRoute(deps: OperatorDeps): Route {
     tag: TAG,
     access: 'operator',
     body: operatorEndRequest.optional(),
-    params,
+    params: sessionParams,
     bodyExample: { reason: 'the visitor asked us to' },
     replies: {
       200: {
@@ -177,7 +170,7 @@ function endRoute(deps: OperatorDeps): Route {
         example: { ok: true, session: { ...sample.session, active: false } },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...always],
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
         const { operator: actor } = call;
@@ -200,22 +193,6 @@ function endRoute(deps: OperatorDeps): Route {
         return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };
       }),
   });
-}
-
-/** Runs the work when the query is right. A parameter that is not known is refused: a filter that is ignored shows too much. */
-async function withQuery<S extends z.ZodObject>(
-  { request }: Call,
-  parameters: S,
-  work: (query: z.output<S>) => Promise<Result>,
-): Promise<Result> {
-  const query = readQuery(request.query, parameters);
-  return query instanceof Refusal ? query : work(query);
-}
-
-async function findNamed(call: Call, { sessions, history }: OperatorDeps): Promise<VoiceRecord | Refusal> {
-  const id = await idOfNamed(call.params[0] ?? '', history);
-  if (id instanceof Refusal) return id;
-  return (await sessions.find(id)) ?? sessionNotFound();
 }
 
 /** The act that ended the session: later ones found it ended. */

@@ -10,6 +10,8 @@ export type Kept =
   | 'usageHolds'
   | 'callMeters'
   | 'audit'
+  | 'actorEvents'
+  | 'lostEvents'
   | 'logins'
   | 'challenges'
   | 'counters'

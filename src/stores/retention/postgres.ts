@@ -16,6 +16,8 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   usageHolds: ['usage_hold', 'until_ms'],
   callMeters: ['call_meter', 'since_ms'],
   audit: ['audit', null],
+  actorEvents: ['actor_event', null],
+  lostEvents: ['actor_event_lost', 'to_ms'],
   logins: ['login', 'expires_at_ms'],
   challenges: ['otp_challenge', 'expires_at_ms'],
   counters: ['counter', 'window_end_ms'],

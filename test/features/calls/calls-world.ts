@@ -4,6 +4,7 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
+import { randomId } from '../../../src/kernel/ids.ts';
 import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
@@ -158,6 +159,7 @@ export class CallsWorld {
         perSession: 3,
       },
       {
+        node: randomId(),
         provider: this.provider,
         store: {
           ...this.stores.calls,

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2030, 5, 15, 12);
 
 /** What one round asked for, and how many rows of each kind it found over. */
-function round(over: Partial<Record<Kept, number>> = {}, days = { sessions: 0, usage: 0, audit: 0 }) {
+function round(over: Partial<Record<Kept, number>> = {}, days = { sessions: 0, usage: 0, events: 0, audit: 0 }) {
   const asked = new Map<Kept, (number | string)[]>();
   const faults: unknown[] = [];
   const left = { ...over };
@@ -27,7 +27,7 @@ function round(over: Partial<Record<Kept, number>> = {}, days = { sessions: 0, u
 }
 
 describe('A round of retention', () => {
-  test('keeps sessions, usage and audit for ever where their days are 0', async () => {
+  test('keeps sessions, usage, what machines did and the audit for ever where their days are 0', async () => {
     const { asked } = await round();
     expect([...asked.keys()].sort()).toEqual([
       'callTickets',
@@ -43,12 +43,14 @@ describe('A round of retention', () => {
   });
 
   test('deletes what is older than the days that are set', async () => {
-    const { asked } = await round({}, { sessions: 90, usage: 400, audit: 30 });
+    const { asked } = await round({}, { sessions: 90, usage: 400, events: 7, audit: 30 });
     expect(asked.get('sessions')).toEqual([NOW - 90 * DAY_MS]);
     expect(asked.get('sessionSetups')).toEqual([NOW - 92 * DAY_MS]);
     expect(asked.get('usageEntries')).toEqual([NOW - 400 * DAY_MS]);
     expect(asked.get('usageTotals')).toEqual(['2029-05-11']);
     expect(asked.get('callMeters')).toEqual([NOW - 400 * DAY_MS]);
+    expect(asked.get('actorEvents')).toEqual([NOW - 7 * DAY_MS]);
+    expect(asked.get('lostEvents')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('audit')).toEqual([NOW - 30 * DAY_MS]);
   });
 

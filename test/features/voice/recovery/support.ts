@@ -92,7 +92,7 @@ export class RecoveryNode {
       live: this.live,
       history: this.history as unknown as VoiceHistory,
       limits: defaults,
-      events: { sessionOpened: () => undefined, sessionMoved: () => undefined, transition: undefined },
+      events: { sessionOpened: () => undefined, sessionMoved: () => undefined },
     });
   }
 

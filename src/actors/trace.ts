@@ -1,0 +1,125 @@
+import {
+  createActor,
+  type Actor,
+  type AnyStateMachine,
+  type EventObject,
+  type InspectionEvent,
+  type Snapshot,
+  type StateValue,
+} from 'xstate';
+
+/** One transition that a machine took. States are named by their paths (`live.engaged`), guards as the machine names them. */
+export interface Step {
+  readonly event: string;
+  readonly from: string;
+  /** As `from` where the transition stays in its state. */
+  readonly to: string;
+  readonly guard: string | null;
+  readonly actions: readonly string[];
+}
+
+/** A guard that was asked, and its answer. */
+export interface GuardTold {
+  readonly name: string;
+  readonly passed: boolean;
+}
+
+/** What an actor did with one event, to whoever explains it afterwards. */
+export interface Traced<R> {
+  readonly machine: string;
+  /** The event without what it brings along. */
+  readonly event: string;
+  readonly atMs: number;
+  /** Of the request that sent the event, where it says so. */
+  readonly requestId: string | null;
+  /** Undefined when the event opened the actor. */
+  readonly from: StateValue | undefined;
+  readonly to: StateValue;
+  readonly isFinal: boolean;
+  readonly before: R | undefined;
+  readonly record: R;
+  readonly steps: readonly Step[];
+  /** In the order in which they were asked. */
+  readonly guards: readonly GuardTold[];
+}
+
+/** Is told of each event that an actor was activated for, once it is saved. */
+export type Trace<R> = (traced: Traced<R>) => void;
+
+/** What XState tells of a transition; `_transitions` is not in its types (docs/decisions/0018). */
+interface TransitionTold {
+  readonly source: StateTold;
+  readonly eventType: string;
+  readonly target?: readonly StateTold[];
+  readonly guard?: string | { readonly type: string };
+  readonly actions: readonly (string | { readonly type?: string; readonly name?: string })[];
+}
+
+interface StateTold {
+  readonly path: readonly string[];
+}
+
+/** Makes actors of a machine that tell what they do. One at a time: an actor runs to rest before the next is made. */
+export class Tracer {
+  readonly #machine: AnyStateMachine;
+  #steps: Step[] = [];
+  #guards: GuardTold[] = [];
+
+  constructor(machine: AnyStateMachine) {
+    this.#machine = machine.provide({ guards: this.#listening(machine) });
+  }
+
+  /** An actor whose steps and guards `told` has, as soon as it is at rest. */
+  create(snapshot?: Snapshot<unknown>): Actor<AnyStateMachine> {
+    this.#steps = [];
+    this.#guards = [];
+    const inspect = (inspected: InspectionEvent): void => this.#note(inspected);
+    return createActor(this.#machine, snapshot === undefined ? { inspect } : { inspect, snapshot });
+  }
+
+  /** What the actor that was made last has done so far. */
+  get told(): { readonly steps: readonly Step[]; readonly guards: readonly GuardTold[] } {
+    return { steps: this.#steps, guards: this.#guards };
+  }
+
+  #note(inspected: InspectionEvent): void {
+    if (inspected.type !== '@xstate.microstep') return;
+    const { event } = inspected;
+    const { _transitions: transitions } = inspected as unknown as { readonly _transitions: readonly TransitionTold[] };
+    for (const { source, eventType, target, guard, actions } of transitions) {
+      const from = nameOf(source);
+      this.#steps.push({
+        // Without an event of its own a transition follows from the one before.
+        event: eventType === '' ? '' : event.type,
+        from,
+        to: target?.[0] === undefined ? from : nameOf(target[0]),
+        guard: typeof guard === 'object' ? guard.type : (guard ?? null),
+        actions: actions.map((action) => (typeof action === 'string' ? action : (action.type ?? action.name ?? ''))),
+      });
+    }
+  }
+
+  #listening(machine: AnyStateMachine): Record<string, (...args: never[]) => boolean> {
+    const guards = machine.implementations.guards as Record<string, (...args: never[]) => boolean>;
+    return Object.fromEntries(
+      Object.entries(guards).map(([name, guard]) => [
+        name,
+        (...args: never[]) => {
+          const passed = guard(...args);
+          this.#guards.push({ name, passed });
+          return passed;
+        },
+      ]),
+    );
+  }
+}
+
+/** Of an event that a machine was sent: when it was, and who asked. */
+export function originOf(event: EventObject): { readonly atMs: number; readonly requestId: string | null } {
+  const { at, requestId } = event as { readonly at?: unknown; readonly requestId?: unknown };
+  return { atMs: typeof at === 'number' ? at : 0, requestId: typeof requestId === 'string' ? requestId : null };
+}
+
+function nameOf({ path }: StateTold): string {
+  return path.join('.');
+}

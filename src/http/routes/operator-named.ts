@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
+import { idOfNamed } from '../../voice/look-up.ts';
+import { sessionNotFound } from '../../voice/proof.ts';
+import type { VoiceSessions } from '../../voice/sessions.ts';
+import { readQuery } from '../query.ts';
+import type { Call, Result } from '../route.ts';
+import { sample } from '../samples.ts';
+
+export const TAG = 'Operators';
+export const alwaysRefused = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
+export const NAMED =
+  'By the id of the session, or by its ref, its first 42 characters; what several have is AMBIGUOUS.';
+
+export const sessionParams = z.object({
+  id: z.string().meta({ description: 'sm_session_id or ref, percent-encoded', examples: [sample.sm_session_id] }),
+});
+
+export interface NamedDeps {
+  readonly sessions: VoiceSessions;
+  readonly history: VoiceHistory;
+}
+
+/** Runs the work when the query is right. A parameter that is not known is refused: a filter that is ignored shows too much. */
+export async function withQuery<S extends z.ZodObject>(
+  { request }: Call,
+  parameters: S,
+  work: (query: z.output<S>) => Promise<Result>,
+): Promise<Result> {
+  const query = readQuery(request.query, parameters);
+  return query instanceof Refusal ? query : work(query);
+}
+
+/** The session that the path of a request names by its id or ref. */
+export async function findNamed(call: Call, { sessions, history }: NamedDeps): Promise<VoiceRecord | Refusal> {
+  const id = await idOfNamed(call.params[0] ?? '', history);
+  if (id instanceof Refusal) return id;
+  return (await sessions.find(id)) ?? sessionNotFound();
+}

@@ -1,0 +1,110 @@
+import type { StateValue } from 'xstate';
+import type { AuthRecord } from '../../machines/auth-session/types.ts';
+import type { ChallengeRecord } from '../../machines/otp-challenge/types.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Traced } from '../actors/trace.ts';
+import { refOf } from '../kernel/ids.ts';
+import type { ActorEventKind } from '../protocol/operator.ts';
+import type { MachineName, NewActorEvent } from '../stores/actor-events/contract.ts';
+
+/** The records of the machines whose events are kept. */
+interface Records {
+  readonly 'voice-session': VoiceRecord;
+  readonly 'voice-call': CallRecord;
+  readonly 'otp-challenge': ChallengeRecord;
+  readonly 'auth-session': AuthRecord;
+}
+
+export type HostedRecords = Records[MachineName];
+
+interface Telling<R> {
+  /** How it is named where its id is its caller's proof. */
+  readonly nameOf: (record: R) => string;
+  /** What of a record is kept: never a code or its hash, an address, or a whole id of a voice session. */
+  readonly detailOf: (record: R) => NewActorEvent['detail'];
+  /** The states in which nothing more is expected to happen. */
+  readonly over: readonly string[];
+  /** Whether an event that leaves the state as it is says something. */
+  readonly keepsStays: boolean;
+}
+
+const tellings: { readonly [M in MachineName]: Telling<Records[M]> } = {
+  'voice-session': {
+    nameOf: ({ id }) => refOf(id),
+    detailOf: ({ endReason, lastSeenAtMs, lastActivityAtMs, settledAtMs }) => ({
+      reason: endReason,
+      lastSeenAtMs,
+      lastActivityAtMs,
+      settledAtMs,
+    }),
+    over: ['ended'],
+    keepsStays: false,
+  },
+  'voice-call': {
+    nameOf: ({ id }) => id,
+    detailOf: ({ sessionId, closeReason, hangup, hangupTries, ownerNode }) => ({
+      session: refOf(sessionId),
+      reason: closeReason,
+      hangup,
+      hangupTries,
+      ownerNode,
+    }),
+    over: ['closed'],
+    keepsStays: true,
+  },
+  'otp-challenge': {
+    nameOf: ({ id }) => id,
+    detailOf: ({ attempts, maxAttempts }) => ({ attempts, maxAttempts }),
+    over: ['verified', 'locked', 'expired', 'superseded'],
+    keepsStays: true,
+  },
+  'auth-session': {
+    nameOf: ({ id }) => id,
+    detailOf: ({ destroyReason }) => ({ reason: destroyReason }),
+    over: ['destroyed'],
+    // It is renewed once a minute.
+    keepsStays: false,
+  },
+};
+
+/** What is kept of a trace; undefined for one that tells nothing. */
+export function describeTraced(traced: Traced<HostedRecords>, node: string): NewActorEvent | undefined {
+  const machine = traced.machine as MachineName;
+  const telling = tellings[machine] as Telling<HostedRecords>;
+  const { record, event, atMs, requestId, steps, guards } = traced;
+  const from = traced.from === undefined ? null : leafOf(traced.from);
+  const to = leafOf(traced.to);
+  const kind = kindOf(from, to, telling.over);
+  if (kind === 'stayed' && !telling.keepsStays) return undefined;
+  const { version } = record;
+  const actor = telling.nameOf(record);
+  return {
+    machine,
+    actor,
+    version,
+    atMs,
+    kind,
+    event,
+    from,
+    to,
+    steps,
+    guards,
+    detail: telling.detailOf(record),
+    node,
+    requestId,
+  };
+}
+
+function kindOf(from: string | null, to: string, over: readonly string[]): ActorEventKind {
+  if (from === null) return 'started';
+  if (from === to) return 'stayed';
+  return over.includes(to) ? 'ended' : 'moved';
+}
+
+/** The innermost state: that is how stores and clients name it. */
+function leafOf(value: StateValue): string {
+  if (typeof value === 'string') return value;
+  const [name = '', inner] = Object.entries(value)[0] ?? [];
+  return inner === undefined ? name : leafOf(inner);
+}
