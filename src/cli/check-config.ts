@@ -67,11 +67,13 @@ function keep(error: unknown): Error {
   throw error;
 }
 
+const nameWidth = Math.max(...variables.map(({ name }) => name.length)) + 1;
+
 /** One line for each variable; the text of a secret never leaves this function. */
 function listSettings(env: NodeJS.ProcessEnv): string[] {
   return variables.map((variable) => {
     const text = env[variable.name]?.trim() ?? '';
-    return `${variable.name.padEnd(31)}${text === '' ? `(default) ${variable.unset}` : mask(variable, text)}`;
+    return `${variable.name.padEnd(nameWidth)}${text === '' ? `(default) ${variable.unset}` : mask(variable, text)}`;
   });
 }
 

@@ -30,7 +30,7 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
       ? 'the live registry is in this process: set REDIS_URL to run several nodes'
       : '',
     config.mail.server === undefined ? 'login codes go to this terminal and /dev/mail: set SMTP_URL' : '',
-    config.upstream.provider === 'local' ? 'the provider is simulated, nobody can talk: set OPENAI_API_KEY' : '',
+    config.upstream.provider === 'local' ? 'the provider is simulated, no model answers: set OPENAI_API_KEY' : '',
     config.jwtSecrets === undefined ? 'the login secret is made up and kept in the database: set JWT_SECRET' : '',
   ].filter((note) => note !== '');
   const lines = [
