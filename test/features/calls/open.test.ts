@@ -81,6 +81,21 @@ describe('Opening a call', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
+  test('of a session that ends while its call is attached to is told the end, and no fault of the provider', async () => {
+    world.provider.before = (step) => {
+      if (step !== 'attach') return;
+      world.endSession();
+      world.provider.isAway = true;
+    };
+    expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
+    world.provider.isAway = false;
+    world.provider.before = () => undefined;
+    await world.pass(1500);
+    expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed' });
+    expect(world.provider.live.size).toBe(0);
+    expect(world.logged.filter((line) => line.includes('dependency.away'))).toEqual([]);
+  });
+
   test('that the provider refuses leaves nothing open', async () => {
     world.provider.isAway = true;
     expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
