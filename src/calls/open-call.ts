@@ -112,6 +112,9 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
   const { model, voice, tools, dataChannel } = setup;
   const maxOutputTokens = await held.boundOnResponses();
   if (signal.aborted) return callerGone();
+  // The next call need not wait until the provider has answered this one.
+  const callOff = (): void => void held.close('create_failed');
+  signal.addEventListener('abort', callOff);
   try {
     return await deps.provider.createCall({
       model,
@@ -128,6 +131,8 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
   } catch (fault) {
     if (fault instanceof UpstreamFault || signal.aborted) return refusalOf(fault, request, deps);
     throw fault;
+  } finally {
+    signal.removeEventListener('abort', callOff);
   }
 }
 

@@ -51,7 +51,8 @@ describe('A call whose sideband is lost', () => {
       world.provider.sideband.hear({ type: 'frameTooLong' });
       await lose();
       await world.pass(250);
-      expect(world.metering.heard).toEqual(Array(times).fill({ type: 'usageUnreadable', key: undefined }));
+      const unreadable = Array.from({ length: times }, () => ({ type: 'usageUnreadable', key: undefined }));
+      expect(world.metering.heard).toEqual(unreadable);
     }
     expect(await world.call()).toMatchObject({ closeReason: 'unheard' });
     expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
