@@ -83,7 +83,7 @@ export class HeldCall implements EndingListener {
         isLocked: setup?.isLocked ?? false,
         told: () => this.#unheard?.told(),
         restore: () => this.#line.sideband?.restoreConfig(),
-        changedTooOften: () => deps.running.start(this.close('config_changed')),
+        close: (reason) => deps.running.start(this.close(reason)),
         over: (reason) => {
           this.#over ??= reason;
           deps.running.start(this.#followNow());
@@ -93,7 +93,7 @@ export class HeldCall implements EndingListener {
     );
     this.#line = new Line({
       attach: async (signal) =>
-        attach(deps.provider, this.#providerCallId, setup, await this.boundOnResponses(), this.hear, signal),
+        attach(deps.provider, this.#record, setup, await this.boundOnResponses(), this.hear, signal),
       clock: deps.clock,
       random: deps.random,
       lost: () => this.#lost(),

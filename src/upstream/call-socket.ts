@@ -6,6 +6,8 @@ import { isUnknownCall, refusedUpgrade, under, type Account } from './openai-htt
 
 /** Frames are events; a whole session with its instructions and tools is far smaller. */
 const MAX_FRAME_BYTES = 256 * 1024;
+/** What `ws` calls a longer one, at which it closes the connection. */
+const TOO_LONG = 'ws_err_unsupported_message_length';
 
 /** How often it is looked whether the provider was heard; after so many looks in vain it is pinged, and one later given up. */
 const LOOK_MS = 10_000;
@@ -89,7 +91,7 @@ export class CallSocket {
     };
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('ping', heard).on('pong', heard);
-    socket.on('error', (error) => this.#tell((systemCode(error) ?? 'socket_error').toLowerCase()));
+    socket.on('error', (error) => this.#noteError((systemCode(error) ?? 'socket_error').toLowerCase()));
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
         this.#stopLooking();
@@ -126,6 +128,11 @@ export class CallSocket {
       if (this.#looksInVain === LOOKS_BEFORE_PING) this.#socket.ping();
       this.#look();
     });
+  }
+
+  #noteError(code: string): void {
+    this.#tell(code);
+    if (code === TOO_LONG) this.#hear({ type: 'frameTooLong' });
   }
 
   #tell(code: string): void {

@@ -28,6 +28,37 @@ describe('A call whose sideband is lost', () => {
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: at + 250 }]);
   });
 
+  test('is put back to what it was created with when it is heard again, for its page may have changed it meanwhile', async () => {
+    await lose();
+    await world.pass(250);
+    expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 1]);
+  });
+
+  test('is left as its page wants it where the page may change it', async () => {
+    const other = SESSION.replace('A', 'B');
+    world.addSession(other);
+    const setup = world.setups.get(other);
+    if (setup !== undefined) world.setups.set(other, { ...setup, isLocked: false });
+    await world.open(node, other);
+    await lose();
+    await world.pass(250);
+    expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 0, 0]);
+  });
+
+  test('because its page made the provider say what is too long to be read is a gap, and closed with its session at the third time', async () => {
+    for (const times of [1, 2, 3]) {
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      world.provider.sideband.hear({ type: 'frameTooLong' });
+      await lose();
+      await world.pass(250);
+      const unreadable = Array.from({ length: times }, () => ({ type: 'usageUnreadable', key: undefined }));
+      expect(world.metering.heard).toEqual(unreadable);
+    }
+    expect(await world.call()).toMatchObject({ closeReason: 'unheard' });
+    expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
+    expect(world.provider.live.size).toBe(0);
+  });
+
   test('is hung up when nobody can hear it for long, its session ends, and all of it was a gap', async () => {
     world.provider.before = (step) => {
       world.provider.isAway = step === 'attach';
