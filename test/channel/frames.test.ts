@@ -41,7 +41,7 @@ describe('the short cut for heartbeats', () => {
         expect(read === undefined).toBe(bySchema === undefined);
         expect({ ...read, ...bySchema }).toEqual({ ...read });
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 });
@@ -90,7 +90,7 @@ describe('whatever comes as text', () => {
         const frame = readFrame(text);
         expect(frame === undefined ? undefined : complaint('client', JSON.parse(text))).toBeUndefined();
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 });
