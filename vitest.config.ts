@@ -20,8 +20,8 @@ export default defineConfig({
     pool: 'forks',
     // The files of a worker share its modules, and so its embedded database.
     isolate: false,
-    // Most tests wait for servers and timers.
-    maxWorkers: 5,
+    // Most tests wait for servers and timers: so many keep two cores busy.
+    maxWorkers: 7,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -43,6 +43,8 @@ import { buildMetering } from './metering.ts';
 export interface Foundations {
   readonly config: Config;
   readonly clock: Clock;
+  /** How a request that waits for another lets time pass. */
+  readonly pause?: (ms: number) => Promise<unknown>;
   /** Migrated. */
   readonly database: Database;
   readonly stores: DurableStores;
@@ -220,6 +222,7 @@ export async function buildService(on: Foundations) {
       requireOrigin: config.requireOriginForWidgets,
       requireLogin: config.requireAuthForSession,
       mintTimeoutMs: config.upstream.timeoutMs,
+      pause: on.pause,
       calendar,
       heartbeatIntervalSec,
       openMetrics: config.debugMetrics,
