@@ -96,7 +96,7 @@ export class HeldCall implements EndingListener {
         attach(deps.provider, this.#record, setup, await this.boundOnResponses(), this.hear, signal),
       clock: deps.clock,
       random: deps.random,
-      lost: () => this.#lost(),
+      lost: (isDropped) => this.#lost(isDropped),
     });
     deps.budgets.watch(this.#metered, (tokens) => this.#line.sideband?.limitResponses(tokens));
   }
@@ -172,7 +172,7 @@ export class HeldCall implements EndingListener {
 
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
-    this.#unheard?.over(this.#deps.clock.now());
+    this.#unheard?.over(this.#record, this.#deps.clock.now());
     await this.#deps.metering.flushCall(this.#record.id);
   }
 
@@ -213,9 +213,9 @@ export class HeldCall implements EndingListener {
     return this.#unheard === undefined || this.hasSideband;
   }
 
-  #lost(): void {
+  #lost(isDropped: boolean): void {
     const { hangUps, running } = this.#deps;
-    this.#unheard?.lost(this.#record, this.#line.lostAtMs, hangUps.isUnderWay(this.#record.id));
+    this.#unheard?.lost(this.#record, this.#line.lostAtMs, !isDropped && hangUps.isUnderWay(this.#record.id));
     running.start(this.follow());
   }
 

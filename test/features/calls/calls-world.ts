@@ -48,7 +48,11 @@ class HeardMetering implements Metering {
     return this.flush();
   }
 
+  /** Runs before each flush. */
+  beforeFlush: () => void = () => undefined;
+
   flush(): Promise<void> {
+    this.beforeFlush();
     return this.isAway ? Promise.reject(new Unavailable('database', 'away')) : Promise.resolve();
   }
 }
@@ -89,6 +93,8 @@ export class CallsWorld {
   /** Nodes that run. */
   readonly nodes = new Set<VoiceCalls>();
   unheardSec = 20;
+  /** Whether the database goes away whenever a setup is asked for. */
+  areSetupsAway = false;
   /** Runs before a call is saved; it may wait. */
   beforeSave: (record: CallRecord) => unknown = () => undefined;
 
@@ -167,7 +173,12 @@ export class CallsWorld {
           },
         },
         nodes: this.stores.liveNodes,
-        setups: { find: (id) => Promise.resolve(this.setups.get(id)) },
+        setups: {
+          find: (id) =>
+            this.areSetupsAway
+              ? Promise.reject(new Unavailable('database', 'away'))
+              : Promise.resolve(this.setups.get(id)),
+        },
         sessions: {
           find: (id) => this.sessions.get(id),
           lookUp: (ids) =>

@@ -77,7 +77,7 @@ describe('Opening a call', () => {
     world.provider.before = (step) => step === 'create' && world.endSession();
     expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
     await world.pass(1500);
-    expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed' });
+    expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed', openedAtMs: null });
     expect(world.provider.live.size).toBe(0);
   });
 

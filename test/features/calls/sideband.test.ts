@@ -99,6 +99,77 @@ describe('A call whose sideband is lost', () => {
     expect((gaps[0]?.untilMs ?? 0) - lostAtMs).toBeGreaterThanOrEqual(3000);
   });
 
+  test.each([
+    ['and whose hang-up fails, is a gap from then on', 'fails', 1],
+    ['and whose hang-up comes about, went with the call', 'comes about', 0],
+  ] as const)('while it is hung up, %s', async (_what, how, gaps) => {
+    let answer = (): void => undefined;
+    world.provider.before = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    world.endSession();
+    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
+    const lostAtMs = world.clock.now();
+    world.provider.sideband.close();
+    await Promise.resolve();
+    world.provider.isAway = how === 'fails';
+    world.provider.before = () => undefined;
+    answer();
+    await node.settled();
+    await world.pass(3000);
+    world.provider.isAway = false;
+    await world.pass(10_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
+    expect(world.metering.gaps).toHaveLength(gaps);
+    for (const { fromMs, untilMs } of world.metering.gaps) {
+      expect(fromMs).toBe(lostAtMs);
+      expect(untilMs).toBeGreaterThanOrEqual(lostAtMs + 3000);
+    }
+  });
+
+  test('because its node let go of it while it was hung up, is a gap until the hang-up comes about', async () => {
+    let answer = (): void => undefined;
+    world.provider.before = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    world.endSession();
+    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
+    world.clock.advance(7500);
+    const lostAtMs = world.clock.now();
+    node.guard();
+    world.clock.advance(500);
+    world.provider.before = () => undefined;
+    answer();
+    await node.settled();
+    expect(world.metering.gaps).toEqual([{ fromMs: lostAtMs, untilMs: lostAtMs + 500 }]);
+  });
+
+  test.each([
+    ['while it is open', (): unknown => undefined],
+    ['while it is closing', (): unknown => world.endSession()],
+  ])('%s and is over tells the gap before it is closed, for nobody does after that', async (_when, end) => {
+    let gapsWhenClosed: number | undefined;
+    world.beforeSave = ({ state }) => {
+      if (state === 'closed') gapsWhenClosed ??= world.metering.gaps.length;
+    };
+    world.provider.before = () => {
+      world.provider.isAway = true;
+    };
+    end();
+    await lose();
+    await world.pass(3000);
+    world.provider.before = () => {
+      world.provider.isAway = false;
+    };
+    world.provider.live.clear();
+    await world.pass(10_000);
+    expect(await world.call()).toMatchObject({ state: 'closed' });
+    expect(gapsWhenClosed).toBe(world.metering.gaps.length);
+    expect(gapsWhenClosed).toBeGreaterThan(0);
+  });
+
   test('and that ends while it is dialled again holds no sideband', async () => {
     await lose();
     let release = (): void => undefined;
