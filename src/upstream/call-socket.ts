@@ -4,8 +4,11 @@ import { systemCode } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamEvent } from './contract.ts';
 import { isUnknownCall, refusedUpgrade, under, type Account } from './openai-http.ts';
 
-/** Frames are events; a whole session with its instructions and tools is far smaller. */
-const MAX_FRAME_BYTES = 256 * 1024;
+/**
+ * Frames are events. What a page sends in one message of its data channel is at most 256 KiB, and the provider's event about it three times that,
+ * escaped: a page must not be able to make frames that are too long to be read.
+ */
+const MAX_FRAME_BYTES = 1024 * 1024;
 /** What `ws` calls a longer one, at which it closes the connection. */
 const TOO_LONG = 'ws_err_unsupported_message_length';
 
