@@ -2,7 +2,7 @@ import { WebSocket, type RawData } from 'ws';
 import type { deadline } from '../kernel/deadline.ts';
 import { systemCode } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamEvent } from './contract.ts';
-import { isUnknownCall, refusedUpgrade, under, type Account } from './openai-http.ts';
+import { isUnknownCall, refusedUpgrade, under, type Account } from './provider-http.ts';
 
 /** Frames are events; a whole session with its instructions and tools is far smaller. */
 const MAX_FRAME_BYTES = 256 * 1024;
