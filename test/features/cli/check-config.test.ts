@@ -35,7 +35,7 @@ describe('check-config', () => {
     expect(lines).toContain(`${'PORT'.padEnd(31)}8123`);
     expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(31)}(default) 15`);
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
-    expect(lines).toContain('provider: local (simulated)');
+    expect(lines).toContain('provider: local (an echo, no model)');
     expect(lines).toContain('tenants: 1 tenant, 2 widget keys (0 revoked) in config/tenants.json');
     expect(terminal.printed()).not.toContain('without totals');
   });
