@@ -89,6 +89,7 @@ export class CallsWorld {
   /** Nodes that run. */
   readonly nodes = new Set<VoiceCalls>();
   unheardSec = 20;
+  maxIdleSec = 3600;
   /** Runs before a call is saved; it may wait. */
   beforeSave: (record: CallRecord) => unknown = () => undefined;
 
@@ -152,7 +153,7 @@ export class CallsWorld {
     const node = new VoiceCalls(
       {
         limits: { graceSec: 30, unheardSec: this.unheardSec },
-        voiceLimits: { maxMinutes: 60, maxIdleSec: 3600, staleGraceSec: 7200, staleReapSec: 60 },
+        voiceLimits: { maxMinutes: 60, maxIdleSec: this.maxIdleSec, staleGraceSec: 7200, staleReapSec: 60 },
         createTimeoutMs: 8000,
         readyMs: 3000,
         perSession: 3,
@@ -175,7 +176,7 @@ export class CallsWorld {
               records: ids.flatMap((id) => this.sessions.get(id) ?? []),
               isWhole: true,
             }),
-          noteActivity: (_, at) => this.activity.push(at),
+          noteActivity: (id, at) => this.#noteActivity(id, at),
           end: (id, reason) => this.endSession(id, reason),
         },
         metering: this.metering,
@@ -235,6 +236,12 @@ export class CallsWorld {
       for (const work of [() => node.renewLease(), () => node.tick()]) await work().catch((e) => this.#note(e));
       await node.settled();
     }
+  }
+
+  #noteActivity(id: string, at: number): void {
+    this.activity.push(at);
+    const session = this.sessions.get(id);
+    if (session !== undefined) this.sessions.set(id, { ...session, lastActivityAtMs: at });
   }
 
   #note(error: unknown): void {
