@@ -215,7 +215,6 @@ export async function buildService(on: Foundations) {
       bus,
       clock,
       publicUrl,
-      callMode: config.calls.mode,
       limits: config.callers,
       requireOrigin: config.requireOriginForWidgets,
       requireLogin: config.requireAuthForSession,
