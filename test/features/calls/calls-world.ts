@@ -12,6 +12,7 @@ import type { SessionSetup } from '../../../src/stores/session-setups/contract.t
 import { createEvents } from '../../../src/telemetry/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
+import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { TestDatabase } from '../../support/test-database.ts';
@@ -106,17 +107,7 @@ export class CallsWorld {
   addSession(id: string): void {
     const at = this.clock.now();
     this.sessions.set(id, {
-      id,
-      subject: id.slice(2, 34),
-      caller: 'widget',
-      tenantId: 'acme',
-      agentId: null,
-      keyId: 'site',
-      named: false,
-      loginId: null,
-      provider: 'fake',
-      upstreamId: 'sess_1',
-      isHeard: true,
+      ...brokeredTerms(id),
       startedAtMs: at,
       lastSeenAtMs: at,
       lastActivityAtMs: at,
@@ -125,19 +116,7 @@ export class CallsWorld {
       endReason: null,
       version: 1,
     });
-    this.setups.set(id, {
-      sessionId: id,
-      callMode: 'brokered',
-      model: 'echo',
-      voice: 'marin',
-      instructions: null,
-      tools: [],
-      dataChannel: 'open',
-      isLocked: true,
-      price: null,
-      metadata: null,
-      createdAtMs: at,
-    });
+    this.setups.set(id, brokeredSetup(id, at));
   }
 
   /** Ends the session, and tells the nodes where it is not said to be lost. */
