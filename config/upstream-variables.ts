@@ -98,7 +98,7 @@ export const upstream = {
         'SIDEBAND_LOST_SEC',
         s.integer(0, 3600),
         '20',
-        'seconds for which a call may go on that nobody hears; 0 is for ever, with estimates',
+        'seconds for which a call may go on that nobody hears; 0: until its session ends, with estimates',
       ),
       graceSec: variable(
         'CALL_GRACE_SEC',

@@ -217,7 +217,6 @@ export async function buildService(on: Foundations) {
       bus,
       clock,
       publicUrl,
-      callMode: config.calls.mode,
       limits: config.callers,
       requireOrigin: config.requireOriginForWidgets,
       requireLogin: config.requireAuthForSession,

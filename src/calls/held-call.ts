@@ -18,7 +18,7 @@ import type { EndingListener, HangUps } from './hang-ups.ts';
 import { Line } from './line.ts';
 import { createListener, type ListenerDeps } from './listener.ts';
 import { meteredCall } from './metered-call.ts';
-import { Unheard } from './unheard.ts';
+import { mayBeLoud, Unheard } from './unheard.ts';
 
 /** The calls of providers whose longest time is not known are over after a day. */
 const LONGEST_SEC = 86_400;
@@ -250,9 +250,10 @@ export class HeldCall implements EndingListener {
     const { clock } = this.#deps;
     const { unheardSinceMs } = this.#record;
     if (this.#isHeard && unheardSinceMs !== null) await this.#send({ type: 'READY', at: clock.now() });
-    if (!this.#isHeard && unheardSinceMs === null)
-      await this.#send({ type: 'SIDEBAND_LOST', at: this.#line.lostAtMs ?? clock.now() });
     if (this.#isHeard) return this.#time?.tellNowAndThen(this.#record.openedAtMs);
+    const sinceMs = unheardSinceMs ?? this.#line.lostAtMs ?? clock.now();
+    if (mayBeLoud(sinceMs, clock.now())) this.hear({ type: 'activity' });
+    if (unheardSinceMs === null) await this.#send({ type: 'SIDEBAND_LOST', at: sinceMs });
     const { provider, mayHear, running } = this.#deps;
     if (this.#line.isDue && mayHear() && this.#setup !== undefined && provider !== undefined)
       running.start(this.#redial());

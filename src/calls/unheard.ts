@@ -2,6 +2,14 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { MeteredCall, Metering } from '../metering/contract.ts';
 import type { Line } from './line.ts';
 
+/** A sideband that is dialled again sooner hides no conversation. */
+const HIDDEN_MS = 5000;
+
+/** Whether nobody hears a call for so long that none can say it is silent: its session does not go idle for that (docs/contract.md, section 5.3). */
+export function mayBeLoud(sinceMs: number, atMs: number): boolean {
+  return atMs - sinceMs >= HIDDEN_MS;
+}
+
 /** Tells the meter of what nobody heard of a call that is metered by its events, also where that was never saved. */
 export class Unheard {
   readonly #call: MeteredCall;

@@ -147,7 +147,6 @@ export class VoiceCalls implements Calls {
     const isLookDue = at - this.#lookedAtMs >= LOOK_MS;
     if (isLookDue) {
       this.#lookedAtMs = at;
-      this.#running.start(this.#deps.metering.flush());
       await closeWithSessions([...this.#held.values()], at, this.#options.voiceLimits, this.#deps.sessions);
     }
     await this.#actOnDue(at);

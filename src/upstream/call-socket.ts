@@ -2,7 +2,7 @@ import { WebSocket, type RawData } from 'ws';
 import type { deadline } from '../kernel/deadline.ts';
 import { systemCode } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamEvent } from './contract.ts';
-import { isUnknownCall, refusedUpgrade, under, type Account } from './openai-http.ts';
+import { isUnknownCall, refusedUpgrade, under, type Account } from './provider-http.ts';
 
 /**
  * Frames are events. What a page sends in one message of its data channel is at most 256 KiB, and the provider's event about it three times that,

@@ -12,6 +12,7 @@ import type { SessionSetup } from '../../../src/stores/session-setups/contract.t
 import { createEvents } from '../../../src/telemetry/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
+import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { TestDatabase } from '../../support/test-database.ts';
@@ -95,6 +96,7 @@ export class CallsWorld {
   unheardSec = 20;
   /** Whether the database goes away whenever a setup is asked for. */
   areSetupsAway = false;
+  maxIdleSec = 3600;
   /** Runs before a call is saved; it may wait. */
   beforeSave: (record: CallRecord) => unknown = () => undefined;
 
@@ -111,17 +113,7 @@ export class CallsWorld {
   addSession(id: string): void {
     const at = this.clock.now();
     this.sessions.set(id, {
-      id,
-      subject: id.slice(2, 34),
-      caller: 'widget',
-      tenantId: 'acme',
-      agentId: null,
-      keyId: 'site',
-      named: false,
-      loginId: null,
-      provider: 'fake',
-      upstreamId: 'sess_1',
-      isHeard: true,
+      ...brokeredTerms(id),
       startedAtMs: at,
       lastSeenAtMs: at,
       lastActivityAtMs: at,
@@ -130,19 +122,7 @@ export class CallsWorld {
       endReason: null,
       version: 1,
     });
-    this.setups.set(id, {
-      sessionId: id,
-      callMode: 'brokered',
-      model: 'echo',
-      voice: 'marin',
-      instructions: null,
-      tools: [],
-      dataChannel: 'open',
-      isLocked: true,
-      price: null,
-      metadata: null,
-      createdAtMs: at,
-    });
+    this.setups.set(id, brokeredSetup(id, at));
   }
 
   /** Ends the session, and tells the nodes where it is not said to be lost. */
@@ -158,7 +138,7 @@ export class CallsWorld {
     const node = new VoiceCalls(
       {
         limits: { graceSec: 30, unheardSec: this.unheardSec },
-        voiceLimits: { maxMinutes: 60, maxIdleSec: 3600, staleGraceSec: 7200, staleReapSec: 60 },
+        voiceLimits: { maxMinutes: 60, maxIdleSec: this.maxIdleSec, staleGraceSec: 7200, staleReapSec: 60 },
         createTimeoutMs: 8000,
         readyMs: 3000,
         perSession: 3,
@@ -186,7 +166,7 @@ export class CallsWorld {
               records: ids.flatMap((id) => this.sessions.get(id) ?? []),
               isWhole: true,
             }),
-          noteActivity: (_, at) => this.activity.push(at),
+          noteActivity: (id, at) => this.#noteActivity(id, at),
           end: (id, reason) => this.endSession(id, reason),
         },
         metering: this.metering,
@@ -246,6 +226,12 @@ export class CallsWorld {
       for (const work of [() => node.renewLease(), () => node.tick()]) await work().catch((e) => this.#note(e));
       await node.settled();
     }
+  }
+
+  #noteActivity(id: string, at: number): void {
+    this.activity.push(at);
+    const session = this.sessions.get(id);
+    if (session !== undefined) this.sessions.set(id, { ...session, lastActivityAtMs: at });
   }
 
   #note(error: unknown): void {

@@ -196,6 +196,40 @@ describe('A call whose sideband is lost', () => {
   });
 });
 
+test('A call that may go unheard for ever does not go idle for that, and does once it is heard to be silent', async () => {
+  const world = await CallsWorld.start();
+  world.unheardSec = 0;
+  world.maxIdleSec = 10;
+  const node = await world.addNode();
+  await world.open(node);
+  world.provider.before = (step) => {
+    world.provider.isAway = step === 'attach';
+  };
+  world.provider.sideband.close();
+  await world.pass(25_000);
+  expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: expect.any(Number) });
+  world.provider.before = () => {
+    world.provider.isAway = false;
+  };
+  await world.pass(2000);
+  expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: null });
+  await world.pass(11_000);
+  expect(await world.call()).toMatchObject({ closeReason: 'session_idle' });
+});
+
+test('A silent call goes idle, however often its sideband is lost and soon there again', async () => {
+  const world = await CallsWorld.start();
+  world.maxIdleSec = 10;
+  const node = await world.addNode();
+  await world.open(node);
+  for (let lost = 0; lost < 6; lost += 1) {
+    world.provider.sideband.close();
+    await world.pass(2000);
+  }
+  expect(world.provider.sidebands.length).toBeGreaterThan(3);
+  expect(await world.call()).toMatchObject({ closeReason: 'session_idle' });
+});
+
 describe('While the database is away', () => {
   let world: CallsWorld;
   let node: VoiceCalls;
