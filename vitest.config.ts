@@ -20,7 +20,7 @@ export default defineConfig({
     pool: 'forks',
     // The files of a worker share its modules, and so its embedded database.
     isolate: false,
-    // Most tests wait for servers and timers.
+    // Most tests wait for servers and timers: so many keep two cores busy.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -59,7 +59,7 @@ export async function buildWithVite(startedAt) {
   const vite = await import('vite');
   await bundle(vite, join(web, 'widget/main.ts'), [
     { format: 'es', entryFileNames: 'widget.mjs' },
-    { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js' },
+    { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js', generatedCode: { symbols: false } },
   ]);
   await bundle(
     vite,

@@ -6,12 +6,13 @@ import type { Settings, VariableName } from './variables.ts';
 export function findContradictions(settings: Settings): Problem[] {
   const { mode, upstream, calls, voice, publicUrl, consoleEmails, operatorEmails } = settings;
   const problems: Problem[] = [];
-  const add = (name: VariableName, message: string) => problems.push({ name, message });
+  const add = (name: VariableName, message: string, example?: string) =>
+    problems.push({ name, message, ...(example !== undefined && { example }) });
   const isProduction = mode === 'production';
   if (upstream.provider === 'local' && isProduction)
     add('UPSTREAM_PROVIDER', 'local is a simulation and not for production');
   if (upstream.provider === 'openai-live' && calls.mode === 'direct')
-    add('CALL_MODE', 'must be brokered with UPSTREAM_PROVIDER=openai-live, which has no client secrets');
+    add('CALL_MODE', 'must be brokered with UPSTREAM_PROVIDER=openai-live, which has no client secrets', 'brokered');
   if (voice.staleGraceSec < voice.maxIdleSec) add('STALE_GRACE_SEC', 'must not be less than MAX_SESSION_IDLE_SEC');
   if (isProduction && consoleEmails?.includes('*') === true && operatorEmails?.includes('*') === true)
     add(

@@ -38,13 +38,13 @@ export const limits = {
         'MAX_SESSION_IDLE_SEC',
         integer(1, 86_400),
         '300',
-        'idle seconds after which a session is idle',
+        'seconds without activity after which a session is idle',
       ),
       staleGraceSec: variable(
         'STALE_GRACE_SEC',
         integer(1, 604_800),
         '3600',
-        'idle seconds after which a session is stale',
+        'seconds without activity after which a session is stale',
       ),
       staleReapSec: variable(
         'STALE_REAP_SEC',

@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import * as s from './schemas.ts';
 import { variable } from './variable.ts';
 
-/** The variables of the upstream model provider, as variables.ts describes them. */
+/** The part of the table of variables (variables.ts) that says which model provider is used, and how its calls are. */
 export const upstream = {
   'Upstream model provider': {
     upstream: {
@@ -9,7 +10,7 @@ export const upstream = {
         'UPSTREAM_PROVIDER',
         s.choice(['openai', 'openai-live', 'azure', 'gemini', 'assemblyai', 'local']),
         { unset: 'openai when OPENAI_API_KEY is set, else local (simulated)' },
-        'the upstream model provider',
+        'the model provider: openai, openai-live, azure, gemini, assemblyai, or local, a simulated one for development',
         { example: 'openai' },
       ),
       apiKey: variable('OPENAI_API_KEY', s.credential, { unset: 'unset' }, 'provider key', {
@@ -48,7 +49,7 @@ export const upstream = {
         'UPSTREAM_BASE_URL',
         s.url(['http', 'https']),
         { unset: "the provider's own" },
-        'the transport API address',
+        "the address of the provider's API, or of a gateway in front of it",
         { example: 'https://api.openai.com', secret: 'in address' },
       ),
       timeoutMs: variable(
@@ -75,6 +76,49 @@ export const upstream = {
         s.choice(['close-only', 'hold']),
         'close-only',
         'openai-live: whether calls are heard all the time, or connected to only to close them',
+      ),
+    },
+  },
+
+  Calls: {
+    calls: {
+      mode: variable(
+        'CALL_MODE',
+        s.choice(['direct', 'brokered']),
+        'direct',
+        "brokered: Switchboard opens, meters and ends the calls itself; a key's or an agent's `call` wins",
+      ),
+      sidebandReadyMs: variable(
+        'SIDEBAND_READY_MS',
+        s.integer(100, 60_000),
+        '3000',
+        'time to attach to a new call before its answer is given',
+      ),
+      unheardSec: variable(
+        'SIDEBAND_LOST_SEC',
+        s.integer(0, 3600),
+        '20',
+        'seconds for which a call may go on that nobody hears; 0: until its session ends, with estimates',
+      ),
+      graceSec: variable(
+        'CALL_GRACE_SEC',
+        s.integer(0, 3600),
+        '30',
+        'seconds for another call after one was lost; then the session ends',
+      ),
+      perSession: variable('CALLS_PER_SESSION', s.integer(1, 100), '3', 'calls that one session may open'),
+      reserveSec: variable(
+        'RESERVE_SEC',
+        s.integer(0, 3600),
+        '60',
+        'seconds of expected cost that each open session holds back from others',
+      ),
+      pricesFile: variable(
+        'PRICES_FILE',
+        z.string().min(1),
+        { unset: 'unset: config/prices.json alone' },
+        'prices of models that win over config/prices.json',
+        { example: '/etc/switchboard/prices.json' },
       ),
     },
   },

@@ -113,49 +113,6 @@ export const groups = {
 
   ...upstream,
 
-  Calls: {
-    calls: {
-      mode: variable(
-        'CALL_MODE',
-        s.choice(['direct', 'brokered']),
-        'direct',
-        "brokered: Switchboard opens, meters and ends the calls itself; a key's or an agent's `call` wins",
-      ),
-      sidebandReadyMs: variable(
-        'SIDEBAND_READY_MS',
-        s.integer(100, 60_000),
-        '3000',
-        'time to attach to a new call before its answer is given',
-      ),
-      unheardSec: variable(
-        'SIDEBAND_LOST_SEC',
-        s.integer(0, 3600),
-        '20',
-        'seconds for which a call may go on that nobody hears; 0 is for ever, with estimates',
-      ),
-      graceSec: variable(
-        'CALL_GRACE_SEC',
-        s.integer(0, 3600),
-        '30',
-        'seconds for another call after one was lost; then the session ends',
-      ),
-      perSession: variable('CALLS_PER_SESSION', s.integer(1, 100), '3', 'calls that one session may open'),
-      reserveSec: variable(
-        'RESERVE_SEC',
-        s.integer(0, 3600),
-        '60',
-        'seconds of expected cost that each open session holds back from others',
-      ),
-      pricesFile: variable(
-        'PRICES_FILE',
-        z.string().min(1),
-        { unset: 'unset: config/prices.json alone' },
-        'prices of models that win over config/prices.json',
-        { example: '/etc/switchboard/prices.json' },
-      ),
-    },
-  },
-
   'Who may use it': {
     jwtSecrets: variable(
       'JWT_SECRET',
@@ -239,7 +196,7 @@ export const groups = {
         'BOT_PROVIDER',
         s.choice(['none', 'heuristic', 'http']),
         { unset: 'none in development, heuristic in production' },
-        'who decides whether a caller is a bot',
+        'who decides whether a caller is a bot: none, heuristic (headers alone) or http (BOT_VERDICT_URL)',
         { example: 'heuristic' },
       ),
       verdictUrl: variable(

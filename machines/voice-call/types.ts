@@ -64,7 +64,7 @@ export interface CallRecord extends CallTerms {
 export interface CallLimits {
   /** CALL_GRACE_SEC. */
   readonly graceSec: number;
-  /** SIDEBAND_LOST_SEC; 0 is for ever. */
+  /** SIDEBAND_LOST_SEC; 0 is as long as its session. */
   readonly unheardSec: number;
 }
 

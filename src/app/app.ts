@@ -27,6 +27,7 @@ import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type Transport } from '../transport/server.ts';
+import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
 import { openProvider } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
 import { liveEngineOf, openLiveStores } from './stores.ts';
@@ -52,6 +53,7 @@ export interface App {
     readonly registry: string;
     readonly mail: string;
     readonly provider: string;
+    readonly answerer: Answerer;
   };
   /** Drains: readiness off, listener closed, replies finished, state saved (docs/contract.md, section 1.1). Never rejects. */
   close(): Promise<void>;
@@ -92,7 +94,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const { clock } = live;
   const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
   release.add(() => mailer.close());
-  const provider = await openProvider({ ...config.upstream, clock }, config.mode);
+  const provider = openProvider({ ...config.upstream, clock }, config.mode);
   requireBrokering(config, provider);
   release.add(() => provider.close?.());
   const bots = selectDetector(config.bots);
@@ -208,7 +210,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       storage: database.kind === 'embedded' ? `embedded PostgreSQL in ${config.dataDir}` : 'PostgreSQL',
       registry: liveEngineOf(config).name,
       mail: mailer.kind === 'dev' ? 'development mailbox' : 'SMTP',
-      provider: provider.simulated ? `${provider.name} (simulated)` : provider.name,
+      provider: titleOf(provider),
+      answerer: answererOf(provider),
     },
     async close() {
       isAccepting = false;

@@ -47,6 +47,8 @@ import { buildMetering } from './metering.ts';
 export interface Foundations {
   readonly config: Config;
   readonly clock: Clock;
+  /** How a request that waits for another lets time pass. */
+  readonly pause?: (ms: number) => Promise<unknown>;
   /** Migrated. */
   readonly database: Database;
   readonly stores: DurableStores;
@@ -234,11 +236,11 @@ export async function buildService(on: Foundations) {
       bus,
       clock,
       publicUrl,
-      callMode: config.calls.mode,
       limits: config.callers,
       requireOrigin: config.requireOriginForWidgets,
       requireLogin: config.requireAuthForSession,
       mintTimeoutMs: config.upstream.timeoutMs,
+      pause: on.pause,
       calendar,
       heartbeatIntervalSec,
       openMetrics: config.debugMetrics,

@@ -1,10 +1,14 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { BrokeredProvider } from '../upstream/contract.ts';
 
-/** Attaches to a call of which all is known that it was created with. @throws what the provider's `attach` throws */
+/**
+ * Attaches to a call of which all is known that it was created with. One that was open before is put back to that where its page may
+ * change nothing: nobody has seen what the page did meanwhile. @throws what the provider's `attach` throws
+ */
 export async function attach(
   provider: BrokeredProvider | undefined,
-  providerCallId: string | null,
+  { providerCallId, state }: Pick<CallRecord, 'providerCallId' | 'state'>,
   setup: SessionSetup | undefined,
   maxOutputTokens: number | undefined,
   hear: Parameters<BrokeredProvider['attach']>[2],
@@ -14,5 +18,8 @@ export async function attach(
     throw new Error('nothing is known of the call to attach to');
   const { model, voice, tools } = setup;
   const instructions = setup.instructions ?? undefined;
-  return provider.attach(providerCallId, { model, voice, instructions, tools, maxOutputTokens }, hear, signal);
+  const created = { model, voice, instructions, tools, maxOutputTokens };
+  const sideband = await provider.attach(providerCallId, created, hear, signal);
+  if (state === 'open' && setup.isLocked) sideband.restoreConfig();
+  return sideband;
 }

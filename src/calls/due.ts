@@ -16,7 +16,7 @@ export interface DueDeps {
   readonly metering: Pick<Metering, 'flushCall'>;
   readonly clock: Clock;
   /** The call where this node holds it. */
-  readonly heldOf: (callId: string) => (EndingListener & Pick<HeldCall, 'settleUsage'>) | undefined;
+  readonly heldOf: (callId: string) => (EndingListener & Pick<HeldCall, 'settleUsage' | 'note'>) | undefined;
 }
 
 /**
@@ -49,16 +49,18 @@ async function endSession(record: CallRecord, at: number, { store, sessions }: D
 function hangUp(call: CallRecord, at: number, { host, hangUps, metering, clock, heldOf }: DueDeps): void {
   const { id, provider, providerCallId, state, fence } = call;
   if (state !== 'closing' || providerCallId === null || at < (call.nextTryAtMs ?? Infinity)) return;
-  // What it says is cut off once; a confirmation finds it silent.
+  // A call that was not hung up yet may have spoken again; a confirmation finds it silent.
   const held = heldOf(id);
   const listener: EndingListener = {
-    quieten: async () => (call.hangupTries === 0 ? held?.quieten() : undefined),
+    quieten: async () => (call.hangup === 'none' ? held?.quieten() : undefined),
     hear: (event) => held?.hear(event),
   };
   hangUps.start({ id, provider, providerCallId }, listener, async (answer) => {
     // Of a call that is over nobody marks what was not counted.
     if (answer === 'already_over' || (answer === 'asked' && call.hangup === 'asked'))
       await (held?.settleUsage() ?? metering.flushCall(id));
-    await host.send(id, { type: 'HANGUP_ANSWERED', at: clock.now(), answer }, (present) => present.fence === fence);
+    const isOurs = (present: CallRecord): boolean => present.fence === fence;
+    const outcome = await host.send(id, { type: 'HANGUP_ANSWERED', at: clock.now(), answer }, isOurs);
+    if (outcome !== undefined) held?.note(outcome.record);
   });
 }

@@ -18,7 +18,7 @@ import type { EndingListener, HangUps } from './hang-ups.ts';
 import { Line } from './line.ts';
 import { createListener, type ListenerDeps } from './listener.ts';
 import { meteredCall } from './metered-call.ts';
-import { Unheard } from './unheard.ts';
+import { mayBeLoud, Unheard } from './unheard.ts';
 
 /** The calls of providers whose longest time is not known are over after a day. */
 const LONGEST_SEC = 86_400;
@@ -83,7 +83,7 @@ export class HeldCall implements EndingListener {
         isLocked: setup?.isLocked ?? false,
         told: () => this.#unheard?.told(),
         restore: () => this.#line.sideband?.restoreConfig(),
-        changedTooOften: () => deps.running.start(this.close('config_changed')),
+        close: (reason) => deps.running.start(this.close(reason)),
         over: (reason) => {
           this.#over ??= reason;
           deps.running.start(this.#followNow());
@@ -93,10 +93,10 @@ export class HeldCall implements EndingListener {
     );
     this.#line = new Line({
       attach: async (signal) =>
-        attach(deps.provider, this.#providerCallId, setup, await this.boundOnResponses(), this.hear, signal),
+        attach(deps.provider, this.#record, setup, await this.boundOnResponses(), this.hear, signal),
       clock: deps.clock,
       random: deps.random,
-      lost: () => this.#lost(),
+      lost: (isDropped) => this.#lost(isDropped),
     });
     deps.budgets.watch(this.#metered, (tokens) => this.#line.sideband?.limitResponses(tokens));
   }
@@ -172,7 +172,7 @@ export class HeldCall implements EndingListener {
 
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
-    this.#unheard?.over(this.#deps.clock.now());
+    this.#unheard?.over(this.#record, this.#deps.clock.now());
     await this.#deps.metering.flushCall(this.#record.id);
   }
 
@@ -213,9 +213,9 @@ export class HeldCall implements EndingListener {
     return this.#unheard === undefined || this.hasSideband;
   }
 
-  #lost(): void {
+  #lost(isDropped: boolean): void {
     const { hangUps, running } = this.#deps;
-    this.#unheard?.lost(this.#record, this.#line.lostAtMs, hangUps.isUnderWay(this.#record.id));
+    this.#unheard?.lost(this.#record, this.#line.lostAtMs, !isDropped && hangUps.isUnderWay(this.#record.id));
     running.start(this.follow());
   }
 
@@ -250,9 +250,10 @@ export class HeldCall implements EndingListener {
     const { clock } = this.#deps;
     const { unheardSinceMs } = this.#record;
     if (this.#isHeard && unheardSinceMs !== null) await this.#send({ type: 'READY', at: clock.now() });
-    if (!this.#isHeard && unheardSinceMs === null)
-      await this.#send({ type: 'SIDEBAND_LOST', at: this.#line.lostAtMs ?? clock.now() });
     if (this.#isHeard) return this.#time?.tellNowAndThen(this.#record.openedAtMs);
+    const sinceMs = unheardSinceMs ?? this.#line.lostAtMs ?? clock.now();
+    if (mayBeLoud(sinceMs, clock.now())) this.hear({ type: 'activity' });
+    if (unheardSinceMs === null) await this.#send({ type: 'SIDEBAND_LOST', at: sinceMs });
     const { provider, mayHear, running } = this.#deps;
     if (this.#line.isDue && mayHear() && this.#setup !== undefined && provider !== undefined)
       running.start(this.#redial());

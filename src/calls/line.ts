@@ -12,8 +12,8 @@ export interface LineDeps {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** The sideband is lost, and dialled again from the next `isDue` on. */
-  readonly lost: () => void;
+  /** The sideband is lost, and dialled again from the next `isDue` on. @param isDropped by us, not by the provider */
+  readonly lost: (isDropped: boolean) => void;
 }
 
 /** The connection on which one call is heard: at most one sideband at a time, dialled again with growing pauses when it is lost. */
@@ -52,7 +52,7 @@ export class Line {
       if (this.#isClosed) return sideband.close();
       this.#sideband = sideband;
       this.#failures = 0;
-      void sideband.closed.then(() => this.#lost(sideband));
+      void sideband.closed.then(() => this.#lost(sideband, false));
     } catch (fault) {
       this.#failures += 1;
       this.#pause();
@@ -76,7 +76,7 @@ export class Line {
     const sideband = this.#sideband;
     if (sideband === undefined) return;
     sideband.close();
-    this.#lost(sideband);
+    this.#lost(sideband, true);
   }
 
   /** For good. */
@@ -86,12 +86,12 @@ export class Line {
     this.#sideband = undefined;
   }
 
-  #lost(sideband: Sideband): void {
+  #lost(sideband: Sideband, isDropped: boolean): void {
     if (this.#sideband !== sideband) return;
     this.#sideband = undefined;
     this.#lostAtMs = this.#deps.clock.now();
     this.#pause();
-    this.#deps.lost();
+    this.#deps.lost(isDropped);
   }
 
   /** 0.1 to 2 s, jittered: a provider that comes back is not met by all nodes at once. */

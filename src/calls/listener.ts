@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import type { Running } from '../kernel/running.ts';
 import type { MeteredCall, Metering } from '../metering/contract.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -8,8 +8,8 @@ import { createTurns, type TurnsDeps } from './turns.ts';
 
 /** To note activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
-/** So often may a page change what it may not change; then its call is closed. */
-const CONFIG_CHANGES = 3;
+/** So often may a page change what it may not change, or put what it uses out of hearing; then its call is closed. */
+const TOO_OFTEN = 3;
 
 export interface ListenerDeps extends TurnsDeps {
   readonly metering: Pick<Metering, 'hear'>;
@@ -26,7 +26,7 @@ export interface Listener {
   readonly told: () => void;
   /** Puts the session back to what it was created with. */
   readonly restore: () => void;
-  readonly changedTooOften: () => void;
+  readonly close: (reason: CloseRequest) => void;
   readonly over: (reason: Extract<UpstreamEvent, { type: 'over' }>['reason']) => void;
 }
 
@@ -37,6 +37,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
   const tellTurn = createTurns(call, deps);
   let notedAtMs = -Infinity;
   let configChanges = 0;
+  let framesTooLong = 0;
 
   function noteActivity(): void {
     const at = clock.now();
@@ -49,7 +50,14 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
     if (!isLocked) return;
     configChanges += 1;
     listener.restore();
-    if (configChanges === CONFIG_CHANGES) listener.changedTooOften();
+    if (configChanges === TOO_OFTEN) listener.close('config_changed');
+  }
+
+  /** What follows such a message is not heard either, until the call is attached to again. */
+  function frameTooLong(): void {
+    framesTooLong += 1;
+    metering.hear(metered, { type: 'usageUnreadable', key: undefined }, clock.now());
+    if (framesTooLong === TOO_OFTEN) listener.close('unheard');
   }
 
   return (event) => {
@@ -71,6 +79,8 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
       case 'usageTime':
       case 'usageTotal':
         return metering.hear(metered, event, clock.now());
+      case 'frameTooLong':
+        return frameTooLong();
       case 'configChanged':
         return configChanged();
       case 'over':

@@ -17,6 +17,8 @@ import { checkSdp } from './sdp-policy.ts';
 /** On top of what the provider may take, until a call that is being created is given up. */
 const SPARE_MS = 5000;
 
+const gone = new UpstreamFault('timeout', 'the caller went away');
+
 export interface OpenCallDeps {
   readonly provider: BrokeredProvider;
   readonly store: CallStore;
@@ -55,9 +57,10 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
     return created;
   } catch (fault) {
     await held.close('create_failed');
-    if (fault instanceof CallOver) return upstreamRefusal(false);
-    if (!(fault instanceof UpstreamFault) && !request.signal.aborted) throw fault;
-    return refusalOf(fault, request, deps);
+    const isProviders = fault instanceof CallOver || fault instanceof UpstreamFault;
+    if (!isProviders && !request.signal.aborted) throw fault;
+    // The end of its session cuts off what the provider was asked for.
+    return (await whyOver(session.id, deps)) ?? refusalOf(fault, request, deps);
   }
 }
 
@@ -109,6 +112,9 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
   const { model, voice, tools, dataChannel } = setup;
   const maxOutputTokens = await held.boundOnResponses();
   if (signal.aborted) return callerGone();
+  // The next call need not wait until the provider has answered this one.
+  const callOff = (): void => void held.close('create_failed');
+  signal.addEventListener('abort', callOff);
   try {
     return await deps.provider.createCall({
       model,
@@ -119,11 +125,14 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
       offerSdp,
       subjectHash: session.subject,
       maxOutputTokens,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(deps.createTimeoutMs)]),
+      // A caller that goes away is no reason to stop: only the answer names the call, which is then hung up.
+      signal: AbortSignal.timeout(deps.createTimeoutMs),
     });
   } catch (fault) {
     if (fault instanceof UpstreamFault || signal.aborted) return refusalOf(fault, request, deps);
     throw fault;
+  } finally {
+    signal.removeEventListener('abort', callOff);
   }
 }
 
@@ -135,10 +144,11 @@ async function connect(
   deps: OpenCallDeps,
 ): Promise<OpenedCall | Refusal> {
   await held.created(created);
+  if (signal.aborted) throw gone;
   const wrong = checkSdp(created.answerSdp, setup.dataChannel);
   if (wrong !== undefined) throw new UpstreamFault('malformed', "the provider's answer is refused", { detail: wrong });
   if (held.record.state === 'creating') await held.open(AbortSignal.any([signal, AbortSignal.timeout(deps.readyMs)]));
-  if (signal.aborted) throw new UpstreamFault('timeout', 'the caller went away');
+  if (signal.aborted) throw gone;
   const { record } = held;
   if (record.state === 'open') return { record, answerSdp: created.answerSdp };
   return (await whyOver(session.id, deps)) ?? upstreamRefusal(false);
@@ -147,6 +157,7 @@ async function connect(
 /** Nobody is told what becomes of a call that nobody waits for. */
 function refusalOf(fault: unknown, { requestId, signal }: OpenCallRequest, { events }: OpenCallDeps): Refusal {
   if (signal.aborted) return callerGone();
+  if (fault instanceof CallOver) return upstreamRefusal(false);
   events.dependencyAway('provider', fault, requestId, 'call');
   return upstreamRefusal(fault instanceof UpstreamFault && fault.kind === 'timeout');
 }

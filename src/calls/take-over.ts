@@ -29,8 +29,10 @@ export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
   await settleAll(orphans, (orphan) => take(orphan, deps), AT_ONCE);
 }
 
-async function take({ id, fence, ownerUntilMs }: Orphan, deps: TakeOverDeps): Promise<void> {
+async function take({ id, sessionId, fence, ownerUntilMs }: Orphan, deps: TakeOverDeps): Promise<void> {
   const { host, setups, clock, events, node, hold } = deps;
+  // Before the call is ours: a node that took it and could not hold it would hang it up without a word of what nobody heard.
+  const setup = await setups.find(sessionId);
   const at = clock.now();
   // Its lease ran from its last sign of life on.
   const unheardSinceMs = ownerUntilMs === null ? at : Math.min(at, ownerUntilMs - LEASE_MS);
@@ -39,5 +41,5 @@ async function take({ id, fence, ownerUntilMs }: Orphan, deps: TakeOverDeps): Pr
   if (outcome === undefined || outcome.record.fence === fence) return;
   const { record } = outcome;
   events.callTaken(record);
-  if (record.state !== 'closed') hold(record, await setups.find(record.sessionId), unheardSinceMs);
+  if (record.state !== 'closed') hold(record, setup, unheardSinceMs);
 }

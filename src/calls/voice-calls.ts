@@ -151,7 +151,6 @@ export class VoiceCalls implements Calls {
     const isLookDue = at - this.#lookedAtMs >= LOOK_MS;
     if (isLookDue) {
       this.#lookedAtMs = at;
-      this.#running.start(this.#deps.metering.flush());
       await closeWithSessions([...this.#held.values()], at, this.#options.voiceLimits, this.#deps.sessions);
     }
     await this.#actOnDue(at);
@@ -168,12 +167,16 @@ export class VoiceCalls implements Calls {
     const { bus, metering, onError } = this.#deps;
     this.#unsubscribe();
     await this.#running.settled();
-    const held = [...this.#held.values()];
-    for (const call of held) call.release();
+    // A node that could not count what it heard lets its lease lapse: who takes its calls over marks a gap from its last sign of life on.
+    await metering
+      .flush()
+      .then(() => this.#lease.leave())
+      .catch(onError);
+    for (const call of this.#held.values()) call.release();
     this.#held.clear();
-    await Promise.all(held.map(({ record }) => metering.settled(record.id)));
-    await this.#lease.leave().catch(onError);
     bus.publish({ type: 'calls.orphaned' });
+    // What was heard until now.
+    await metering.flush().catch(onError);
   }
 
   #dropIfLapsed(): void {

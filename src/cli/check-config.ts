@@ -12,6 +12,7 @@ import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { requireAdmins } from '../tenants/admins.ts';
 import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
+import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { exitCode, type Terminal } from './terminal.ts';
@@ -32,7 +33,7 @@ export async function run(_args: readonly string[], { out, err, env }: Terminal)
   if (prices instanceof Error) err.write(`${prices.message}\n`);
   if (config instanceof Error || tenants instanceof Error || prices instanceof Error) return exitCode.config;
   const served = config.mode === 'production' ? withoutDemo(tenants, config.publicUrl) : tenants;
-  const provider = await openProvider(config.upstream, config.mode);
+  const provider = openProvider(config.upstream, config.mode);
   const fault = attempt(() => {
     if (config.needsAdmins) requireAdmins(served, file);
     requireBrokering(config, provider);
@@ -67,11 +68,13 @@ function keep(error: unknown): Error {
   throw error;
 }
 
+const nameWidth = Math.max(...variables.map(({ name }) => name.length)) + 1;
+
 /** One line for each variable; the text of a secret never leaves this function. */
 function listSettings(env: NodeJS.ProcessEnv): string[] {
   return variables.map((variable) => {
     const text = env[variable.name]?.trim() ?? '';
-    return `${variable.name.padEnd(31)}${text === '' ? `(default) ${variable.unset}` : mask(variable, text)}`;
+    return `${variable.name.padEnd(nameWidth)}${text === '' ? `(default) ${variable.unset}` : mask(variable, text)}`;
   });
 }
 
@@ -95,7 +98,7 @@ function describeParts(config: Config, provider: UpstreamProvider): string[] {
     `storage: ${config.databaseUrl === undefined ? `embedded PostgreSQL in ${config.dataDir}` : 'PostgreSQL (DATABASE_URL)'}`,
     `live registry: ${variable === undefined ? name : `${name} (${variable})`}`,
     `mail: ${config.mail.server === undefined ? 'development mailbox' : 'SMTP (SMTP_URL)'}`,
-    `provider: ${provider.simulated ? `${provider.name} (simulated)` : provider.name}`,
+    `provider: ${titleOf(provider)}`,
     ...describeCalls(config, provider),
     `bot protection: ${config.bots.provider}`,
   ];

@@ -45,6 +45,8 @@ function helpText(): string {
   ].join('\n');
 }
 
+const nameWidth = Math.max(...variables.map(({ name }) => name.length));
+
 function describe({ name, meaning, unset, production }: Variable): string {
-  return `${production ? '*' : ' '} ${name.padEnd(30)} ${meaning}\n${' '.repeat(33)}default: ${unset}`;
+  return `${production ? '*' : ' '} ${name.padEnd(nameWidth)} ${meaning}\n${' '.repeat(nameWidth + 3)}default: ${unset}`;
 }

@@ -1,6 +1,7 @@
 import { readConfig, type Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/origins.ts';
 import { liveEngineOf } from '../app/stores.ts';
+import type { Answerer } from '../upstream/answerer.ts';
 import { runNode, untilSignal, type Started } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
 import { superviseWorkers } from './workers.ts';
@@ -20,6 +21,13 @@ export function serve(terminal: Terminal, entry: string): Promise<number> {
   return runNode(config, terminal, untilSignal('SIGTERM', 'SIGINT'), onStarted);
 }
 
+/** What is in the place of a model. */
+const standIns: Readonly<Record<Answerer, string>> = {
+  model: '',
+  echo: 'an echo is in the place of the model: set OPENAI_API_KEY',
+  nobody: 'the provider is simulated, nobody can talk: set OPENAI_API_KEY',
+};
+
 /** What a newcomer needs to go on: addresses, what is in use, and what is not fit for production (docs/contract.md, section 1.1). */
 function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: number): string {
   const notes = [
@@ -30,7 +38,7 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
       ? 'the live registry is in this process: set REDIS_URL to run several nodes'
       : '',
     config.mail.server === undefined ? 'login codes go to this terminal and /dev/mail: set SMTP_URL' : '',
-    config.upstream.provider === 'local' ? 'the provider is simulated, nobody can talk: set OPENAI_API_KEY' : '',
+    standIns[parts.answerer],
     config.jwtSecrets === undefined ? 'the login secret is made up and kept in the database: set JWT_SECRET' : '',
   ].filter((note) => note !== '');
   const lines = [
@@ -45,7 +53,7 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
     `  Live registry   ${parts.registry}`,
     `  Mail            ${parts.mail}`,
     `  Provider        ${parts.provider}`,
-    ...(config.calls.mode === 'direct' && config.upstream.provider !== 'local'
+    ...(config.calls.mode === 'direct' && parts.answerer === 'model'
       ? ['  Calls           direct: ends and usage are advisory (check-config tells more)']
       : []),
     ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),

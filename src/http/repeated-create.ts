@@ -22,6 +22,8 @@ export interface RepeatedCreateDeps {
   readonly replays: Replays;
   /** How long the provider may take. */
   readonly mintTimeoutMs: number;
+  /** Lets time pass between two looks. */
+  readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface RepeatedCreateDeps {
 export async function oncePerKey(
   request: HttpRequest,
   scope: readonly string[],
-  { replays, mintTimeoutMs }: RepeatedCreateDeps,
+  { replays, mintTimeoutMs, pause = delay }: RepeatedCreateDeps,
   work: () => Promise<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
   const key = request.headers['idempotency-key'];
@@ -49,7 +51,7 @@ export async function oncePerKey(
   let found: Claim | Found = await claim();
   for (let waitMs = FIRST_LOOK_MS; found.kind === 'pending'; waitMs = Math.min(2 * waitMs, MAX_LOOK_MS)) {
     if (waitedMs > mintTimeoutMs + WAIT_GRACE_MS || signal.aborted) return unfinished();
-    await delay(waitMs);
+    await pause(waitMs);
     waitedMs += waitMs;
     found = await replays.look(keyHash, bodyHash, request.atMs + waitedMs);
     if (found.kind === 'free') found = await claim();

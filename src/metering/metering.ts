@@ -20,7 +20,7 @@ import { UsageQueue } from './usage-queue.ts';
 const MAX_BURNS = 20_000;
 /** Models without a price that were told of: callers may name any. */
 const MAX_UNPRICED = 200;
-/** How long a gap may be that is known only by a message that cannot be read. */
+/** How long a gap may be that is known only by a message that cannot be read, or could not be kept. */
 const MIN_UNREADABLE_MS = 1000;
 const MAX_UNREADABLE_MS = 60_000;
 
@@ -29,7 +29,7 @@ export interface MeteringEvents {
   /** @param model `unpriced` for a model that no list has */
   usageMetered(model: string, basis: Basis | 'estimated', tokens: number, microDollars: number): void;
   usageUnreadable(callId: string): void;
-  /** Entries could not be kept while the database was away: they are not counted. */
+  /** An entry could not be kept while the database was away: it is a gap. */
   usageLost(callId: string): void;
   modelUnpriced(model: string): void;
 }
@@ -64,6 +64,7 @@ export class CallMetering implements Metering {
       count: async (call, usage) => void (await this.#count(call, usage)),
       onFault: deps.onError,
       onLost: (callId) => deps.events.usageLost(callId),
+      gapOf: (call, fromMs, untilMs) => this.#gapOf(call, 'lost', fromMs - MIN_UNREADABLE_MS, untilMs),
     });
   }
 
@@ -84,11 +85,8 @@ export class CallMetering implements Metering {
   }
 
   gap(call: MeteredCall, fromMs: number, untilMs: number): void {
-    const { price } = this.#priceOf(call, call.model);
-    // The next total of a clock covers the time.
-    if (untilMs <= fromMs || price.perMinute !== undefined) return;
-    const part = gapPart(`gap:${fromMs}`, fromMs, untilMs, this.#burnOf(call, untilMs), price);
-    this.#queue.push(call, this.#usageOf(call, call.model, part, untilMs));
+    const usage = this.#gapOf(call, 'gap', fromMs, untilMs);
+    if (usage !== undefined) this.#queue.push(call, usage);
   }
 
   report(call: MeteredCall, responseId: string, tokens: TokenClasses, atMs: number): Promise<CallUsageAnswer> {
@@ -135,6 +133,14 @@ export class CallMetering implements Metering {
     if (price.perMinute !== undefined) return undefined;
     const gapMs = Math.min(MAX_UNREADABLE_MS, Math.max(MIN_UNREADABLE_MS, atMs - burn.lastMs));
     return gapPart(`unreadable:${key ?? atMs}`, atMs - gapMs, atMs, burn, price);
+  }
+
+  #gapOf(call: MeteredCall, kind: 'gap' | 'lost', fromMs: number, untilMs: number): CallUsage | undefined {
+    const { price } = this.#priceOf(call, call.model);
+    // The next total of a clock covers the time.
+    if (untilMs <= fromMs || price.perMinute !== undefined) return undefined;
+    const part = gapPart(`${kind}:${fromMs}`, fromMs, untilMs, this.#burnOf(call, untilMs), price);
+    return this.#usageOf(call, call.model, part, untilMs);
   }
 
   #usageOf(call: MeteredCall, model: string, part: Part, atMs: number): CallUsage {

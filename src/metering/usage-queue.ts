@@ -8,8 +8,17 @@ const MAX_ENTRIES = 1000;
 /** Calls whose entries are counted at once after that. */
 const AT_ONCE = 20;
 
+/** Usage of a call that was given up, from the first of it to the last. */
+interface Lost {
+  readonly call: MeteredCall;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 interface CallQueue {
   readonly entries: { readonly call: MeteredCall; readonly usage: CallUsage }[];
+  /** Marked as a gap after the entries. */
+  lost: Lost | undefined;
   /** The work on the entries; undefined while they wait. */
   running: Promise<void> | undefined;
 }
@@ -21,12 +30,14 @@ export interface UsageQueueDeps {
   readonly onFault: (error: unknown) => void;
   /** Hears of an entry for which there was no room. */
   readonly onLost: (callId: string) => void;
+  /** The entry that marks the time in which usage was given up; undefined where later usage covers it. */
+  readonly gapOf: (call: MeteredCall, fromMs: number, untilMs: number) => CallUsage | undefined;
 }
 
-/** Usage on its way to the ledger: in order for each call, at once for different ones, at most 1,000 entries in all. */
+/** Usage on its way to the ledger: in order for each call, at once for different ones, at most 1,000 entries in all; what is given up is a gap. */
 export class UsageQueue {
   readonly #deps: UsageQueueDeps;
-  /** By call id; only calls with entries. */
+  /** By call id; only calls with entries or losses. */
   readonly #calls = new Map<string, CallQueue>();
   #size = 0;
   #waitingSinceMs: number | undefined;
@@ -45,11 +56,13 @@ export class UsageQueue {
   }
 
   push(call: MeteredCall, usage: CallUsage): void {
-    if (this.#size >= MAX_ENTRIES) return this.#deps.onLost(call.callId);
-    const queue = this.#calls.get(call.callId) ?? { entries: [], running: undefined };
+    const queue = this.#calls.get(call.callId) ?? { entries: [], lost: undefined, running: undefined };
     this.#calls.set(call.callId, queue);
-    queue.entries.push({ call, usage });
-    this.#size += 1;
+    if (this.#size < MAX_ENTRIES) this.#add(queue, call, usage);
+    else {
+      giveUp(queue, call, usage);
+      this.#deps.onLost(call.callId);
+    }
     // While the database is away only `flush` asks it.
     if (this.#waitingSinceMs === undefined) void this.#work(call.callId, queue).catch(() => undefined);
   }
@@ -73,6 +86,11 @@ export class UsageQueue {
     this.#waitingSinceMs = undefined;
   }
 
+  #add(queue: CallQueue, call: MeteredCall, usage: CallUsage): void {
+    queue.entries.push({ call, usage });
+    this.#size += 1;
+  }
+
   #work(callId: string, queue: CallQueue): Promise<void> {
     queue.running ??= this.#countAll(callId, queue).finally(() => {
       queue.running = undefined;
@@ -80,8 +98,9 @@ export class UsageQueue {
     return queue.running;
   }
 
-  async #countAll(callId: string, { entries }: CallQueue): Promise<void> {
-    for (let next = entries[0]; next !== undefined; next = entries[0]) {
+  async #countAll(callId: string, queue: CallQueue): Promise<void> {
+    const { entries } = queue;
+    for (let next = this.#next(queue); next !== undefined; next = this.#next(queue)) {
       try {
         await this.#deps.count(next.call, next.usage);
       } catch (error) {
@@ -90,10 +109,27 @@ export class UsageQueue {
           throw error;
         }
         this.#deps.onFault(error);
+        // A gap that cannot be counted is no other gap.
+        if (!next.usage.isEstimated) giveUp(queue, next.call, next.usage);
       }
       entries.shift();
       this.#size -= 1;
     }
     this.#calls.delete(callId);
   }
+
+  /** The first entry; after the last one the gap that was lost. */
+  #next(queue: CallQueue): CallQueue['entries'][number] | undefined {
+    const { entries, lost } = queue;
+    if (entries.length === 0 && lost !== undefined) {
+      queue.lost = undefined;
+      const gap = this.#deps.gapOf(lost.call, lost.fromMs, lost.untilMs);
+      if (gap !== undefined) this.#add(queue, lost.call, gap);
+    }
+    return entries[0];
+  }
+}
+
+function giveUp(queue: CallQueue, call: MeteredCall, { atMs }: CallUsage): void {
+  queue.lost = { call, fromMs: queue.lost?.fromMs ?? atMs, untilMs: atMs };
 }

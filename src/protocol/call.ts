@@ -17,8 +17,7 @@ export const callTerms = z.object({
     examples: ['direct', 'brokered'],
   }),
   url: z.string().nullable().meta({
-    description:
-      'Where the offer is posted, with the client secret as a bearer token; null where nothing can be opened',
+    description: 'Where the offer is posted, with the client secret as a bearer token; null where no offer is taken',
   }),
   dataChannel: z.string().meta({
     description: 'open: the offer may have a data channel; none: it must not',

@@ -14,7 +14,7 @@ const MAP_SHARE = 0.85;
  * Redis Cluster: a map from tags to masters, one link a master, the map read again when a server redirects or is lost. A master that
  * hangs delays nobody but its own tags; with node-redis's cluster it delays all (docs/decisions/0010-our-own-links-to-redis.md).
  */
-export function createClusterRoute(seeds: readonly string[], deadlineMs: number): Route {
+export function createClusterRoute(seeds: readonly string[], deadlineMs: number, onLost: () => void): Route {
   const links = new Map<string, ServerLink>();
   let owners: readonly string[] = [];
   let refreshing: Promise<void> | undefined;
@@ -25,7 +25,7 @@ export function createClusterRoute(seeds: readonly string[], deadlineMs: number)
     if (isClosed) throw unavailable('closed');
     const present = links.get(address);
     if (present !== undefined) return present;
-    const link = new ServerLink([urlOf(address, seeds)], deadlineMs);
+    const link = new ServerLink([urlOf(address, seeds)], deadlineMs, { onLost });
     links.set(address, link);
     return link;
   }

@@ -1,4 +1,5 @@
 import { Batch } from './batch.ts';
+import type { Client } from './client.ts';
 import { createClusterRoute } from './cluster.ts';
 import { expectNoRefusal, faultOf } from './faults.ts';
 import type { Route } from './route.ts';
@@ -26,6 +27,8 @@ export interface Subscription {
 
 /** What the engines ask of Redis. Every method is @throws Unavailable when Redis is away, hangs or is overloaded. */
 export interface Redis {
+  /** Calls the listener whenever a connection that was up is lost, also while nothing is asked. It must not throw. */
+  onLost(listen: () => void): void;
   /** See `Batch.run`. */
   run(tag: number, name: string, key: string, args: readonly string[]): Promise<unknown>;
   /** Operations that wait for their answers. */
@@ -59,14 +62,22 @@ const ANY_TAG = 0;
 /** Opens Redis lazily: the first use connects, and so does the first after every loss. */
 export function openRedis(options: RedisOptions): Redis {
   const { urls, prefix, deadlineMs = DEADLINE_MS, maxPending = MAX_PENDING } = options;
+  const lossListeners: (() => void)[] = [];
+  const onLost = (): void => {
+    for (const listen of lossListeners) listen();
+  };
   const route: Route =
-    urls.length === 1 ? createSingleRoute(urls[0] ?? '', deadlineMs) : createClusterRoute(urls, deadlineMs);
+    urls.length === 1
+      ? createSingleRoute(urls[0] ?? '', deadlineMs, onLost)
+      : createClusterRoute(urls, deadlineMs, onLost);
   const batch = new Batch(route, { deadlineMs, maxPending });
   const before = `${prefix}:`;
   const subscriptions = new Map<ServerLink, string>();
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));
 
   return {
+    onLost: (listen) => void lossListeners.push(listen),
+
     run: (tag, name, key, args) => batch.run(tag, name, before + key, args),
     get pending() {
       return batch.pending;
@@ -77,10 +88,11 @@ export function openRedis(options: RedisOptions): Redis {
     },
 
     listen(channel, onMessage, onUp) {
-      const link = new ServerLink(urls, deadlineMs, async (client) => {
+      const onReady = async (client: Client): Promise<void> => {
         await client.subscribe(before + channel, onMessage);
         onUp();
-      });
+      };
+      const link = new ServerLink(urls, deadlineMs, { onReady });
       subscriptions.set(link, channel);
       link.open();
       return {

@@ -13,6 +13,13 @@ const PING_MS = 500;
 /** Longest silence of a server that is pinged or connected to, unless calls may take longer: more is a server that hangs. */
 const SILENCE_MS = 1000;
 
+export interface LinkEvents {
+  /** Called with each new connection before callers get it. */
+  readonly onReady?: (client: Client) => unknown;
+  /** Called when a connection that was up is lost, before another one comes up. */
+  readonly onLost?: () => void;
+}
+
 type Waiting = (client: Client | undefined) => void;
 
 /**
@@ -25,7 +32,7 @@ export class ServerLink {
   /** The URLs to try, one after the other; more than one only where any server will do (the bus). */
   readonly #urls: readonly string[];
   readonly #silenceMs: number;
-  readonly #onReady: ((client: Client) => unknown) | undefined;
+  readonly #events: LinkEvents;
   readonly #stop = new AbortController();
   #client: Client | undefined;
   #running: Promise<void> | undefined;
@@ -34,14 +41,11 @@ export class ServerLink {
   #down: Unavailable | undefined;
   #waiting: Waiting[] = [];
 
-  /**
-   * @param deadlineMs of calls
-   * @param onReady is called with each new connection before callers get it.
-   */
-  constructor(urls: readonly string[], deadlineMs: number, onReady?: (client: Client) => unknown) {
+  /** @param deadlineMs of calls */
+  constructor(urls: readonly string[], deadlineMs: number, events: LinkEvents = {}) {
     this.#urls = urls;
     this.#silenceMs = Math.max(SILENCE_MS, deadlineMs);
-    this.#onReady = onReady;
+    this.#events = events;
   }
 
   /** Why it is down; undefined while it is up or comes up. */
@@ -109,7 +113,7 @@ export class ServerLink {
     const callOff = deadline(this.#silenceMs, () => lose(unavailable('the connection did not come up in time')));
     try {
       await Promise.race([client.connect(), lost]);
-      await Promise.race([this.#onReady?.(client), lost]);
+      await Promise.race([this.#events.onReady?.(client), lost]);
     } catch (error) {
       this.#refuse(error);
       client.destroy();
@@ -125,6 +129,7 @@ export class ServerLink {
     clearInterval(pings);
     if (this.#client === client) this.#client = undefined;
     client.destroy();
+    if (!this.#stop.signal.aborted) this.#events.onLost?.();
     return true;
   }
 

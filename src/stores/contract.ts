@@ -22,6 +22,8 @@ export interface LiveStores {
    * @throws Unavailable, and what `restore` throws; then the next call tries again
    */
   restoreWhatIsLost(restore: Restore): Promise<unknown>;
+  /** Calls the listener whenever the way to them is lost, also while nothing is asked: others may go on without them meanwhile. */
+  onLost(listen: () => void): void;
   /** @throws Unavailable when they do not answer, or take no writes */
   probe(): Promise<void>;
   /** As `probe`, and the bus as well: what readiness tells. @throws Unavailable */

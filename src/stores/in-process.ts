@@ -26,6 +26,7 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
       await restore(() => true);
       isEmpty = false;
     },
+    onLost: () => undefined,
     probe: () => Promise.resolve(),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),

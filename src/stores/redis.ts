@@ -68,6 +68,7 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     bus,
     clock,
     restoreWhatIsLost: (restore) => restoreWhatIsLost(redis, restore),
+    onLost: (listen) => redis.onLost(listen),
     probe: () => redis.probe(),
     async ping() {
       await Promise.all([redis.probe(), redis.probeChannels()]);

@@ -6,12 +6,15 @@ const COLON = '(?::|%(?:25)*3a)';
 /** An sm_session_id, percent-encoded or not: its ref (kernel/ids.ts), and the rest, which makes it the caller's proof. */
 const proof = new RegExp(`((?:s|%73)${COLON}(?:[0-9a-f]|%[0-9a-f]{2}){32}${COLON}${CHARACTER}{7})${CHARACTER}+`, 'gi');
 
+/** A ticket or client secret, percent-encoded or not. Our own words have no more than its prefix. */
+const secret = new RegExp(`(?<![\\w-])(?:e|%65)(?:k|%6b)(?:_|%5f)${CHARACTER}{16,}`, 'gi');
+
 /** The text without e-mail addresses. Takes time with the square of the length: not for texts of any length. */
 export function withoutAddresses(text: string): string {
   return text.replaceAll(address, '[address]');
 }
 
-/** The text with all session ids cut short, whatever part of one it holds. */
+/** The text with all session ids cut short, whatever part of one it holds, and without tickets and client secrets. */
 export function withoutProofs(text: string): string {
-  return text.replaceAll(proof, '$1…');
+  return text.replaceAll(proof, '$1…').replaceAll(secret, 'ek_…');
 }

@@ -84,7 +84,10 @@ export async function revokeKey(
 ): Promise<WidgetKey | Refusal> {
   const keys = await listKeys(deps, tenantId);
   const key = keys.find(({ id }) => id === idOrKey) ?? keys.find((one) => one.key === idOrKey);
-  const unknown = new Refusal('NOT_FOUND', `The tenant "${tenantId}" has no widget key "${idOrKey}".`);
+  const unknown = new Refusal(
+    'NOT_FOUND',
+    `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
+  );
   if (key === undefined) return unknown;
   await record('key.revoke', key, by, deps);
   const revoked = await deps.tenants.revoke(tenantId, key.id, deps.clock.now());

@@ -1,5 +1,5 @@
 import type { deadline } from '../kernel/deadline.ts';
-import { openAccount } from './openai-http.ts';
+import { openAccount } from './provider-http.ts';
 import { RealtimeProvider } from './realtime-provider.ts';
 
 export interface AzureOptions {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../kernel/post-json.ts';
 import type { UpstreamEvent } from './contract.ts';
-import { word } from './openai-http.ts';
+import { word } from './provider-http.ts';
 
 const frame = z.looseObject({ type: z.string() });
 /** An event of a provider: its type, and whatever else it says. */

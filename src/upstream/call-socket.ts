@@ -2,10 +2,15 @@ import { WebSocket, type RawData } from 'ws';
 import type { deadline } from '../kernel/deadline.ts';
 import { systemCode } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamEvent } from './contract.ts';
-import { isUnknownCall, refusedUpgrade, under, type Account } from './openai-http.ts';
+import { isUnknownCall, refusedUpgrade, under, type Account } from './provider-http.ts';
 
-/** Frames are events; a whole session with its instructions and tools is far smaller. */
-const MAX_FRAME_BYTES = 256 * 1024;
+/**
+ * Frames are events. What a page sends in one message of its data channel is at most 256 KiB, and the provider's event about it three times that,
+ * escaped: a page must not be able to make frames that are too long to be read.
+ */
+const MAX_FRAME_BYTES = 1024 * 1024;
+/** What `ws` calls a longer one, at which it closes the connection. */
+const TOO_LONG = 'ws_err_unsupported_message_length';
 
 /** How often it is looked whether the provider was heard; after so many looks in vain it is pinged, and one later given up. */
 const LOOK_MS = 10_000;
@@ -89,7 +94,7 @@ export class CallSocket {
     };
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('ping', heard).on('pong', heard);
-    socket.on('error', (error) => this.#tell((systemCode(error) ?? 'socket_error').toLowerCase()));
+    socket.on('error', (error) => this.#noteError((systemCode(error) ?? 'socket_error').toLowerCase()));
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
         this.#stopLooking();
@@ -126,6 +131,11 @@ export class CallSocket {
       if (this.#looksInVain === LOOKS_BEFORE_PING) this.#socket.ping();
       this.#look();
     });
+  }
+
+  #noteError(code: string): void {
+    this.#tell(code);
+    if (code === TOO_LONG) this.#hear({ type: 'frameTooLong' });
   }
 
   #tell(code: string): void {

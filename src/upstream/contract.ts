@@ -71,6 +71,8 @@ export type UpstreamEvent =
   | { readonly type: 'usageTotal'; readonly ms: number }
   /** Usage that cannot be, dropped whole: a gap. */
   | { readonly type: 'usageUnreadable'; readonly key: string | undefined }
+  /** A message was too long to be read, and the connection ended with it: a page can make its provider say one. */
+  | { readonly type: 'frameTooLong' }
   /** The session was changed by somebody else than us. */
   | { readonly type: 'configChanged' }
   | { readonly type: 'rateLimit'; readonly name: string; readonly remaining: number }

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../kernel/clock.ts';
 import { parseJson } from '../kernel/post-json.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
-import { malformed, openAccount, request, type Account } from './openai-http.ts';
+import { malformed, openAccount, request, type Account } from './provider-http.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
 export interface GeminiOptions {

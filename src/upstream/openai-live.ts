@@ -5,7 +5,7 @@ import { openCallSocket } from './call-socket.ts';
 import { CallOver, UpstreamFault } from './contract.ts';
 import type { BrokeredProvider, CallRequest, CreatedCall, Minted, Sideband, UpstreamEvent } from './contract.ts';
 import { LiveSideband } from './live-sideband.ts';
-import { malformed, request, type Account } from './openai-http.ts';
+import { malformed, request, type Account } from './provider-http.ts';
 import { openAiAccount, type OpenAiOptions } from './openai.ts';
 import type { CallSetup } from './realtime-session.ts';
 

@@ -1,5 +1,5 @@
 import type { deadline } from '../kernel/deadline.ts';
-import { openAccount, type Account } from './openai-http.ts';
+import { openAccount, type Account } from './provider-http.ts';
 import { RealtimeProvider } from './realtime-provider.ts';
 
 export interface OpenAiOptions {

@@ -14,7 +14,7 @@ import type {
   Sideband,
   UpstreamEvent,
 } from './contract.ts';
-import { isUnknownCall, malformed, request, under, type Account } from './openai-http.ts';
+import { isUnknownCall, malformed, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
 import { describeCall, describeSession, type CallSetup } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';

@@ -4,7 +4,7 @@ import { AssemblyAiProvider } from './assemblyai.ts';
 import { AzureProvider } from './azure.ts';
 import type { UpstreamProvider } from './contract.ts';
 import { EchoProvider } from './echo/provider.ts';
-import { loadWebRtc } from './echo/web-rtc.ts';
+import { findWebRtc } from './echo/web-rtc.ts';
 import { GeminiProvider } from './gemini.ts';
 import { LocalProvider } from './local.ts';
 import { OpenAiLiveProvider } from './openai-live.ts';
@@ -28,8 +28,8 @@ export function selectProvider(options: ProviderOptions): UpstreamProvider {
 }
 
 /** The provider of the settings, ready for calls: a simulated one answers them with an echo where it can. @throws Error when it lacks what it needs */
-export async function openProvider(options: ProviderOptions, mode: Config['mode']): Promise<UpstreamProvider> {
+export function openProvider(options: ProviderOptions, mode: Config['mode']): UpstreamProvider {
   const provider = selectProvider(options);
-  const webRtc = provider.simulated ? await loadWebRtc(mode) : undefined;
-  return webRtc === undefined ? provider : new EchoProvider(webRtc, options);
+  const loadWebRtc = provider.simulated ? findWebRtc(mode) : undefined;
+  return loadWebRtc === undefined ? provider : new EchoProvider(loadWebRtc, options);
 }

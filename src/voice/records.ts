@@ -1,8 +1,9 @@
 import { laterOf } from '../../machines/voice-session/merge.ts';
-import { slotUntilMs } from '../../machines/voice-session/selectors.ts';
+import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { RecordStore } from '../actors/record-store.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { ifAway } from '../kernel/errors.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
@@ -17,6 +18,7 @@ export interface VoiceRecordsDeps {
   readonly outage: Readonly<Outage>;
   readonly pendingWrites: PendingWrites;
   readonly limits: VoiceLimits;
+  readonly clock: Clock;
 }
 
 const ID_SHAPE = /^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/;
@@ -44,7 +46,8 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
 
   recall(id: string): VoiceRecord | undefined {
     const { outage, pendingWrites, registry } = this.#deps;
-    return outage.state === 'up' && pendingWrites.waiting.size === 0 ? registry.recall(id) : undefined;
+    const recalled = outage.state === 'up' && pendingWrites.waiting.size === 0 ? registry.recall(id) : undefined;
+    return recalled === undefined || this.#isDue(recalled) ? undefined : recalled;
   }
 
   /** @throws Unavailable when the registry is away, or does not know the session, and the history is away */
@@ -72,15 +75,20 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
 
   /**
    * The record as the registry tells it, unless it lost it, or is not believed and the history or this node knows that the session has
-   * ended, or knows it at a later time.
+   * ended, or knows it at a later time. That time is up is never believed alone: a node that is gone may have heard of the session while it
+   * was without the registry, and only the history knows.
    */
   #upToDate(id: string, held: VoiceRecord | undefined): Eventually<VoiceRecord | undefined> {
     const { outage, pendingWrites } = this.#deps;
     if (outage.state !== 'up') outage.send({ type: 'CLOCK', at: performance.now() });
     if (this.#apart.size > 0) this.#apart.delete(id);
     if (held === undefined) return this.#latest(id);
-    const isBelieved = outage.state === 'up' && !pendingWrites.waiting.has(id);
+    const isBelieved = outage.state === 'up' && !pendingWrites.waiting.has(id) && !this.#isDue(held);
     return isBelieved || held.endedAtMs !== null ? held : this.#latest(id, held);
+  }
+
+  #isDue(record: VoiceRecord): boolean {
+    return nextDeadline(record, this.#deps.limits) <= this.#deps.clock.now();
   }
 
   async #latest(id: string, held?: VoiceRecord): Promise<VoiceRecord | undefined> {

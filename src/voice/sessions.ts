@@ -27,7 +27,7 @@ import { confirm, type SweepDeps } from './recovery/sweep.ts';
 const ENDED_AT_ONCE = 100;
 
 export interface VoiceDeps {
-  readonly live: Pick<LiveStores, 'registry' | 'slots' | 'bus' | 'clock' | 'probe' | 'restoreWhatIsLost'>;
+  readonly live: Pick<LiveStores, 'registry' | 'slots' | 'bus' | 'clock' | 'probe' | 'onLost' | 'restoreWhatIsLost'>;
   readonly history: VoiceHistory;
   readonly limits: VoiceLimits;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionMoved'>;
@@ -51,6 +51,7 @@ export class VoiceSessions {
   constructor(deps: VoiceDeps) {
     const { live, history, limits, events, trace } = deps;
     const outage = new Outage(performance.now());
+    live.onLost(() => outage.send({ type: 'CONNECTION_LOST', at: performance.now() }));
     const pendingWrites = new PendingWrites({ live, history, limits });
     const writer = new HistoryWriter(history, limits, {
       // Told by the history, because it ends a session once, on however many nodes the events arrive.
@@ -59,7 +60,8 @@ export class VoiceSessions {
       },
       endedBefore: (record) => pendingWrites.add(record),
     });
-    const records = new VoiceRecords({ registry: live.registry, history, writer, outage, pendingWrites, limits });
+    const { registry, clock } = live;
+    const records = new VoiceRecords({ registry, history, writer, outage, pendingWrites, limits, clock });
     const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
       machine: createVoiceSessionMachine(limits),
       store: records,

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { CallOver, type CallRequest, type Sideband, type UpstreamEvent } from '../../src/upstream/contract.ts';
 import type { EchoTimes } from '../../src/upstream/echo/call.ts';
 import { EchoProvider } from '../../src/upstream/echo/provider.ts';
-import { loadWebRtc, type WebRtc } from '../../src/upstream/echo/web-rtc.ts';
+import { findWebRtc } from '../../src/upstream/echo/web-rtc.ts';
 import { audioProgram } from '../support/audio-page.ts';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { soon } from '../support/soon.ts';
@@ -14,14 +14,20 @@ import { soon } from '../support/soon.ts';
 const skipped = reasonToSkipBrowser();
 const LOUD = 0.01;
 
+function openEcho(times: Partial<EchoTimes> = {}): EchoProvider {
+  const loadWebRtc = findWebRtc('development');
+  if (loadWebRtc === undefined) throw new Error('the WebRTC library is not installed');
+  return new EchoProvider(loadWebRtc, { clientSecretTtlSec: 60, times });
+}
+
 /** What opens calls at the provider with the offers that pages post to /calls. */
 class Exchange {
   readonly #server: Server;
   readonly provider: EchoProvider;
   readonly callIds: string[] = [];
 
-  private constructor(webRtc: WebRtc, times: Partial<EchoTimes>, changes: Partial<CallRequest>) {
-    this.provider = new EchoProvider(webRtc, { clientSecretTtlSec: 60, times });
+  private constructor(times: Partial<EchoTimes>, changes: Partial<CallRequest>) {
+    this.provider = openEcho(times);
     this.#server = createServer((request, response) => {
       if (request.method === 'POST') void this.#exchange(request, response, changes);
       else response.setHeader('Content-Type', 'text/html').end('<title>Caller</title>');
@@ -35,12 +41,8 @@ class Exchange {
     response.writeHead(201, { 'Content-Type': 'application/sdp' }).end(created.answerSdp);
   }
 
-  static async open(
-    webRtc: WebRtc,
-    times: Partial<EchoTimes> = {},
-    changes: Partial<CallRequest> = {},
-  ): Promise<Exchange> {
-    const exchange = new Exchange(webRtc, times, changes);
+  static async open(times: Partial<EchoTimes> = {}, changes: Partial<CallRequest> = {}): Promise<Exchange> {
+    const exchange = new Exchange(times, changes);
     exchange.#server.listen(0, 'localhost');
     await once(exchange.#server, 'listening');
     return exchange;
@@ -79,22 +81,16 @@ function callRequest(changes: Partial<CallRequest>): CallRequest {
 
 describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => {
   let browser: Browser;
-  let webRtc: WebRtc;
   let exchange: Exchange;
   let page: Page;
   let heard: UpstreamEvent[];
 
-  beforeAll(async () => {
-    const [opened, loaded] = await Promise.all([openBrowser(), loadWebRtc('development')]);
-    browser = opened;
-    if (loaded === undefined) throw new Error('the WebRTC library is not installed');
-    webRtc = loaded;
-  });
+  beforeAll(async () => void (browser = await openBrowser()));
 
   beforeEach(() => begin());
 
   async function begin(times: Partial<EchoTimes> = {}, changes: Partial<CallRequest> = {}): Promise<void> {
-    exchange = await Exchange.open(webRtc, times, changes);
+    exchange = await Exchange.open(times, changes);
     const context = await browser.newContext({ permissions: ['microphone'] });
     page = await context.newPage();
     await page.goto(exchange.origin);
@@ -319,18 +315,12 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
 });
 
 describe('The echo agent alone', () => {
-  async function open(times: Partial<EchoTimes> = {}): Promise<EchoProvider> {
-    const webRtc = await loadWebRtc('development');
-    if (webRtc === undefined) throw new Error('the WebRTC library is not installed');
-    return new EchoProvider(webRtc, { clientSecretTtlSec: 60, times });
-  }
-
   test.each([
     ['nothing', ''],
     ['words', 'hello'],
     ['no audio', 'v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'],
   ])('refuses an offer of %s', async (_what, offerSdp) => {
-    const provider = await open();
+    const provider = openEcho();
     await expect(provider.createCall(callRequest({ offerSdp }))).rejects.toMatchObject({
       kind: 'refused',
       facts: { code: 'invalid_offer' },
@@ -339,13 +329,13 @@ describe('The echo agent alone', () => {
   });
 
   test('makes no call for a caller that gave up', async () => {
-    const provider = await open();
+    const provider = openEcho();
     const request = callRequest({ offerSdp: await anOffer(), signal: AbortSignal.abort() });
     await expect(provider.createCall(request)).rejects.toMatchObject({ kind: 'timeout' });
   });
 
   test('gives up a call that nobody joins', async () => {
-    const provider = await open({ connectMs: 100 });
+    const provider = openEcho({ connectMs: 100 });
     const heard: UpstreamEvent[] = [];
     const { providerCallId } = await provider.createCall(callRequest({ offerSdp: await anOffer() }));
     const sideband = await provider.attach(providerCallId, undefined, (event) => heard.push(event));
@@ -355,7 +345,7 @@ describe('The echo agent alone', () => {
   });
 
   test('ends its calls when it is closed', async () => {
-    const provider = await open();
+    const provider = openEcho();
     const { providerCallId } = await provider.createCall(callRequest({ offerSdp: await anOffer() }));
     await provider.close();
     expect(await provider.hangUp(providerCallId)).toBe('already_over');

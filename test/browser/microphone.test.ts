@@ -50,7 +50,7 @@ describe.skipIf(skipped !== undefined)(`A page that asks for the microphone firs
   test('hears that there is none, at the cost of no session', async () => {
     const silent = await openBrowserWithoutMicrophone();
     await open(['microphone'], silent);
-    expect(await told(connecting())).toMatch(/^MICROPHONE_MISSING: No microphone was found\./);
+    expect(await told(connecting())).toMatch(/^MICROPHONE_MISSING: Please connect a microphone/);
     expect(visit.requests).not.toContain(create);
     await silent.close();
   });

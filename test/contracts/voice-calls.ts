@@ -123,8 +123,8 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
         return orphans.filter(({ id }) => [underWay.id, ending.id].includes(id)).toSorted((a, b) => b.fence - a.fence);
       };
       const orphans = (ownerUntilMs: number | null) => [
-        { id: underWay.id, fence: 4, ownerUntilMs },
-        { id: ending.id, fence: 1, ownerUntilMs },
+        { id: underWay.id, sessionId: underWay.sessionId, fence: 4, ownerUntilMs },
+        { id: ending.id, sessionId: ending.sessionId, fence: 1, ownerUntilMs },
       ];
       expect(await found(DAY_BEGIN)).toEqual(orphans(null));
       await stores().nodes.renew(ownerNode, DAY_BEGIN + 1);

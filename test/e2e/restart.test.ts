@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Client, ListedSession } from '../support/client.ts';
+import type { Client } from '../support/client.ts';
 import { openStored } from '../support/stored.ts';
 import { embedded, siteKey, World } from '../support/world.ts';
 import { soon } from '../support/soon.ts';
@@ -22,17 +22,6 @@ async function open(client: Client, body: object = create): Promise<Opened> {
   return { sm_session_id: reply.body.sm_session_id };
 }
 
-/** Makes the stored sessions older, as if the server had been away for so long; it must not run. */
-async function age(ms: number): Promise<void> {
-  const database = await openStored(world.environment);
-  await database.run(
-    (sql) => sql`
-      update voice_session set started_at_ms = started_at_ms - ${ms}, last_seen_at_ms = last_seen_at_ms - ${ms},
-        last_activity_at_ms = last_activity_at_ms - ${ms}, settled_at_ms = settled_at_ms - ${ms}`,
-  );
-  await database.close();
-}
-
 /** What was counted in the minute that is counts in each of the next ten minutes too, as if none of them ended. */
 async function makeThisMinuteLast(): Promise<void> {
   const database = await openStored(world.environment);
@@ -44,12 +33,6 @@ async function makeThisMinuteLast(): Promise<void> {
       on conflict (key, window_start_ms) do update set count = excluded.count`,
   );
   await database.close();
-}
-
-async function listed(): Promise<readonly ListedSession[]> {
-  const reply = await world.backend().get('/api/operator/sessions');
-  expect(reply.status, reply.text).toBe(200);
-  return reply.body.sessions ?? [];
 }
 
 describe('A shutdown', () => {
@@ -149,76 +132,5 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('After %s and a new start', (sign
     await world.restart(signal);
     browser.cookie = stolen;
     expect((await browser.get('/api/auth/session')).status).toBe(401);
-  });
-});
-
-describe('What fell due while the server was away', () => {
-  const startedAtMs = ({ session }: ListedSession): number => Date.parse(session.startedAt);
-
-  test.each([
-    ['a day', 24 * 60 * MINUTE_MS],
-    ['twenty minutes', 20 * MINUTE_MS],
-  ])('for %s is closed, at the instant at which its duration was over', async (_what, awayMs) => {
-    world = await World.start({ MAX_SESSION_IDLE_SEC: '86400', STALE_GRACE_SEC: '90000' });
-    const session = await open(world.visitor());
-    await world.server.end('SIGKILL');
-    await age(awayMs);
-    await world.startServer();
-
-    const [closed] = await vi.waitFor(async () => {
-      const rows = await listed();
-      expect(rows).toMatchObject([{ state: 'ended', endReason: 'duration_exceeded' }]);
-      return rows as [ListedSession];
-    }, soon);
-    expect(Date.parse(closed.endedAt ?? '') - startedAtMs(closed)).toBe(15 * MINUTE_MS);
-    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({
-      status: 403,
-      body: { reason: 'duration_exceeded', maxMinutes: 15 },
-    });
-  });
-
-  test('is idle or stale when its time for that has come, and its slot is free', async () => {
-    world = await World.start({ WIDGET_MAX_CONCURRENT_SESSIONS: '1' });
-    const session = await open(world.visitor());
-    await world.server.end('SIGKILL');
-    await age(10 * MINUTE_MS);
-    await world.startServer();
-    await vi.waitFor(async () => expect(await listed()).toMatchObject([{ state: 'idle', endedAt: null }]), soon);
-    await open(world.visitor());
-    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({
-      status: 403,
-      body: { reason: 'idle_exceeded' },
-    });
-  });
-
-  test('is closed as abandoned, at the instant at which it had been stale for long enough', async () => {
-    world = await World.start();
-    const session = await open(world.visitor());
-    await world.server.end('SIGKILL');
-    await age(10 * MINUTE_MS);
-    await world.startServer();
-    await vi.waitFor(async () => expect(await listed()).toMatchObject([{ state: 'idle' }]), soon);
-    await world.server.end('SIGKILL');
-    await age(4 * 60 * MINUTE_MS);
-    await world.startServer();
-    const [closed] = await vi.waitFor(async () => {
-      const rows = await listed();
-      expect(rows).toMatchObject([{ state: 'ended', endReason: 'abandoned' }]);
-      return rows as [ListedSession];
-    }, soon);
-    // Idle for more than 3600 whole seconds, then 3600 more.
-    expect(Date.parse(closed.endedAt ?? '') - startedAtMs(closed)).toBe((3601 + 3600) * 1000);
-    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({
-      body: { reason: 'abandoned' },
-    });
-  });
-
-  test('stays open when only the server was away, not the session', async () => {
-    world = await World.start();
-    const session = await open(world.visitor());
-    await world.server.end('SIGKILL');
-    await age(4 * MINUTE_MS);
-    await world.startServer();
-    expect(await world.visitor().post('/api/realtime/heartbeat', session)).toMatchObject({ status: 200 });
   });
 });

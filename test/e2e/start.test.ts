@@ -118,6 +118,21 @@ describe('A start', () => {
     await world.close();
   });
 
+  test.each([
+    [
+      'that an echo is in the place of a model',
+      'development',
+      'an echo is in the place of the model: set OPENAI_API_KEY',
+    ],
+    ['that nobody can talk', 'test', 'the provider is simulated, nobody can talk: set OPENAI_API_KEY'],
+  ])('without a key says %s, in %s', async (_what, mode, note) => {
+    const world = await World.start({ UPSTREAM_PROVIDER: 'local', OPENAI_API_KEY: '', NODE_ENV: mode });
+    const { stdout } = world.server.output;
+    await world.close();
+    expect(stdout.split('\n').filter((line) => line.endsWith('set OPENAI_API_KEY'))).toEqual([`    - ${note}`]);
+    expect(stdout).not.toContain('advisory');
+  });
+
   test('with a tenants file that is not there says so', async () => {
     const file = join(tmpdir(), 'switchboard-no-such-tenants.json');
     const world = await World.start();

@@ -33,7 +33,8 @@ export class Conformance {
   readonly faults: string[] = [];
   readonly #unseen: Set<string>;
   readonly #document: Document;
-  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  // A schema that many replies have is compiled once.
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true, inlineRefs: false });
   readonly #checks = new Map<string, ValidateFunction>();
 
   constructor(document: Document) {

@@ -66,15 +66,24 @@ function follow(actor: Actor<AnyStateMachine>) {
   };
 }
 
+/** One machine for each limits: to make one takes longer than a sequence of events. */
+const machines = new WeakMap<CallLimits, AnyStateMachine>();
+
+function machineOf(under: CallLimits): AnyStateMachine {
+  const machine: AnyStateMachine = machines.get(under) ?? createVoiceCallMachine(under);
+  machines.set(under, machine);
+  return machine;
+}
+
 export function fresh(under = limits): CallRecord {
-  const actor = follow(createActor(createVoiceCallMachine(under) as AnyStateMachine));
+  const actor = follow(createActor(machineOf(under)));
   actor.send(create);
   return actor.record();
 }
 
 /** An actor as the host activates it from a record, and what it emits. */
 export function activate(record: CallRecord, under = limits) {
-  const machine: AnyStateMachine = createVoiceCallMachine(under);
+  const machine = machineOf(under);
   return follow(createActor(machine, { snapshot: machine.resolveState({ value: record.state, context: record }) }));
 }
 
@@ -121,7 +130,7 @@ export const anyEvents: fc.Arbitrary<readonly CallEvent[]> = fc
     });
   });
 
-export const anyLimits: fc.Arbitrary<CallLimits> = fc.record({
-  graceSec: fc.constantFrom(0, 30),
-  unheardSec: fc.constantFrom(0, 20),
-});
+/** With and without each. */
+export const anyLimits: fc.Arbitrary<CallLimits> = fc.constantFrom(
+  ...[0, 30].flatMap((graceSec) => [0, 20].map((unheardSec) => ({ graceSec, unheardSec }))),
+);

@@ -28,12 +28,22 @@ describe('What counts of two records that changed apart from each other', () => 
   });
 });
 
-/** Three records of one session, each left by events of its own. */
+/** Three records of one session, each left by events of its own, which are played when a test asks for the record. */
 const branches = (areToBeLive: boolean) =>
   fc.tuple(anyLimits, anyEvents, anyEvents, anyEvents).map(([limits, one, other, third]) => {
     const leftBy = (events: readonly VoiceEvent[]): VoiceRecord =>
       areToBeLive ? lastLive(limits, events) : play(opened(), limits, events).record;
-    return { one: leftBy(one), other: leftBy(other), third: leftBy(third) };
+    return {
+      get one() {
+        return leftBy(one);
+      },
+      get other() {
+        return leftBy(other);
+      },
+      get third() {
+        return leftBy(third);
+      },
+    };
   });
 
 const unversioned = (record: VoiceRecord): VoiceRecord => ({ ...record, version: 0 });

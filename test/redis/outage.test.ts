@@ -76,7 +76,8 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       onError: () => undefined,
     });
     stores.push(live);
-    const app = await build({ live, clock });
+    // The time that all nodes share is turned by hand as well.
+    const app = await build({ live: { ...live, clock }, clock });
     await restoreLost(app.sessions.recovery).catch(() => undefined);
     return app;
   }
@@ -118,6 +119,29 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     clock.advance(100 * SECOND);
     for (const app of nodes) expect((await beat(app, id)).status).toBe(200);
   });
+
+  test.each([
+    ['beats', (id: string) => beat(nodes[1], id)],
+    ['is looked at by the clock', () => nodes[1].sweep()],
+  ])(
+    'a heartbeat that was served during an outage counts when its session %s, also when its node is gone',
+    async (_what, look) => {
+      const id = await nodes[0].open(key);
+      await beat(nodes[0], id);
+      service.freeze();
+      await beat(nodes[0], id);
+      clock.advance(250 * SECOND);
+      expect((await beat(nodes[0], id)).status).toBe(200);
+      service.thaw();
+      await isBack();
+      // It is long ago for the other.
+      nodes[1].sessions.recovery.outage.send({ type: 'CLOCK', at: performance.now() + 1_000_000 });
+      clock.advance(100 * SECOND);
+      await look(id);
+      expect(await nodes[1].live.registry.load(id)).toMatchObject({ endedAtMs: null });
+      expect(await beat(nodes[1], id)).toMatchObject({ status: 200 });
+    },
+  );
 
   test('after a start from an old snapshot no session is taken for one that was silent since', async () => {
     const talking = await nodes[0].open(key);
@@ -291,6 +315,20 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     await expect.poll(() => faults).not.toEqual([]);
     await stop();
     await atEach(service, ['CONFIG', 'SET', 'maxmemory', '0']);
+    expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
+  });
+
+  test('a node whose connection broke while it asked nothing knows that as well', async () => {
+    const id = await nodes[0].open(key);
+    await beat(nodes[1], id);
+    vi.spyOn(nodes[0].live.registry, 'save').mockRejectedValue(new Unavailable('registry'));
+    expect((await end(nodes[0], id)).status).toBe(200);
+    expect((await nodes[1].sessions.find(id))?.endReason).toBe(null);
+    const lost = new Promise<void>((resolve) => nodes[1].live.onLost(resolve));
+    await atEach(service, ['CLIENT', 'KILL', 'TYPE', 'normal']);
+    await lost;
+    // Before anybody told Redis.
+    expect((await nodes[1].sessions.find(id))?.endReason).toBe('closed_by_client');
     expect(await beat(nodes[1], id)).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
   });
 

@@ -48,6 +48,8 @@ export interface Reply {
 export interface TestAppOptions {
   readonly database: Database;
   readonly clock?: ManualClock;
+  /** In the place of real time, for a request that waits for another. */
+  readonly pause?: (ms: number) => Promise<unknown>;
   readonly provider?: FakeProvider;
   /** In the place of `provider`, one whose calls the service opens itself. */
   readonly brokered?: BrokeredProvider;
@@ -114,6 +116,7 @@ export class TestApp {
     const service = await buildService({
       config,
       clock,
+      ...(options.pause === undefined ? {} : { pause: options.pause }),
       database,
       stores: createPostgresStores(database),
       live,

@@ -52,6 +52,7 @@ export class FakeSideband implements Sideband {
 }
 
 const refused = new UpstreamFault('refused', 'the fake provider refused', { status: 500 });
+const givenUp = new UpstreamFault('timeout', 'given up');
 
 /** A provider that creates, hears and ends calls as a test says: by default at once. */
 export class FakeBrokeredProvider implements BrokeredProvider {
@@ -85,9 +86,12 @@ export class FakeBrokeredProvider implements BrokeredProvider {
 
   async createCall(request: CallRequest): Promise<CreatedCall> {
     this.requests.push(request);
-    await this.#answer('create', request.signal);
     const providerCallId = `rtc_${this.requests.length}`;
+    await this.before('create');
+    if (this.isAway) throw refused;
+    // There is a call, whether or not whoever asked for it still listens.
     this.live.add(providerCallId);
+    if (request.signal.aborted) throw givenUp;
     return { providerCallId, answerSdp: this.answerSdp };
   }
 
@@ -121,9 +125,9 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     return last;
   }
 
-  async #answer(step: 'create' | 'attach' | 'hangUp', signal: AbortSignal): Promise<void> {
+  async #answer(step: 'attach' | 'hangUp', signal: AbortSignal): Promise<void> {
     await this.before(step);
     if (this.isAway) throw refused;
-    if (signal.aborted) throw new UpstreamFault('timeout', 'given up');
+    if (signal.aborted) throw givenUp;
   }
 }

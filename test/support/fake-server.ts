@@ -5,4 +5,5 @@ export const created = {
   client_secret: { value: 'ek_1', expires_at: 0 },
   heartbeat: { intervalSec: 45 },
   limits: { maxMinutes: 15, maxIdleSec: 300 },
+  call: { mode: 'direct', url: 'https://api.openai.com/v1/realtime/calls', dataChannel: 'open' },
 };

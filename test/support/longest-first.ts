@@ -10,6 +10,7 @@ const LONGEST = [
   'http/walk',
   'e2e/calls-ends',
   'e2e/restart',
+  'e2e/overdue',
   'e2e/calls-nodes',
   'e2e/workers',
   'redis/faults-cluster',

@@ -62,7 +62,7 @@ describe('A call that Switchboard opens', () => {
     posted = [];
     refusals = [];
     let tickets = 0;
-    const call = { mode: 'brokered', url: '/api/realtime/calls', dataChannel };
+    const call = { mode: 'brokered', url: 'https://s.example/voice/api/realtime/calls', dataChannel };
     const { connect } = await loadSdk();
     session = await connect({
       baseUrl: 'https://s.example/voice',

@@ -13,8 +13,8 @@ const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', 
 const read = (name: string): Promise<string> => readFile(join(built, name), 'utf8');
 
 describe('The widget SDK as it is served', () => {
-  test.each(['widget.mjs', 'widget.js'])('%s has at most 5.5 kB after gzip', async (name) => {
-    expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(5500);
+  test.each(['widget.mjs', 'widget.js'])('%s has at most 5.25 kB after gzip', async (name) => {
+    expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(5250);
   });
 
   test.each(['widget.mjs', 'widget.js'])('%s imports nothing', async (name) => {

@@ -77,6 +77,18 @@ describe('A call with the provider, by the clock,', () => {
     expect(states()).toEqual(['connecting', 'connected', 'lost']);
   });
 
+  test('is asked for at once: its offer does not wait until the browser has looked for its addresses', async () => {
+    class LatePeer extends FakePeer {
+      override iceGatheringState = 'gathering';
+    }
+    vi.stubGlobal('RTCPeerConnection', LatePeer);
+    const answered = vi.fn<() => void>();
+    const call = session.connectAudio().then(answered);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(answered).toHaveBeenCalledOnce();
+    await call;
+  });
+
   test('tells nothing more once the page hung up', async () => {
     peer().become('connected');
     await session.end();

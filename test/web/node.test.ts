@@ -1,6 +1,7 @@
 import { WebSocket } from 'undici';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DemoServer } from '../support/demo-server.ts';
+import { TestTokenProvider } from '../support/token-provider.ts';
 import { soon } from '../support/soon.ts';
 import { loadSdk, record, type Sdk, type Session } from './sdk.ts';
 
@@ -97,6 +98,20 @@ describe('The widget SDK in a back end', () => {
     const session = await connect();
     await expect(session.connectAudio()).rejects.toMatchObject({ code: 'SIMULATED_PROVIDER' });
     await session.end();
+  });
+
+  test.each([
+    ['gemini', 'GEMINI_API_KEY'],
+    ['assemblyai', 'ASSEMBLYAI_API_KEY'],
+  ] as const)('says that %s is not called by WebRTC, without calling anybody', async (name, keyVariable) => {
+    const provider = await TestTokenProvider.start(name);
+    const settings = { UPSTREAM_PROVIDER: name, [keyVariable]: provider.apiKey, UPSTREAM_BASE_URL: provider.origin };
+    const other = await DemoServer.start(settings);
+    const session = await connect({ baseUrl: other.direct, headers: { Origin: other.direct } });
+    await expect(session.connectAudio()).rejects.toMatchObject({ code: 'PROVIDER_UNSUPPORTED' });
+    expect(provider.requests).toHaveLength(1);
+    await session.end();
+    await Promise.all([other.close(), provider.close()]);
   });
 
   test('does not repeat a refused request, and says what the server said', async () => {

@@ -1,16 +1,18 @@
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { DemoConfig } from '../../protocol/demo-config.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { resolveSessionConfig, type CallModeOf } from '../../tenants/agents.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import { findDemoKey } from '../../tenants/demo.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
+import type { Header } from '../message.ts';
 import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../route.ts';
 import { pagePolicyWith, sendFile } from '../static-files.ts';
 
 export interface DemoDeps {
   readonly directory: Pick<TenantDirectory, 'keyOf'>;
   readonly provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'callOrigins' | 'capabilities'>;
-  /** Brokered: pages open their calls here, and need no other origin. */
-  readonly callMode: 'direct' | 'brokered';
+  readonly callModeOf: CallModeOf;
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
 }
@@ -36,7 +38,6 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
       handle,
     });
   const file = (name: string): URL => new URL(name, webDirectory);
-  const policy = pagePolicyWith(deps.callMode === 'brokered' ? [] : deps.provider.callOrigins);
 
   return [
     ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>
@@ -45,23 +46,51 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
     ...['demo.js', 'demo.css'].map((name) => get(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`)))),
     // Who opens the address that the start-up message names should meet the product.
     get('/', () => ({ status: 302, body: '', headers: [['Location', '/demo']] })),
-    ...['/demo', '/demo/'].map((path) => get(path, (call) => sendFile(call, file('demo/index.html'), [policy]))),
+    ...['/demo', '/demo/'].map((path) =>
+      get(path, (call) => sendFile(call, file('demo/index.html'), [policyOf(call, deps)])),
+    ),
     get('/demo/config.json', ({ request }) => ({
       status: 200,
-      body: demoConfig(deps, request.headers['host']),
+      body: demoConfig(deps, findDemo(deps, request.headers['host'])),
       headers: [['Cache-Control', 'no-store']],
     })),
   ];
 }
 
-function demoConfig({ directory, provider, publicUrl }: DemoDeps, host: string | undefined): DemoConfig {
+/** Whom the page shows: an agent of a key's tenant. */
+interface Shown extends NonNullable<ReturnType<TenantDirectory['keyOf']>> {
+  readonly agentId: string | undefined;
+}
+
+/** Whom it shows when its address names no key. */
+function findDemo({ directory, publicUrl }: DemoDeps, host: string | undefined): Shown | undefined {
   const { protocol, host: ownHost } = new URL(publicUrl());
   const found = findDemoKey(directory, `${protocol}//${host ?? ownHost}`);
+  return found && { ...found, agentId: found.tenant.agents[0]?.id };
+}
+
+function findShown(deps: DemoDeps, { query, headers }: Call['request']): Shown | undefined {
+  const given = new URLSearchParams(query);
+  const widgetKey = given.get('widgetKey');
+  if (widgetKey === null) return findDemo(deps, headers['host']);
+  const found = deps.directory.keyOf(widgetKey);
+  return found && { ...found, agentId: given.get('agentId') ?? undefined };
+}
+
+/** The page may talk to the provider where it opens the calls itself. */
+function policyOf({ request }: Call, deps: DemoDeps): Header {
+  const shown = findShown(deps, request);
+  const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, deps.callModeOf);
+  const isDirect = session !== undefined && !(session instanceof Refusal) && session.callMode === 'direct';
+  return pagePolicyWith(isDirect ? deps.provider.callOrigins : []);
+}
+
+function demoConfig({ provider }: DemoDeps, shown: Shown | undefined): DemoConfig {
   return {
-    widgetKey: found?.key.key ?? null,
-    tenantId: found?.tenant.id ?? null,
-    agentId: found?.tenant.agents[0]?.id ?? null,
-    keyOrigin: found?.key.origin ?? null,
+    widgetKey: shown?.key.key ?? null,
+    tenantId: shown?.tenant.id ?? null,
+    agentId: shown?.agentId ?? null,
+    keyOrigin: shown?.key.origin ?? null,
     provider: {
       name: provider.name,
       simulated: provider.simulated,

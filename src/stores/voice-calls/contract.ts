@@ -4,6 +4,7 @@ import type { RecordStore } from '../../actors/record-store.ts';
 /** A call whose owner is no live node. */
 export interface Orphan {
   readonly id: string;
+  readonly sessionId: string;
   /** As it was seen: whoever takes the call over first changes it. */
   readonly fence: number;
   /** Until when its owner's lease ran; null for a node that left, or that nobody remembers. */

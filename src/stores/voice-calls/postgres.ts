@@ -62,7 +62,7 @@ export function createPostgresVoiceCalls(database: Database): VoiceCalls {
     async orphans(atMs, limit) {
       const orphans = await database.run(
         (sql) => sql<Orphan[]>`
-          select id, fence, until_ms as "ownerUntilMs" from voice_call left join live_node on node = owner_node
+          select id, session_id as "sessionId", fence, until_ms as "ownerUntilMs" from voice_call left join live_node on node = owner_node
           where ${isUnfinished(sql)} and (until_ms is null or until_ms <= ${atMs}) limit ${limit}`,
       );
       return [...orphans];

@@ -8,8 +8,9 @@ import { readCursor, writeCursor, type Position } from './cursor.ts';
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
 
 const MAX_INSERTS = 500;
+const MAX_FOUND = 500;
 
-/** The history of voice sessions in PostgreSQL: sessions that start together are inserted together. */
+/** The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those that are looked for together found together. */
 export function createPostgresVoiceHistory(database: Database): VoiceHistory {
   return {
     insert: grouped(async (rows: readonly HistoryRow[]) => {
@@ -17,12 +18,13 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return rows.map(() => {});
     }, MAX_INSERTS),
 
-    async find(id) {
-      const [row] = await database.run(
-        (sql) => sql<VoiceRecord[]>`select ${record(sql)} from voice_session where id = ${id}`,
+    find: grouped(async (ids: readonly string[]) => {
+      const rows = await database.run(
+        (sql) => sql<VoiceRecord[]>`select ${record(sql)} from voice_session where id = any(${[...ids]}::text[])`,
       );
-      return row;
-    },
+      const found = new Map(rows.map((row) => [row.id, row]));
+      return ids.map((id) => found.get(id));
+    }, MAX_FOUND),
 
     async save(rows) {
       if (rows.length === 0) return [];

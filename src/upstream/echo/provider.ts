@@ -14,7 +14,7 @@ import type {
 } from '../contract.ts';
 import { LocalProvider, type LocalOptions } from '../local.ts';
 import { EchoCall, type EchoTimes } from './call.ts';
-import type { WebRtc } from './web-rtc.ts';
+import type { LoadWebRtc, WebRtc } from './web-rtc.ts';
 
 const MAX_SEC = 3600;
 const usualTimes: EchoTimes = { delayMs: 1000, connectMs: 15_000, lostMs: 10_000, maxMs: MAX_SEC * 1000 };
@@ -40,14 +40,14 @@ export class EchoProvider implements BrokeredProvider {
   } as const;
   readonly simulated = true;
   readonly callOrigins = [];
-  readonly #webRtc: WebRtc;
+  readonly #loadWebRtc: LoadWebRtc;
   readonly #times: EchoTimes;
   readonly #clock: Clock;
   readonly #secrets: LocalProvider;
   readonly #calls = new Map<string, EchoCall>();
 
-  constructor(webRtc: WebRtc, options: EchoOptions) {
-    this.#webRtc = webRtc;
+  constructor(loadWebRtc: LoadWebRtc, options: EchoOptions) {
+    this.#loadWebRtc = loadWebRtc;
     this.#times = { ...usualTimes, ...options.times };
     this.#clock = options.clock ?? systemClock;
     this.#secrets = new LocalProvider(options);
@@ -59,9 +59,10 @@ export class EchoProvider implements BrokeredProvider {
 
   async createCall(request: CallRequest): Promise<CreatedCall> {
     const { signal, offerSdp } = request;
+    const webRtc = await this.#webRtc();
     if (signal.aborted) throw new UpstreamFault('timeout', 'the caller gave up');
     const onOver = (): unknown => this.#calls.delete(call.id);
-    const call = new EchoCall({ webRtc: this.#webRtc, clock: this.#clock, onOver }, this.#times, request);
+    const call = new EchoCall({ webRtc, clock: this.#clock, onOver }, this.#times, request);
     this.#calls.set(call.id, call);
     try {
       return { providerCallId: call.id, answerSdp: await call.answer(offerSdp) };
@@ -91,5 +92,16 @@ export class EchoProvider implements BrokeredProvider {
   /** Ends all calls. */
   async close(): Promise<void> {
     await Promise.all([...this.#calls.values()].map((call) => call.hangUp()));
+  }
+
+  /** Takes its time for the first call only. @throws UpstreamFault */
+  async #webRtc(): Promise<WebRtc> {
+    try {
+      return await this.#loadWebRtc();
+    } catch (error) {
+      throw new UpstreamFault('unreachable', 'the echo agent cannot load its WebRTC library', {
+        detail: String(error),
+      });
+    }
   }
 }

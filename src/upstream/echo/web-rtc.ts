@@ -1,19 +1,24 @@
+import { createRequire } from 'node:module';
 import type * as Werift from 'werift';
 
 /** The WebRTC library of the echo agent: a development dependency, so that only its types may be imported. */
 export type WebRtc = typeof Werift;
 
+export type LoadWebRtc = () => Promise<WebRtc>;
+
 /**
- * Loads the library where it is installed, in development. Never in production: it numbers some of its encrypted records twice, and what
- * it depends on is old.
- * @returns undefined elsewhere, and where development dependencies are not installed
+ * Looks for the library, which is installed in development. Never used in production: it numbers some of its encrypted records twice, and
+ * what it depends on is old.
+ * @returns the way to load it, which takes half a second that most starts need not spend; undefined in other modes, and where development
+ * dependencies are not installed
  */
-export async function loadWebRtc(mode: 'development' | 'test' | 'production'): Promise<WebRtc | undefined> {
+export function findWebRtc(mode: 'development' | 'test' | 'production'): LoadWebRtc | undefined {
   if (mode !== 'development') return undefined;
   try {
-    return await import('werift');
+    createRequire(import.meta.url).resolve('werift');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
     throw error;
   }
+  return () => import('werift');
 }

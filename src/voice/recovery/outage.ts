@@ -8,21 +8,22 @@ const SETTLE_MS = 1200;
 /** An outage began at most so long before it was noticed; and before this process, which noticed nothing. */
 const UNNOTICED_MS = 5000;
 
-/** Up: believed. Doubtful: a call failed a moment ago. Away: the sweep did not get through when it last tried. */
+/** Up: believed. Doubtful: a call failed or a connection broke a moment ago. Away: the sweep did not get through when it last tried. */
 export type OutageState = 'up' | 'doubtful' | 'away';
 
 export interface OutageEvent {
   /**
-   * CALL_FAILED: a request found the live stores away, or taking no writes. SWEEP_FAILED: the sweep did. ANSWERED: they answered the
-   * sweep, and take writes. CLOCK: time has passed.
+   * CALL_FAILED: a request found the live stores away, or taking no writes. CONNECTION_LOST: the way to them broke, perhaps while nothing
+   * was asked. SWEEP_FAILED: the sweep found them away. ANSWERED: they answered the sweep, and take writes. CLOCK: time has passed.
    */
-  readonly type: 'CALL_FAILED' | 'SWEEP_FAILED' | 'ANSWERED' | 'CLOCK';
+  readonly type: 'CALL_FAILED' | 'CONNECTION_LOST' | 'SWEEP_FAILED' | 'ANSWERED' | 'CLOCK';
   readonly at: number;
 }
 
 /** The next state by event and state; the clock counts only when DOUBT_MS have passed since the last failure. */
 const transitions = {
   CALL_FAILED: { up: 'doubtful', doubtful: 'doubtful', away: 'away' },
+  CONNECTION_LOST: { up: 'doubtful', doubtful: 'doubtful', away: 'away' },
   SWEEP_FAILED: { up: 'away', doubtful: 'away', away: 'away' },
   ANSWERED: { up: 'up', doubtful: 'doubtful', away: 'doubtful' },
   CLOCK: { up: 'up', doubtful: 'up', away: 'away' },
@@ -47,7 +48,7 @@ export class Outage {
   send({ type, at }: OutageEvent): void {
     if (type === 'CLOCK' && at - this.#failedAt < DOUBT_MS) return;
     this.state = transitions[type][this.state];
-    if (type === 'CALL_FAILED' || type === 'SWEEP_FAILED') {
+    if (type !== 'ANSWERED' && type !== 'CLOCK') {
       this.#failedAt = at;
       this.#missedSince ??= at - UNNOTICED_MS;
     }

@@ -169,7 +169,7 @@ export interface Session {
   /**
    * Joins a WebRTC call with the provider; a call before it is hung up. Where `brokered` is true, every call has a ticket of its own,
    * and one whose network is gone is joined again. Otherwise the client secret must not have expired.
-   * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), PROVIDER_REFUSED, CALL_LOST, those of the
+   * @throws SwitchboardError SIMULATED_PROVIDER (Switchboard has no provider key), PROVIDER_UNSUPPORTED, PROVIDER_REFUSED, CALL_LOST, those of the
    * microphone, or the reason why the session is over
    */
   readonly connectAudio: (options?: AudioOptions) => Promise<AudioCall>;
@@ -191,6 +191,8 @@ export type OwnCode =
   | 'MICROPHONE_LOST'
   /** Switchboard has no provider key, so nobody answers a call. */
   | 'SIMULATED_PROVIDER'
+  /** The provider's calls are not made by WebRTC: `clientSecret` is for its own SDK. */
+  | 'PROVIDER_UNSUPPORTED'
   /** The provider did not take the call, or could not be reached. */
   | 'PROVIDER_REFUSED'
   /** The provider hung up, or its network is gone. */

@@ -1,3 +1,4 @@
+import type { CreateReply } from '../../protocol/create.ts';
 import type { AudioCall, AudioOptions, CallState, MediaEvent, Session } from './api.ts';
 import { failure, SwitchboardError } from './error.ts';
 import { openLine } from './line.ts';
@@ -5,27 +6,17 @@ import { watchMedia } from './media.ts';
 import { release } from './microphone.ts';
 import { watchVoices } from './voices.ts';
 
-const OPENAI_CALLS = 'https://api.openai.com/v1/realtime/calls';
 /** Someone speaks, or an answer is on its way. */
 const SPEECH = /^(input_audio_buffer|output_audio_buffer|response)\./;
 /** Milliseconds for which a connection may be away: a new call of a brokered session is sooner there than the old one back. */
 const AWAY_MS = 10_000;
 const BROKERED_AWAY_MS = 5000;
 
-/** How the reply to a create says that calls are opened. */
-export interface CallTerms {
-  readonly mode: string;
-  /** Null where nobody answers. */
-  readonly url: string | null;
-  readonly dataChannel: string;
-}
-
 /** What a call needs of its session. */
 export interface CallDeps {
   readonly session: Session;
-  readonly terms: CallTerms | undefined;
-  /** Where Switchboard is. */
-  readonly baseUrl: string;
+  /** How its calls are opened. */
+  readonly terms: CreateReply['call'];
   /** The bearer token of the next offer. */
   readonly secret: () => Promise<string>;
   /** The microphone, unless the page gave a stream. */
@@ -42,12 +33,13 @@ export interface CallDeps {
  * the signal of `hangUp`, which closes the peer and gives the microphone back.
  */
 export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
-  const { session, terms, baseUrl, secret, open, send, hangUp, tell, tellState } = deps;
+  const { session, terms, secret, open, send, hangUp, tell, tellState } = deps;
   const { signal } = hangUp;
   const { brokered: isBrokered } = session;
   signal.throwIfAborted();
-  if (terms?.url === null || session.clientSecret.value.startsWith('ek_local_'))
-    throw failure('SIMULATED_PROVIDER', 'Nobody answers without a provider key: set OPENAI_API_KEY.');
+  if (session.clientSecret.value.startsWith('ek_local_')) throw failure('SIMULATED_PROVIDER');
+  const url = options.callsUrl ?? terms.url;
+  if (url === null) throw failure('PROVIDER_UNSUPPORTED', 'The provider takes no WebRTC offers: use its own SDK.');
   if (isBrokered && options.reportUsage) console.info('reportUsage: Switchboard meters this call.');
   const stream = options.stream ?? (await open());
   const atEnd = (work: () => void): void => (signal.aborted ? work() : signal.addEventListener('abort', work));
@@ -72,22 +64,19 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
       session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
   }
 
-  async function exchange(body: string): Promise<Response> {
-    const url = options.callsUrl ?? terms?.url ?? OPENAI_CALLS;
-    // Addresses of Switchboard's own come as paths.
-    return send(url[0] === '/' ? baseUrl + url : url, {
+  const exchange = async (body: string): Promise<Response> =>
+    send(url, {
       method: 'POST',
       headers: { Authorization: `Bearer ${await secret()}`, 'Content-Type': 'application/sdp' },
       body,
       signal,
     });
-  }
 
   async function join(): Promise<void> {
     const line = new AbortController();
     atEnd(() => line.abort());
     peer = new RTCPeerConnection();
-    channel = terms?.dataChannel === 'none' ? undefined : peer.createDataChannel('oai-events');
+    channel = terms.dataChannel === 'none' ? undefined : peer.createDataChannel('oai-events');
     channel?.addEventListener('message', ({ data }) => hear(data as string));
     tellState('creating');
     await openLine(

@@ -5,21 +5,22 @@ import type * as Api from './api.ts';
 const ownCodes: Readonly<Record<Api.OwnCode, string>> = {
   NETWORK_ERROR: 'No connection. Please check your network.',
   MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',
-  MICROPHONE_MISSING: 'No microphone was found. Please connect one, or close the program that uses it.',
-  MICROPHONE_INSECURE: 'This page may not use the microphone, because its connection is not secure.',
-  MICROPHONE_LOST: 'The microphone was switched off or unplugged.',
+  MICROPHONE_MISSING: 'Please connect a microphone, or close the program that uses it.',
+  MICROPHONE_INSECURE: 'This page may not use the microphone: it is not secure.',
+  MICROPHONE_LOST: 'The microphone is off.',
   SIMULATED_PROVIDER: 'The voice service is only simulated here.',
+  PROVIDER_UNSUPPORTED: 'The voice service did not take the call.',
   PROVIDER_REFUSED: 'The voice service did not take the call.',
   CALL_LOST: 'The call was lost.',
 };
 
 /** What a client is told of a failure, by the server or by this SDK. */
 export class SwitchboardError extends Error implements Api.SwitchboardError {
-  readonly code: string;
-  readonly userMessage: string;
-  readonly status: number;
-  readonly retryAfter: number | undefined;
-  readonly reason: string | undefined;
+  declare readonly code: string;
+  declare readonly userMessage: string;
+  declare readonly status: number;
+  declare readonly retryAfter: number | undefined;
+  declare readonly reason: string | undefined;
 
   constructor(body: Api.RefusalBody, status = 0) {
     super(body.error ?? body.code);
@@ -32,9 +33,20 @@ export class SwitchboardError extends Error implements Api.SwitchboardError {
   }
 }
 
-/** A failure that the SDK found. @param cause for the developer */
-export function failure(code: Api.OwnCode, cause: unknown, status = 0): SwitchboardError {
+/** A failure that the SDK found. @param cause for the developer, where the code does not say it all */
+export function failure(code: Api.OwnCode, cause: unknown = code, status = 0): SwitchboardError {
   return new SwitchboardError({ code, error: String(cause), userMessage: ownCodes[code] }, status);
+}
+
+/** A reply other than success: in the server's words, or as `code` where a proxy or a provider has answered in its own. */
+export function refusal(text: string, status: number, code: Api.OwnCode): SwitchboardError {
+  try {
+    const body = JSON.parse(text);
+    if (body.userMessage) return new SwitchboardError(body, status);
+  } catch {
+    // The words of others are for developers.
+  }
+  return failure(code, text, status);
 }
 
 /** The compiler finds a code that the server's table calls transient and that is not here. */

@@ -1,5 +1,5 @@
-import type { ConnectOptions, RefusalBody } from './api.ts';
-import { failure, SwitchboardError } from './error.ts';
+import type { ConnectOptions } from './api.ts';
+import { failure, refusal } from './error.ts';
 
 /** A reply that takes longer is lost. */
 const REPLY_MS = 10_000;
@@ -14,26 +14,24 @@ export function createPost(baseUrl: string, options: ConnectOptions): Post {
   const send = options.fetch ?? fetch;
   return async <T>(path: string, body: object, idempotencyKey?: string, last = false): Promise<T> => {
     let response: Response;
-    let reply: T & Partial<RefusalBody>;
+    let text: string;
     try {
       response = await send(baseUrl + path, {
         method: 'POST',
         headers: {
           ...options.headers,
           'Content-Type': 'application/json',
-          ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+          ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
         },
         body: JSON.stringify(body),
         keepalive: last,
         signal: AbortSignal.timeout(path === SESSION_PATH ? MINT_MS : REPLY_MS),
       });
-      reply = await response.json();
+      text = await response.text();
+      if (response.ok) return JSON.parse(text) as T;
     } catch (cause) {
       throw failure('NETWORK_ERROR', cause);
     }
-    if (response.ok) return reply;
-    // A proxy in between answers in its own way.
-    if (reply?.userMessage === undefined) throw failure('NETWORK_ERROR', response.status);
-    throw new SwitchboardError(reply as RefusalBody, response.status);
+    throw refusal(text, response.status, 'NETWORK_ERROR');
   };
 }

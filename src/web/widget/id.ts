@@ -1,4 +1,4 @@
-/** 128 random bits in hex; crypto.randomUUID is missing on pages without https. */
+/** 128 random bits; crypto.randomUUID is missing on pages without https. */
 export function makeId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

@@ -1,4 +1,4 @@
-import { failure, SwitchboardError } from './error.ts';
+import { refusal } from './error.ts';
 
 /** Candidates that take longer to find are not waited for. */
 const GATHER_MS = 1000;
@@ -31,7 +31,7 @@ export async function openLine(
   if (isWhole && peer.iceGatheringState !== 'complete') await gathered(peer);
   const reply = await exchange(peer.localDescription?.sdp ?? '');
   const sdp = await reply.text();
-  if (!reply.ok) throw refusal(sdp, reply.status);
+  if (!reply.ok) throw refusal(sdp, reply.status, 'PROVIDER_REFUSED');
   await peer.setRemoteDescription({ type: 'answer', sdp });
 }
 
@@ -40,15 +40,4 @@ function gathered(peer: RTCPeerConnection): Promise<void> {
     setTimeout(resolve, GATHER_MS);
     peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && resolve();
   });
-}
-
-/** In the server's words, where it was Switchboard that refused. */
-function refusal(text: string, status: number): SwitchboardError {
-  try {
-    const body = JSON.parse(text);
-    if (body.userMessage) return new SwitchboardError(body, status);
-  } catch {
-    // A provider's words are for developers.
-  }
-  return failure('PROVIDER_REFUSED', text, status);
 }

@@ -52,13 +52,12 @@ export function openLink(
       isAttached = true;
       clearTimeout(timer);
     }
-    if (frame.type === 'error') {
+    if (frame.type === 'error' && waiting.size > 0) {
       // A refusal without an id is about one of those that wait: all may ask again, nothing is counted twice.
-      const refused = frame.id === undefined ? [...waiting.keys()] : [String(frame.id)];
-      for (const id of refused) waiting.get(id)?.reject(new SwitchboardError(frame));
-      if (refused.length > 0) return;
+      for (const [id, { reject }] of waiting) if ((frame.id ?? id) === id) reject(new SwitchboardError(frame));
+      return;
     }
-    if ('id' in frame) waiting.get(String(frame.id))?.resolve(frame);
+    if ('id' in frame) waiting.get(frame.id as string)?.resolve(frame);
     onFrame(frame);
   });
 

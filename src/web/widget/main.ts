@@ -45,7 +45,8 @@ async function open(baseUrl: string, options: Api.ConnectOptions, body: object):
         return post<CreateReply>(SESSION_PATH, body, key);
       },
       // A wait that the server asks for is for the page to show.
-      (error, failures) => !isTransient(error) || failures + 1 >= CREATE_TRIES || isLimited(error),
+      CREATE_TRIES,
+      (error) => isTransient(error) && (error as Api.SwitchboardError).code !== 'RATE_LIMIT_EXCEEDED',
     );
     const session = holdSession(created, baseUrl, options, post, microphone);
     const end = (): void => void session.end();
@@ -65,8 +66,4 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', () => reject(signal.reason as Error));
     work.then(resolve, reject);
   });
-}
-
-function isLimited(error: unknown): boolean {
-  return (error as Api.SwitchboardError).code === 'RATE_LIMIT_EXCEEDED';
 }

@@ -38,6 +38,5 @@ export function watchMedia(
   const transport = peer.getSenders()[0]?.transport ?? null;
   listen(transport, 'statechange', () => transport?.state === 'closed' && over());
   listen(channel, 'close', () => over());
-  for (const track of microphone.getTracks())
-    listen(track, 'ended', () => lose(failure('MICROPHONE_LOST', 'its track has ended')));
+  for (const track of microphone.getTracks()) listen(track, 'ended', () => lose(failure('MICROPHONE_LOST')));
 }

@@ -1,17 +1,15 @@
 import type { AudioConstraints } from './api.ts';
 import { failure } from './error.ts';
 
-const refused = new Set(['NotAllowedError', 'SecurityError']);
-
 /** Asks the visitor for the microphone. @throws SwitchboardError MICROPHONE_INSECURE, MICROPHONE_BLOCKED, MICROPHONE_MISSING */
 export async function openMicrophone(audio: AudioConstraints): Promise<MediaStream> {
   const devices = globalThis.navigator?.mediaDevices;
   // Browsers give it to secure contexts only.
-  if (devices === undefined) throw failure('MICROPHONE_INSECURE', 'navigator.mediaDevices needs https, or localhost');
+  if (devices === undefined) throw failure('MICROPHONE_INSECURE');
   try {
     return await devices.getUserMedia({ audio });
   } catch (cause) {
-    const isRefused = refused.has((cause as DOMException).name);
+    const isRefused = /NotAllowed|Security/.test((cause as DOMException).name);
     throw failure(isRefused ? 'MICROPHONE_BLOCKED' : 'MICROPHONE_MISSING', cause);
   }
 }

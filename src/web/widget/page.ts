@@ -7,13 +7,8 @@ export function watchPage(onWake: () => void, onLeave: () => void): () => void {
   if (typeof document === 'undefined') return () => undefined;
   const heard = new AbortController();
   const { signal } = heard;
-  const seen = (): void => {
-    if (!document.hidden) onWake();
-  };
-  document.addEventListener('visibilitychange', seen, { signal });
-  document.addEventListener('resume', onWake, { signal });
-  addEventListener('pageshow', onWake, { signal });
-  addEventListener('online', onWake, { signal });
+  for (const type of ['visibilitychange', 'resume']) document.addEventListener(type, onWake, { signal });
+  for (const type of ['pageshow', 'online']) addEventListener(type, onWake, { signal });
   addEventListener('pagehide', onLeave, { signal });
   return () => heard.abort();
 }

@@ -1,4 +1,5 @@
-import { SwitchboardError } from './error.ts';
+import type { SwitchboardError } from './api.ts';
+import { isTransient } from './error.ts';
 
 const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
@@ -10,20 +11,20 @@ export function backoffMs(failures: number): number {
 
 /** The same, but not before the server wants to hear again. */
 export function pauseMs(failures: number, error: unknown): number {
-  const retryAfter = error instanceof SwitchboardError ? error.retryAfter : 0;
-  return Math.max(backoffMs(failures), (retryAfter ?? 0) * 1000);
+  return Math.max(backoffMs(failures), ((error as SwitchboardError).retryAfter ?? 0) * 1000);
 }
 
-/** Does the work until it succeeds or `isFinal` says that its failure is one. */
+/** Does the work until it succeeds, was tried so often, or fails in a way that does not pass. */
 export async function persist<T>(
   work: () => Promise<T>,
-  isFinal: (error: unknown, failures: number) => boolean,
+  tries = Infinity,
+  passes: (error: unknown) => boolean = isTransient,
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await work();
     } catch (error) {
-      if (isFinal(error, failures)) throw error;
+      if (failures + 1 >= tries || !passes(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs(failures, error)));
     }
   }

@@ -1,5 +1,4 @@
 import type { Usage, UsageReport } from './api.ts';
-import { isTransient } from './error.ts';
 import { makeId } from './id.ts';
 import type { Question } from './link.ts';
 import { persist } from './patience.ts';
@@ -23,10 +22,7 @@ export function createReports(ask: (question: Question, amounts: Amounts) => Pro
       const amounts = { tokens: Math.round(tokens), dollars: Math.round(dollars * 1e6) / 1e6 };
       waiting.set(id, amounts);
       try {
-        const { usage } = await persist(
-          () => ask({ type: 'usage', id, ...amounts }, amounts),
-          (error) => !isTransient(error),
-        );
+        const { usage } = await persist(() => ask({ type: 'usage', id, ...amounts }, amounts));
         return usage;
       } finally {
         waiting.delete(id);

@@ -12,10 +12,10 @@ import type {
   SessionView,
   Usage,
 } from './api.ts';
-import { callProvider, type CallTerms } from './audio.ts';
+import { callProvider } from './audio.ts';
 import { keepConnected } from './connection.ts';
 import { createEmitter } from './emitter.ts';
-import { failure, isTransient, SwitchboardError } from './error.ts';
+import { failure, SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
 import { makeId } from './id.ts';
 import type { Question } from './link.ts';
@@ -30,15 +30,15 @@ const END_PATH = '/api/realtime/end';
 const TICKET_PATH = '/api/realtime/ticket';
 /** Whoever speaks waits: after so many tries the call is lost. */
 const TICKET_TRIES = 3;
-/** After so many failures to say that it is over, the server's own clock will do it. */
-const END_TRIES = 4;
+/** After so many tries to say that it is over, the server's own clock will do it. */
+const END_TRIES = 5;
 
 const OVER = 'SESSION_DURATION_EXCEEDED';
 const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage: 'This conversation was closed.' };
 
 /** Holds a created session until it is over. @param microphone for its first call, when the page asked for it before */
 export function holdSession(
-  created: CreateReply & { readonly call?: CallTerms },
+  created: CreateReply,
   baseUrl: string,
   options: ConnectOptions,
   post: Post,
@@ -94,7 +94,7 @@ export function holdSession(
     }
     const { client_secret } = await persist(
       () => post<Pick<CreateReply, 'client_secret'>>(TICKET_PATH, proof),
-      (error, failures) => !isTransient(error) || failures + 1 >= TICKET_TRIES,
+      TICKET_TRIES,
     );
     return client_secret.value;
   }
@@ -192,7 +192,7 @@ export function holdSession(
     id: sm_session_id,
     providerSessionId: created.id,
     clientSecret: created.client_secret,
-    brokered: created.call?.mode === 'brokered',
+    brokered: created.call.mode === 'brokered',
     limits,
     on,
     off,
@@ -227,7 +227,6 @@ export function holdSession(
           {
             session,
             terms: created.call,
-            baseUrl,
             secret,
             async open() {
               const stream = unused?.active ? unused : openMicrophone(options.audio || true);
@@ -248,11 +247,7 @@ export function holdSession(
     },
     async end() {
       hangUp(closedHere);
-      if (state !== 'ended')
-        await persist(
-          () => post(END_PATH, proof, undefined, true),
-          (error, failures) => !isTransient(error) || failures >= END_TRIES,
-        ).catch(() => 0);
+      if (state !== 'ended') await persist(() => post(END_PATH, proof, undefined, true), END_TRIES).catch(() => 0);
       over(closedHere);
     },
   };

@@ -1,12 +1,11 @@
 // What a run consists of: the stand-in for the provider, the stores, and nodes of the built server.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 import { firstMatch, spawnNode, stopChild } from '../http/measure.mjs';
+import { startSwitchboard } from '../switchboard.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100 for /proc
@@ -69,54 +68,31 @@ export async function startStandIn() {
   };
 }
 
-/** A node of the built server in brokered mode, with limits out of the way. */
-export async function startNode(environment, dist = `${root}/dist`) {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
-  const tenantsFile = path.join(directory, 'tenants.json');
-  await writeFile(tenantsFile, JSON.stringify({ tenants }));
-  const child = spawnNode(0, [`--import=${new URL('memory.mjs', import.meta.url).href}`, `${dist}/main.js`], {
-    cwd: root,
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'development',
-      LOG_LEVEL: 'warn',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DATA_DIR: directory,
-      TENANTS_FILE: tenantsFile,
+/** A node of the built server in brokered mode. */
+export async function startNode(environment, dist) {
+  const flags = [`--import=${new URL('memory.mjs', import.meta.url).href}`];
+  const node = await startSwitchboard(
+    {
       JWT_SECRET: 'a-secret-that-only-this-bench-knows-0123456789',
       UPSTREAM_PROVIDER: 'openai',
       UPSTREAM_TIMEOUT_MS: '10000',
       CALL_MODE: 'brokered',
-      RATE_IP_PER_MIN: '1000000000',
-      RATE_BURST: '1000000',
       RATE_USER_PER_MIN: '1000000000',
-      WIDGET_SESSION_PER_MIN: '1000000',
-      WIDGET_MAX_CONCURRENT_SESSIONS: '1000000',
       WIDGET_MAX_TOKENS_DAILY: '1000000000000',
       WIDGET_MAX_DOLLARS_DAILY: '1000000',
       MAX_SESSION_MINUTES: '60',
+      RESERVE_SEC: '60',
       ...environment,
     },
-  });
-  const stop = async () => {
-    await stopChild(child);
-    await rm(directory, { recursive: true, force: true });
+    { dist, tenants, flags },
+  );
+  const { port, pid, child } = node;
+  return {
+    ...node,
+    url: `http://127.0.0.1:${port}`,
+    cpuSeconds: () => cpuSeconds(pid),
+    memory: () => memory(child),
   };
-  try {
-    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/);
-    child.stdout.resume();
-    return {
-      url: `http://127.0.0.1:${port}`,
-      child,
-      cpuSeconds: () => cpuSeconds(child.pid),
-      memory: () => memory(child),
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
 
 /** After a collection of garbage, in bytes. */

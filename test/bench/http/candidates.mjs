@@ -1,8 +1,7 @@
 // What the table compares: how each server starts, and the bytes that it is asked with.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { firstMatch, spawnNode, stopChild } from './measure.mjs';
+import { createSessions, startSwitchboard } from '../switchboard.mjs';
 import { startRedis } from './redis.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -55,55 +54,18 @@ function simple(script) {
 /** As many as the connections of a usual run: with shared stores, beats of one session would only wait for each other. */
 const SESSIONS = 64;
 
-/** The product itself, as built: embedded storage in a directory of its own, limits out of the way. */
-async function switchboard(headerSet, env = {}) {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
-  const child = spawnNode(0, [`${root}/dist/main.js`], {
-    cwd: root,
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: 'development',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DATA_DIR: directory,
-      RATE_IP_PER_MIN: '1000000000',
-      MAX_SESSION_MINUTES: '1000',
-      RESERVE_SEC: '0',
-      WIDGET_SESSION_PER_MIN: '1000',
-      WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
-      ...env,
-    },
-  });
-  const stop = async () => {
-    await stopChild(child);
-    await rm(directory, { recursive: true, force: true });
-  };
+/** The product itself, as built. */
+async function switchboard(headerSet, environment = {}) {
+  const server = await startSwitchboard(environment);
   try {
-    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/);
-    child.stdout.resume();
-    const { tenants } = JSON.parse(await readFile(`${root}/config/tenants.json`, 'utf8'));
-    const key = tenants[0].widgetKeys[0];
-    // In development the demo key is bound to the port in use.
-    const origin = `http://localhost:${port}`;
-    const requests = [];
-    for (let n = 0; n < SESSIONS; n += 1)
-      requests.push(heartbeatRequest(port, await createSession(port, key.key, origin), origin, headerSet));
-    return { port: Number(port), pid: child.pid, requests, stop };
+    const { port } = server;
+    const sessions = await createSessions(port, SESSIONS);
+    const requests = sessions.map((id) => heartbeatRequest(port, id, `http://localhost:${port}`, headerSet));
+    return { ...server, requests };
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
-}
-
-async function createSession(port, widgetKey, origin) {
-  const created = await fetch(`http://127.0.0.1:${port}/api/session`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Origin: origin },
-    body: JSON.stringify({ widgetKey }),
-  });
-  const text = await created.text();
-  if (created.status !== 200) throw new Error(`create answered ${created.status}: ${text}`);
-  return JSON.parse(text).sm_session_id;
 }
 
 /** The product with its live registry in a Redis of its own, on the load generator's core. */

@@ -1,7 +1,7 @@
 // Goal P2: the whole socket heartbeat against uWebSockets.js that echoes JSON, interleaved.
 import { parseArgs } from 'node:util';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../http/measure.mjs';
-import { createSessions, startSwitchboard } from './switchboard.mjs';
+import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
 const usage = `Options:
   --rounds <n>    interleaved rounds, medians are printed (7)
@@ -19,7 +19,7 @@ function bare(kind) {
 }
 
 async function switchboard(sockets, dist) {
-  const server = await startSwitchboard({}, dist);
+  const server = await startSwitchboard({}, { dist });
   return { ...server, sessions: await createSessions(server.port, sockets) };
 }
 

@@ -14,7 +14,8 @@ export async function readDatabase(
     select subject, sum(tokens) as tokens from usage_total group by subject`;
   const logins = await sql<{ email: string; count: string }[]>`select email, count(*) from login group by email`;
   const calls = await sql<(Record<keyof CallRow, string> & { readonly providerCallId: string })[]>`
-    select id, session_id as "sessionId", provider_call_id as "providerCallId", state, close_reason as "closeReason",
+    select id, session_id as "sessionId", provider_call_id as "providerCallId", state, opened_at_ms as "openedAtMs",
+      close_reason as "closeReason",
       coalesce(text_in + text_cached + text_out + audio_in + audio_cached + audio_out, 0) as tokens,
       coalesce(gap_ms, 0) as "gapMs", coalesce(pico_measured, 0) as "picoMeasured",
       coalesce(pico_estimated, 0) as "picoEstimated", coalesce(micro_dollars, 0) as "microDollars"
@@ -25,6 +26,7 @@ export async function readDatabase(
         row.providerCallId,
         {
           ...row,
+          openedAtMs: (row.openedAtMs as string | null) === null ? null : Number(row.openedAtMs),
           tokens: Number(row.tokens),
           gapMs: Number(row.gapMs),
           picoMeasured: BigInt(row.picoMeasured),

@@ -29,6 +29,8 @@ export interface CallRow {
   readonly sessionId: string;
   readonly providerCallId: string | null;
   readonly state: string;
+  /** Null for a call that was never open: no page has its answer. */
+  readonly openedAtMs: number | null;
   readonly closeReason: string | null;
   readonly tokens: number;
   readonly gapMs: number;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { firstMatch, spawnNode, stopChild } from '../../bench/http/measure.mjs';
-import { createSessions, startSwitchboard } from '../../bench/socket/switchboard.mjs';
+import { createSessions, startSwitchboard } from '../../bench/switchboard.mjs';
 
 const usage = `Options:
   --sockets <n>    sockets, each with a session of its own (10000)

@@ -13,6 +13,7 @@ import type { SessionSetup } from '../../../src/stores/session-setups/contract.t
 import { createEvents } from '../../../src/telemetry/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
+import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { TestDatabase } from '../../support/test-database.ts';
@@ -49,7 +50,11 @@ class HeardMetering implements Metering {
     return this.flush();
   }
 
+  /** Runs before each flush. */
+  beforeFlush: () => void = () => undefined;
+
   flush(): Promise<void> {
+    this.beforeFlush();
     return this.isAway ? Promise.reject(new Unavailable('database', 'away')) : Promise.resolve();
   }
 }
@@ -90,6 +95,9 @@ export class CallsWorld {
   /** Nodes that run. */
   readonly nodes = new Set<VoiceCalls>();
   unheardSec = 20;
+  /** Whether the database goes away whenever a setup is asked for. */
+  areSetupsAway = false;
+  maxIdleSec = 3600;
   /** Runs before a call is saved; it may wait. */
   beforeSave: (record: CallRecord) => unknown = () => undefined;
 
@@ -106,17 +114,7 @@ export class CallsWorld {
   addSession(id: string): void {
     const at = this.clock.now();
     this.sessions.set(id, {
-      id,
-      subject: id.slice(2, 34),
-      caller: 'widget',
-      tenantId: 'acme',
-      agentId: null,
-      keyId: 'site',
-      named: false,
-      loginId: null,
-      provider: 'fake',
-      upstreamId: 'sess_1',
-      isHeard: true,
+      ...brokeredTerms(id),
       startedAtMs: at,
       lastSeenAtMs: at,
       lastActivityAtMs: at,
@@ -125,19 +123,7 @@ export class CallsWorld {
       endReason: null,
       version: 1,
     });
-    this.setups.set(id, {
-      sessionId: id,
-      callMode: 'brokered',
-      model: 'echo',
-      voice: 'marin',
-      instructions: null,
-      tools: [],
-      dataChannel: 'open',
-      isLocked: true,
-      price: null,
-      metadata: null,
-      createdAtMs: at,
-    });
+    this.setups.set(id, brokeredSetup(id, at));
   }
 
   /** Ends the session, and tells the nodes where it is not said to be lost. */
@@ -153,7 +139,7 @@ export class CallsWorld {
     const node = new VoiceCalls(
       {
         limits: { graceSec: 30, unheardSec: this.unheardSec },
-        voiceLimits: { maxMinutes: 60, maxIdleSec: 3600, staleGraceSec: 7200, staleReapSec: 60 },
+        voiceLimits: { maxMinutes: 60, maxIdleSec: this.maxIdleSec, staleGraceSec: 7200, staleReapSec: 60 },
         createTimeoutMs: 8000,
         readyMs: 3000,
         perSession: 3,
@@ -169,7 +155,12 @@ export class CallsWorld {
           },
         },
         nodes: this.stores.liveNodes,
-        setups: { find: (id) => Promise.resolve(this.setups.get(id)) },
+        setups: {
+          find: (id) =>
+            this.areSetupsAway
+              ? Promise.reject(new Unavailable('database', 'away'))
+              : Promise.resolve(this.setups.get(id)),
+        },
         sessions: {
           find: (id) => this.sessions.get(id),
           lookUp: (ids) =>
@@ -177,7 +168,7 @@ export class CallsWorld {
               records: ids.flatMap((id) => this.sessions.get(id) ?? []),
               isWhole: true,
             }),
-          noteActivity: (_, at) => this.activity.push(at),
+          noteActivity: (id, at) => this.#noteActivity(id, at),
           end: (id, reason) => this.endSession(id, reason),
         },
         metering: this.metering,
@@ -237,6 +228,12 @@ export class CallsWorld {
       for (const work of [() => node.renewLease(), () => node.tick()]) await work().catch((e) => this.#note(e));
       await node.settled();
     }
+  }
+
+  #noteActivity(id: string, at: number): void {
+    this.activity.push(at);
+    const session = this.sessions.get(id);
+    if (session !== undefined) this.sessions.set(id, { ...session, lastActivityAtMs: at });
   }
 
   #note(error: unknown): void {

@@ -101,6 +101,16 @@ describe('A call', () => {
     expect(world.wrongs).toEqual([]);
   });
 
+  test('whose hang-up fails is cut off at each try, for it may speak again between them', async () => {
+    await world.open(node);
+    world.provider.isAway = true;
+    world.endSession();
+    await node.settled();
+    await world.pass(250);
+    expect(world.provider.hangUps).toHaveLength(2);
+    expect(world.provider.sideband.quietened).toBe(2);
+  });
+
   test('that cannot be hung up until the provider must have ended it is unconfirmed, and told of', async () => {
     await world.open(node);
     world.provider.isAway = true;

@@ -77,8 +77,23 @@ describe('Opening a call', () => {
     world.provider.before = (step) => step === 'create' && world.endSession();
     expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
     await world.pass(1500);
+    expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed', openedAtMs: null });
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('of a session that ends while its call is attached to is told the end, and no fault of the provider', async () => {
+    world.provider.before = (step) => {
+      if (step !== 'attach') return;
+      world.endSession();
+      world.provider.isAway = true;
+    };
+    expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
+    world.provider.isAway = false;
+    world.provider.before = () => undefined;
+    await world.pass(1500);
     expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed' });
     expect(world.provider.live.size).toBe(0);
+    expect(world.logged.filter((line) => line.includes('dependency.away'))).toEqual([]);
   });
 
   test('that the provider refuses leaves nothing open', async () => {
@@ -121,6 +136,29 @@ describe('Opening a call', () => {
     await world.pass(1500);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed' });
     expect(world.provider.live.size).toBe(0);
+  });
+
+  test('whose caller goes away while the provider is asked is in the way of no other', async () => {
+    const caller = new AbortController();
+    let answer = (): void => undefined;
+    world.provider.before = (step) => {
+      if (step !== 'create' || caller.signal.aborted) return undefined;
+      caller.abort();
+      return new Promise<void>((resolve) => (answer = resolve));
+    };
+    const first = world.ask(node, SESSION, caller.signal);
+    await expect.poll(async () => (await world.call()).state).toBe('closing');
+    world.clock.advance(1);
+    expect(await world.refusal(world.ask(node))).toBe('opened');
+    answer();
+    expect(await world.refusal(first)).toBe('SERVICE_UNAVAILABLE');
+    await world.pass(1500);
+    const calls = await node.ofSession(SESSION);
+    expect(calls.map(({ state, closeReason }) => [state, closeReason])).toEqual([
+      ['open', null],
+      ['closed', 'create_failed'],
+    ]);
+    expect(world.provider.live.size).toBe(1);
   });
 
   test('while the database goes away after the create is hung up all the same, and closed when it is back', async () => {

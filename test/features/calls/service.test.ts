@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import type { TestApp } from '../../support/app.ts';
+import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { useApps } from '../../support/use-apps.ts';
 
@@ -12,38 +13,11 @@ const subject = '0123456789abcdef0123456789abcdef';
 async function withCall(name: string): Promise<{ app: TestApp; provider: FakeBrokeredProvider; session: VoiceRecord }> {
   const provider = new FakeBrokeredProvider();
   const app = await build({ brokered: provider });
-  const session = await app.sessions.open(
-    {
-      id: `s:${subject}:${name.padEnd(22, 'A')}`,
-      subject,
-      caller: 'widget',
-      tenantId: 'acme',
-      agentId: null,
-      keyId: 'site',
-      named: false,
-      loginId: null,
-      provider: 'fake',
-      upstreamId: 'sess_1',
-      isHeard: true,
-    },
-    app.clock.now(),
-    'req',
-  );
+  const at = app.clock.now();
+  const session = await app.sessions.open(brokeredTerms(`s:${subject}:${name.padEnd(22, 'A')}`), at, 'req');
   const opened = await app.service.calls?.open({
     session,
-    setup: {
-      sessionId: session.id,
-      callMode: 'brokered',
-      model: 'echo',
-      voice: 'marin',
-      instructions: null,
-      tools: [],
-      dataChannel: 'open',
-      isLocked: false,
-      price: null,
-      metadata: null,
-      createdAtMs: app.clock.now(),
-    },
+    setup: brokeredSetup(session.id, at),
     offerSdp: 'v=0\r\n',
     requestId: 'req',
     signal: new AbortController().signal,

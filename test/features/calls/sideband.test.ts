@@ -28,6 +28,37 @@ describe('A call whose sideband is lost', () => {
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: at + 250 }]);
   });
 
+  test('is put back to what it was created with when it is heard again, for its page may have changed it meanwhile', async () => {
+    await lose();
+    await world.pass(250);
+    expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 1]);
+  });
+
+  test('is left as its page wants it where the page may change it', async () => {
+    const other = SESSION.replace('A', 'B');
+    world.addSession(other);
+    const setup = world.setups.get(other);
+    if (setup !== undefined) world.setups.set(other, { ...setup, isLocked: false });
+    await world.open(node, other);
+    await lose();
+    await world.pass(250);
+    expect(world.provider.sidebands.map(({ restored }) => restored)).toEqual([0, 0, 0]);
+  });
+
+  test('because its page made the provider say what is too long to be read is a gap, and closed with its session at the third time', async () => {
+    for (const times of [1, 2, 3]) {
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      world.provider.sideband.hear({ type: 'frameTooLong' });
+      await lose();
+      await world.pass(250);
+      const unreadable = Array.from({ length: times }, () => ({ type: 'usageUnreadable', key: undefined }));
+      expect(world.metering.heard).toEqual(unreadable);
+    }
+    expect(await world.call()).toMatchObject({ closeReason: 'unheard' });
+    expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
+    expect(world.provider.live.size).toBe(0);
+  });
+
   test('is hung up when nobody can hear it for long, its session ends, and all of it was a gap', async () => {
     world.provider.before = (step) => {
       world.provider.isAway = step === 'attach';
@@ -68,6 +99,77 @@ describe('A call whose sideband is lost', () => {
     expect((gaps[0]?.untilMs ?? 0) - lostAtMs).toBeGreaterThanOrEqual(3000);
   });
 
+  test.each([
+    ['and whose hang-up fails, is a gap from then on', 'fails', 1],
+    ['and whose hang-up comes about, went with the call', 'comes about', 0],
+  ] as const)('while it is hung up, %s', async (_what, how, gaps) => {
+    let answer = (): void => undefined;
+    world.provider.before = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    world.endSession();
+    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
+    const lostAtMs = world.clock.now();
+    world.provider.sideband.close();
+    await Promise.resolve();
+    world.provider.isAway = how === 'fails';
+    world.provider.before = () => undefined;
+    answer();
+    await node.settled();
+    await world.pass(3000);
+    world.provider.isAway = false;
+    await world.pass(10_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
+    expect(world.metering.gaps).toHaveLength(gaps);
+    for (const { fromMs, untilMs } of world.metering.gaps) {
+      expect(fromMs).toBe(lostAtMs);
+      expect(untilMs).toBeGreaterThanOrEqual(lostAtMs + 3000);
+    }
+  });
+
+  test('because its node let go of it while it was hung up, is a gap until the hang-up comes about', async () => {
+    let answer = (): void => undefined;
+    world.provider.before = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    world.endSession();
+    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
+    world.clock.advance(7500);
+    const lostAtMs = world.clock.now();
+    node.guard();
+    world.clock.advance(500);
+    world.provider.before = () => undefined;
+    answer();
+    await node.settled();
+    expect(world.metering.gaps).toEqual([{ fromMs: lostAtMs, untilMs: lostAtMs + 500 }]);
+  });
+
+  test.each([
+    ['while it is open', (): unknown => undefined],
+    ['while it is closing', (): unknown => world.endSession()],
+  ])('%s and is over tells the gap before it is closed, for nobody does after that', async (_when, end) => {
+    let gapsWhenClosed: number | undefined;
+    world.beforeSave = ({ state }) => {
+      if (state === 'closed') gapsWhenClosed ??= world.metering.gaps.length;
+    };
+    world.provider.before = () => {
+      world.provider.isAway = true;
+    };
+    end();
+    await lose();
+    await world.pass(3000);
+    world.provider.before = () => {
+      world.provider.isAway = false;
+    };
+    world.provider.live.clear();
+    await world.pass(10_000);
+    expect(await world.call()).toMatchObject({ state: 'closed' });
+    expect(gapsWhenClosed).toBe(world.metering.gaps.length);
+    expect(gapsWhenClosed).toBeGreaterThan(0);
+  });
+
   test('and that ends while it is dialled again holds no sideband', async () => {
     await lose();
     let release = (): void => undefined;
@@ -92,6 +194,40 @@ describe('A call whose sideband is lost', () => {
     await world.pass(250);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'lost', hangup: 'already_over' });
   });
+});
+
+test('A call that may go unheard for ever does not go idle for that, and does once it is heard to be silent', async () => {
+  const world = await CallsWorld.start();
+  world.unheardSec = 0;
+  world.maxIdleSec = 10;
+  const node = await world.addNode();
+  await world.open(node);
+  world.provider.before = (step) => {
+    world.provider.isAway = step === 'attach';
+  };
+  world.provider.sideband.close();
+  await world.pass(25_000);
+  expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: expect.any(Number) });
+  world.provider.before = () => {
+    world.provider.isAway = false;
+  };
+  await world.pass(2000);
+  expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: null });
+  await world.pass(11_000);
+  expect(await world.call()).toMatchObject({ closeReason: 'session_idle' });
+});
+
+test('A silent call goes idle, however often its sideband is lost and soon there again', async () => {
+  const world = await CallsWorld.start();
+  world.maxIdleSec = 10;
+  const node = await world.addNode();
+  await world.open(node);
+  for (let lost = 0; lost < 6; lost += 1) {
+    world.provider.sideband.close();
+    await world.pass(2000);
+  }
+  expect(world.provider.sidebands.length).toBeGreaterThan(3);
+  expect(await world.call()).toMatchObject({ closeReason: 'session_idle' });
 });
 
 describe('While the database is away', () => {

@@ -69,8 +69,73 @@ describe('When the node that holds a call', () => {
     await world.pass(13_000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
     expect(world.provider.live.size).toBe(0);
-    // What it had heard and not counted is lost.
+    // What it had heard and not counted is lost, and nobody heard what followed until the hang-up.
+    const takenAtMs = world.metering.gaps[0]?.untilMs;
+    expect(world.metering.gaps).toEqual([
+      { fromMs: at, untilMs: takenAtMs },
+      { fromMs: takenAtMs, untilMs: expect.any(Number) },
+    ]);
+  });
+
+  test('dies while the provider does not hang up, all is a gap until it does', async () => {
+    await world.open(owner);
+    const at = world.clock.now();
+    world.provider.isAway = true;
+    world.endSession();
+    await owner.settled();
+    world.kill(owner);
+    await world.pass(13_000);
+    expect(await world.call()).toMatchObject({ state: 'closing', hangup: 'none', ownerNode: other.node });
+    world.provider.isAway = false;
+    await world.pass(10_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
+    const [first, second] = world.metering.gaps;
+    expect(first?.fromMs).toBe(at);
+    expect(second?.fromMs).toBe(first?.untilMs);
+    expect(second?.untilMs).toBeGreaterThan(at + 13_000);
+  });
+
+  test('dies while it hangs up, and the database goes away as another takes the call, the gap is told all the same', async () => {
+    await world.open(owner);
+    const at = world.clock.now();
+    world.provider.before = never;
+    world.endSession();
+    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
+    world.kill(owner);
+    world.provider.before = () => undefined;
+    world.areSetupsAway = true;
+    await world.pass(13_000);
+    world.areSetupsAway = false;
+    await world.pass(3000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
+    expect(world.metering.gaps).toContainEqual({ fromMs: at, untilMs: expect.any(Number) });
+  });
+
+  test('stops and cannot count what it heard, its lease lapses, and the gap is told since its last sign of life', async () => {
+    await world.open(owner);
+    const at = world.clock.now();
+    world.clock.advance(1000);
+    world.metering.isAway = true;
+    world.kill(owner);
+    await owner.stop();
+    await other.settled();
+    expect(await world.call()).toMatchObject({ ownerNode: owner.node });
+    world.metering.isAway = false;
+    await world.pass(10_000);
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node });
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+  });
+
+  test('stops, it hears its calls until others may take them', async () => {
+    await world.open(owner);
+    world.kill(owner);
+    let wasHeard: boolean | undefined;
+    world.metering.beforeFlush = () => {
+      wasHeard ??= !world.provider.sideband.isClosed;
+    };
+    await owner.stop();
+    expect(wasHeard).toBe(true);
+    expect(owner.sidebands).toBe(0);
   });
 
   test('dies before it ended the session of a call that is over, another ends it', async () => {

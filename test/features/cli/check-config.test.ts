@@ -32,10 +32,11 @@ describe('check-config', () => {
     expect(await run([], terminal)).toBe(0);
     expect(terminal.complained()).toBe('');
     const lines = terminal.printed().split('\n');
-    expect(lines).toContain(`${'PORT'.padEnd(31)}8123`);
-    expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(31)}(default) 15`);
+    expect(lines).toContain(`${'PORT'.padEnd(32)}8123`);
+    expect(lines).toContain(`${'MAX_SESSION_MINUTES'.padEnd(32)}(default) 15`);
+    expect(lines).toContain('CONSOLE_MAX_CONCURRENT_SESSIONS (default) 1');
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
-    expect(lines).toContain('provider: local (simulated)');
+    expect(lines).toContain('provider: local (an echo, no model)');
     expect(lines).toContain('tenants: 1 tenant, 2 widget keys (0 revoked) in config/tenants.json');
     expect(terminal.printed()).not.toContain('without totals');
   });

@@ -11,5 +11,12 @@ test('The help teaches commands, every variable with its default, and what produ
     expect(text).toContain(word);
   for (const { name, production } of variables)
     expect(text).toMatch(new RegExp(`^${production ? '\\* ' : '  '}${name} .*\\n +default: .`, 'm'));
+  const columns = variables.map(({ name, meaning }) =>
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `, 2))
+      ?.indexOf(meaning),
+  );
+  expect(new Set(columns).size).toBe(1);
   expect(text).toContain('  JWT_SECRET=the output of: openssl rand -base64 48');
 });

@@ -128,7 +128,9 @@ describe('keys revoke', () => {
   test('tells a key that does not exist', async () => {
     const { terminal } = build();
     expect(await run(['revoke', '--tenant', 'acme', '--id', 'ghost'], terminal)).toBe(1);
-    expect(terminal.complained()).toBe('The tenant "acme" has no widget key "ghost".\n');
+    expect(terminal.complained()).toBe(
+      'The tenant "acme" has no widget key "ghost"; `keys list` names those that there are.\n',
+    );
   });
 });
 

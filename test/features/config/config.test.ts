@@ -204,6 +204,7 @@ describe('A choice', () => {
       OPENAI_API_KEY: 'is missing and UPSTREAM_PROVIDER=openai-live needs it',
       CALL_MODE: 'must be brokered with UPSTREAM_PROVIDER=openai-live, which has no client secrets',
     });
+    expect(() => readConfig({ ...key, UPSTREAM_PROVIDER: 'openai-live' })).toThrow('example: CALL_MODE=brokered');
     expect(problemsOf({ UPSTREAM_PROVIDER: 'azure' })).toEqual({
       AZURE_OPENAI_ENDPOINT: 'is missing and UPSTREAM_PROVIDER=azure needs it',
       AZURE_OPENAI_API_KEY: 'is missing and UPSTREAM_PROVIDER=azure needs it',

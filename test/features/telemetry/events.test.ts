@@ -82,6 +82,24 @@ test.each([
   expect(JSON.stringify(lines)).toMatch(/bcdefg…/i);
 });
 
+const ticket = 'ek_sb_Zm9yIG9uZSBjYWxsIG9ubHksIHRo-_IGl0IGlzIHNwZ';
+
+test.each([
+  ticket,
+  ticket.slice(0, -1),
+  ticket.replaceAll('_', '%5F').replace('Z', '%5A'),
+  ticket.replace('ek_sb_', 'ek_local_'),
+  ticket.replace('ek_sb_', 'ek_'),
+])('The ticket or client secret in %s is left out of whatever is logged', (text) => {
+  const { lines, events } = setUp();
+  events.refused('NOT_FOUND', 'none', 'req_1', `There is no /api/realtime/calls/${text}; see /docs for all paths.`);
+  events.faulted(new Error(text), 'req_2', text);
+  events.warned(text, { path: `/${text}` });
+  expect(lines).toHaveLength(3);
+  expect(JSON.stringify(lines)).not.toMatch(/yIG9uZSBj|IGl0IG/);
+  expect(lines[0]).toMatchObject({ error: 'There is no /api/realtime/calls/ek_…; see /docs for all paths.' });
+});
+
 test('A session is found in the log by the beginning of its id', () => {
   const { lines, events } = setUp();
   events.operatorActed('operator', 'session.end', proof.slice(0, 42), 'req_1');

@@ -63,6 +63,7 @@ describe.each(Object.keys(allProviders))('A connection to a call at %s', (name) 
     call.emitRaw(JSON.stringify({ type: 'x', padding: 'x'.repeat(1024 * 1024) }));
     await sideband.closed;
     expect(heard.of('trouble')).toEqual([{ type: 'trouble', code: 'ws_err_unsupported_message_length' }]);
+    expect(heard.of('frameTooLong')).toHaveLength(1);
     expect(heard.of('over')).toEqual([]);
     expect(call.ended).toBeUndefined();
   });

@@ -7,7 +7,6 @@ import { variables } from '../../../config/variables.ts';
 import { requireBrokering } from '../../../src/app/call-mode.ts';
 import { describeEnforcement, type CallMode } from '../../../src/upstream/enforcement.ts';
 import { EchoProvider } from '../../../src/upstream/echo/provider.ts';
-import type { WebRtc } from '../../../src/upstream/echo/web-rtc.ts';
 import { selectProvider } from '../../../src/upstream/select.ts';
 
 const keys = {
@@ -65,7 +64,8 @@ function markdown(): string {
     const { opens, end, cap, meter, lock } = describeEnforcement(capabilitiesOf(config), mode);
     return `| ${[title, mode, opens, end, cap, meter, lock].join(' | ')} |`;
   });
-  const echo = describeEnforcement(new EchoProvider({} as WebRtc, { clientSecretTtlSec: 60 }).capabilities, 'brokered');
+  const never = (): Promise<never> => Promise.reject(new Error('no call is opened here'));
+  const echo = describeEnforcement(new EchoProvider(never, { clientSecretTtlSec: 60 }).capabilities, 'brokered');
   lines.push(`| ${['local, in development', 'either', ...Object.values(echo)].join(' | ')} |`);
   return [
     '| provider | `CALL_MODE` | who opens the call | the end of a session ends it | what bounds it | who tells its cost | setup locked |',

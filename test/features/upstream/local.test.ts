@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
+import { answererOf, titleOf } from '../../../src/upstream/answerer.ts';
+import { EchoProvider } from '../../../src/upstream/echo/provider.ts';
 import { LocalProvider } from '../../../src/upstream/local.ts';
 import { openProvider, selectProvider } from '../../../src/upstream/select.ts';
 
@@ -62,7 +64,25 @@ test.each([
   ['development', 'brokered'],
   ['test', 'none'],
   ['production', 'none'],
-] as const)('In %s the calls of the local provider are: %s', async (mode, call) => {
-  const provider = await openProvider({ ...options, provider: 'local' }, mode);
+] as const)('In %s the calls of the local provider are: %s', (mode, call) => {
+  const provider = openProvider({ ...options, provider: 'local' }, mode);
   expect(provider).toMatchObject({ name: 'local', simulated: true, capabilities: { call } });
+});
+
+test.each([
+  ['a model', { provider: 'openai', apiKey: 'sk-1' }, 'production', 'model', 'openai'],
+  ['an echo', { provider: 'local' }, 'development', 'echo', 'local (an echo, no model)'],
+  ['nobody', { provider: 'local' }, 'production', 'nobody', 'local (simulated)'],
+] as const)('Who answers calls is told: %s', (_who, chosen, mode, answerer, title) => {
+  const provider = openProvider({ ...options, ...chosen }, mode);
+  expect([answererOf(provider), titleOf(provider)]).toEqual([answerer, title]);
+});
+
+test('An echo whose library cannot be loaded is a provider that is away, and says what is missing', async () => {
+  const broken = (): Promise<never> => Promise.reject(new Error("Cannot find package 'aes-js'"));
+  const echo = new EchoProvider(broken, { clientSecretTtlSec: 60 });
+  const { signal } = new AbortController();
+  const call = echo.createCall({ ...request, signal, offerSdp: '', dataChannel: 'open', maxOutputTokens: undefined });
+  await expect(call).rejects.toMatchObject({ name: 'UpstreamFault', kind: 'unreachable' });
+  await expect(call).rejects.toThrow(/WebRTC library.*'aes-js'/);
 });

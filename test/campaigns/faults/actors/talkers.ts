@@ -36,14 +36,17 @@ async function openCall(caller: Caller, random: Random, { id, email, ticket = ''
   return outcome;
 }
 
-/** What the provider does by itself in open calls: it listens, responds for money, and once in a while ends one. */
+/**
+ * What the provider does by itself in open calls: it listens, responds for money, and once in a while ends one. Nobody speaks before the
+ * page has its answer, which it gets only after a sideband has spoken: until then there is no media, and nothing to bill.
+ */
 export class ProvidersTalk {
   readonly #timer: NodeJS.Timeout;
 
   constructor({ calls }: TestProvider, random: Random) {
     this.#timer = setInterval(() => {
       for (const call of calls.all) {
-        if (call.ended !== undefined || !random.chance(TICK_MS / 2000)) continue;
+        if (call.ended !== undefined || call.heard.length === 0 || !random.chance(TICK_MS / 2000)) continue;
         if (random.chance(0.005)) call.end('remote');
         else if (random.chance(0.5)) call.speechStarted();
         else call.respond(usageOf(random.between(2, 400), random.between(1, 400)));

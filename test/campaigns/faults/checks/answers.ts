@@ -17,6 +17,13 @@ const NOISE_MS = 250;
 const STARVED_MS = 400;
 /** How long the repeat of a create waits for a first try whose node is gone, before it is told to come again. */
 const WAIT_MS = limits.upstreamTimeoutMs + 3000;
+/**
+ * While one node alone is cut off from Redis the others may go on with a session that it ended, until its end is told: a second or two
+ * (docs/operations.md, "What sockets are told when nodes cannot hear each other").
+ */
+const UNTOLD_MS = 2000;
+/** A call that Redis does not answer is given up after so long, and its node goes on without Redis. */
+const GIVEN_UP_MS = 500;
 /** A socket is closed by the kernel a little before or after we know of it. */
 const NODE_NOISE_MS = 500;
 
@@ -144,13 +151,19 @@ export function checkHeartbeats({ faults }: History, stories: ReadonlyMap<string
       ({ call, outcome }) => outcome === (call === 'end' ? 200 : 403),
     );
     const overAt = Math.min(...terminal.map(({ doneAt }) => doneAt));
+    const untoldMs = terminal.some((entry) => entry.doneAt === overAt && isWithoutRedis(entry, faults)) ? UNTOLD_MS : 0;
     return [...story.heartbeats, ...story.reports].flatMap((beat) => {
       const isEngaged = beat.sentAt > story.openedAt && beat.doneAt < story.engagedUntil;
       if (isEngaged && (beat.outcome === 403 || beat.outcome === 404))
         return [`an engaged session was refused: ${describe(beat)}`];
-      const isLate = beat.call !== 'usage' && beat.outcome === 200 && beat.sentAt > overAt;
+      const isLate = beat.call !== 'usage' && beat.outcome === 200 && beat.sentAt > overAt + untoldMs;
       const note = isNodeAway(faults, beat, RECOVERY_MS) ? ' (a node that was just away)' : '';
       return isLate ? [`a session that was over for ${beat.sentAt - overAt} ms went on${note}: ${describe(beat)}`] : [];
     });
   });
+}
+
+/** Whether the node that answered may alone have been without Redis: of a connection that breaks every node knows. */
+function isWithoutRedis({ sentAt, doneAt }: Entry, faults: readonly Fault[]): boolean {
+  return faults.some(({ kind, from, to }) => kind === 'redis.freeze' && from <= doneAt && to + GIVEN_UP_MS >= sentAt);
 }

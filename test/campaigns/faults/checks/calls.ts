@@ -34,8 +34,8 @@ export function checkOpenCalls({ provided, calls }: History): string[] {
 export function checkMeters({ provided, calls }: History): string[] {
   return provided.flatMap((call) => {
     const row = calls.get(call.id);
-    // In a call whose answer no page has nobody speaks: what the stand-in says there is no truth.
-    if (row === undefined || row.closeReason === 'create_failed') return [];
+    // In a call that was never open, or whose answer no page has, nobody speaks: what the stand-in says there is no truth.
+    if (row === undefined || row.openedAtMs === null || row.closeReason === 'create_failed') return [];
     const truth = billOf(call);
     const counted = `${row.sessionId} ${row.id} (${row.closeReason}) counted ${row.tokens} tokens of ${truth.tokens}`;
     if (row.tokens > truth.tokens || row.picoMeasured > truth.pico) return [`${counted}: more than there were`];

@@ -20,15 +20,18 @@ function after(at: number, ...events: readonly OutageEvent['type'][]): Outage {
 describe('Live stores', () => {
   test.each<[from: OutageState, event: OutageEvent['type'], at: number, to: OutageState]>([
     ['up', 'CALL_FAILED', 0, 'doubtful'],
+    ['up', 'CONNECTION_LOST', 0, 'doubtful'],
     ['up', 'SWEEP_FAILED', 0, 'away'],
     ['up', 'ANSWERED', 0, 'up'],
     ['up', 'CLOCK', LATE, 'up'],
     ['doubtful', 'CALL_FAILED', 0, 'doubtful'],
+    ['doubtful', 'CONNECTION_LOST', 0, 'doubtful'],
     ['doubtful', 'SWEEP_FAILED', 0, 'away'],
     ['doubtful', 'ANSWERED', LATE, 'doubtful'],
     ['doubtful', 'CLOCK', 1999, 'doubtful'],
     ['doubtful', 'CLOCK', 2000, 'up'],
     ['away', 'CALL_FAILED', 0, 'away'],
+    ['away', 'CONNECTION_LOST', 0, 'away'],
     ['away', 'SWEEP_FAILED', 0, 'away'],
     ['away', 'ANSWERED', 0, 'doubtful'],
     ['away', 'CLOCK', LATE, 'away'],
@@ -65,7 +68,7 @@ describe('The time of which the live stores may have missed ends', () => {
   });
 
   test('begins a while before the first failure that was noticed', () => {
-    for (const failure of ['CALL_FAILED', 'SWEEP_FAILED'] as const) {
+    for (const failure of ['CALL_FAILED', 'CONNECTION_LOST', 'SWEEP_FAILED'] as const) {
       const outage = new Outage(0);
       outage.missedEndsAreTold(100);
       outage.send({ type: failure, at: 10_000 });

@@ -1,10 +1,10 @@
-// The product as built, with limits out of the way, and sessions in it.
+// The product as built, with limits out of the way, and sessions in it: what all benches start.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { firstMatch, spawnNode, stopChild } from '../http/measure.mjs';
+import { firstMatch, spawnNode, stopChild } from './http/measure.mjs';
 
-const root = path.resolve(import.meta.dirname, '../../..');
+const root = path.resolve(import.meta.dirname, '../..');
 
 /** The demo's tenants, their keys without totals. */
 async function readTenants() {
@@ -13,12 +13,16 @@ async function readTenants() {
   return tenants;
 }
 
-/** Starts it with embedded storage in a directory of its own. @param dist the build to run */
-export async function startSwitchboard(environment = {}, dist = `${root}/dist`) {
+/**
+ * Starts it with embedded storage in a directory of its own, unless the environment says otherwise.
+ * @param more `dist`: the build to run; `tenants`: in the place of the demo's; `flags`: of Node
+ */
+export async function startSwitchboard(environment = {}, more = {}) {
+  const { dist = `${root}/dist`, tenants = await readTenants(), flags = [] } = more;
   const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
   const tenantsFile = path.join(directory, 'tenants.json');
-  await writeFile(tenantsFile, JSON.stringify({ tenants: await readTenants() }));
-  const child = spawnNode(0, [`${dist}/main.js`], {
+  await writeFile(tenantsFile, JSON.stringify({ tenants }));
+  const child = spawnNode(0, [...flags, `${dist}/main.js`], {
     cwd: root,
     env: {
       PATH: process.env.PATH,

@@ -1,0 +1,19 @@
+import type { UpstreamProvider } from './contract.ts';
+
+/** Who answers the calls of a provider: its model; in its place an echo of the caller's own voice; or nobody. */
+export type Answerer = 'model' | 'echo' | 'nobody';
+
+export function answererOf({
+  simulated,
+  capabilities,
+}: Pick<UpstreamProvider, 'simulated' | 'capabilities'>): Answerer {
+  if (!simulated) return 'model';
+  return capabilities.call === 'none' ? 'nobody' : 'echo';
+}
+
+const notes = { model: '', echo: ' (an echo, no model)', nobody: ' (simulated)' } as const;
+
+/** The provider's name, and what is in its place where it is simulated. */
+export function titleOf(provider: Pick<UpstreamProvider, 'name' | 'simulated' | 'capabilities'>): string {
+  return provider.name + notes[answererOf(provider)];
+}

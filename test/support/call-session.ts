@@ -1,0 +1,35 @@
+import type { SessionSetup } from '../../src/stores/session-setups/contract.ts';
+
+/** The terms of a session of a key of `acme` whose calls are opened here, and heard. */
+export function brokeredTerms(id: string) {
+  return {
+    id,
+    subject: id.slice(2, 34),
+    caller: 'widget',
+    tenantId: 'acme',
+    agentId: null,
+    keyId: 'site',
+    named: false,
+    loginId: null,
+    provider: 'fake',
+    upstreamId: 'sess_1',
+    isHeard: true,
+  } as const;
+}
+
+/** What such a session is created with. */
+export function brokeredSetup(sessionId: string, createdAtMs: number): SessionSetup {
+  return {
+    sessionId,
+    callMode: 'brokered',
+    model: 'echo',
+    voice: 'marin',
+    instructions: null,
+    tools: [],
+    dataChannel: 'open',
+    isLocked: true,
+    price: null,
+    metadata: null,
+    createdAtMs,
+  };
+}
