@@ -48,6 +48,18 @@ export function grouped<In, Out>(
     });
 }
 
+/** Rows looked for one by one that are found together; see `grouped`. */
+export function groupedById<Row>(
+  find: (ids: readonly string[]) => Promise<readonly Row[]>,
+  idOf: (row: Row) => string,
+  maxItems: number,
+): (id: string) => Promise<Row | undefined> {
+  return grouped(async (ids: readonly string[]) => {
+    const found = new Map((await find(ids)).map((row) => [idOf(row), row]));
+    return ids.map((id) => found.get(id));
+  }, maxItems);
+}
+
 function refuse(group: readonly { readonly reject: (error: unknown) => void }[], error: unknown): void {
   for (const one of group) one.reject(error);
 }

@@ -1,5 +1,9 @@
 import type { Database } from '../../database/database.ts';
+import { groupedById } from '../grouped.ts';
 import type { SessionSetup, SessionSetups } from './contract.ts';
+
+/** Setups that are read in one statement: instructions may be long. */
+const MAX_FOUND = 100;
 
 /** Session setups in PostgreSQL. */
 export function createPostgresSessionSetups(database: Database): SessionSetups {
@@ -15,15 +19,18 @@ export function createPostgresSessionSetups(database: Database): SessionSetups {
       );
     },
 
-    async find(sessionId) {
-      const [setup] = await database.run(
-        (sql) => sql<SessionSetup[]>`
-          select session_id as "sessionId", call_mode as "callMode", model, voice, instructions, tools,
-            data_channel as "dataChannel", locked as "isLocked", price, metadata, created_at_ms as "createdAtMs"
-          from session_setup where session_id = ${sessionId}`,
-      );
-      return setup;
-    },
+    // Whoever takes over what a dead node held asks for all of it at once.
+    find: groupedById(
+      (ids) =>
+        database.run(
+          (sql) => sql<SessionSetup[]>`
+            select session_id as "sessionId", call_mode as "callMode", model, voice, instructions, tools,
+              data_channel as "dataChannel", locked as "isLocked", price, metadata, created_at_ms as "createdAtMs"
+            from session_setup where session_id = any(${[...ids]}::text[])`,
+        ),
+      ({ sessionId }) => sessionId,
+      MAX_FOUND,
+    ),
   };
 }
 

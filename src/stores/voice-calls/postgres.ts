@@ -1,17 +1,24 @@
 import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
+import { groupedById } from '../grouped.ts';
 import type { LiveNodes, Orphan, VoiceCalls } from './contract.ts';
+
+/** Records that are read in one statement. */
+const MAX_FOUND = 500;
 
 /** Calls in PostgreSQL. */
 export function createPostgresVoiceCalls(database: Database): VoiceCalls {
   return {
-    async load(id) {
-      const [record] = await database.run(
-        (sql) => sql<CallRecord[]>`select ${columns(sql)} from voice_call where id = ${id}`,
-      );
-      return record;
-    },
+    // Whoever takes over what a dead node held asks for all of it at once.
+    load: groupedById(
+      (ids) =>
+        database.run(
+          (sql) => sql<CallRecord[]>`select ${columns(sql)} from voice_call where id = any(${[...ids]}::text[])`,
+        ),
+      ({ id }) => id,
+      MAX_FOUND,
+    ),
 
     async save(record, expectedVersion) {
       // Whose call it is and where never changes; only this does.

@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { AnySql, Database, Sql } from '../../database/database.ts';
-import { grouped } from '../grouped.ts';
+import { grouped, groupedById } from '../grouped.ts';
 import type { HistoryFilter, HistoryRow, VoiceHistory } from './contract.ts';
 import { countSessions } from './postgres-counts.ts';
 import { readCursor, writeCursor, type Position } from './cursor.ts';
@@ -18,13 +18,14 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return rows.map(() => {});
     }, MAX_INSERTS),
 
-    find: grouped(async (ids: readonly string[]) => {
-      const rows = await database.run(
-        (sql) => sql<VoiceRecord[]>`select ${record(sql)} from voice_session where id = any(${[...ids]}::text[])`,
-      );
-      const found = new Map(rows.map((row) => [row.id, row]));
-      return ids.map((id) => found.get(id));
-    }, MAX_FOUND),
+    find: groupedById(
+      (ids) =>
+        database.run(
+          (sql) => sql<VoiceRecord[]>`select ${record(sql)} from voice_session where id = any(${[...ids]}::text[])`,
+        ),
+      ({ id }) => id,
+      MAX_FOUND,
+    ),
 
     async save(rows) {
       if (rows.length === 0) return [];
