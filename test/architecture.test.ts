@@ -47,7 +47,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   stores: {
     files: /^src\/stores\//,
-    rings: ['machines', 'kernel', 'contracts', 'database', 'redis'],
+    rings: ['machines', 'kernel', 'contracts', 'protocol', 'database', 'redis'],
     packages: ['postgres', 'node:'],
   },
   telemetry: {

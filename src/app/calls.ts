@@ -7,7 +7,6 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Budgets, Metering } from '../metering/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
-import type { SessionSetups } from '../stores/session-setups/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
@@ -18,7 +17,6 @@ export interface CallsFoundations {
   readonly node: string;
   readonly provider: UpstreamProvider;
   readonly stores: DurableStores;
-  readonly setups: Pick<SessionSetups, 'find'>;
   readonly live: Pick<LiveStores, 'bus'>;
   readonly sessions: VoiceSessions;
   readonly metering: Metering;
@@ -32,22 +30,8 @@ export interface CallsFoundations {
 
 /** The calls of a service whose provider lets it open them; undefined for one whose browsers open them. */
 export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
-  const {
-    config,
-    node,
-    provider,
-    stores,
-    setups,
-    live,
-    sessions,
-    metering,
-    budgets,
-    clock,
-    events,
-    trace,
-    metrics,
-    onError,
-  } = on;
+  const { config, node, provider, stores, live, sessions, metering, budgets, clock, events, trace, metrics, onError } =
+    on;
   if (!isBrokered(provider)) return undefined;
   const { calls, voice, upstream } = config;
   const held = new VoiceCalls(
@@ -63,7 +47,7 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
       provider,
       store: stores.calls,
       nodes: stores.liveNodes,
-      setups,
+      setups: stores.sessionSetups,
       sessions,
       metering,
       budgets,

@@ -171,7 +171,6 @@ export async function buildService(on: Foundations) {
     node,
     provider,
     stores,
-    setups: stores.sessionSetups,
     live,
     sessions,
     metering,

@@ -24,7 +24,8 @@ import {
   type Spending,
 } from './budget.ts';
 import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
-import { inputOf, outputRate, priceTokens, sumOf } from './price-usage.ts';
+import { sumOf } from '../protocol/price.ts';
+import { inputOf, outputRate, priceTokens } from './price-usage.ts';
 import type { Prices } from './prices.ts';
 
 /** Seconds before the end of a budget at which a session's clients are warned (docs/contract.md, section 7.3). */

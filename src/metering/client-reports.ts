@@ -1,10 +1,9 @@
 import { Recent } from '../kernel/recent.ts';
-import type { TokenClasses } from '../protocol/price.ts';
+import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { ClientReports, Metering } from './contract.ts';
-import { sumOf } from './price-usage.ts';
 
 /** Sessions whose setup is remembered: a session's client reports again and again. */
 const MAX_SESSIONS = 10_000;

@@ -52,8 +52,6 @@ export interface Metering {
    * @throws Unavailable when the database is away: then nothing is counted
    */
   report(call: MeteredCall, responseId: string, tokens: TokenClasses, atMs: number): Promise<CallUsageAnswer>;
-  /** Resolves when all that was heard of the call is in the ledger, or waits for a database that is away. */
-  settled(callId: string): Promise<void>;
   /** Resolves when all that was heard of the call is in the ledger. @throws Unavailable while the database is away */
   flushCall(callId: string): Promise<void>;
   /** Since when usage waits for the database; undefined while none does. */

@@ -1,5 +1,5 @@
 import { Recent } from '../kernel/recent.ts';
-import type { ModelPrice, TokenClasses } from '../protocol/price.ts';
+import { NO_TOKENS, type ModelPrice, type TokenClasses } from '../protocol/price.ts';
 import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../stores/ledger/contract.ts';
 import { Burn } from './burn.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
-import { isCountable, NO_TOKENS, priceTokens } from './price-usage.ts';
+import { isCountable, priceTokens } from './price-usage.ts';
 import type { Priced, Prices } from './prices.ts';
 import { UsageQueue } from './usage-queue.ts';
 
@@ -93,10 +93,6 @@ export class CallMetering implements Metering {
     const picoDollars = this.#priceTokens(call, call.model, tokens);
     const part = { key: responseId, basis: 'reported', tokens, picoDollars } as const;
     return this.#count(call, this.#usageOf(call, call.model, part, atMs));
-  }
-
-  settled(callId: string): Promise<void> {
-    return this.#queue.settled(callId);
   }
 
   flushCall(callId: string): Promise<void> {

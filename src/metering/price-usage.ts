@@ -13,22 +13,6 @@ const UNCACHED: Partial<Record<TokenClass, TokenClass>> = {
   imageCached: 'imageIn',
 };
 
-export const NO_TOKENS: TokenClasses = {
-  textIn: 0,
-  textCached: 0,
-  textOut: 0,
-  audioIn: 0,
-  audioCached: 0,
-  audioOut: 0,
-  imageIn: 0,
-  imageCached: 0,
-};
-
-/** All of them together. */
-export function sumOf(tokens: TokenClasses): number {
-  return CLASSES.reduce((sum, name) => sum + tokens[name], 0);
-}
-
 /** The input of a response: its context. */
 export function inputOf(tokens: TokenClasses): TokenClasses {
   return { ...tokens, textOut: 0, audioOut: 0 };

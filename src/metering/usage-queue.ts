@@ -67,10 +67,6 @@ export class UsageQueue {
     if (this.#waitingSinceMs === undefined) void this.#work(call.callId, queue).catch(() => undefined);
   }
 
-  async settled(callId: string): Promise<void> {
-    await this.#calls.get(callId)?.running?.catch(() => undefined);
-  }
-
   /** Counts what waits of the call. @throws Unavailable while the database is away */
   async flushCall(callId: string): Promise<void> {
     const queue = this.#calls.get(callId);

@@ -23,8 +23,8 @@ interface Telling<R> {
   readonly nameOf: (record: R) => string;
   /** What of a record is kept: never a code or its hash, an address, or a whole id of a voice session. */
   readonly detailOf: (record: R) => NewActorEvent['detail'];
-  /** The states in which nothing more is expected to happen. */
-  readonly over: readonly string[];
+  /** A state in which nothing more is expected to happen, beside those that are final. */
+  readonly over?: string;
   /** Whether an event that leaves the state as it is says something. */
   readonly keepsStays: boolean;
 }
@@ -38,7 +38,6 @@ const tellings: { readonly [M in MachineName]: Telling<Records[M]> } = {
       lastActivityAtMs,
       settledAtMs,
     }),
-    over: ['ended'],
     keepsStays: false,
   },
   'voice-call': {
@@ -50,19 +49,17 @@ const tellings: { readonly [M in MachineName]: Telling<Records[M]> } = {
       hangupTries,
       ownerNode,
     }),
-    over: ['closed'],
+    over: 'closed',
     keepsStays: true,
   },
   'otp-challenge': {
     nameOf: ({ id }) => id,
     detailOf: ({ attempts, maxAttempts }) => ({ attempts, maxAttempts }),
-    over: ['verified', 'locked', 'expired', 'superseded'],
     keepsStays: true,
   },
   'auth-session': {
     nameOf: ({ id }) => id,
     detailOf: ({ destroyReason }) => ({ reason: destroyReason }),
-    over: ['destroyed'],
     // It is renewed once a minute.
     keepsStays: false,
   },
@@ -75,7 +72,7 @@ export function describeTraced(traced: Traced<HostedRecords>, node: string): New
   const { record, event, atMs, requestId, steps, guards } = traced;
   const from = traced.from === undefined ? null : leafOf(traced.from);
   const to = leafOf(traced.to);
-  const kind = kindOf(from, to, telling.over);
+  const kind = kindOf(from, to, traced.isFinal || to === telling.over);
   if (kind === 'stayed' && !telling.keepsStays) return undefined;
   const { version } = record;
   const actor = telling.nameOf(record);
@@ -96,10 +93,10 @@ export function describeTraced(traced: Traced<HostedRecords>, node: string): New
   };
 }
 
-function kindOf(from: string | null, to: string, over: readonly string[]): ActorEventKind {
+function kindOf(from: string | null, to: string, isOver: boolean): ActorEventKind {
   if (from === null) return 'started';
   if (from === to) return 'stayed';
-  return over.includes(to) ? 'ended' : 'moved';
+  return isOver ? 'ended' : 'moved';
 }
 
 /** The innermost state: that is how stores and clients name it. */

@@ -34,3 +34,19 @@ export type ModelPrice = Readonly<z.infer<typeof modelPrice>>;
 export type TokenClass = keyof z.infer<typeof tokenRates>;
 /** Tokens by class. */
 export type TokenClasses = Readonly<Record<TokenClass, number>>;
+
+export const NO_TOKENS: TokenClasses = {
+  textIn: 0,
+  textCached: 0,
+  textOut: 0,
+  audioIn: 0,
+  audioCached: 0,
+  audioOut: 0,
+  imageIn: 0,
+  imageCached: 0,
+};
+
+/** All of them together. */
+export function sumOf(tokens: TokenClasses): number {
+  return Object.values(tokens).reduce((sum, count) => sum + count, 0);
+}

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { systemClock, type Clock } from '../kernel/clock.ts';
-import { parseJson } from '../kernel/post-json.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
-import { malformed, openAccount, request, type Account } from './provider-http.ts';
+import { openAccount, readReply, request, type Account } from './provider-http.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
 export interface AssemblyAiOptions {
@@ -70,11 +69,7 @@ export class AssemblyAiProvider implements UpstreamProvider {
       signal: asked.signal,
       wanted: 'client secret',
     });
-    const { data, error } = mintReply.safeParse(parseJson(reply.text));
-    if (data === undefined) {
-      const detail = error.issues.map(({ path }) => path.join('.') || 'body').join(' ');
-      throw malformed(this.#account, 'client secret', reply, detail);
-    }
+    const data = readReply(this.#account, 'client secret', reply, mintReply);
     return {
       sessionId: makeUpstreamSessionId(),
       value: data.token,

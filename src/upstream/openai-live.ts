@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
-import { parseJson } from '../kernel/post-json.ts';
 import { openCallSocket } from './call-socket.ts';
 import { CallOver, UpstreamFault } from './contract.ts';
 import type { BrokeredProvider, CallRequest, CreatedCall, Minted, Sideband, UpstreamEvent } from './contract.ts';
 import { LiveSideband } from './live-sideband.ts';
-import { malformed, request, type Account } from './provider-http.ts';
+import { readReply, request, type Account } from './provider-http.ts';
 import { openAiAccount, type OpenAiOptions } from './openai.ts';
 import type { CallSetup } from './realtime-session.ts';
 
@@ -92,11 +91,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
       signal: asked.signal,
       wanted: 'call',
     });
-    const { data, error } = created.safeParse(parseJson(reply.text));
-    if (data === undefined) {
-      const detail = error.issues.map(({ path }) => path.join('.') || 'body').join(' ');
-      throw malformed(this.#account, 'call', reply, detail);
-    }
+    const data = readReply(this.#account, 'call', reply, created);
     return { providerCallId: data.session.id, answerSdp: data.transport.sdp };
   }
 

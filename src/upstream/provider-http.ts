@@ -153,6 +153,14 @@ export function malformed(
   });
 }
 
+/** What a success says. @throws UpstreamFault with the names of the fields that are not as they should be, never what they hold */
+export function readReply<T>(account: Account, wanted: string, reply: PostReply, schema: z.ZodType<T>): T {
+  const { data, error } = schema.safeParse(parseJson(reply.text));
+  if (data !== undefined) return data;
+  const detail = error?.issues.map(({ path }) => path.join('.') || 'body').join(' ');
+  throw malformed(account, wanted, reply, detail);
+}
+
 /** Whether a refusal says that the provider knows no such call (any more). */
 export function isUnknownCall(fault: unknown): boolean {
   if (!(fault instanceof UpstreamFault) || fault.kind !== 'refused') return false;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
 import { multipart } from '../kernel/multipart.ts';
-import { parseJson } from '../kernel/post-json.ts';
 import type { PostReply } from '../kernel/post.ts';
 import { openCallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
@@ -14,7 +13,7 @@ import type {
   Sideband,
   UpstreamEvent,
 } from './contract.ts';
-import { isUnknownCall, malformed, request, under, type Account } from './provider-http.ts';
+import { isUnknownCall, malformed, readReply, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
 import { describeCall, describeSession, type CallSetup } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';
@@ -91,11 +90,7 @@ export class RealtimeProvider implements BrokeredProvider {
       signal: asked.signal,
       wanted: 'client secret',
     });
-    const { data, error } = mintReply.safeParse(parseJson(reply.text));
-    if (data === undefined) {
-      const detail = error.issues.map(({ path }) => path.join('.') || 'body').join(' ');
-      throw malformed(this.#account, 'client secret', reply, detail);
-    }
+    const data = readReply(this.#account, 'client secret', reply, mintReply);
     return {
       sessionId: data.session?.id ?? makeUpstreamSessionId(),
       value: data.value,

@@ -1,18 +1,8 @@
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { OperatorCall } from '../../protocol/operator.ts';
+import { NO_TOKENS } from '../../protocol/price.ts';
 import type { CallMeter, Ledger } from '../../stores/ledger/contract.ts';
 import type { Calls } from '../../calls/contract.ts';
-
-const noTokens: OperatorCall['tokens'] = {
-  textIn: 0,
-  textCached: 0,
-  textOut: 0,
-  audioIn: 0,
-  audioCached: 0,
-  audioOut: 0,
-  imageIn: 0,
-  imageCached: 0,
-};
 
 export const exampleCall: OperatorCall = {
   ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -26,7 +16,7 @@ export const exampleCall: OperatorCall = {
   hangup: 'none',
   hangupTries: 0,
   basis: 'events',
-  tokens: { ...noTokens, textIn: 310, audioIn: 742, audioCached: 128, textOut: 61, audioOut: 590 },
+  tokens: { ...NO_TOKENS, textIn: 310, audioIn: 742, audioCached: 128, textOut: 61, audioOut: 590 },
   microDollars: 64_187,
   estimatedMicroDollars: 0,
   gapSec: 0,
@@ -66,7 +56,7 @@ function describe(record: CallRecord, meter: CallMeter | undefined): OperatorCal
     hangup,
     hangupTries,
     basis: meter?.basis ?? null,
-    tokens: meter?.tokens ?? noTokens,
+    tokens: meter?.tokens ?? NO_TOKENS,
     microDollars: meter?.microDollars ?? 0,
     estimatedMicroDollars: meter?.estimatedMicroDollars ?? 0,
     gapSec: Math.round((meter?.gapMs ?? 0) / 1000),

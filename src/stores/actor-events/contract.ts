@@ -1,18 +1,10 @@
+import type { GuardTold, Step } from '../../actors/trace.ts';
 import type { ActorEventKind } from '../../protocol/operator.ts';
 
 /** Machines whose events are kept, by the names that they give themselves. */
 export const MACHINES = ['voice-session', 'voice-call', 'otp-challenge', 'auth-session'] as const;
 
 export type MachineName = (typeof MACHINES)[number];
-
-/** A step that the machine took, and the guard that let it. */
-export interface StepTaken {
-  readonly event: string;
-  readonly from: string;
-  readonly to: string;
-  readonly guard: string | null;
-  readonly actions: readonly string[];
-}
 
 /** What a machine did with one event; secrets, codes, addresses and whole ids of voice sessions are not in it. */
 export interface NewActorEvent {
@@ -27,8 +19,8 @@ export interface NewActorEvent {
   /** Null when the event opened the actor. */
   readonly from: string | null;
   readonly to: string;
-  readonly steps: readonly StepTaken[];
-  readonly guards: readonly { readonly name: string; readonly passed: boolean }[];
+  readonly steps: readonly Step[];
+  readonly guards: readonly GuardTold[];
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
   readonly node: string;
   readonly requestId: string | null;

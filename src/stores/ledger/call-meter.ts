@@ -1,3 +1,4 @@
+import { sumOf } from '../../protocol/price.ts';
 import { chargeOf, picoOfTime, type Basis, type CallMeter, type CallUsage, type UsageTotals } from './contract.ts';
 
 /** A call's meter as it is kept: what it is charged for, by where it is known from, in millionths of a micro-dollar. */
@@ -66,10 +67,6 @@ export function viewOf(meter: Meter): CallMeter {
 
 function priceOfTotal({ totalMs }: Meter, { total }: CallUsage): bigint {
   return total === null ? 0n : picoOfTime(total.ms, total.perMinute) - picoOfTime(totalMs, total.perMinute);
-}
-
-function sumOf(tokens: CallUsage['tokens']): number {
-  return Object.values(tokens).reduce((sum, count) => sum + count, 0);
 }
 
 function plus(a: CallUsage['tokens'], b: CallUsage['tokens']): CallUsage['tokens'] {

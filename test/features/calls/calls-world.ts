@@ -42,10 +42,6 @@ class HeardMetering implements Metering {
   /** Whether the database takes what was heard. */
   isAway = false;
 
-  settled(): Promise<void> {
-    return Promise.resolve();
-  }
-
   flushCall(): Promise<void> {
     return this.flush();
   }

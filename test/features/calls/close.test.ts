@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
-import { NO_TOKENS } from '../../../src/metering/price-usage.ts';
+import { NO_TOKENS } from '../../../src/protocol/price.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
 describe('A call', () => {

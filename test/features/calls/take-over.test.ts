@@ -16,6 +16,18 @@ describe('When the node that holds a call', () => {
     other = await world.addNode();
   });
 
+  /** @returns when it was killed, while the provider does not answer the hang-up */
+  async function killWhileItHangsUp(): Promise<number> {
+    await world.open(owner);
+    const at = world.clock.now();
+    world.provider.before = never;
+    world.endSession();
+    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
+    world.kill(owner);
+    world.provider.before = () => undefined;
+    return at;
+  }
+
   test('dies, another hears the call once the lease has lapsed, and tells the gap since the last sign of life', async () => {
     await world.open(owner);
     const at = world.clock.now();
@@ -59,13 +71,7 @@ describe('When the node that holds a call', () => {
   });
 
   test('dies while it hangs up, another goes on', async () => {
-    await world.open(owner);
-    const at = world.clock.now();
-    world.provider.before = never;
-    world.endSession();
-    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
-    world.kill(owner);
-    world.provider.before = () => undefined;
+    const at = await killWhileItHangsUp();
     await world.pass(13_000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
     expect(world.provider.live.size).toBe(0);
@@ -96,13 +102,7 @@ describe('When the node that holds a call', () => {
   });
 
   test('dies while it hangs up, and the database goes away as another takes the call, the gap is told all the same', async () => {
-    await world.open(owner);
-    const at = world.clock.now();
-    world.provider.before = never;
-    world.endSession();
-    await expect.poll(() => world.provider.hangUps).toHaveLength(1);
-    world.kill(owner);
-    world.provider.before = () => undefined;
+    const at = await killWhileItHangsUp();
     world.areSetupsAway = true;
     await world.pass(13_000);
     world.areSetupsAway = false;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NO_TOKENS } from '../../../src/metering/price-usage.ts';
+import { NO_TOKENS } from '../../../src/protocol/price.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
 import { attached, type ChannelClient } from '../../channel/client.ts';

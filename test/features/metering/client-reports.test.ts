@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createClientReports } from '../../../src/metering/client-reports.ts';
 import type { MeteredCall } from '../../../src/metering/contract.ts';
-import { NO_TOKENS } from '../../../src/metering/price-usage.ts';
+import { NO_TOKENS } from '../../../src/protocol/price.ts';
 import type { TokenClasses } from '../../../src/protocol/price.ts';
 import type { SessionSetup } from '../../../src/stores/session-setups/contract.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
@@ -66,13 +66,13 @@ async function metered(calls = 1) {
 
 async function gap(call: MeteredCall, ms = 1000): Promise<void> {
   app.service.metering.gap(call, NOON, NOON + ms);
-  await app.service.metering.settled(call.callId);
+  await app.service.metering.flushCall(call.callId);
 }
 
 async function hear(call: MeteredCall, id: string, tokens: Partial<TokenClasses>): Promise<void> {
   const event = { type: 'usage', key: id, model: undefined, tokens: { ...NO_TOKENS, ...tokens } } as const;
   app.service.metering.hear(call, event, app.clock.now());
-  await app.service.metering.settled(call.callId);
+  await app.service.metering.flushCall(call.callId);
 }
 
 const report = (body: object, headers: Record<string, string> = {}) =>
