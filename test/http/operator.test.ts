@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, unique, type Reply, type TestApp } from '../support/app.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -36,70 +36,6 @@ describe('The operator API', () => {
     };
     expect(await detail({ metadata: { page: 'pricing', order: '17' } })).toEqual({ page: 'pricing', order: '17' });
     expect(await detail({})).toBeNull();
-  });
-
-  describe("tells what a session's machine did", () => {
-    async function eventsOf(id: string, query = ''): Promise<Reply> {
-      await app.service.eventWriter.flush();
-      return app.get(`/api/operator/sessions/${encodeURIComponent(id)}/events${query}`, service);
-    }
-
-    test('from its opening to its end: the states, the guards that were asked, and who asked for it', async () => {
-      const id = await app.open(await app.key());
-      app.clock.advance(6 * 60 * SECOND);
-      await app.sweep();
-      await app.service.sessions.heartbeat(id, app.clock.now(), 0, () => true);
-      const { status, body } = await eventsOf(id);
-      expect(status).toBe(200);
-      expect(body).toMatchObject({
-        nextCursor: null,
-        events: [
-          { kind: 'ended', event: 'HEARTBEAT', from: 'idle', to: 'ended', detail: { reason: 'idle_exceeded' } },
-          { kind: 'moved', event: 'CLOCK', from: 'engaged', to: 'idle', detail: { reason: null }, requestId: null },
-          { kind: 'started', event: 'OPEN', from: null, to: 'engaged', requestId: expect.stringMatching(/^req_/) },
-        ],
-      });
-    });
-
-    test('and nothing of 10,000 heartbeats that move nothing', async () => {
-      const id = await app.open(await app.key());
-      for (let n = 0; n < 10_000; n += 1) await app.service.sessions.heartbeat(id, app.clock.now(), 0, () => true);
-      expect((await eventsOf(id)).body['events']).toMatchObject([{ kind: 'started' }]);
-    });
-
-    test('never by the whole id of the session, which is its proof', async () => {
-      const id = await app.open(await app.key());
-      expect(JSON.stringify((await eventsOf(id)).body)).not.toContain(id);
-    });
-
-    test('in pages, and with the session itself', async () => {
-      const id = await app.open(await app.key());
-      app.clock.advance(6 * 60 * SECOND);
-      await app.sweep();
-      const first = await eventsOf(id, '?limit=1');
-      expect(first.body['events']).toMatchObject([{ kind: 'moved' }]);
-      const next = await eventsOf(id, `?limit=1&cursor=${String(first.body['nextCursor'])}`);
-      expect(next.body).toMatchObject({ events: [{ kind: 'started' }], nextCursor: null });
-      const { body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service);
-      expect(body).toMatchObject({ events: [{ kind: 'moved' }, { kind: 'started' }], moreEvents: false, lost: [] });
-    });
-
-    test('with the times in which events may be missing', async () => {
-      const id = await app.open(await app.key());
-      const { actorEvents } = app.service.stores;
-      const at = app.clock.now();
-      await actorEvents.noteLost({ node: 'one', fromMs: at - 5 * SECOND, toMs: at, count: 3 });
-      await actorEvents.noteLost({ node: 'one', fromMs: at - 5 * SECOND, toMs: at - 1, count: 4 });
-      const { body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service);
-      expect(body['lost']).toMatchObject([{ node: 'one', count: 3 }]);
-    });
-
-    test('to nobody who asks for a page that nothing begins, or for a session that is not there', async () => {
-      const id = await app.open(await app.key());
-      expect(errorOf(await eventsOf(id, '?cursor=-1'))).toMatchObject({ code: 'INVALID_REQUEST' });
-      expect(errorOf(await eventsOf(id, '?cursor=9e9'))).toMatchObject({ code: 'INVALID_REQUEST' });
-      expect(errorOf(await eventsOf(`${id.slice(0, -2)}zz`))).toMatchObject({ code: 'SESSION_NOT_FOUND' });
-    });
   });
 
   test("shows a session's calls, what each used, and whom to ask the provider about", async () => {
