@@ -12,7 +12,7 @@ import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
 import { createReply, createRequest } from '../protocol/create.ts';
 import { errorBody } from '../protocol/error-body.ts';
 import { authSession } from '../protocol/login.ts';
-import { operatorSession } from '../protocol/operator.ts';
+import { operatorSession } from '../protocol/operator/session.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { sessionView } from '../protocol/session.ts';
 import { usage } from '../protocol/usage.ts';

@@ -5,7 +5,7 @@ import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
-import type { ActorEventKind } from '../protocol/operator.ts';
+import type { ActorEventKind } from '../protocol/operator/event.ts';
 import type { MachineName, NewActorEvent } from '../stores/actor-events/contract.ts';
 
 /** The records of the machines whose events are kept. */

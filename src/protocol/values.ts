@@ -10,3 +10,5 @@ export const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC' });
 
 /** A text that is not empty. */
 export const text = (max: number): z.ZodString => z.string().min(1).max(max);
+
+export const count = z.int().min(0);

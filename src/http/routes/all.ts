@@ -9,7 +9,7 @@ import { healthRoutes, type HealthDeps } from './health.ts';
 import { heartbeatRoute } from './heartbeat.ts';
 import { loginRoutes, type LoginDeps } from './login.ts';
 import { openCallRoute, type OpenCallDeps } from './open-call.ts';
-import { operatorRoutes, type OperatorDeps } from './operator.ts';
+import { operatorRoutes, type OperatorDeps } from './operator/all.ts';
 import { pageRoutes, type PageDeps } from './pages.ts';
 import { socketRoute } from './socket.ts';
 import { reportUsageRoute, type ReportUsageDeps } from './report-usage.ts';

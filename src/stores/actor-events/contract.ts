@@ -1,5 +1,5 @@
 import type { GuardTold, Step } from '../../actors/trace.ts';
-import type { ActorEventKind } from '../../protocol/operator.ts';
+import type { ActorEventKind } from '../../protocol/operator/event.ts';
 
 /** Machines whose events are kept, by the names that they give themselves. */
 export const MACHINES = ['voice-session', 'voice-call', 'otp-challenge', 'auth-session'] as const;

@@ -1,11 +1,11 @@
-import { Refusal } from '../../protocol/refusal.ts';
-import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../protocol/operator.ts';
-import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { refOf } from '../../kernel/ids.ts';
-import type { ActorEvent, ActorEvents } from '../../stores/actor-events/contract.ts';
-import { invalidFields } from '../invalid-request.ts';
-import { defineRoute, type Route } from '../route.ts';
-import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './operator-named.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
+import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
+import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
+import { refOf } from '../../../kernel/ids.ts';
+import type { ActorEvent, ActorEvents } from '../../../stores/actor-events/contract.ts';
+import { invalidFields } from '../../invalid-request.ts';
+import { defineRoute, type Route } from '../../route.ts';
+import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './named.ts';
 
 /** The newest events that a session itself comes with. */
 const NEWEST = 200;

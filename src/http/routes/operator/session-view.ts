@@ -1,8 +1,8 @@
-import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
-import { refOf } from '../../kernel/ids.ts';
-import type { OperatorSession } from '../../protocol/operator.ts';
-import { viewOf } from '../../voice/view.ts';
-import { sample } from '../samples.ts';
+import type { VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
+import { refOf } from '../../../kernel/ids.ts';
+import type { OperatorSession } from '../../../protocol/operator/session.ts';
+import { viewOf } from '../../../voice/view.ts';
+import { sample } from '../../samples.ts';
 
 export const exampleSession: OperatorSession = {
   id: sample.sm_session_id,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import { Refusal } from '../../protocol/refusal.ts';
-import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
-import { idOfNamed } from '../../voice/look-up.ts';
-import { sessionNotFound } from '../../voice/proof.ts';
-import type { VoiceSessions } from '../../voice/sessions.ts';
-import { readQuery } from '../query.ts';
-import type { Call, Result } from '../route.ts';
-import { sample } from '../samples.ts';
+import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
+import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
+import { idOfNamed } from '../../../voice/look-up.ts';
+import { sessionNotFound } from '../../../voice/proof.ts';
+import type { VoiceSessions } from '../../../voice/sessions.ts';
+import { readQuery } from '../../query.ts';
+import type { Call, Result } from '../../route.ts';
+import { sample } from '../../samples.ts';
 
 export const TAG = 'Operators';
 export const alwaysRefused = ['AUTH_REQUIRED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const;
@@ -17,6 +17,8 @@ export const NAMED =
 export const sessionParams = z.object({
   id: z.string().meta({ description: 'sm_session_id or ref, percent-encoded', examples: [sample.sm_session_id] }),
 });
+
+export const noParameters = z.object({});
 
 export interface NamedDeps {
   readonly sessions: VoiceSessions;

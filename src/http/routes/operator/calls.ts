@@ -1,8 +1,8 @@
-import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { OperatorCall } from '../../protocol/operator.ts';
-import { NO_TOKENS } from '../../protocol/price.ts';
-import type { CallMeter, Ledger } from '../../stores/ledger/contract.ts';
-import type { Calls } from '../../calls/contract.ts';
+import type { CallRecord } from '../../../../machines/voice-call/types.ts';
+import type { OperatorCall } from '../../../protocol/operator/call.ts';
+import { NO_TOKENS } from '../../../protocol/price.ts';
+import type { CallMeter, Ledger } from '../../../stores/ledger/contract.ts';
+import type { Calls } from '../../../calls/contract.ts';
 
 export const exampleCall: OperatorCall = {
   ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',

@@ -1,0 +1,13 @@
+import type { Route } from '../../route.ts';
+import { endRoute, type EndDeps } from './end.ts';
+import { eventsRoute, type OperatorEventsDeps } from './events.ts';
+import { overviewRoute, type OverviewDeps } from './overview.ts';
+import { sessionRoute, type SessionDetailDeps } from './session.ts';
+import { sessionsRoute, type SessionListDeps } from './sessions.ts';
+
+export type OperatorDeps = OverviewDeps & SessionListDeps & SessionDetailDeps & OperatorEventsDeps & EndDeps;
+
+/** The operator API for monitoring (docs/contract.md, section 8). */
+export function operatorRoutes(deps: OperatorDeps): Route[] {
+  return [overviewRoute(deps), sessionsRoute(deps), sessionRoute(deps), eventsRoute(deps), endRoute(deps)];
+}

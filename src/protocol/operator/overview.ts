@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { count } from '../values.ts';
+
+/** GET /api/operator/overview: how many sessions there are (docs/contract.md, section 8). */
+export const overview = z.object({
+  byState: z.object({ engaged: count, idle: count, stale: count, ended: count }),
+  byCaller: z.object({ widget: count, console: count }),
+  byTenant: z.record(z.string(), count),
+});
