@@ -172,20 +172,15 @@ export class Feed {
   }
 
   #hear(message: BusMessage): void {
-    switch (message.type) {
-      case 'login.changed':
-        for (const [watcher, { loginId }] of this.#watchers) if (loginId === message.loginId) void this.#check(watcher);
-        return;
-      case 'feed.watched':
-        if (message.node === this.#deps.node) return;
-        this.#others.set(message.node, { untilMs: this.#deps.now() + BELIEVE_MS, refs: message.refs });
-        return;
-      case 'feed.told':
-        if (message.node === this.#deps.node) return;
-        for (const watcher of this.#watchers.keys()) {
-          for (const fact of message.facts) watcher.tell(fact);
-          if (message.more > 0) watcher.tellGap();
-        }
+    if (message.type === 'login.changed') {
+      for (const [watcher, { loginId }] of this.#watchers) if (loginId === message.loginId) void this.#check(watcher);
+    } else if (message.type === 'feed.watched' && message.node !== this.#deps.node) {
+      this.#others.set(message.node, { untilMs: this.#deps.now() + BELIEVE_MS, refs: message.refs });
+    } else if (message.type === 'feed.told' && message.node !== this.#deps.node) {
+      for (const watcher of this.#watchers.keys()) {
+        for (const fact of message.facts) watcher.tell(fact);
+        if (message.more > 0) watcher.tellGap();
+      }
     }
   }
 

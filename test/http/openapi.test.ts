@@ -69,7 +69,7 @@ async function driveSessions(): Promise<void> {
   await get('/api/realtime/socket', upgrade);
   await get('/api/realtime/socket', { ...upgrade, origin: EVIL });
   const watching = { ...upgrade, 'sec-websocket-protocol': 'switchboard.operator.v1' };
-  await get('/api/operator/feed', { ...watching, ...service });
+  await get('/api/operator/feed', { ...watching, authorization: `Bearer ${SERVICE_TOKEN}` });
   await get('/api/operator/feed', watching);
   await get('/api/operator/feed', { ...watching, origin: EVIL });
 }

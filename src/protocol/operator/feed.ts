@@ -8,10 +8,6 @@ import { operatorEvent } from './event.ts';
 export const FEED_SUBPROTOCOL = 'switchboard.operator.v1';
 export const FEED_PATH = '/api/operator/feed';
 
-export const feedTopic = z.enum(['counts', 'sessions', 'audit']);
-
-export type FeedTopic = z.infer<typeof feedTopic>;
-
 /** Which sessions a watcher wants to hear of: as lists are filtered. */
 export const feedFilter = sessionFilters
   .pick({ state: true, tenantId: true, agentId: true, caller: true })
@@ -26,8 +22,6 @@ export const watchFrame = z.object({
   filter: feedFilter.optional(),
   ref: z.string().regex(sessionName).nullish().meta({ description: 'A session whose events are told as well' }),
 });
-
-export type WatchFrame = z.infer<typeof watchFrame>;
 
 /** What became of a session. */
 export const sessionChange = z.object({

@@ -15,7 +15,7 @@ class FeedSocket implements Socket {
     if (this.closed !== undefined) throw new Error(`sent after the close: ${text}`);
     if (this.isFull) return 'dropped';
     const frame = JSON.parse(text) as FeedFrame;
-    this.frames.push(feedFrames[frame.type].strict().parse(frame) as FeedFrame);
+    this.frames.push(feedFrames[frame.type].strict().parse(frame));
     return 'sent';
   }
 
