@@ -9,7 +9,7 @@ import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();
 const run = promisify(execFile);
-const pathOf = (name: string): string => fileURLToPath(new URL(`../../config/${name}`, import.meta.url));
+const pathOf = (name: string): string => fileURLToPath(new URL(name, new URL('../../config/', import.meta.url)));
 
 const findPromtool = (): string => findBinary('promtool', 'prometheus');
 const reason = reasonToSkip(findPromtool);
@@ -25,7 +25,7 @@ describe.skipIf(reason !== undefined)(`To Prometheus ${reason ?? ''}`, () => {
   test('the alert rules are right, and alert when they should', async () => {
     for (const [command, name] of [
       ['check', 'prometheus-rules.yaml'],
-      ['test', 'prometheus-rules.test.yaml'],
+      ['test', '../test/e2e/prometheus-rules.test.yaml'],
     ] as const)
       expect((await run(findPromtool(), [command, 'rules', pathOf(name)])).stdout).toContain('SUCCESS');
   });
