@@ -12,6 +12,7 @@ const TICK_MS = 1000;
 const CALLS_MS = 250;
 const LEASE_MS = 1000;
 const PURGE_MS = 10 * 60_000;
+const RECOUNT_MS = 60 * 60_000;
 
 export interface BackgroundDeps {
   readonly recovery: SweepDeps;
@@ -23,15 +24,17 @@ export interface BackgroundDeps {
   readonly calls?: Pick<VoiceCalls, 'guard' | 'renewLease' | 'tick'> | undefined;
   /** Deletes what is over. */
   readonly purge: () => Promise<void>;
+  /** Compares counts that are kept with what they count, and mends them. */
+  readonly recount: () => Promise<unknown>;
   readonly onError: (error: unknown) => void;
 }
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what machines did, warning the clients of ends that are near, deleting what is over. @returns the way to stop it
+ * what machines did, warning the clients of ends that are near, deleting what is over, mending counts. @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, eventWriter, budgets, purge, onError } = deps;
+  const { recovery, hub, calls, metering, eventWriter, budgets, purge, recount, onError } = deps;
   const stops = [
     repeat(SWEEP_MS, () => sweep(recovery), onError),
     repeat(FLUSH_MS, () => recovery.writer.flush(), onError),
@@ -40,6 +43,7 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     repeat(TICK_MS, async () => hub.tick(), onError),
     repeat(TICK_MS, () => budgets.tick(), onError),
     repeat(PURGE_MS, purge, onError),
+    repeat(RECOUNT_MS, recount, onError),
   ];
   if (calls !== undefined)
     stops.push(

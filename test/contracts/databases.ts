@@ -29,6 +29,7 @@ import { loginsContract } from './logins.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
 import { sessionSetupsContract } from './session-setups.ts';
+import { sessionTallyContract } from './session-tally.ts';
 import type { Make } from './support.ts';
 import { tenantsContract } from './tenants.ts';
 import { voiceCallsContract } from './voice-calls.ts';
@@ -48,6 +49,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   };
 
   voiceHistoryContract(name, both(createPostgresVoiceHistory));
+  sessionTallyContract(name, nodes);
   voiceCallsContract(
     name,
     both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),

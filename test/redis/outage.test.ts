@@ -198,6 +198,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       eventWriter: parts.eventWriter,
       budgets: parts.budgets,
       purge: async () => undefined,
+      recount: async () => undefined,
       onError,
     });
     service.freeze();
@@ -305,6 +306,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       eventWriter: parts.eventWriter,
       budgets: parts.budgets,
       purge: async () => undefined,
+      recount: async () => undefined,
       onError,
     });
     // Its first sweep looks for ends of the time before it started.
