@@ -28,6 +28,7 @@ import { ledgerContract } from './ledger.ts';
 import { loginsContract } from './logins.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
+import { rollUpsContract } from './roll-ups.ts';
 import { sessionSetupsContract } from './session-setups.ts';
 import { sessionTallyContract } from './session-tally.ts';
 import type { Make } from './support.ts';
@@ -62,6 +63,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   );
   ledgerContract(name, both(createPostgresLedger));
   callUsageContract(name, both(createPostgresLedger));
+  rollUpsContract(name, nodes);
   holdsContract(
     name,
     both((database) => ({

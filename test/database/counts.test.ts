@@ -30,6 +30,19 @@ describeEngines('what an older build wrote', (open) => {
         from (values (1, 'widget', 'engaged'), (2, 'widget', 'engaged'), (3, 'console', 'stale'), (4, 'widget', 'ended'))
           as given (n, caller, state)`,
     );
+    await database.run(
+      (sql) => sql`
+        insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, tokens_after, micro_dollars_after)
+        values ('ann', '2030-01-01', ${AT}, 5, 1, 'acme', 's:ann:4', 5, 1),
+          ('ann', '2030-01-01', ${AT + 3_600_000}, 7, 2, 'acme', 's:ann:4', 12, 3),
+          ('ann', '2030-01-01', ${AT}, 1, 0, null, null, 13, 3)`,
+    );
+    // Of the eldest day the entries are gone already.
+    await database.run(
+      (sql) => sql`
+        insert into usage_total (subject, day, tokens, micro_dollars)
+        values ('ann', '2030-01-01', 13, 3), ('key:acme:site', '2030-01-01', 12, 3), ('bea', '2029-12-31', 40, 4)`,
+    );
     await migrate(database);
   });
   afterAll(async () => {
@@ -45,5 +58,25 @@ describeEngines('what an older build wrote', (open) => {
       byTenant: { acme: 3 },
     });
     expect(await history.recount()).toBe(0);
+  });
+
+  test('is in the sums of hours and days, as far as it is known whose it was', async () => {
+    const rows = (table: string, of: string) =>
+      opened.database.run((sql) =>
+        sql.unsafe<object[]>(
+          `select ${of} as of, tenant_id || '/' || key_id || '/' || agent_id as whose, tokens, micro_dollars from ${table}
+          order by 1, 2`,
+        ),
+      );
+    expect([...(await rows('usage_day', `day || ' ' || subject`))]).toEqual([
+      { of: '2029-12-31 bea', whose: '//', tokens: 40, micro_dollars: 4 },
+      { of: '2030-01-01 ann', whose: '//', tokens: 1, micro_dollars: 0 },
+      { of: '2030-01-01 ann', whose: 'acme/site/support', tokens: 12, micro_dollars: 3 },
+    ]);
+    expect([...(await rows('usage_hour', 'hour_ms'))]).toEqual([
+      { of: AT, whose: '//', tokens: 1, micro_dollars: 0 },
+      { of: AT, whose: 'acme/site/support', tokens: 5, micro_dollars: 1 },
+      { of: AT + 3_600_000, whose: 'acme/site/support', tokens: 7, micro_dollars: 2 },
+    ]);
   });
 });
