@@ -33,6 +33,7 @@ import { sessionSetupsContract } from './session-setups.ts';
 import { sessionTallyContract } from './session-tally.ts';
 import type { Make } from './support.ts';
 import { tenantsContract } from './tenants.ts';
+import { usageReportsContract } from './usage-reports.ts';
 import { voiceCallsContract } from './voice-calls.ts';
 import { voiceHistoryContract } from './voice-history.ts';
 
@@ -64,6 +65,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   ledgerContract(name, both(createPostgresLedger));
   callUsageContract(name, both(createPostgresLedger));
   rollUpsContract(name, nodes);
+  usageReportsContract(name, nodes);
   holdsContract(
     name,
     both((database) => ({
