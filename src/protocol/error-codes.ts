@@ -119,6 +119,12 @@ export const ERROR_CODES = {
       error: 'More than this session can have used in its time; nothing was counted (WIDGET_MAX_TOKENS_PER_MINUTE).',
     },
   },
+  QUERY_TOO_BROAD: {
+    status: 422,
+    meaning: 'more than one query of the operator API may read',
+    userMessage: 'This is too much to show at once. Please narrow it down.',
+    example: { error: 'A range has at most 31 days here.' },
+  },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
     meaning: 'a total of the day is used up',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { UsageBy } from '../../src/protocol/operator/usage.ts';
 import type { Database } from '../../src/database/database.ts';
-import { randomId } from '../../src/kernel/ids.ts';
+import { randomId, refOf } from '../../src/kernel/ids.ts';
 import type { UsageEntry } from '../../src/stores/ledger/contract.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import {
   MOST_WALKED,
   type UsageAsked,
-  type UsageBy,
   type UsageReport,
   type UsageReports,
 } from '../../src/stores/usage-reports/contract.ts';
@@ -97,7 +97,7 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       expect(await rowsBy('tenant')).toEqual([[tenantId, 1111, 30], 0]);
       expect(await rowsBy('key')).toEqual([[`${tenantId}/site`, 110, 3], 1001]);
       expect(await rowsBy('agent')).toEqual([[`${tenantId}/sales`, 1, 7], [`${tenantId}/support`, 110, 3], 1000]);
-      expect(await rowsBy('session')).toEqual([[desk.id, 1, 7], [widget.id, 110, 3], 1000]);
+      expect(await rowsBy('session')).toEqual([[refOf(desk.id), 1, 7], [refOf(widget.id), 110, 3], 1000]);
     });
 
     test('say of which tenant and key a row is, where it is of one', async () => {

@@ -1,9 +1,5 @@
+import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
-
-/** What usage is added up by. */
-export const USAGE_BY = ['subject', 'tenant', 'key', 'agent', 'session'] as const;
-
-export type UsageBy = (typeof USAGE_BY)[number];
 
 /** Rows of sums and entries that one report reads at most: the embedded engine serves nobody else meanwhile. */
 export const MOST_WALKED = 50_000;
@@ -28,7 +24,7 @@ export interface UsageAsked extends UsageRange {
 }
 
 export interface UsageRow extends UsageTotals {
-  /** A subject, a tenant, `<tenant>/<key>`, `<tenant>/<agent>` or a session. */
+  /** A subject, a tenant, `<tenant>/<key>`, `<tenant>/<agent>` or the ref of a session. */
   readonly id: string;
   /** Null where it used as several, or as none. */
   readonly tenantId: string | null;

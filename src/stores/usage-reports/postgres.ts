@@ -1,6 +1,7 @@
 import type { Database, Sql } from '../../database/database.ts';
+import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
-import { MOST_WALKED, type UsageAsked, type UsageBy, type UsageReports, type UsageRow } from './contract.ts';
+import { MOST_WALKED, type UsageAsked, type UsageReports, type UsageRow } from './contract.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { walk, walkSince } from './walk.ts';
 

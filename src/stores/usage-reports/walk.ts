@@ -1,5 +1,6 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
-import { MOST_WALKED, type UsageAsked, type UsageBy } from './contract.ts';
+import type { UsageBy } from '../../protocol/operator/usage.ts';
+import { MOST_WALKED, type UsageAsked } from './contract.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
@@ -69,6 +70,7 @@ function idOf(sql: AnySql, by: UsageBy): Fragment {
     case 'agent':
       return sql`case when agent_id <> '' then tenant_id || '/' || agent_id end`;
     case 'session':
-      return sql`session_id`;
+      // Its ref: the whole id is its caller's proof.
+      return sql`left(session_id, 42)`;
   }
 }

@@ -3,11 +3,24 @@ import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
+import { usageRoute, type OperatorUsageDeps } from './usage.ts';
 import { sessionsRoute, type SessionListDeps } from './sessions.ts';
 
-export type OperatorDeps = OverviewDeps & SessionListDeps & SessionDetailDeps & OperatorEventsDeps & EndDeps;
+export type OperatorDeps = OverviewDeps &
+  SessionListDeps &
+  SessionDetailDeps &
+  OperatorEventsDeps &
+  EndDeps &
+  OperatorUsageDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
-  return [overviewRoute(deps), sessionsRoute(deps), sessionRoute(deps), eventsRoute(deps), endRoute(deps)];
+  return [
+    overviewRoute(deps),
+    sessionsRoute(deps),
+    sessionRoute(deps),
+    eventsRoute(deps),
+    endRoute(deps),
+    usageRoute(deps),
+  ];
 }
