@@ -53,7 +53,7 @@ export const ERROR_CODES = {
   FORBIDDEN: {
     status: 403,
     meaning:
-      'logged in, but not an operator; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
+      'logged in, but without a role that may do this in the operator API; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
     userMessage: 'You are not allowed to do this.',
     example: { error: 'No such tenant admits you; ask its administrator.' },
   },

@@ -16,7 +16,7 @@ interface Row {
 
 let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env: { VIEWER_EMAILS: 'vera@support.example' } });
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
   await database().run((sql) => sql`delete from usage_day`);
   await database().run((sql) => sql`delete from usage_hour`);
   await database().run((sql) => sql`delete from usage_entry`);

@@ -105,11 +105,13 @@ function askedOf(
   if (by === 'subject' && span === 'hour')
     return invalidFields([{ path: 'span', message: 'must be day where by is subject' }]);
   const isByDay = span === 'day' && by !== 'session';
-  const toMs = query.to === undefined ? atMs : Date.parse(query.to);
+  const untilMs = query.to === undefined ? atMs : Date.parse(query.to);
+  // Now itself counts.
+  const toMs = query.to === undefined ? untilMs + 1 : untilMs;
   const fromMs = query.from === undefined ? toMs - (isByDay ? 1 : DAY_MS) : Date.parse(query.from);
   if (fromMs >= toMs) return invalidFields([{ path: 'from', message: 'must be before to' }]);
   const most = by === 'session' ? 1 : span === 'hour' ? MOST_DAYS_BY_HOUR : MOST_DAYS;
-  if (toMs - fromMs > most * DAY_MS)
+  if (untilMs - fromMs > most * DAY_MS)
     return tooBroad(`A range has at most ${most} ${most === 1 ? 'day' : 'days'} here.`);
   return {
     by,
