@@ -168,7 +168,14 @@ export function usageReportsContract(name: string, nodes: () => readonly [Databa
       'refuse an unreadable cursor (%s)',
       async (cursor) => {
         const report = reports().read({
-          ...{ by: 'tenant', span: 'day', fromDay: TODAY, toDay: TODAY, fromMs: 0, toMs: 1, tenants: [], limit: 1 },
+          by: 'tenant',
+          span: 'day',
+          fromDay: TODAY,
+          toDay: TODAY,
+          fromMs: 0,
+          toMs: 1,
+          tenants: [],
+          limit: 1,
           cursor,
         });
         expect(await report).toBe('bad_cursor');

@@ -2,7 +2,7 @@ import type { UsageBy } from '../../protocol/operator/usage.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 
 /** Rows of sums and entries that one report reads at most: the embedded engine serves nobody else meanwhile. */
-export const MOST_WALKED = 50_000;
+export const MOST_WALKED = 20_000;
 
 /** When it was: whole calendar days, both included, or hours of UTC and entries from one instant to before another. */
 export interface UsageRange {

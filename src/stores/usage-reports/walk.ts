@@ -60,17 +60,13 @@ function meant(sql: AnySql, tenants: readonly string[] | undefined): Fragment {
 
 /** Keys and agents are named within their tenant; ids hold no slash. */
 function idOf(sql: AnySql, by: UsageBy): Fragment {
-  switch (by) {
-    case 'subject':
-      return sql`subject`;
-    case 'tenant':
-      return sql`nullif(tenant_id, '')`;
-    case 'key':
-      return sql`case when key_id <> '' then tenant_id || '/' || key_id end`;
-    case 'agent':
-      return sql`case when agent_id <> '' then tenant_id || '/' || agent_id end`;
-    case 'session':
-      // Its ref: the whole id is its caller's proof.
-      return sql`left(session_id, 42)`;
-  }
+  const ids: Readonly<Record<UsageBy, () => Fragment>> = {
+    subject: () => sql`subject`,
+    tenant: () => sql`nullif(tenant_id, '')`,
+    key: () => sql`case when key_id <> '' then tenant_id || '/' || key_id end`,
+    agent: () => sql`case when agent_id <> '' then tenant_id || '/' || agent_id end`,
+    // Its ref: the whole id is its caller's proof.
+    session: () => sql`left(session_id, 42)`,
+  };
+  return ids[by]();
 }
