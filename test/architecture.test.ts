@@ -90,7 +90,7 @@ const rings: Readonly<Record<string, Ring>> = {
   /** What operators are shown of all features. */
   operator: {
     files: /^src\/operator\//,
-    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
+    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'quota'],
     packages: ['xstate'],
   },
   /** What operators are told as it happens. */

@@ -188,6 +188,10 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);
+  const recount = async (): Promise<void> => {
+    const wrong = (await stores.history.recount()) ?? 0;
+    if (wrong > 0) events.warned('counts of live sessions were wrong, and are mended', { counts: wrong });
+  };
   release.add(
     startBackground({
       recovery: sessions.recovery,
@@ -198,6 +202,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       feed,
       budgets,
       purge,
+      recount,
       onError,
     }),
   );

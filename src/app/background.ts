@@ -14,6 +14,7 @@ const CALLS_MS = 250;
 const FEED_MS = 250;
 const LEASE_MS = 1000;
 const PURGE_MS = 10 * 60_000;
+const RECOUNT_MS = 60 * 60_000;
 
 export interface BackgroundDeps {
   readonly recovery: SweepDeps;
@@ -26,15 +27,18 @@ export interface BackgroundDeps {
   readonly calls?: Pick<VoiceCalls, 'guard' | 'renewLease' | 'tick'> | undefined;
   /** Deletes what is over. */
   readonly purge: () => Promise<void>;
+  /** Compares counts that are kept with what they count, and mends them. */
+  readonly recount: () => Promise<unknown>;
   readonly onError: (error: unknown) => void;
 }
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what machines did, warning the clients of ends that are near, telling operators what happens, deleting what is over. @returns the way to stop it
+ * what machines did, warning the clients of ends that are near, telling operators what happens, deleting what is
+ * over, mending counts. @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, eventWriter, feed, budgets, purge, onError } = deps;
+  const { recovery, hub, calls, metering, eventWriter, feed, budgets, purge, recount, onError } = deps;
   const stops = [
     repeat(SWEEP_MS, () => sweep(recovery), onError),
     repeat(FLUSH_MS, () => recovery.writer.flush(), onError),
@@ -44,6 +48,7 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     repeat(FEED_MS, () => feed.tick(), onError),
     repeat(TICK_MS, () => budgets.tick(), onError),
     repeat(PURGE_MS, purge, onError),
+    repeat(RECOUNT_MS, recount, onError),
   ];
   if (calls !== undefined)
     stops.push(

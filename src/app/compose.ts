@@ -224,6 +224,7 @@ export async function buildService(on: Foundations) {
       history: stores.history,
       audit: stores.audit,
       actorEvents: stores.actorEvents,
+      usageReports: stores.usageReports,
       events,
       metrics,
       provider,

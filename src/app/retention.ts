@@ -50,7 +50,9 @@ export async function deleteWhatIsOver(
       () => retention.deleteSome('usageEntries', daysAgo(days.usage)),
       // Not before the entries: a meter says what its entries are the differences of.
       () => retention.deleteSome('callMeters', daysAgo(Math.max(days.usage, REPORT_DAYS))),
-      () => retention.deleteTotals(calendar(daysAgo(days.usage)).day),
+      () => retention.deleteDays('usageTotals', calendar(daysAgo(days.usage)).day),
+      () => retention.deleteDays('usageDays', calendar(daysAgo(days.usage)).day),
+      () => retention.deleteSome('usageHours', daysAgo(days.usage)),
     );
   if (days.events > 0)
     steps.push(

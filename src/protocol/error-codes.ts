@@ -53,7 +53,7 @@ export const ERROR_CODES = {
   FORBIDDEN: {
     status: 403,
     meaning:
-      'logged in, but not an operator; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
+      'logged in, but without a role that may do this in the operator API; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
     userMessage: 'You are not allowed to do this.',
     example: { error: 'No such tenant admits you; ask its administrator.' },
   },
@@ -118,6 +118,12 @@ export const ERROR_CODES = {
     example: {
       error: 'More than this session can have used in its time; nothing was counted (WIDGET_MAX_TOKENS_PER_MINUTE).',
     },
+  },
+  QUERY_TOO_BROAD: {
+    status: 422,
+    meaning: 'more than one query of the operator API may read',
+    userMessage: 'This is too much to show at once. Please narrow it down.',
+    example: { error: 'A range has at most 31 days here.' },
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,

@@ -13,6 +13,7 @@ import { createPostgresReplays } from './replays/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
+import { createPostgresUsageReports } from './usage-reports/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from './voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from './voice-history/postgres.ts';
 
@@ -38,5 +39,6 @@ export function createPostgresStores(database: Database) {
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),
     tenants: createPostgresTenants(database),
+    usageReports: createPostgresUsageReports(database),
   };
 }

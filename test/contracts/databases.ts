@@ -28,9 +28,12 @@ import { ledgerContract } from './ledger.ts';
 import { loginsContract } from './logins.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
+import { rollUpsContract } from './roll-ups.ts';
 import { sessionSetupsContract } from './session-setups.ts';
+import { sessionTallyContract } from './session-tally.ts';
 import type { Make } from './support.ts';
 import { tenantsContract } from './tenants.ts';
+import { usageReportsContract } from './usage-reports.ts';
 import { voiceCallsContract } from './voice-calls.ts';
 import { voiceHistoryContract } from './voice-history.ts';
 
@@ -48,6 +51,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   };
 
   voiceHistoryContract(name, both(createPostgresVoiceHistory));
+  sessionTallyContract(name, nodes);
   voiceCallsContract(
     name,
     both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),
@@ -60,6 +64,8 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   );
   ledgerContract(name, both(createPostgresLedger));
   callUsageContract(name, both(createPostgresLedger));
+  rollUpsContract(name, nodes);
+  usageReportsContract(name, nodes);
   holdsContract(
     name,
     both((database) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { CHUNK, type Kept } from '../../src/stores/retention/contract.ts';
+import { CHUNK, type Kept, type KeptByDay } from '../../src/stores/retention/contract.ts';
 import { createPostgresRetention, deletion } from '../../src/stores/retention/postgres.ts';
 import { atOnce, DAY_BEGIN } from './support.ts';
 
@@ -35,6 +35,11 @@ const tables: Readonly<Record<Kept, Table>> = {
       select 'year', day, day_ms, 1, 1, 1, 1 from rows order by n`,
   },
   usageTotals: { name: 'usage_total', fill: `insert into usage_total select 'year' || n, day, 1, 1 from rows` },
+  usageDays: { name: 'usage_day', fill: `insert into usage_day select day, 'year' || n, '', '', '', 1, 1 from rows` },
+  usageHours: {
+    name: 'usage_hour',
+    fill: `insert into usage_hour select day_ms, 'year' || n, '', '', 1, 1, 1 from rows`,
+  },
   usageKeys: { name: 'usage_key', fill: `insert into usage_key select 'year', 'key' || n, 'body', day_ms from rows` },
   usageSessions: {
     name: 'usage_session',
@@ -100,15 +105,15 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       await nodes()[0].run((sql) => sql.unsafe(`analyze ${tables[kind].name}`));
     };
 
+    const isByDay = (kind: Kept): kind is KeptByDay => kind === 'usageTotals' || kind === 'usageDays';
+
     const before = (kind: Kept, daysAgo: number): number | string =>
-      kind === 'usageTotals'
-        ? new Date(DAY_BEGIN - daysAgo * DAY_MS).toISOString().slice(0, 10)
-        : DAY_BEGIN - daysAgo * DAY_MS;
+      isByDay(kind) ? new Date(DAY_BEGIN - daysAgo * DAY_MS).toISOString().slice(0, 10) : DAY_BEGIN - daysAgo * DAY_MS;
 
     const deleteSome = (database: Database, kind: Kept, daysAgo: number): Promise<number> => {
       const retention = createPostgresRetention(database);
       const over = before(kind, daysAgo);
-      return kind === 'usageTotals' ? retention.deleteTotals(String(over)) : retention.deleteSome(kind, Number(over));
+      return isByDay(kind) ? retention.deleteDays(kind, String(over)) : retention.deleteSome(kind, Number(over));
     };
 
     test.each(kinds)('deletes %s of a year in chunks, until those of the last days are left', async (kind) => {

@@ -199,6 +199,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       feed: parts.feed,
       budgets: parts.budgets,
       purge: async () => undefined,
+      recount: async () => undefined,
       onError,
     });
     service.freeze();
@@ -307,6 +308,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       feed: parts.feed,
       budgets: parts.budgets,
       purge: async () => undefined,
+      recount: async () => undefined,
       onError,
     });
     // Its first sweep looks for ends of the time before it started.

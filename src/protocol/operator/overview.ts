@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { count } from '../values.ts';
+import { spend } from './usage.ts';
 
 /** GET /api/operator/overview: how many sessions there are (docs/contract.md, section 8). */
 export const overview = z.object({
   byState: z.object({ engaged: count, idle: count, stale: count, ended: count }),
   byCaller: z.object({ widget: count, console: count }),
   byTenant: z.record(z.string(), count),
+  spend: spend.nullable().meta({ description: 'What today costs; null where that is too much to add up' }),
 });

@@ -4,6 +4,7 @@ import { caller, endReasonOrNull, sessionName, sessionState, sessionView } from 
 import { count, text } from '../values.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
+import { used } from './usage.ts';
 
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
@@ -22,6 +23,7 @@ export const operatorSession = z.object({
   endedAt: z.iso.datetime().nullable(),
   endReason: endReasonOrNull,
   session: sessionView,
+  usage: used.meta({ description: 'What it has used in all' }),
 });
 
 export type OperatorSession = z.infer<typeof operatorSession>;

@@ -1,6 +1,7 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
 import { advance, viewOf, type Advance, type KeptEntry, type Meter } from './call-meter.ts';
 import type { Basis, CallMeter, CallUsage, CallUsageAnswer, UsageTotals } from './contract.ts';
+import { rolledUp, withSession } from './roll-ups.ts';
 
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 
@@ -26,7 +27,7 @@ interface TotalsRow extends UsageTotals {
 
 /**
  * Counts usage of a call in the caller's transaction. Its meter is locked first, so that whoever counts for the call waits; then the
- * totals, in the order in which reports lock them.
+ * totals and what is rolled up, in the order in which reports lock them.
  */
 export async function recordCallUsage(sql: TransactionSql, usage: CallUsage): Promise<CallUsageAnswer> {
   const meter = (await lockMeter(sql, usage)) ?? (await makeMeter(sql, usage));
@@ -107,8 +108,10 @@ function write(sql: TransactionSql, usage: CallUsage, { meter, added, picoDollar
         tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
       returning subject, tokens, micro_dollars
     ), counted as materialized (
-      select own.tokens, own.micro_dollars, of_key.tokens as key_tokens, of_key.micro_dollars as key_micro_dollars
+      select own.tokens, own.micro_dollars, of_key.tokens as key_tokens, of_key.micro_dollars as key_micro_dollars,
+        session.key_id, session.agent_id
       from totals as own left join totals as of_key on of_key.subject = ${keyAccount}::text
+      ${withSession(sql, sql`${sessionId}::text`)}
       where own.subject = ${subject}
     ), moved as (
       update call_meter set basis = ${meter.basis}, text_in = ${tokens.textIn}, text_cached = ${tokens.textCached},
@@ -121,12 +124,19 @@ function write(sql: TransactionSql, usage: CallUsage, { meter, added, picoDollar
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
         tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after,
-        call_id, basis, model, price_version, estimated, pico_dollars)
+        call_id, basis, model, price_version, estimated, pico_dollars, key_id, agent_id)
       select ${subject}, ${day}, ${atMs}::bigint, ${added.tokens}::bigint, ${added.microDollars}::bigint, ${tenantId}, ${sessionId},
         ${key}, tokens, micro_dollars, key_tokens, key_micro_dollars,
-        ${meter.callId}, ${basis}, ${model}, ${priceVersion}, ${isEstimated}::boolean, ${String(picoDollars)}::numeric
+        ${meter.callId}, ${basis}, ${model}, ${priceVersion}, ${isEstimated}::boolean, ${String(picoDollars)}::numeric,
+        key_id, agent_id
       from counted
-    )
+    ), ${rolledUp(
+      sql,
+      sql`
+        select ${day}::text collate "C" as day, ${atMs}::bigint as at_ms, ${subject}::text as subject, ${tenantId}::text as tenant_id,
+          key_id, agent_id, ${added.tokens}::bigint as tokens, ${added.microDollars}::bigint as micro_dollars
+        from counted`,
+    )}
     select tokens, micro_dollars as "microDollars", key_tokens as "keyTokens", key_micro_dollars as "keyMicroDollars"
     from counted`;
 }

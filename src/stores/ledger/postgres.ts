@@ -2,6 +2,7 @@ import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsage } from './call-usage.ts';
 import type { Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
+import { rolledUp, withSession } from './roll-ups.ts';
 import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
 const HOUR_MS = 3_600_000;
@@ -94,7 +95,8 @@ function answerOf(kind: 'counted' | 'replayed', row: Totals): LedgerAnswer {
 /**
  * Keys, entries and totals of all entries whose key is free, in one statement and so in one transaction.
  * Of two nodes with one key the second waits in `claimed` for the first, and then finds the key taken. Rows are locked keys first,
- * then totals (those of subjects and of widget keys are one table), each in order, so that no two groups wait in a circle.
+ * then totals (those of subjects and of widget keys are one table), then what is rolled up, each in order, so that no two groups wait in a
+ * circle.
  */
 function count(sql: AnySql, entries: string) {
   return sql<Totals[]>`
@@ -127,23 +129,29 @@ function count(sql: AnySql, entries: string) {
         tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
       returning subject, day, tokens, micro_dollars
     ), counted as materialized (
-      select fresh.*,
+      select fresh.*, session.key_id, session.agent_id,
         (totals.tokens - coalesce(sum(fresh.tokens) over later, 0))::bigint as tokens_after,
         (totals.micro_dollars - coalesce(sum("microDollars") over later, 0))::bigint as micro_dollars_after,
         (of_key.tokens - coalesce(sum(fresh.tokens) over later_of_key, 0))::bigint as key_tokens_after,
         (of_key.micro_dollars - coalesce(sum("microDollars") over later_of_key, 0))::bigint as key_micro_dollars_after
       from fresh join totals on totals.subject = fresh.subject and totals.day = fresh.day
       left join totals as of_key on of_key.subject = fresh."keyAccount" and of_key.day = fresh.day
+      ${withSession(sql, sql`fresh."sessionId"`)}
       window later as (partition by fresh.subject, fresh.day order by n rows between 1 following and unbounded following),
         later_of_key as (partition by fresh."keyAccount", fresh.day order by n
           rows between 1 following and unbounded following)
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
-        tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after)
+        tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after, key_id, agent_id)
       select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key, tokens_after, micro_dollars_after,
-        key_tokens_after, key_micro_dollars_after
+        key_tokens_after, key_micro_dollars_after, key_id, agent_id
       from counted order by n
-    )
+    ), ${rolledUp(
+      sql,
+      sql`
+        select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
+        from counted`,
+    )}
     select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
       key_micro_dollars_after as "keyMicroDollars" from counted`;
 }

@@ -5,6 +5,8 @@ export type Kept =
   | 'liveNodes'
   | 'usageEntries'
   | 'usageTotals'
+  | 'usageDays'
+  | 'usageHours'
   | 'usageKeys'
   | 'usageSessions'
   | 'usageHolds'
@@ -19,6 +21,9 @@ export type Kept =
   | 'callTickets'
   | 'sessionSetups';
 
+/** What is kept by calendar days. */
+export type KeptByDay = 'usageTotals' | 'usageDays';
+
 /** Rows that one call deletes at most: it holds its locks, and in the embedded engine the only connection, for no longer. */
 export const CHUNK = 1000;
 
@@ -31,7 +36,7 @@ export interface Retention {
    * @returns how many rows were deleted; fewer than CHUNK says that nothing more is over
    * @throws Unavailable when the database is away
    */
-  deleteSome(kind: Exclude<Kept, 'usageTotals'>, beforeMs: number): Promise<number>;
-  /** The same for the totals of calendar days before `day` (YYYY-MM-DD). */
-  deleteTotals(day: string): Promise<number>;
+  deleteSome(kind: Exclude<Kept, KeptByDay>, beforeMs: number): Promise<number>;
+  /** The same for what is of calendar days before `day` (YYYY-MM-DD). */
+  deleteDays(kind: KeptByDay, day: string): Promise<number>;
 }

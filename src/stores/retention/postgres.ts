@@ -11,6 +11,8 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   liveNodes: ['live_node', 'until_ms'],
   usageEntries: ['usage_entry', null],
   usageTotals: ['usage_total', 'day'],
+  usageDays: ['usage_day', 'day'],
+  usageHours: ['usage_hour', 'hour_ms'],
   usageKeys: ['usage_key', 'at_ms'],
   usageSessions: ['usage_session', 'since_ms'],
   usageHolds: ['usage_hold', 'until_ms'],
@@ -34,7 +36,7 @@ export function createPostgresRetention(database: Database): Retention {
   };
   return {
     deleteSome: run,
-    deleteTotals: (day) => run('usageTotals', day),
+    deleteDays: run,
   };
 }
 

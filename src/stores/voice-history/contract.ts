@@ -52,6 +52,15 @@ export interface VoiceHistory {
   activeOfKey(tenantId: string, keyId: string): Promise<VoiceRecord[]>;
   /** Newest first. `cursor` comes from an earlier page; an unreadable one answers undefined. */
   list(filter: HistoryFilter, cursor: string | undefined, limit: number): Promise<HistoryPage | undefined>;
-  /** Counts of sessions that have not ended, and of those that ended since `endedSinceMs`. Callers and tenants count live sessions only. */
-  counts(endedSinceMs: number): Promise<HistoryCounts>;
+  /**
+   * Counts of sessions that have not ended, and of those that ended since `endedSinceMs`. Callers and tenants count live sessions only.
+   * Live sessions cost the same to count however many there are.
+   * @param tenants whose sessions count; by default all
+   */
+  counts(endedSinceMs: number, tenants?: readonly string[]): Promise<HistoryCounts>;
+  /**
+   * Compares the counts of live sessions with the sessions, and mends them: an older build may have written without counting.
+   * @returns how many counts were wrong; undefined when another node is at it
+   */
+  recount(): Promise<number | undefined>;
 }

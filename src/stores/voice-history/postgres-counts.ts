@@ -11,12 +11,17 @@ interface Group {
 }
 
 /** See `VoiceHistory.counts`. One statement, so that a session that ends meanwhile is counted once. */
-export async function countSessions(sql: Sql, endedSinceMs: number): Promise<HistoryCounts> {
+export async function countSessions(
+  sql: Sql,
+  endedSinceMs: number,
+  tenants: readonly string[] | undefined,
+): Promise<HistoryCounts> {
+  const isMeant = tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
   const groups = await sql<Group[]>`
-    select state, caller, tenant_id as "tenantId", count(*) as sessions
-    from voice_session where ended_at_ms is null group by state, caller, tenant_id
+    select state, caller, tenant_id as "tenantId", sum(sessions)::bigint as sessions
+    from session_tally where ${isMeant} group by state, caller, tenant_id having sum(sessions) <> 0
     union all
-    select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs}`;
+    select 'ended', null, null, count(*) from voice_session where ended_at_ms >= ${endedSinceMs} and ${isMeant}`;
 
   const byState: Record<VoiceState, number> = { engaged: 0, idle: 0, stale: 0, ended: 0 };
   const byCaller: Record<VoiceRecord['caller'], number> = { widget: 0, console: 0 };

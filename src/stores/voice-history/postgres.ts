@@ -3,12 +3,16 @@ import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import type { HistoryFilter, HistoryRow, VoiceHistory } from './contract.ts';
 import { countSessions } from './postgres-counts.ts';
+import { recount, tallied } from './postgres-tally.ts';
 import { readCursor, writeCursor, type Position } from './cursor.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
 
 const MAX_INSERTS = 500;
 const MAX_FOUND = 500;
+
+/** Nobody waits for it, and a slow one must not look like a database that is away. */
+const RECOUNT_PATIENCE = { deadlineMs: 30_000 };
 
 /** The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those that are looked for together found together. */
 export function createPostgresVoiceHistory(database: Database): VoiceHistory {
@@ -87,13 +91,16 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return { rows, nextCursor: found.length > limit && last !== undefined ? writeCursor(last) : undefined };
     },
 
-    counts: (endedSinceMs) => database.run((sql) => countSessions(sql, endedSinceMs)),
+    counts: (endedSinceMs, tenants) => database.run((sql) => countSessions(sql, endedSinceMs, tenants)),
+
+    recount: () => database.transaction(recount, RECOUNT_PATIENCE),
   };
 }
 
 function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
   const flat: FlatRow[] = rows.map(({ record, state }) => ({ ...record, state }));
   return sql`
+    with made as (
     insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
       started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
     select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId", "isHeard",
@@ -103,7 +110,10 @@ function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
       "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "settledAtMs" bigint, "endedAtMs" bigint,
       "endReason" text, state text, version integer)
     order by id
-    on conflict (id) do nothing`;
+    on conflict (id) do nothing
+    returning tenant_id, caller, state, ended_at_ms
+    ), ${tallied(sql, sql`select tenant_id, caller, state, 1 as added from made where ended_at_ms is null`)}
+    select 1`;
 }
 
 function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
@@ -118,7 +128,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         as given (id, last_seen, last_activity, settled, ended, reason, state, version)
       order by id, ended is null, version desc
     ), newer as (
-      select incoming.* from incoming join voice_session as kept on kept.id = incoming.id
+      select incoming.*, kept.tenant_id, kept.caller, kept.state as was from incoming join voice_session as kept on kept.id = incoming.id
       where kept.ended_at_ms is null and (kept.version < incoming.version or incoming.ended is not null)
       order by incoming.id for update of kept
     ), saved as (
@@ -127,7 +137,13 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         version = greatest(newer.version, kept.version)
       from newer where kept.id = newer.id
       returning kept.id, kept.ended_at_ms
-    )
+    ), ${tallied(
+      sql,
+      sql`
+        select tenant_id, caller, was as state, -1 as added from newer
+        union all
+        select tenant_id, caller, state, 1 from newer where ended is null`,
+    )}
     select id from saved where ended_at_ms is not null`;
 }
 

@@ -20,7 +20,7 @@ function round(over: Partial<Record<Kept, number>> = {}, days = { sessions: 0, u
   };
   const retention: Retention = {
     deleteSome: take,
-    deleteTotals: (day) => take('usageTotals', day),
+    deleteDays: take,
   };
   const parts = { retention, days, calendar: createCalendar('UTC'), onError: (fault: unknown) => faults.push(fault) };
   return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left }));
@@ -47,7 +47,8 @@ describe('A round of retention', () => {
     expect(asked.get('sessions')).toEqual([NOW - 90 * DAY_MS]);
     expect(asked.get('sessionSetups')).toEqual([NOW - 92 * DAY_MS]);
     expect(asked.get('usageEntries')).toEqual([NOW - 400 * DAY_MS]);
-    expect(asked.get('usageTotals')).toEqual(['2029-05-11']);
+    for (const kind of ['usageTotals', 'usageDays'] as const) expect(asked.get(kind)).toEqual(['2029-05-11']);
+    expect(asked.get('usageHours')).toEqual([NOW - 400 * DAY_MS]);
     expect(asked.get('callMeters')).toEqual([NOW - 400 * DAY_MS]);
     expect(asked.get('actorEvents')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('lostEvents')).toEqual([NOW - 7 * DAY_MS]);

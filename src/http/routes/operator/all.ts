@@ -4,6 +4,7 @@ import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
+import { usageRoute, type OperatorUsageDeps } from './usage.ts';
 import { sessionsRoute, type SessionListDeps } from './sessions.ts';
 
 export type OperatorDeps = OverviewDeps &
@@ -11,6 +12,7 @@ export type OperatorDeps = OverviewDeps &
   SessionDetailDeps &
   OperatorEventsDeps &
   EndDeps &
+  OperatorUsageDeps &
   FeedRouteDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
@@ -21,6 +23,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     sessionRoute(deps),
     eventsRoute(deps),
     endRoute(deps),
+    usageRoute(deps),
     feedRoute(deps),
   ];
 }

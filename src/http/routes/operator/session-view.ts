@@ -2,8 +2,10 @@ import type { VoiceRecord, VoiceState } from '../../../../machines/voice-session
 import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
+import type { UsageTotals } from '../../../stores/ledger/contract.ts';
 import { viewOf } from '../../../voice/view.ts';
 import { sample } from '../../samples.ts';
+import { usedOf } from './usage.ts';
 
 export const exampleSession: OperatorSession = {
   id: sample.sm_session_id,
@@ -19,10 +21,17 @@ export const exampleSession: OperatorSession = {
   endedAt: null,
   endReason: null,
   session: sample.session,
+  usage: { tokens: 1833, dollars: 0.064187 },
 };
 
-/** How an operator sees a record that is in a state. */
-export function describe(record: VoiceRecord, state: VoiceState, at: number, operator: Operator): OperatorSession {
+/** How an operator sees a record that is in a state. @param usage undefined where it used nothing */
+export function describe(
+  record: VoiceRecord,
+  state: VoiceState,
+  at: number,
+  operator: Operator,
+  usage: UsageTotals = { tokens: 0, microDollars: 0 },
+): OperatorSession {
   const {
     id,
     caller,
@@ -50,5 +59,6 @@ export function describe(record: VoiceRecord, state: VoiceState, at: number, ope
     endedAt,
     endReason,
     session: viewOf(record, at),
+    usage: usedOf(usage),
   };
 }

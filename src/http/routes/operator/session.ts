@@ -7,6 +7,7 @@ import { Refusal } from '../../../protocol/refusal.ts';
 import type { Audit } from '../../../stores/audit/contract.ts';
 import type { Ledger } from '../../../stores/ledger/contract.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
+import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { callsOf, exampleCall } from './calls.ts';
 import { END } from './end.ts';
@@ -28,6 +29,7 @@ export interface SessionDetailDeps extends NamedDeps, OperatorEventsDeps {
   readonly calls: Pick<Calls, 'ofSession'>;
   readonly ledger: Pick<Ledger, 'metersOf'>;
   readonly audit: Pick<Audit, 'latest'>;
+  readonly usageReports: Pick<UsageReports, 'ofSessions'>;
 }
 
 /** All that is known of one session. */
@@ -65,8 +67,9 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         const { limits } = deps.sessions;
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);
+        const usage = await deps.usageReports.ofSessions([record.id]);
         const body = {
-          ...describe(record, classify(record, atMs, limits), atMs, call.operator),
+          ...describe(record, classify(record, atMs, limits), atMs, call.operator, usage.get(record.id)),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: await endedBy(record, deps.audit),
           metadata: (await deps.setups.find(record.id))?.metadata ?? null,

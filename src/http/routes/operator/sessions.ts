@@ -1,6 +1,7 @@
 import { operatorSessionPage, sessionFilters } from '../../../protocol/operator/session.ts';
 import { tenantsOf } from '../../../auth/operators.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
+import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
@@ -8,10 +9,11 @@ import { describe, exampleSession } from './session-view.ts';
 
 export interface SessionListDeps {
   readonly history: Pick<VoiceHistory, 'list'>;
+  readonly usageReports: Pick<UsageReports, 'ofSessions'>;
 }
 
 /** The list of sessions by filters. */
-export function sessionsRoute({ history }: SessionListDeps): Route {
+export function sessionsRoute({ history, usageReports }: SessionListDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/sessions',
@@ -34,7 +36,10 @@ export function sessionsRoute({ history }: SessionListDeps): Route {
         const page = await history.list({ ...filter, idPrefix, tenants: tenantsOf(call.operator) }, cursor, limit);
         if (page === undefined)
           return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
-        const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs, call.operator));
+        const usage = await usageReports.ofSessions(page.rows.map(({ record }) => record.id));
+        const sessions = page.rows.map(({ record, state }) =>
+          describe(record, state, call.request.atMs, call.operator, usage.get(record.id)),
+        );
         return { status: 200, body: { sessions, nextCursor: page.nextCursor ?? null } };
       }),
   });

@@ -1,0 +1,42 @@
+import type { AnySql, TransactionSql } from '../../database/database.ts';
+import { OWN_SHARD } from '../shard.ts';
+
+type Fragment = ReturnType<TransactionSql>;
+
+/** The key and the agent of a session, beside the rows that name it; null where there is none. An index finds each. */
+export function withSession(sql: AnySql, sessionId: Fragment): Fragment {
+  return sql`
+    left join lateral (
+      select key_id, agent_id from voice_session where id = ${sessionId} offset 0
+    ) as session on true`;
+}
+
+/**
+ * Part of a statement that writes entries: what is added to the sums of hours and days. Totals are locked first, then days, then hours, each
+ * in their order, so that no two statements wait in a circle: days wait for whatever `entries` reads, which must be all totals, and hours
+ * for the days.
+ * @param entries rows (day, at_ms, subject, tenant_id, key_id, agent_id, tokens, micro_dollars)
+ */
+export function rolledUp(sql: AnySql, entries: Fragment): Fragment {
+  return sql`
+    used as materialized (
+      select day, at_ms - at_ms % 3600000 as hour_ms, subject collate "C" as subject,
+        coalesce(tenant_id, '') collate "C" as tenant_id, coalesce(key_id, '') collate "C" as key_id,
+        coalesce(agent_id, '') collate "C" as agent_id, tokens, micro_dollars
+      from (${entries}) as entry where tokens <> 0 or micro_dollars <> 0
+    ), by_day as (
+      insert into usage_day as kept (day, subject, tenant_id, key_id, agent_id, tokens, micro_dollars)
+      select day, subject, tenant_id, key_id, agent_id, sum(tokens), sum(micro_dollars) from used
+      group by day, subject, tenant_id, key_id, agent_id order by day, subject, tenant_id, key_id, agent_id
+      on conflict (day, subject, tenant_id, key_id, agent_id) do update set
+        tokens = kept.tokens + excluded.tokens, micro_dollars = kept.micro_dollars + excluded.micro_dollars
+      returning 1
+    ), by_hour as (
+      insert into usage_hour as kept (hour_ms, tenant_id, key_id, agent_id, shard, tokens, micro_dollars)
+      select hour_ms, tenant_id, key_id, agent_id, ${OWN_SHARD}::smallint, sum(tokens), sum(micro_dollars)
+      from used cross join (select count(*) from by_day) as after_days
+      group by hour_ms, tenant_id, key_id, agent_id order by hour_ms, tenant_id, key_id, agent_id
+      on conflict (hour_ms, tenant_id, key_id, agent_id, shard) do update set
+        tokens = kept.tokens + excluded.tokens, micro_dollars = kept.micro_dollars + excluded.micro_dollars
+    )`;
+}

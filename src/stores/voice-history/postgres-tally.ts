@@ -1,0 +1,59 @@
+import type { AnySql, TransactionSql } from '../../database/database.ts';
+import { COMMON_SHARD, OWN_SHARD } from '../shard.ts';
+
+/** Any fixed number that no other user of the same database takes. */
+const LOCK_KEY = 727_002;
+
+type Fragment = ReturnType<TransactionSql>;
+
+/**
+ * Part of a statement that writes sessions: what becomes of the counts of live ones. Deltas of one statement are added up first, so that what
+ * moves nothing writes nothing, and counts are locked in their order, after all sessions, so that no two statements wait in a circle.
+ * @param deltas rows (tenant_id, caller, state, added)
+ */
+export function tallied(sql: AnySql, deltas: Fragment): Fragment {
+  return sql`
+    tallied as (
+      insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
+      select ${OWN_SHARD}::smallint, tenant_id, caller, state, sum(added) from (${deltas}) as delta
+      group by tenant_id, caller, state having sum(added) <> 0
+      order by tenant_id collate "C", caller collate "C", state collate "C"
+      on conflict (shard, tenant_id, caller, state) do update set sessions = tally.sessions + excluded.sessions
+    )`;
+}
+
+/**
+ * See `VoiceHistory.recount`. Sessions and counts are read in one snapshot, and every statement that writes the one writes the other, so
+ * that their difference is what is wrong, whatever goes on meanwhile: adding it needs no lock on either. Shards that nobody writes at this
+ * moment are gathered in the common one: processes come and go.
+ */
+export async function recount(sql: TransactionSql): Promise<number | undefined> {
+  const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCK_KEY}) as "isMine"`;
+  if (lock?.isMine !== true) return undefined;
+  const [repair] = await sql<{ wrong: number }[]>`
+    with gathered as (
+      delete from session_tally where ctid = any(array(
+        select ctid from session_tally where shard <> ${COMMON_SHARD} for update skip locked))
+      returning tenant_id, caller, state, sessions
+    ), wrong as materialized (
+      select tenant_id, caller, state, sum(sessions) as added from (
+        select tenant_id, caller, state, count(*) as sessions from voice_session where ended_at_ms is null
+        group by tenant_id, caller, state
+        union all
+        select tenant_id, caller, state, -sessions from session_tally
+      ) as each
+      group by tenant_id, caller, state having sum(sessions) <> 0
+    ), mended as (
+      insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
+      select ${COMMON_SHARD}::smallint, tenant_id, caller, state, sum(added) from (
+        select tenant_id, caller, state, sessions as added from gathered
+        union all
+        select tenant_id, caller, state, added from wrong
+      ) as delta
+      group by tenant_id, caller, state having sum(added) <> 0
+      order by tenant_id collate "C", caller collate "C", state collate "C"
+      on conflict (shard, tenant_id, caller, state) do update set sessions = tally.sessions + excluded.sessions
+    )
+    select count(*) as wrong from wrong`;
+  return repair?.wrong ?? 0;
+}

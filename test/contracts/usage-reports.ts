@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import type { UsageBy } from '../../src/protocol/operator/usage.ts';
+import type { Database } from '../../src/database/database.ts';
+import { randomId, refOf } from '../../src/kernel/ids.ts';
+import type { UsageEntry } from '../../src/stores/ledger/contract.ts';
+import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
+import {
+  MOST_WALKED,
+  type UsageAsked,
+  type UsageReport,
+  type UsageReports,
+} from '../../src/stores/usage-reports/contract.ts';
+import { createPostgresUsageReports } from '../../src/stores/usage-reports/postgres.ts';
+import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { entryOf } from './roll-ups.ts';
+import { DAY_BEGIN, nodesOf, voiceRecord, type Make } from './support.ts';
+
+const HOUR_MS = 3_600_000;
+/** Other suites count elsewhere. */
+const BEGIN = DAY_BEGIN + 10 * 24 * HOUR_MS;
+const [TODAY, TOMORROW] = ['2030-01-11', '2030-01-12'];
+
+/** @param nodes the connections of two nodes to one migrated database */
+export function usageReportsContract(name: string, nodes: () => readonly [Database, Database]): void {
+  const make: Make<UsageReports> = () => {
+    const [one, other] = nodes();
+    return Promise.resolve({
+      nodes: [createPostgresUsageReports(one), createPostgresUsageReports(other)],
+      close: () => Promise.resolve(),
+    });
+  };
+
+  describe(`usage reports, ${name}`, () => {
+    const reports = nodesOf(make);
+
+    async function read(asked: Partial<UsageAsked>): Promise<UsageReport> {
+      const report = await reports().read({
+        by: 'tenant',
+        span: 'day',
+        fromDay: TODAY,
+        toDay: TOMORROW,
+        fromMs: BEGIN,
+        toMs: BEGIN + 48 * HOUR_MS,
+        tenants: undefined,
+        cursor: undefined,
+        limit: 50,
+        ...asked,
+      });
+      if (typeof report === 'string') throw new Error(report);
+      return report;
+    }
+
+    const count = (subject: string, changes: Partial<UsageEntry>) =>
+      createPostgresLedger(nodes()[0]).record(entryOf(subject, { day: TODAY, atMs: BEGIN, ...changes }));
+
+    /** A tenant of whom two sessions used something, and a back end something without a session. */
+    async function usedOf() {
+      const tenantId = randomId();
+      const sessions = [];
+      for (const [keyId, agentId] of [
+        ['site', 'support'],
+        [null, 'sales'],
+      ] as const) {
+        const record = voiceRecord({ tenantId, keyId, agentId, caller: keyId === null ? 'console' : 'widget' });
+        await createPostgresVoiceHistory(nodes()[0]).insert({ record, state: 'engaged' });
+        sessions.push(record);
+      }
+      const [widget, desk] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+      await count(widget.subject, { tenantId, sessionId: widget.id, tokens: 100, microDollars: 1 });
+      await count(widget.subject, {
+        tenantId,
+        sessionId: widget.id,
+        tokens: 10,
+        microDollars: 2,
+        atMs: BEGIN + HOUR_MS,
+      });
+      await count(desk.subject, {
+        tenantId,
+        sessionId: desk.id,
+        tokens: 1,
+        microDollars: 7,
+        day: TOMORROW,
+        atMs: BEGIN + 25 * HOUR_MS,
+      });
+      await count(widget.subject, { tenantId, tokens: 1000, microDollars: 20, atMs: BEGIN + 2 * HOUR_MS });
+      return { tenantId, widget, desk };
+    }
+
+    test('add up by subject, tenant, key, agent and session; what is of none is told apart', async () => {
+      const { tenantId, widget, desk } = await usedOf();
+      const rowsBy = async (by: UsageBy) => {
+        const { rows, total, unattributed, nextCursor } = await read({ by, tenants: [tenantId] });
+        expect({ total, nextCursor }).toEqual({ total: { tokens: 1111, microDollars: 30 }, nextCursor: undefined });
+        return [...rows.map(({ id, tokens, microDollars }) => [id, tokens, microDollars]), unattributed.tokens];
+      };
+      expect(await rowsBy('subject')).toEqual([[widget.subject, 1110, 23], [desk.subject, 1, 7], 0]);
+      expect(await rowsBy('tenant')).toEqual([[tenantId, 1111, 30], 0]);
+      expect(await rowsBy('key')).toEqual([[`${tenantId}/site`, 110, 3], 1001]);
+      expect(await rowsBy('agent')).toEqual([[`${tenantId}/sales`, 1, 7], [`${tenantId}/support`, 110, 3], 1000]);
+      expect(await rowsBy('session')).toEqual([[refOf(desk.id), 1, 7], [refOf(widget.id), 110, 3], 1000]);
+    });
+
+    test('say of which tenant and key a row is, where it is of one', async () => {
+      const { tenantId, widget, desk } = await usedOf();
+      const { rows } = await read({ by: 'subject', tenants: [tenantId] });
+      expect(rows).toMatchObject([
+        { id: widget.subject, tenantId, keyId: null },
+        { id: desk.subject, tenantId, keyId: null },
+      ]);
+      expect((await read({ by: 'key', tenants: [tenantId] })).rows).toMatchObject([{ tenantId, keyId: 'site' }]);
+    });
+
+    test('tell when it was, by days and by hours', async () => {
+      const { tenantId } = await usedOf();
+      const tenants = [tenantId];
+      expect((await read({ tenants })).series).toEqual([
+        { at: TODAY, tokens: 1110, microDollars: 23 },
+        { at: TOMORROW, tokens: 1, microDollars: 7 },
+      ]);
+      const hours = [
+        { at: BEGIN, tokens: 100, microDollars: 1 },
+        { at: BEGIN + HOUR_MS, tokens: 10, microDollars: 2 },
+        { at: BEGIN + 2 * HOUR_MS, tokens: 1000, microDollars: 20 },
+        { at: BEGIN + 25 * HOUR_MS, tokens: 1, microDollars: 7 },
+      ];
+      for (const by of ['tenant', 'session'] as const)
+        expect((await read({ by, tenants, span: 'hour' })).series).toEqual(hours);
+    });
+
+    test('have nothing of before or after their range', async () => {
+      const { tenantId } = await usedOf();
+      const tenants = [tenantId];
+      expect((await read({ tenants, toDay: TODAY })).total.tokens).toBe(1110);
+      expect((await read({ tenants, fromDay: TOMORROW })).total.tokens).toBe(1);
+      const hour = { fromMs: BEGIN + HOUR_MS, toMs: BEGIN + 2 * HOUR_MS, span: 'hour', tenants } as const;
+      for (const by of ['agent', 'session'] as const) expect((await read({ ...hour, by })).total.tokens).toBe(10);
+    });
+
+    test('have nothing of other tenants, and nothing at all of none', async () => {
+      const { tenantId } = await usedOf();
+      await usedOf();
+      for (const by of ['subject', 'key', 'session'] as const) {
+        const { total } = await read({ by, tenants: [tenantId, randomId()] });
+        expect(total).toEqual({ tokens: 1111, microDollars: 30 });
+        const none = await read({ by, tenants: [] });
+        expect(none).toMatchObject({ rows: [], series: [], total: { tokens: 0, microDollars: 0 } });
+      }
+    });
+
+    test('come in pages, what used most first, that neither repeat nor leave out any', async () => {
+      const tenantId = randomId();
+      const subjects = Array.from({ length: 7 }, () => randomId());
+      for (const [n, subject] of subjects.entries())
+        await count(subject, { tenantId, microDollars: Math.floor(n / 2) });
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await read({ by: 'subject', tenants: [tenantId], limit: 3, cursor });
+        expect(page.total.tokens).toBe(70);
+        seen.push(...page.rows.map(({ id }) => id));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      const most = (id: string): number => Math.floor(subjects.indexOf(id) / 2);
+      expect(seen).toEqual(subjects.toSorted((a, b) => most(b) - most(a) || (a < b ? 1 : -1)));
+    });
+
+    test.each(['', 'x', 'WzEsMiwzXQ', 'WzEsMl0', 'WzEuNSwxLCJhIl0', 'WzEsMSwiXHUwMDAwIl0'])(
+      'refuse an unreadable cursor (%s)',
+      async (cursor) => {
+        const report = reports().read({
+          by: 'tenant',
+          span: 'day',
+          fromDay: TODAY,
+          toDay: TODAY,
+          fromMs: 0,
+          toMs: 1,
+          tenants: [],
+          limit: 1,
+          cursor,
+        });
+        expect(await report).toBe('bad_cursor');
+      },
+    );
+
+    test('read so many rows and no more', async () => {
+      const tenantId = randomId();
+      const day = '2031-05-05';
+      const fill = (from: number, to: number) =>
+        nodes()[0].run(
+          (sql) => sql`
+            insert into usage_day select ${day}, n::text, ${tenantId}, '', '', 1, 1 from generate_series(${from}::int, ${to}::int) as n`,
+        );
+      const asked = { by: 'subject', fromDay: day, toDay: day, tenants: [tenantId], limit: 1 } as const;
+      await fill(1, MOST_WALKED);
+      expect((await read(asked)).total.tokens).toBe(MOST_WALKED);
+      await fill(0, 0);
+      await expect(read(asked)).rejects.toThrow('too_broad');
+      await nodes()[0].run((sql) => sql`delete from usage_day where day = ${day}`);
+    });
+
+    test('tell what was used since a time, by entries for subjects and by hours for all else', async () => {
+      const { tenantId, widget, desk } = await usedOf();
+      const since = async (by: UsageBy, sinceMs: number) =>
+        Object.fromEntries((await reports().since(by, sinceMs, [tenantId])) ?? []);
+      expect(await since('subject', BEGIN + HOUR_MS)).toEqual({
+        [widget.subject]: { tokens: 1010, microDollars: 22 },
+        [desk.subject]: { tokens: 1, microDollars: 7 },
+      });
+      expect(await since('key', BEGIN + HOUR_MS)).toEqual({
+        [`${tenantId}/site`]: { tokens: 10, microDollars: 2 },
+        '': { tokens: 1001, microDollars: 27 },
+      });
+    });
+
+    test('tell what sessions used in all, and how subjects came', async () => {
+      const { widget, desk } = await usedOf();
+      const [nobody, nothing] = [randomId(), `s:${randomId()}:1`];
+      expect(Object.fromEntries(await reports().ofSessions([widget.id, desk.id, nothing]))).toEqual({
+        [widget.id]: { tokens: 110, microDollars: 3 },
+        [desk.id]: { tokens: 1, microDollars: 7 },
+      });
+      expect(await reports().ofSessions([])).toEqual(new Map());
+      expect(Object.fromEntries(await reports().callersOf([widget.subject, desk.subject, nobody]))).toEqual({
+        [widget.subject]: 'widget',
+        [desk.subject]: 'console',
+      });
+      expect(await reports().callersOf([])).toEqual(new Map());
+    });
+  });
+}

@@ -1,0 +1,82 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../src/database/migrate.ts';
+import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { describeEngines, type OpenedEngine } from './support/engines.ts';
+
+const migrations = new URL('../../src/database/migrations/', import.meta.url);
+const AT = Date.UTC(2030, 0, 1);
+
+describeEngines('what an older build wrote', (open) => {
+  let opened: OpenedEngine;
+  let directory: string;
+
+  beforeAll(async () => {
+    opened = await open();
+    directory = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
+    const older = (await readdir(migrations)).filter((name) => name < '009');
+    for (const name of older) await copyFile(new URL(name, migrations), join(directory, name));
+    const { database } = opened;
+    await migrate(database, pathToFileURL(`${directory}/`));
+    await database.run(
+      (sql) => sql`
+        insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, started_at_ms,
+          last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+        select 's:ann:' || n, 'ann', caller, 'acme', 'support', 'site', false, 'local', 'up', ${AT}, ${AT}, ${AT}, ${AT},
+          case when state = 'ended' then ${AT}::bigint end, case when state = 'ended' then 'closed_by_client' end, state, 1
+        from (values (1, 'widget', 'engaged'), (2, 'widget', 'engaged'), (3, 'console', 'stale'), (4, 'widget', 'ended'))
+          as given (n, caller, state)`,
+    );
+    await database.run(
+      (sql) => sql`
+        insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, tokens_after, micro_dollars_after)
+        values ('ann', '2030-01-01', ${AT}, 5, 1, 'acme', 's:ann:4', 5, 1),
+          ('ann', '2030-01-01', ${AT + 3_600_000}, 7, 2, 'acme', 's:ann:4', 12, 3),
+          ('ann', '2030-01-01', ${AT}, 1, 0, null, null, 13, 3)`,
+    );
+    // Of the eldest day the entries are gone already.
+    await database.run(
+      (sql) => sql`
+        insert into usage_total (subject, day, tokens, micro_dollars)
+        values ('ann', '2030-01-01', 13, 3), ('key:acme:site', '2030-01-01', 12, 3), ('bea', '2029-12-31', 40, 4)`,
+    );
+    await migrate(database);
+  });
+  afterAll(async () => {
+    await opened.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test('is in the counts of live sessions', async () => {
+    const history = createPostgresVoiceHistory(opened.database);
+    expect(await history.counts(0)).toEqual({
+      byState: { engaged: 2, idle: 0, stale: 1, ended: 1 },
+      byCaller: { widget: 2, console: 1 },
+      byTenant: { acme: 3 },
+    });
+    expect(await history.recount()).toBe(0);
+  });
+
+  test('is in the sums of hours and days, as far as it is known whose it was', async () => {
+    const rows = (table: string, of: string) =>
+      opened.database.run((sql) =>
+        sql.unsafe<object[]>(
+          `select ${of} as of, tenant_id || '/' || key_id || '/' || agent_id as whose, tokens, micro_dollars from ${table}
+          order by 1, 2`,
+        ),
+      );
+    expect([...(await rows('usage_day', `day || ' ' || subject`))]).toEqual([
+      { of: '2029-12-31 bea', whose: '//', tokens: 40, micro_dollars: 4 },
+      { of: '2030-01-01 ann', whose: '//', tokens: 1, micro_dollars: 0 },
+      { of: '2030-01-01 ann', whose: 'acme/site/support', tokens: 12, micro_dollars: 3 },
+    ]);
+    expect([...(await rows('usage_hour', 'hour_ms'))]).toEqual([
+      { of: AT, whose: '//', tokens: 1, micro_dollars: 0 },
+      { of: AT, whose: 'acme/site/support', tokens: 5, micro_dollars: 1 },
+      { of: AT + 3_600_000, whose: 'acme/site/support', tokens: 7, micro_dollars: 2 },
+    ]);
+  });
+});

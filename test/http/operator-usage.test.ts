@@ -1,0 +1,218 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
+import { HOUR, NOON } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build, database } = useApps();
+
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const DAY = '2030-01-02';
+
+interface Row {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@support.example' } });
+  await database().run((sql) => sql`delete from usage_day`);
+  await database().run((sql) => sql`delete from usage_hour`);
+  await database().run((sql) => sql`delete from usage_entry`);
+});
+
+const usage = (query = '', headers: Record<string, string> = service): Promise<Reply> =>
+  app.get(`/api/operator/usage?${query}`, headers);
+
+const rows = async (query: string): Promise<readonly Row[]> => (await usage(query)).body['rows'] as Row[];
+
+async function report(id: string, tokens: number, dollars: number): Promise<void> {
+  const { status } = await app.post('/api/auth/usage', { sm_session_id: id, tokens, dollars }, service);
+  expect(status).toBe(200);
+}
+
+/** Two sessions of a key of each tenant that used something, and a console user's report without a session. */
+async function used() {
+  const acme = await app.key({ totals: { dollarsDaily: 10 } });
+  const globex = await app.key({ tenantId: 'globex' });
+  const ids = [await app.open(acme), await app.open(globex)] as const;
+  await report(ids[0], 300, 3);
+  await report(ids[1], 100, 0.5);
+  await app.post('/api/auth/usage', { email: somebody(), tokens: 100, dollars: 0.5 }, service);
+  return { acme, globex, ids };
+}
+
+describe('The operator API tells who used what', () => {
+  test('today, what used most first, with its share, its ceiling and what it comes to at midnight', async () => {
+    const { acme, globex } = await used();
+    const { status, body } = await usage('by=key');
+    expect(status).toBe(200);
+    // At noon, 12 hours before midnight; the last hours were looked at since 11 o'clock.
+    expect(body).toEqual({
+      rows: [
+        {
+          id: `acme/${acme.id}`,
+          tenantId: 'acme',
+          tokens: 300,
+          dollars: 3,
+          share: 0.75,
+          ceiling: 10,
+          ceilingTokens: null,
+          projected: 39,
+          projectedTokens: 3900,
+        },
+        {
+          id: `globex/${globex.id}`,
+          tenantId: 'globex',
+          tokens: 100,
+          dollars: 0.5,
+          share: 0.125,
+          ceiling: null,
+          ceilingTokens: null,
+          projected: 6.5,
+          projectedTokens: 1300,
+        },
+      ],
+      series: [{ at: DAY, tokens: 500, dollars: 4 }],
+      total: { tokens: 500, dollars: 4 },
+      unattributed: { tokens: 100, dollars: 0.5 },
+      nextCursor: null,
+      asOf: new Date(NOON).toISOString(),
+    });
+  });
+
+  test('by subject, with the ceilings of widgets and of console users', async () => {
+    await used();
+    const limits = { ceiling: expect.any(Number), ceilingTokens: expect.any(Number) };
+    const found = await rows('by=subject');
+    expect(found).toMatchObject([{ dollars: 3, ...limits }, limits, limits]);
+    expect((await usage('')).body['rows']).toEqual(found);
+    const console = found.find(({ tenantId }) => tenantId === null);
+    expect(console).toMatchObject({ tokens: 100 });
+  });
+
+  test('by tenant, agent and session, whom it names by its ref', async () => {
+    const { ids } = await used();
+    expect(await rows('by=tenant')).toMatchObject([{ id: 'acme', ceiling: null }, { id: 'globex' }]);
+    expect((await usage('by=agent')).body).toMatchObject({ rows: [], unattributed: { tokens: 500 } });
+    expect(await rows('by=session')).toMatchObject(
+      ids.map((id) => ({ id: id.slice(0, 42), ceiling: null, projected: null })),
+    );
+    const first = await usage('by=session&limit=1');
+    const cursor = String(first.body['nextCursor']);
+    expect(Buffer.from(cursor, 'base64url').toString()).not.toContain(ids[0]);
+    expect(await rows(`by=session&limit=1&cursor=${cursor}`)).toMatchObject([{ id: ids[1].slice(0, 42) }]);
+  });
+
+  test('by hours, and of other days without ceilings', async () => {
+    await used();
+    app.clock.advance(25 * HOUR);
+    const yesterday = `from=${DAY}T00:00:00Z&to=${DAY}T23:59:59Z`;
+    expect((await usage(`by=tenant&span=hour&${yesterday}`)).body).toMatchObject({
+      series: [{ at: new Date(NOON).toISOString(), tokens: 500, dollars: 4 }],
+    });
+    expect(await rows(`by=key&${yesterday}`)).toMatchObject([{ ceiling: null, projected: null }, {}]);
+    expect(await rows('by=key')).toEqual([]);
+    expect((await usage(`by=key&from=${DAY}T00:00:00Z`)).body['total']).toEqual({ tokens: 500, dollars: 4 });
+  });
+
+  test('of the tenants that an operator is shown, and of no other', async () => {
+    await used();
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    expect((await usage('by=tenant', boss)).body).toMatchObject({
+      rows: [{ id: 'globex', share: 1 }],
+      total: { tokens: 100 },
+      unattributed: { tokens: 0 },
+    });
+    expect((await usage('by=tenant&tenantId=acme', boss)).body).toMatchObject({
+      rows: [],
+      series: [],
+      total: { tokens: 0 },
+    });
+    expect((await usage('by=tenant&tenantId=acme')).body).toMatchObject({
+      rows: [{ id: 'acme' }],
+      total: { tokens: 300 },
+    });
+  });
+
+  test.each([
+    ['by=subject&span=hour', 'span'],
+    ['by=page', 'by'],
+    ['from=yesterday', 'from'],
+    [`from=${DAY}T01:00:00Z&to=${DAY}T01:00:00Z`, 'from'],
+    ['cursor=x', 'cursor'],
+    ['limit=201', 'limit'],
+    ['tenant=acme', 'tenant'],
+  ])('and refuses the query %s', async (query, path) => {
+    const reply = await usage(query);
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject([{ path }]);
+  });
+
+  test.each([
+    ['by=tenant', 400],
+    ['by=tenant&span=hour', 31],
+    ['by=session', 1],
+    ['by=session&span=hour', 1],
+  ])('%s within %i days, and no more', async (query, days) => {
+    const from = (ms: number) => new Date(NOON - days * 24 * HOUR - ms).toISOString();
+    expect((await usage(`${query}&from=${from(0)}`)).status).toBe(200);
+    expect(errorOf(await usage(`${query}&from=${from(1)}`))).toEqual({ status: 422, code: 'QUERY_TOO_BROAD' });
+  });
+
+  test('with each session, in lists and by itself', async () => {
+    const { ids } = await used();
+    await report(ids[0], 7, 0.25);
+    const listed = (await app.get('/api/operator/sessions?limit=200', service)).body['sessions'] as Row[];
+    const usedBy = (id: string): unknown => listed.find((one) => one.id === id)?.['usage'];
+    expect(usedBy(ids[0])).toEqual({ tokens: 307, dollars: 3.25 });
+    expect(usedBy(ids[1])).toEqual({ tokens: 100, dollars: 0.5 });
+    const idle = await app.open(await app.key());
+    const detail = async (id: string) =>
+      (await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service)).body['usage'];
+    expect(await detail(ids[0])).toEqual({ tokens: 307, dollars: 3.25 });
+    expect(await detail(idle)).toEqual({ tokens: 0, dollars: 0 });
+  });
+});
+
+describe('The overview tells what today costs', () => {
+  const spend = async (headers: Record<string, string> = service) =>
+    (await app.get('/api/operator/overview', headers)).body['spend'];
+
+  test('and what it comes to at midnight, and nothing where nothing was used', async () => {
+    expect(await spend()).toMatchObject({ tokens: 0, dollars: 0, projected: 0, atCeiling: [] });
+    await used();
+    expect(await spend()).toMatchObject({ tokens: 500, dollars: 4, ceiling: null, projected: 52 });
+    app.clock.advance(24 * HOUR);
+    expect(await spend()).toMatchObject({ tokens: 0, dollars: 0, projected: 0, atCeiling: [] });
+  });
+
+  test('and who reaches a ceiling before midnight, the first of them first', async () => {
+    const key = await app.key({ limits: { dailyDollars: 4, dailyTokens: 1e6 } });
+    const [slow, fast, never] = [
+      await app.open(key, { email: somebody() }),
+      await app.open(key, { email: somebody() }),
+      await app.open(key, { email: somebody() }),
+    ];
+    await report(slow, 1, 1);
+    await report(fast, 1, 2);
+    await report(never, 1, 0.1);
+    const subjectOf = (id: string): string => id.slice(2, 34);
+    expect(await spend()).toMatchObject({
+      atCeiling: [
+        { subject: subjectOf(fast), at: new Date(NOON + HOUR).toISOString() },
+        { subject: subjectOf(slow), at: new Date(NOON + 3 * HOUR).toISOString() },
+      ],
+    });
+  });
+
+  test('of the tenants that an operator is shown, as all else of it', async () => {
+    await used();
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const { status, body } = await app.get('/api/operator/overview', boss);
+    expect(status).toBe(200);
+    expect(Object.keys(body['byTenant'] as object)).toEqual(['globex']);
+    expect(body['spend']).toMatchObject({ tokens: 100, dollars: 0.5 });
+  });
+});
