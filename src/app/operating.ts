@@ -52,7 +52,8 @@ export function wireOperating(deps: OperatingDeps) {
       const found = token === null ? undefined : await deps.cookies().authenticate(token, clock.now());
       return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
     },
-    countsOf: async (tenants) => (tenants === '*' ? (await stores.history.counts(clock.now() - DAY_MS)).byState : null),
+    countsOf: async (tenants) =>
+      (await stores.history.counts(clock.now() - DAY_MS, tenants === '*' ? undefined : tenants)).byState,
     onError,
   });
   const tellFeed = tellSessions(feed, config.voice, node);

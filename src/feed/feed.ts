@@ -39,8 +39,8 @@ export interface FeedDeps {
   readonly now: () => number;
   /** Who watches; undefined without a login. @throws Unavailable (rejects) when that cannot be found out */
   readonly admit: (credentials: FeedCredentials) => Promise<Admission | undefined>;
-  /** @returns null where they are not known; @throws Unavailable (rejects) when the database is away */
-  readonly countsOf: (tenants: '*' | readonly string[]) => Promise<StateCounts | null>;
+  /** @throws Unavailable (rejects) when the database is away */
+  readonly countsOf: (tenants: '*' | readonly string[]) => Promise<StateCounts>;
   /** Gets faults that no watcher can be told of. */
   readonly onError: (error: unknown) => void;
 }

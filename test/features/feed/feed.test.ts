@@ -151,6 +151,18 @@ describe('The feed of operators', () => {
     expect(watching.heard()).toMatchObject([{ type: 'tick', byState: null }]);
   });
 
+  test('counts for an admin of a tenant what is of that tenant alone', async () => {
+    const watching = await watch(app, BOSS, { topics: ['counts'] });
+    await app.open(await app.key({ tenantId: 'globex' }));
+    await app.open(await app.key());
+    const { byState } = await app.service.stores.history.counts(0, ['globex']);
+    clock.advance(2 * SECOND);
+    await tick(app);
+    expect(watching.heard()).toMatchObject([{ type: 'tick', byState: { engaged: byState.engaged } }]);
+    const { byState: all } = await app.service.stores.history.counts(0);
+    expect(byState.engaged).toBeLessThan(all.engaged);
+  });
+
   test('closes when the login is over, as soon as that is told', async () => {
     const credentials = await credentialsOf(app, 'ops@example.com');
     const watching = new Watching(app, credentials);
