@@ -12,6 +12,11 @@ export type Kept =
   | 'audit'
   | 'actorEvents'
   | 'lostEvents'
+  | 'refusals'
+  | 'activityMinutes'
+  | 'activityHours'
+  | 'nodeRuns'
+  | 'nodeMinutes'
   | 'logins'
   | 'challenges'
   | 'counters'
@@ -32,6 +37,8 @@ export interface Retention {
    * @throws Unavailable when the database is away
    */
   deleteSome(kind: Exclude<Kept, 'usageTotals'>, beforeMs: number): Promise<number>;
+  /** Deletes some of the oldest refusals beyond the newest `most`. @returns as `deleteSome` */
+  deleteRefusalsBeyond(most: number): Promise<number>;
   /** The same for the totals of calendar days before `day` (YYYY-MM-DD). */
   deleteTotals(day: string): Promise<number>;
 }

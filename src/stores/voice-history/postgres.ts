@@ -3,6 +3,7 @@ import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import type { HistoryFilter, HistoryRow, VoiceHistory } from './contract.ts';
 import { countSessions } from './postgres-counts.ts';
+import { countEnding } from './postgres-ending.ts';
 import { readCursor, writeCursor, type Position } from './cursor.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
@@ -88,6 +89,8 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
     },
 
     counts: (endedSinceMs) => database.run((sql) => countSessions(sql, endedSinceMs)),
+
+    countEnding: (filter) => database.run((sql) => countEnding(sql, filter)),
   };
 }
 
