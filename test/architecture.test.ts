@@ -91,7 +91,7 @@ const rings: Readonly<Record<string, Ring>> = {
   operator: {
     files: /^src\/operator\//,
     rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
-    packages: ['xstate'],
+    packages: ['xstate', 'zod', 'node:'],
   },
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
@@ -114,6 +114,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'quota',
       'voice',
       'calls',
+      'operator',
     ],
     packages: ['zod', 'zod-openapi', 'node:'],
   },
@@ -151,7 +152,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'http',
       'transport',
     ],
-    packages: [],
+    packages: ['node:'],
   },
   cli: {
     files: /^src\/cli\//,

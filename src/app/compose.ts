@@ -35,7 +35,6 @@ import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { HostedRecords } from '../operator/actor-event.ts';
-import { EventWriter } from '../operator/event-writer.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
@@ -43,6 +42,7 @@ import type { UpstreamProvider } from '../upstream/contract.ts';
 import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { buildMetering } from './metering.ts';
+import { keepRefusals, wireConsole, wireWriters, type RequestIds } from './operator.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
 export interface Foundations {
@@ -64,6 +64,8 @@ export interface Foundations {
   readonly onError: (error: unknown) => void;
   /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
   readonly publicUrl: () => string;
+  /** Of this process. */
+  readonly requestIds: RequestIds;
   /** False from the moment a shutdown begins. */
   readonly isAccepting: () => boolean;
 }
@@ -82,15 +84,10 @@ export async function buildService(on: Foundations) {
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 
   const node = randomId();
-  const eventWriter = new EventWriter({
-    store: stores.actorEvents,
-    node,
-    onDropped: () => metrics.actorEventsDropped.inc(),
-    onError,
-  });
+  const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
   const trace = (traced: Traced<HostedRecords>): void => {
     events.transition?.(traced);
-    eventWriter.note(traced);
+    writers.eventWriter.note(traced);
   };
 
   const subjects = createSubjects(installationKey);
@@ -147,7 +144,6 @@ export async function buildService(on: Foundations) {
     issueTicket,
     maxDurationSec: config.voice.maxMinutes * 60,
     events,
-    metrics,
   });
   const { metering, budgets, clientReports, reserveOf } = buildMetering({
     config,
@@ -211,6 +207,7 @@ export async function buildService(on: Foundations) {
     maxSocketsPerAddress: config.edge.maxSocketsPerIp,
     frames: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
   });
+  const operating = wireConsole({ on, node, installationKey, writers, hub, sessions });
   const handle = createPipeline({
     routes: routesOf({
       ...features,
@@ -221,8 +218,7 @@ export async function buildService(on: Foundations) {
       ledger: stores.ledger,
       replays: stores.replays,
       history: stores.history,
-      audit: stores.audit,
-      actorEvents: stores.actorEvents,
+      ...operating,
       events,
       metrics,
       provider,
@@ -257,6 +253,7 @@ export async function buildService(on: Foundations) {
       administeredBy: (email) => directory.administeredBy(email),
     }),
     serviceOf: createServiceTokens(config.serviceTokens),
+    onRefused: keepRefusals(writers),
     edge,
     origins,
     trustedProxies: config.trustedProxies,
@@ -272,7 +269,18 @@ export async function buildService(on: Foundations) {
     () => sessions.recovery.writer.size,
   );
 
-  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
-
-  return { ...features, calendar, eventWriter, calls, heldCalls, tickets, handle, hub, metering, budgets, stores };
+  return {
+    ...features,
+    ...writers,
+    ...operating,
+    calendar,
+    calls,
+    heldCalls,
+    tickets,
+    handle,
+    hub,
+    metering,
+    budgets,
+    stores,
+  };
 }

@@ -135,9 +135,12 @@ async function driveOperators(id: string): Promise<void> {
   for (const headers of callers) {
     for (const path of ['/api/operator/overview', '/api/operator/sessions?limit=5', one, `${one}/events`, '/metrics'])
       await get(path, headers);
+    for (const what of ['refusals', 'nodes', 'changes']) await get(`/api/operator/${what}`, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
-  await get('/api/operator/sessions?limit=0', operator);
+  for (const query of ['sessions?limit=0', 'refusals?limit=0', 'changes?since=never'])
+    await get(`/api/operator/${query}`, operator);
+  await get('/api/operator/refusals?requestId=req_unknown', operator);
   const record = await app.sessions.find(await app.open(await app.key()));
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);

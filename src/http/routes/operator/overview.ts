@@ -1,22 +1,36 @@
+import type { Operator } from '../../../auth/operators.ts';
 import { overview } from '../../../protocol/operator/overview.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
+import { briefly } from '../../../kernel/briefly.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
+import { exampleOverviewActivity, overviewActivity, type OverviewActivityDeps } from './overview-activity.ts';
 
-export interface OverviewDeps {
-  readonly history: Pick<VoiceHistory, 'counts'>;
+export interface OverviewDeps extends OverviewActivityDeps {
+  readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
 }
 
 const DAY_MS = 86_400_000;
+/** Many may look at once, and the embedded database does one thing at a time. */
+const KEPT_MS = 2000;
 
 /** How the service stands, in numbers. */
-export function overviewRoute({ history }: OverviewDeps): Route {
+export function overviewRoute(deps: OverviewDeps): Route {
+  const look = async (operator: Operator, atMs: number): Promise<object> => {
+    const [counts, more] = await Promise.all([
+      deps.history.counts(atMs - DAY_MS),
+      overviewActivity(operator, atMs, deps),
+    ]);
+    return { ...counts, ...more };
+  };
+  const kept = briefly<object>(KEPT_MS);
   return defineRoute({
     method: 'GET',
     path: '/api/operator/overview',
     operationId: 'getOverview',
-    summary: 'Counts by state, caller and tenant',
-    description: 'Callers and tenants count live sessions; ended counts those of the last day.',
+    summary: 'Counts by state, caller and tenant, what goes on, and who is to blame where something is wrong',
+    description:
+      'Callers and tenants count live sessions; ended counts those of the last day. Each process makes it at most every two seconds.',
     tag: TAG,
     access: 'operator',
     right: 'see-installation',
@@ -28,14 +42,16 @@ export function overviewRoute({ history }: OverviewDeps): Route {
           byState: { engaged: 12, idle: 2, stale: 0, ended: 340 },
           byCaller: { widget: 13, console: 1 },
           byTenant: { acme: 14 },
+          ...exampleOverviewActivity,
         },
       },
     },
     refusals: [...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
-        const counts = await history.counts(call.request.atMs - DAY_MS);
-        return { status: 200, body: counts };
+        const { operator, request } = call;
+        const shown = operator.tenants === '*' ? '*' : JSON.stringify(operator.tenants);
+        return { status: 200, body: await kept(shown, request.atMs, () => look(operator, request.atMs)) };
       }),
   });
 }
