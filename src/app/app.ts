@@ -7,7 +7,6 @@ import { openDatabase } from '../database/open.ts';
 import { timeMs } from '../database/time.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
 import type { HttpReply } from '../http/message.ts';
-import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -31,6 +30,7 @@ import { listen, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
 import { openProvider } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
+import { socketsOf } from './sockets.ts';
 import { liveEngineOf, openLiveStores } from './stores.ts';
 
 const DRAIN_MS = 5000;
@@ -120,7 +120,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     requestIds,
     isAccepting: () => isAccepting,
   });
-  const { handle, hub, sessions, heldCalls, metering, directory, logins, codes, calendar, presence } = service;
+  const { handle, hub, sessions, heldCalls, metering, feed, directory, logins, codes, calendar, presence } = service;
   release.add(() => sessions.recovery.writer.flush());
   release.add(() => metering.flush());
   release.add(() => presence.leave());
@@ -153,7 +153,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
           service.refusalWriter.note({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
         return plainReply(refusal, requestId);
       },
-      sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket, client) => hub.accept(socket, client) },
+      sockets: socketsOf({ hub, feed }),
     });
     release.add(() => transport.close(0));
     metrics.observe('switchboard_connections_open', 'Open connections of this process', () => transport.connections);
@@ -221,6 +221,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     async close() {
       isAccepting = false;
       hub.close();
+      feed.close();
       await transport.close(DRAIN_MS);
       await release.all();
     },

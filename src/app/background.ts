@@ -3,6 +3,7 @@ import type { CallBudgets } from '../metering/call-budgets.ts';
 import type { Metering } from '../metering/contract.ts';
 import type { VoiceCalls } from '../calls/voice-calls.ts';
 import type { ActivityWriter } from '../operator/activity-writer.ts';
+import type { Feed } from '../feed/feed.ts';
 import type { EventWriter } from '../operator/event-writer.ts';
 import type { Presence } from '../operator/presence.ts';
 import type { RefusalWriter } from '../operator/refusal-writer.ts';
@@ -13,6 +14,7 @@ const SWEEP_MS = 500;
 const FLUSH_MS = 1000;
 const TICK_MS = 1000;
 const CALLS_MS = 250;
+const FEED_MS = 250;
 const LEASE_MS = 1000;
 const ACTIVITY_MS = 5000;
 const PRESENCE_MS = 5000;
@@ -26,6 +28,7 @@ export interface BackgroundDeps {
   readonly refusalWriter: Pick<RefusalWriter, 'flush'>;
   readonly activityWriter: Pick<ActivityWriter, 'flush'>;
   readonly presence: Pick<Presence, 'beat' | 'write'>;
+  readonly feed: Pick<Feed, 'tick'>;
   readonly budgets: Pick<CallBudgets, 'tick'>;
   /** None where browsers open their calls themselves. */
   readonly calls?: Pick<VoiceCalls, 'guard' | 'renewLease' | 'tick'> | undefined;
@@ -36,10 +39,11 @@ export interface BackgroundDeps {
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what machines did and what was refused, counting what went on, saying that this process is here, warning the clients of ends that are near, deleting what is over. @returns the way to stop it
+ * what machines did and what was refused, counting what went on, saying that this process is here, warning the clients of ends that are
+ * near, telling operators what happens, deleting what is over. @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, eventWriter, refusalWriter, activityWriter, presence } = deps;
+  const { recovery, hub, calls, metering, eventWriter, refusalWriter, activityWriter, presence, feed } = deps;
   const { budgets, purge, onError } = deps;
   const stops = [
     repeat(SWEEP_MS, () => sweep(recovery), onError),
@@ -51,6 +55,7 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     repeat(ACTIVITY_MS, () => presence.write(), onError),
     repeat(PRESENCE_MS, () => presence.beat(), onError),
     repeat(TICK_MS, async () => hub.tick(), onError),
+    repeat(FEED_MS, () => feed.tick(), onError),
     repeat(TICK_MS, () => budgets.tick(), onError),
     repeat(PURGE_MS, purge, onError),
   ];

@@ -1,10 +1,8 @@
-import type { Traced } from '../actors/trace.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
 import { createConsoleLogins } from '../auth/console-logins.ts';
 import { matchesEmailList } from '../protocol/email.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
-import { createOperators } from '../auth/operators.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
 import { createTokens } from '../auth/tokens.ts';
@@ -34,15 +32,15 @@ import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { HostedRecords } from '../operator/actor-event.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
+import { wireOperating } from './operating.ts';
 import { buildMetering } from './metering.ts';
-import { keepRefusals, wireConsole, wireWriters, type RequestIds } from './operator.ts';
+import { keepRefusals, wireConsole, wireWriters, type RequestIds } from './console.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
 export interface Foundations {
@@ -85,10 +83,19 @@ export async function buildService(on: Foundations) {
 
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
-  const trace = (traced: Traced<HostedRecords>): void => {
-    events.transition?.(traced);
-    writers.eventWriter.note(traced);
-  };
+  const { operatorOf, feed, trace } = wireOperating({
+    config,
+    node,
+    clock,
+    bus,
+    stores,
+    eventWriter: writers.eventWriter,
+    events,
+    metrics,
+    onError,
+    directory: () => directory,
+    cookies: () => cookies,
+  });
 
   const subjects = createSubjects(installationKey);
   const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace });
@@ -207,6 +214,8 @@ export async function buildService(on: Foundations) {
     maxSocketsPerAddress: config.edge.maxSocketsPerIp,
     frames: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
   });
+  const cookies = createConsoleCookie(logins, () => publicUrl().startsWith('https:'));
+  const serviceOf = createServiceTokens(config.serviceTokens);
   const operating = wireConsole({ on, node, installationKey, writers, hub, sessions });
   const handle = createPipeline({
     routes: routesOf({
@@ -243,16 +252,14 @@ export async function buildService(on: Foundations) {
       destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
+      cookies,
+      serviceOf,
       asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
       outbox: mailer instanceof DevMailbox ? mailer : undefined,
     }),
-    cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
-    operatorOf: createOperators({
-      operatorEmails: config.operatorEmails,
-      viewerEmails: config.viewerEmails,
-      administeredBy: (email) => directory.administeredBy(email),
-    }),
-    serviceOf: createServiceTokens(config.serviceTokens),
+    cookies,
+    operatorOf,
+    serviceOf,
     onRefused: keepRefusals(writers),
     edge,
     origins,
@@ -274,6 +281,7 @@ export async function buildService(on: Foundations) {
     ...writers,
     ...operating,
     calendar,
+    feed,
     calls,
     heldCalls,
     tickets,

@@ -9,8 +9,8 @@ const OWN = new Set(['host', 'port']);
  * without the key nobody can try which settings it stands for.
  */
 export function hashConfig(config: object, installationKey: Buffer): string {
-  const fields = Object.entries(config).filter(([name]) => !OWN.has(name));
-  const text = JSON.stringify(fields.map(([name, value]) => [name, inOrder(value)]).sort());
+  const shared = Object.fromEntries(Object.entries(config).filter(([name]) => !OWN.has(name)));
+  const text = JSON.stringify(inOrder(shared));
   return createHmac('sha256', installationKey).update(`config ${text}`).digest('hex').slice(0, 12);
 }
 

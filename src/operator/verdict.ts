@@ -24,7 +24,7 @@ export interface Observed {
 export function judge(observed: Observed): OperatorVerdict {
   const provider = judgeProvider(observed);
   const faults = faultsOfOurs(observed);
-  const us = faults.length === 0 ? 'fine' : `${faults.join(', ')}`;
+  const us = faults.length === 0 ? 'fine' : faults.join(', ');
   return {
     us: faults.length === 0 ? 'fine' : 'degraded',
     provider: provider.state,

@@ -143,7 +143,7 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
 
     test('keeps the newest refusals when there are too many, and deletes the oldest in chunks', async () => {
       await fill('refusals');
-      const { deleteRefusalsBeyond } = createPostgresRetention(nodes()[0]);
+      const deleteRefusalsBeyond = (most: number) => createPostgresRetention(nodes()[0]).deleteRefusalsBeyond(most);
       const there = await count('refusals');
       const deleted: number[] = [];
       do deleted.push(await deleteRefusalsBeyond(100));

@@ -226,7 +226,8 @@ describe('The list of refusals', () => {
       const path = `${PATH}?tenantId=acme&keyId=${key.id}&limit=2${cursor}`;
       const { body } = await app.get(path, service);
       seen.push(...(body['refusals'] as readonly Told[]).map(({ requestId }) => requestId));
-      cursor = body['nextCursor'] === null ? '' : `&cursor=${String(body['nextCursor'])}`;
+      const next = body['nextCursor'] as string | null;
+      cursor = next === null ? '' : `&cursor=${next}`;
     } while (cursor !== '');
     expect(seen).toEqual([...made].reverse());
     expect(await page(`keyId=${key.id}&code=NOT_FOUND`)).toEqual([]);

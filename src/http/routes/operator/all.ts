@@ -3,6 +3,7 @@ import { changesRoute, type ChangesDeps } from './changes.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { nodesRoute, type NodesDeps } from './nodes.ts';
+import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { refusalsRoute, type RefusalListDeps } from './refusals.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
@@ -15,7 +16,8 @@ export type OperatorDeps = OverviewDeps &
   EndDeps &
   RefusalListDeps &
   NodesDeps &
-  ChangesDeps;
+  ChangesDeps &
+  FeedRouteDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
@@ -28,5 +30,6 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     refusalsRoute(deps),
     nodesRoute(deps),
     changesRoute(deps),
+    feedRoute(deps),
   ];
 }
