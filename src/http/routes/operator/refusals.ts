@@ -24,7 +24,7 @@ export interface RefusalListDeps extends FindRefusalDeps {
   readonly refusals: Pick<Refusals, 'find' | 'list'>;
 }
 
-export const exampleRefusal: OperatorRefusal = {
+const exampleRefusal: OperatorRefusal = {
   requestId: sample.requestId,
   at: '2030-01-01T14:03:07.118Z',
   code: 'RATE_LIMIT_EXCEEDED',
