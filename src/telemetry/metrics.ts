@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { RequestDurations } from './request-durations.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Activity } from './activity.ts';
 
@@ -34,6 +35,7 @@ export class Metrics {
   readonly callEventsDropped: Counter<'provider'>;
   readonly callRateLimits: Gauge<'provider' | 'name'>;
   readonly #replies = new Map<string, number[]>();
+  readonly durations = new RequestDurations(this.#replies);
 
   constructor() {
     const registers = [this.registry];
@@ -184,6 +186,18 @@ export class Metrics {
       },
     });
     this.registry.registerMetric(told);
+    this.registry.registerMetric(this.durations);
+  }
+
+  /** Which version runs here, as labels of a gauge that is always 1. */
+  tellBuild(version: string): void {
+    const build = new Gauge({
+      name: 'switchboard_build_info',
+      help: 'The version that runs here',
+      labelNames: ['version', 'node'],
+      registers: [this.registry],
+    });
+    build.set({ version, node: process.versions.node }, 1);
   }
 
   /** A gauge whose value is read when somebody scrapes; it is left out while it cannot be read, because an outage is when the others are needed. */
