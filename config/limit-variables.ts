@@ -21,6 +21,12 @@ export const retentionDays = {
     '30',
     'days for which is kept what machines did; 0 is for ever',
   ),
+  refusals: variable(
+    'REFUSAL_RETENTION_DAYS',
+    integer(0, 36_500),
+    '7',
+    'days for which refusals are kept, at most two millions of them; 0 is for ever',
+  ),
   audit: variable(
     'AUDIT_RETENTION_DAYS',
     integer(0, 36_500),

@@ -91,7 +91,7 @@ const rings: Readonly<Record<string, Ring>> = {
   operator: {
     files: /^src\/operator\//,
     rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'quota'],
-    packages: ['xstate'],
+    packages: ['xstate', 'zod', 'node:'],
   },
   /** What operators are told as it happens. */
   feed: {
@@ -159,7 +159,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'http',
       'transport',
     ],
-    packages: [],
+    packages: ['node:'],
   },
   cli: {
     files: /^src\/cli\//,

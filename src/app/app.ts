@@ -24,6 +24,7 @@ import { Metrics } from '../telemetry/metrics.ts';
 import { placeDemo } from '../tenants/demo.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
+import { requestIds } from '../transport/request.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
@@ -102,26 +103,30 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, sessions, heldCalls, metering, eventWriter, feed, budgets, directory, logins, codes, calendar } =
-    await buildService({
-      config,
-      clock,
-      database,
-      stores,
-      live,
-      mailer,
-      provider,
-      prices,
-      bots,
-      events,
-      metrics,
-      onError,
-      publicUrl: () => ownUrl,
-      isAccepting: () => isAccepting,
-    });
+  const service = await buildService({
+    config,
+    clock,
+    database,
+    stores,
+    live,
+    mailer,
+    provider,
+    prices,
+    bots,
+    events,
+    metrics,
+    onError,
+    publicUrl: () => ownUrl,
+    requestIds,
+    isAccepting: () => isAccepting,
+  });
+  const { handle, hub, sessions, heldCalls, metering, feed, directory, logins, codes, calendar, presence } = service;
   release.add(() => sessions.recovery.writer.flush());
   release.add(() => metering.flush());
-  release.add(() => eventWriter.flush());
+  release.add(() => presence.leave());
+  release.add(() => service.activityWriter.flush());
+  release.add(() => service.refusalWriter.flush());
+  release.add(() => service.eventWriter.flush());
   release.add(() => heldCalls?.stop());
   release.add(() => logins.close());
   release.add(() => codes.settled());
@@ -141,9 +146,11 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
         events.faulted(error, requestId, 'transport');
         return faultReply(error, requestId);
       },
-      rejectMalformed({ requestId }) {
+      rejectMalformed({ requestId, atMs, peer: address, headers }) {
         const refusal = framingRefusal();
-        events.refused(refusal.code, 'transport', requestId, refusal.error);
+        const route = 'transport';
+        if (events.refused(refusal.code, route, requestId, refusal.error))
+          service.refusalWriter.note({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
         return plainReply(refusal, requestId);
       },
       sockets: socketsOf({ hub, feed }),
@@ -194,18 +201,15 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   };
   release.add(
     startBackground({
+      ...service,
       recovery: sessions.recovery,
-      hub,
       calls: heldCalls,
-      metering,
-      eventWriter,
-      feed,
-      budgets,
       purge,
       recount,
       onError,
     }),
   );
+  await presence.beat();
   isReady = true;
   const transport = early ?? (await open());
 

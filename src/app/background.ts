@@ -2,8 +2,11 @@ import type { Hub } from '../channel/hub.ts';
 import type { CallBudgets } from '../metering/call-budgets.ts';
 import type { Metering } from '../metering/contract.ts';
 import type { VoiceCalls } from '../calls/voice-calls.ts';
+import type { ActivityWriter } from '../operator/activity-writer.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { EventWriter } from '../operator/event-writer.ts';
+import type { Presence } from '../operator/presence.ts';
+import type { RefusalWriter } from '../operator/refusal-writer.ts';
 import { repeat } from '../kernel/repeat.ts';
 import { sweep, type SweepDeps } from '../voice/recovery/sweep.ts';
 
@@ -13,6 +16,8 @@ const TICK_MS = 1000;
 const CALLS_MS = 250;
 const FEED_MS = 250;
 const LEASE_MS = 1000;
+const ACTIVITY_MS = 5000;
+const PRESENCE_MS = 5000;
 const PURGE_MS = 10 * 60_000;
 const RECOUNT_MS = 60 * 60_000;
 
@@ -21,6 +26,9 @@ export interface BackgroundDeps {
   readonly hub: Pick<Hub, 'tick'>;
   readonly metering: Pick<Metering, 'flush'>;
   readonly eventWriter: Pick<EventWriter, 'flush'>;
+  readonly refusalWriter: Pick<RefusalWriter, 'flush'>;
+  readonly activityWriter: Pick<ActivityWriter, 'flush'>;
+  readonly presence: Pick<Presence, 'beat' | 'write'>;
   readonly feed: Pick<Feed, 'tick'>;
   readonly budgets: Pick<CallBudgets, 'tick'>;
   /** None where browsers open their calls themselves. */
@@ -34,16 +42,21 @@ export interface BackgroundDeps {
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what machines did, warning the clients of ends that are near, telling operators what happens, deleting what is
- * over, mending counts. @returns the way to stop it
+ * what machines did and what was refused, counting what went on, saying that this process is here, warning the clients of ends that are
+ * near, telling operators what happens, deleting what is over, mending counts. @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, eventWriter, feed, budgets, purge, recount, onError } = deps;
+  const { recovery, hub, calls, metering, eventWriter, refusalWriter, activityWriter, presence, feed } = deps;
+  const { budgets, purge, recount, onError } = deps;
   const stops = [
     repeat(SWEEP_MS, () => sweep(recovery), onError),
     repeat(FLUSH_MS, () => recovery.writer.flush(), onError),
     repeat(FLUSH_MS, () => metering.flush(), onError),
     repeat(FLUSH_MS, () => eventWriter.flush(), onError),
+    repeat(FLUSH_MS, () => refusalWriter.flush(), onError),
+    repeat(ACTIVITY_MS, () => activityWriter.flush(), onError),
+    repeat(ACTIVITY_MS, () => presence.write(), onError),
+    repeat(PRESENCE_MS, () => presence.beat(), onError),
     repeat(TICK_MS, async () => hub.tick(), onError),
     repeat(FEED_MS, () => feed.tick(), onError),
     repeat(TICK_MS, () => budgets.tick(), onError),

@@ -40,6 +40,7 @@ import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { wireOperating } from './operating.ts';
 import { buildMetering } from './metering.ts';
+import { keepRefusals, wireConsole, wireWriters, type RequestIds } from './console.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
 export interface Foundations {
@@ -61,6 +62,8 @@ export interface Foundations {
   readonly onError: (error: unknown) => void;
   /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
   readonly publicUrl: () => string;
+  /** Of this process. */
+  readonly requestIds: RequestIds;
   /** False from the moment a shutdown begins. */
   readonly isAccepting: () => boolean;
 }
@@ -79,12 +82,14 @@ export async function buildService(on: Foundations) {
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 
   const node = randomId();
-  const { operatorOf, eventWriter, feed, trace } = wireOperating({
+  const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
+  const { operatorOf, feed, trace } = wireOperating({
     config,
     node,
     clock,
     bus,
     stores,
+    eventWriter: writers.eventWriter,
     events,
     metrics,
     onError,
@@ -146,7 +151,6 @@ export async function buildService(on: Foundations) {
     issueTicket,
     maxDurationSec: config.voice.maxMinutes * 60,
     events,
-    metrics,
   });
   const { metering, budgets, clientReports, reserveOf } = buildMetering({
     config,
@@ -212,6 +216,7 @@ export async function buildService(on: Foundations) {
   });
   const cookies = createConsoleCookie(logins, () => publicUrl().startsWith('https:'));
   const serviceOf = createServiceTokens(config.serviceTokens);
+  const operating = wireConsole({ on, node, installationKey, writers, hub, sessions });
   const handle = createPipeline({
     routes: routesOf({
       ...features,
@@ -222,9 +227,8 @@ export async function buildService(on: Foundations) {
       ledger: stores.ledger,
       replays: stores.replays,
       history: stores.history,
-      audit: stores.audit,
-      actorEvents: stores.actorEvents,
       usageReports: stores.usageReports,
+      ...operating,
       events,
       metrics,
       provider,
@@ -257,6 +261,7 @@ export async function buildService(on: Foundations) {
     cookies,
     operatorOf,
     serviceOf,
+    onRefused: keepRefusals(writers),
     edge,
     origins,
     trustedProxies: config.trustedProxies,
@@ -275,8 +280,9 @@ export async function buildService(on: Foundations) {
 
   return {
     ...features,
+    ...writers,
+    ...operating,
     calendar,
-    eventWriter,
     feed,
     calls,
     heldCalls,

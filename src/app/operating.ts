@@ -6,7 +6,7 @@ import { tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { HostedRecords } from '../operator/actor-event.ts';
-import { EventWriter } from '../operator/event-writer.ts';
+import type { EventWriter } from '../operator/event-writer.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -18,7 +18,8 @@ export interface OperatingDeps {
   readonly node: string;
   readonly clock: Clock;
   readonly bus: Bus;
-  readonly stores: Pick<DurableStores, 'actorEvents' | 'history'>;
+  readonly stores: Pick<DurableStores, 'history'>;
+  readonly eventWriter: Pick<EventWriter, 'note'>;
   readonly events: Events;
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
@@ -29,19 +30,13 @@ export interface OperatingDeps {
 
 const DAY_MS = 86_400_000;
 
-/** Wires what operators are shown: who they are, what machines did, the feed of what happens. */
+/** Wires who operates, and the feed of what happens. */
 export function wireOperating(deps: OperatingDeps) {
-  const { config, node, clock, bus, stores, events, metrics, onError } = deps;
+  const { config, node, clock, bus, stores, eventWriter, events, metrics, onError } = deps;
   const operatorOf = createOperators({
     operatorEmails: config.operatorEmails,
     viewerEmails: config.viewerEmails,
     administeredBy: (email) => deps.directory().administeredBy(email),
-  });
-  const eventWriter = new EventWriter({
-    store: stores.actorEvents,
-    node,
-    onDropped: () => metrics.actorEventsDropped.inc(),
-    onError,
   });
   const feed = new Feed({
     node,
@@ -64,7 +59,6 @@ export function wireOperating(deps: OperatingDeps) {
     tellFeed(traced);
   }
 
-  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
-  return { operatorOf, eventWriter, feed, trace };
+  return { operatorOf, feed, trace };
 }

@@ -10,6 +10,11 @@ const CHUNKS_A_ROUND = 100;
 /** Idempotency keys of usage reports are remembered for a day, in whatever time zone; no session lasts longer. */
 const REPORT_DAYS = 2;
 const LOGIN_DAYS = 30;
+/** Activity by the minute shows the present, by the hour the past. */
+const ACTIVITY_MINUTES_DAYS = 2;
+const ACTIVITY_HOURS_DAYS = 400;
+/** However many days are kept: refusals come in floods. */
+const MOST_REFUSALS = 2_000_000;
 /** A session ends at most so long after it was created; what it was created with stays as long as the session is kept. */
 const SESSION_DAYS = 2;
 
@@ -58,6 +63,17 @@ export async function deleteWhatIsOver(
     steps.push(
       () => retention.deleteSome('actorEvents', daysAgo(days.events)),
       () => retention.deleteSome('lostEvents', daysAgo(days.events)),
+    );
+  steps.push(
+    () => retention.deleteSome('activityMinutes', daysAgo(ACTIVITY_MINUTES_DAYS)),
+    () => retention.deleteSome('activityHours', daysAgo(ACTIVITY_HOURS_DAYS)),
+    () => retention.deleteSome('nodeRuns', daysAgo(ACTIVITY_HOURS_DAYS)),
+    () => retention.deleteRefusalsBeyond(MOST_REFUSALS),
+  );
+  if (days.refusals > 0)
+    steps.push(
+      () => retention.deleteSome('refusals', daysAgo(days.refusals)),
+      () => retention.deleteSome('nodeMinutes', daysAgo(days.refusals)),
     );
   if (days.audit > 0) steps.push(() => retention.deleteSome('audit', daysAgo(days.audit)));
 

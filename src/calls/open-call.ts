@@ -25,7 +25,7 @@ export interface OpenCallDeps {
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly sessions: Pick<CallSessions, 'find'>;
   readonly clock: Clock;
-  readonly events: Pick<Events, 'dependencyAway'>;
+  readonly events: Pick<Events, 'dependencyAway' | 'callAsked'>;
   /** The name of this node. */
   readonly node: string;
   readonly voiceLimits: VoiceLimits;
@@ -87,7 +87,12 @@ async function insert({ session, setup }: OpenCallRequest, deps: OpenCallDeps): 
   if (inserted === 'inserted') return record;
   return inserted === 'in_progress'
     ? new Refusal('CALL_IN_PROGRESS', 'Another call of this session is being opened; wait for its answer.')
-    : new Refusal('RATE_LIMIT_EXCEEDED', `The session has had its ${perSession} calls; create a new session.`);
+    : new Refusal(
+        'RATE_LIMIT_EXCEEDED',
+        `The session has had its ${perSession} calls; create a new session.`,
+        {},
+        { layer: 'slot', limit: perSession, count: perSession, unit: 'calls', lever: 'CALLS_PER_SESSION' },
+      );
 }
 
 /** What there is to say to a session that came to its end meanwhile. */
@@ -115,8 +120,11 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
   // The next call need not wait until the provider has answered this one.
   const callOff = (): void => void held.close('create_failed');
   signal.addEventListener('abort', callOff);
+  const startedAt = performance.now();
+  const done = (outcome: string): void =>
+    deps.events.callAsked(deps.provider.name, outcome, (performance.now() - startedAt) / 1000);
   try {
-    return await deps.provider.createCall({
+    const created = await deps.provider.createCall({
       model,
       voice,
       instructions: setup.instructions ?? undefined,
@@ -128,7 +136,10 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
       // A caller that goes away is no reason to stop: only the answer names the call, which is then hung up.
       signal: AbortSignal.timeout(deps.createTimeoutMs),
     });
+    done('minted');
+    return created;
   } catch (fault) {
+    done(fault instanceof UpstreamFault ? fault.kind : 'caller_gone');
     if (fault instanceof UpstreamFault || signal.aborted) return refusalOf(fault, request, deps);
     throw fault;
   } finally {

@@ -29,7 +29,7 @@ export async function answerUsage(
   const count = await deps.edge.byAddress(address, atMs);
   if (!count.allowed) {
     const refusal = windowRefusal(count, atMs, deps);
-    deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error);
+    deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error, attached);
     return { answer: refusalFrame(refusal, id), endReason: null };
   }
   // The socket may have missed the end.
@@ -41,7 +41,7 @@ export async function answerUsage(
   if (!(result instanceof Refusal)) return { answer: { type: 'usage', id, ...result }, endReason };
   const { code } = result;
   if (code === 'SESSION_DURATION_EXCEEDED') return { answer: undefined, endReason };
-  deps.events.refused(code, 'usage frame', undefined, result.error);
+  deps.events.refused(code, 'usage frame', undefined, result.error, attached);
   return {
     answer: refusalFrame(result, id),
     endReason: code === 'DAILY_QUOTA_EXCEEDED' ? (endReason ?? 'quota_exceeded') : endReason,

@@ -31,6 +31,7 @@ export function refusalOfFault(fault: unknown, requestId: string): Refusal {
       {
         retryAfter: RETRY_WHEN_AWAY_SEC,
       },
+      { fact: `${fault.dependency} did not answer` },
     );
   return new Refusal(
     'INTERNAL_ERROR',

@@ -7,6 +7,8 @@ export interface EdgeCount extends WindowCount {
   readonly limit: number;
   /** What is counted there, in the words of a refusal. */
   readonly what?: string;
+  /** The variable that sets the limit, where it is not the one of the address. */
+  readonly lever?: string;
 }
 
 /** How many requests a minute each window lets through. */
@@ -57,10 +59,14 @@ export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits
     byAddressAtOnce: (scope, atMs) => windows.takeAtOnce(scope, perAddress, atMs),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
     byOperator: (actor, atMs) => windows.take(`operator:${actor}`, perOperator, atMs),
-    pageByAddress: (scope, atMs) => withLimit(windows.takeAtOnce(`page:${scope}`, perPage, atMs), perPage),
+    pageByAddress: (scope, atMs) => ({
+      ...withLimit(windows.takeAtOnce(`page:${scope}`, perPage, atMs), perPage),
+      lever: 'RATE_PAGE_PER_MIN',
+    }),
     wrongTokens: (scope, atMs) => ({
       ...withLimit(windows.known(`token:${scope}`, WRONG_TOKENS_PER_MINUTE, atMs), WRONG_TOKENS_PER_MINUTE),
       what: 'wrong service tokens',
+      lever: 'SERVICE_TOKENS',
     }),
     noteWrongToken: (scope, atMs) => void windows.takeAtOnce(`token:${scope}`, WRONG_TOKENS_PER_MINUTE, atMs),
   };
@@ -90,6 +96,10 @@ export function tighter(a: EdgeCount, b: EdgeCount): EdgeCount {
 }
 
 /** The refusal of a used-up window. */
-export function edgeRefusal({ limit, what = 'requests', resetAtMs }: EdgeCount, atMs: number): Refusal {
-  return mustWait(`More than ${limit} ${what} in a minute`, resetAtMs, atMs);
+export function edgeRefusal(
+  { limit, what = 'requests', lever = 'RATE_IP_PER_MIN', resetAtMs }: EdgeCount,
+  atMs: number,
+): Refusal {
+  const why = { layer: 'edge', limit, unit: 'requests', lever } as const;
+  return mustWait(`More than ${limit} ${what} in a minute`, resetAtMs, atMs, why);
 }

@@ -1,17 +1,26 @@
 import { END_REASONS, type EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
+import type { Why } from './refusal-why.ts';
 
 /** An expected "no": returned, never thrown. `error` speaks to a developer and says what to do. */
 export class Refusal {
   readonly code: Code;
   readonly error: string;
   readonly additions: ErrorAdditions;
+  /** For operators: no reply says it. */
+  readonly why: Why;
 
-  constructor(code: Code, error: string, additions: ErrorAdditions = {}) {
+  constructor(code: Code, error: string, additions: ErrorAdditions = {}, why: Why = {}) {
     this.code = code;
     this.error = error;
     this.additions = additions;
+    this.why = why;
+  }
+
+  /** The same refusal, of which more is known; what was known before stands. */
+  because(why: Why): Refusal {
+    return new Refusal(this.code, this.error, this.additions, { ...why, ...this.why });
   }
 
   get status(): number {
@@ -24,9 +33,9 @@ export class Refusal {
 }
 
 /** The refusal of who must wait until an instant: `retryAfter` is whole seconds and at least one. @param error what there was too much of */
-export function mustWait(error: string, untilMs: number, atMs: number): Refusal {
+export function mustWait(error: string, untilMs: number, atMs: number, why: Why = {}): Refusal {
   const retryAfter = Math.max(1, Math.ceil((untilMs - atMs) / 1000));
-  return new Refusal('RATE_LIMIT_EXCEEDED', `${error}; wait ${retryAfter} s.`, { retryAfter });
+  return new Refusal('RATE_LIMIT_EXCEEDED', `${error}; wait ${retryAfter} s.`, { retryAfter }, why);
 }
 
 /** The terminal refusal of an ended session, the same for every later heartbeat (docs/contract.md, section 5.6). */

@@ -4,11 +4,13 @@ import type { Eventually } from '../kernel/eventually.ts';
 import type { ClientReports } from '../metering/contract.ts';
 import type { ErrorAdditions } from '../protocol/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import type { Why } from '../protocol/refusal-why.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';
 import { keyAccount, type Ledger } from '../stores/ledger/contract.ts';
 import { afterCounted, isTotalOver, type AfterCountedDeps, type Counted } from './after-counted.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
+import { ownCeilings, whySpent } from './levers.ts';
 import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {
@@ -101,19 +103,25 @@ function replyTo(
   const limits = deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId);
   const view = usageView(totals, limits, day);
   if (!isTotalOver(who, keyTotals, deps) && !exceeds(totals, limits)) return { usage: view };
+  const { tenantId, keyId, subject } = who;
+  const numbers = exceeds(totals, limits) ? whySpent(totals, limits, ownCeilings(who)) : {};
   // The session that reports it has just ended.
   const words = who.sessionId === null ? {} : { userMessage: END_REASONS.quota_exceeded.userMessage };
-  return quotaRefusal({ counted: true, usage: view, ...words });
+  return quotaRefusal({ counted: true, usage: view, ...words }, { tenantId, keyId, subject, ...numbers });
 }
 
 /** @param report what a refused report was counted to; a refused create has none */
-export function quotaRefusal(report: Pick<ErrorAdditions, 'counted' | 'usage' | 'userMessage'> = {}): Refusal {
+export function quotaRefusal(
+  report: Pick<ErrorAdditions, 'counted' | 'usage' | 'userMessage'> = {},
+  why: Why = {},
+): Refusal {
   return new Refusal(
     'DAILY_QUOTA_EXCEEDED',
     report.counted === true
       ? 'This report was counted, so do not send it again; it carried a total over its daily ceiling, which resets at usage.resetAt.'
       : 'The daily token or dollar ceiling is reached; it resets with the next day.',
     report,
+    why,
   );
 }
 
@@ -121,6 +129,8 @@ function implausibleRefusal(): Refusal {
   return new Refusal(
     'USAGE_IMPLAUSIBLE',
     'This is more than a session of this length may report (WIDGET_MAX_TOKENS_PER_MINUTE); nothing was counted. Report as it is used, or from a back end with a service token.',
+    {},
+    { lever: 'WIDGET_MAX_TOKENS_PER_MINUTE' },
   );
 }
 

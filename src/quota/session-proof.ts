@@ -48,7 +48,8 @@ export async function subjectOfSession(
   const { subject, caller, tenantId, keyId, id: sessionId, endedAtMs, endReason } = record;
   const who = { subject, caller, tenantId, keyId, sessionId, sessionAtMost: null, isClient: !isService };
   if (isService) return who;
-  if (keyId !== null && (await deps.isKeyRevoked(tenantId, keyId))) return invalidWidgetKey();
+  if (keyId !== null && (await deps.isKeyRevoked(tenantId, keyId)))
+    return invalidWidgetKey({ tenantId, keyId, fact: 'the key is revoked' });
   if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + LATE_MS)
     return endedRefusal(
       endReason,

@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts';
+import { createPostgresActivity } from './activity/postgres.ts';
 import { createPostgresActorEvents } from './actor-events/postgres.ts';
 import { createPostgresAudit } from './audit/postgres.ts';
 import { createPostgresCallTickets } from './call-tickets/postgres.ts';
@@ -9,6 +10,8 @@ import { createPostgresInstallation } from './installation/postgres.ts';
 import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
+import { createPostgresNodeRuns } from './nodes/postgres.ts';
+import { createPostgresRefusals } from './refusals/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
@@ -22,6 +25,7 @@ export type DurableStores = ReturnType<typeof createPostgresStores>;
 
 export function createPostgresStores(database: Database) {
   return {
+    activity: createPostgresActivity(database),
     actorEvents: createPostgresActorEvents(database),
     audit: createPostgresAudit(database),
     callTickets: createPostgresCallTickets(database),
@@ -35,6 +39,8 @@ export function createPostgresStores(database: Database) {
     ledger: createPostgresLedger(database),
     liveNodes: createPostgresLiveNodes(database),
     logins: createPostgresLogins(database),
+    nodeRuns: createPostgresNodeRuns(database),
+    refusals: createPostgresRefusals(database),
     replays: createPostgresReplays(database),
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),

@@ -3,6 +3,7 @@ import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.
 import { clip } from '../kernel/text.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
+import type { Whose } from './activity.ts';
 import { LineBudget } from './line-budget.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -48,13 +49,15 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
   const budget = new LineBudget();
 
   /** Writes a line of a kind that may come in floods, with what tells of those that were left out. */
-  function within(kind: string, write: (about: { readonly leftOut?: number }) => void): void {
+  function within(kind: string, write: (about: { readonly leftOut?: number }) => void): boolean {
     const leftOut = budget.spend(kind, now());
     if (leftOut !== undefined) write(leftOut === 0 ? {} : { leftOut });
+    return leftOut !== undefined;
   }
 
   function dependencyAway(dependency: Dependency, error: unknown, requestId?: string, where?: string): void {
     metrics.faults.inc({ dependency });
+    metrics.activity.noteAway(dependency);
     within(`away ${dependency}`, (about) =>
       log.warn({ event: 'dependency.away', dependency, where, requestId, err: error, ...about }),
     );
@@ -87,6 +90,7 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
 
     sessionOpened(record: VoiceRecord, requestId: string): void {
       metrics.started.inc({ caller: record.caller, tenant: record.tenantId });
+      metrics.activity.count('started', record.caller, record);
       const { caller, tenantId, agentId, keyId, provider } = record;
       log.info({
         event: 'session.opened',
@@ -101,7 +105,10 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     },
 
     sessionMoved(record: VoiceRecord, fact: VoiceFact): void {
-      if (fact.type === 'session.ended') metrics.ended.inc({ reason: fact.reason });
+      if (fact.type === 'session.ended') {
+        metrics.ended.inc({ reason: fact.reason });
+        metrics.activity.count('ended', fact.reason, record);
+      }
       log.info({
         event: fact.type,
         session: refOf(record.id),
@@ -142,6 +149,17 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       log.info({ event: 'call.taken', ...about(record), state: record.state });
     },
 
+    /** A provider was asked for a secret that opens a call. */
+    minted(provider: string, outcome: string, seconds: number): void {
+      metrics.mints.observe({ provider, outcome }, seconds);
+      metrics.activity.countMint(provider, outcome, seconds);
+    },
+
+    /** A provider was asked to open a call. */
+    callAsked(provider: string, outcome: string, seconds: number): void {
+      metrics.activity.countMint(provider, outcome, seconds);
+    },
+
     /** A provider's word for what went wrong in a call that goes on. */
     callTrouble(record: CallRecord, code: string): void {
       metrics.callTrouble.inc({ provider: record.provider });
@@ -157,12 +175,16 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       metrics.callRateLimits.set({ provider, name }, remaining);
     },
 
-    refused(code: string, route: string, requestId: string | undefined, error: string): void {
+    /** @returns whether there was room for its line: what is kept of refusals follows the log */
+    refused(code: string, route: string, requestId: string | undefined, error: string, whose: Whose = {}): boolean {
       metrics.refused.inc({ code });
-      within(code, (about) => {
+      metrics.activity.count('refused', code, whose);
+      const isTold = within(code, (about) => {
         const why = withoutAddresses(clip(error, MAX_ERROR_LENGTH));
         log.info({ event: 'request.refused', refusal: code, route, requestId, error: why, ...about });
       });
+      if (isTold && requestId !== undefined) metrics.activity.count('kept', code, whose);
+      return isTold;
     },
 
     botJudged(verdict: VerdictTold, requestId: string): void {

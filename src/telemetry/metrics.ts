@@ -1,10 +1,16 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { RequestDurations } from './request-durations.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import { Activity } from './activity.ts';
+
+/** Statuses that tell of the voice provider. */
+const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
 
 /** Everything that /metrics tells. Hot paths count in plain numbers that are read when somebody scrapes. */
 export class Metrics {
   readonly registry = new Registry();
+  /** What the operator console shows over time. */
+  readonly activity = new Activity();
   readonly started: Counter<'caller' | 'tenant'>;
   readonly ended: Counter<'reason'>;
   readonly refused: Counter<'code'>;
@@ -19,6 +25,7 @@ export class Metrics {
   readonly usageLost: Counter;
   readonly edgeShared: Gauge;
   readonly actorEventsDropped: Counter;
+  readonly refusalsDropped: Counter;
   readonly callsOpened: Counter<'provider'>;
   readonly callsClosed: Counter<'reason'>;
   readonly hangups: Counter<'outcome'>;
@@ -105,6 +112,11 @@ export class Metrics {
     this.actorEventsDropped = new Counter({
       name: 'switchboard_events_dropped_total',
       help: 'Events of actors for which there was no room, or that the database refused',
+      registers,
+    });
+    this.refusalsDropped = new Counter({
+      name: 'switchboard_refusals_dropped_total',
+      help: 'Refusals that were told in the log and could not be kept',
       registers,
     });
     this.edgeShared = new Gauge({
@@ -204,6 +216,19 @@ export class Metrics {
       },
     });
     this.registry.registerMetric(gauge);
+  }
+
+  /** The replies of the API, and those of them that were faults of ours: what a provider did is not. */
+  replies(): { readonly all: number; readonly failed: number } {
+    let [all, failed] = [0, 0];
+    for (const [route, byStatus] of this.#replies) {
+      if (!route.startsWith('/api/')) continue;
+      for (const [status, count] of byStatus.entries()) {
+        all += count;
+        if (status >= 500 && !PROVIDERS.has(status)) failed += count;
+      }
+    }
+    return { all, failed };
   }
 
   /** The replies of one route by status, for whoever makes them to count up. */

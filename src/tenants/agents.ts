@@ -52,12 +52,19 @@ export function resolveSessionConfig(
     return new Refusal(
       'FORBIDDEN',
       `This widgetKey is pinned to the agent "${agentId}", which its tenant does not have any more.`,
+      {},
+      { layer: 'agent', lever: 'agents', expected: agentId },
     );
   const overrides = key === null || key.allowOverrides ? [] : findOverrides(agent, wish);
   if (overrides.length > 0) {
     const than =
       agentId === null ? 'name an agent of the tenant and leave them out' : `leave them to the agent "${agentId}"`;
-    return new Refusal('FORBIDDEN', `This widgetKey does not allow to override ${overrides.join(', ')}; ${than}.`);
+    return new Refusal(
+      'FORBIDDEN',
+      `This widgetKey does not allow to override ${overrides.join(', ')}; ${than}.`,
+      {},
+      { layer: 'agent', lever: 'allowOverrides', fact: `the request overrode ${overrides.join(', ')}` },
+    );
   }
   const ownModel = agent?.model ?? DEFAULT_MODEL;
   const model = wish.model ?? ownModel;
@@ -90,6 +97,8 @@ function chooseAgent(key: WidgetKey | null, asked: string | undefined): string |
   return new Refusal(
     'FORBIDDEN',
     asked === undefined ? `${allowed}; name one as agentId.` : `${allowed}, not "${asked}".`,
+    {},
+    { layer: 'agent', lever: 'agents', expected: pins.join(', ') },
   );
 }
 

@@ -1,5 +1,6 @@
 import { matchesEmailList } from '../protocol/email.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import type { Why } from '../protocol/refusal-why.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
@@ -188,8 +189,8 @@ export class TenantDirectory {
 }
 
 /** Unknown, revoked and another tenant's are the same. */
-export function invalidWidgetKey(): Refusal {
-  return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.');
+export function invalidWidgetKey(why: Why = {}): Refusal {
+  return new Refusal('INVALID_WIDGET_KEY', 'The widgetKey is unknown, revoked or not of this tenant.', {}, why);
 }
 
 function index(tenants: readonly Tenant[]): Snapshot {

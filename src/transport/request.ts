@@ -125,6 +125,11 @@ function nextRequestId(): string {
   return `req_${processPrefix}${requests.toString(36)}`;
 }
 
+/** Of the ids that this process gives: what they begin with, and how many it has given. */
+export function requestIds(): { readonly prefix: string; readonly given: number } {
+  return { prefix: processPrefix, given: requests };
+}
+
 function forget(names: readonly string[]): void {
   for (const name of names) headers[name] = undefined;
 }

@@ -9,7 +9,7 @@ import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { resolveSessionConfig, type CallModeOf, type SessionConfig } from '../tenants/agents.ts';
 import { invalidWidgetKey, type TenantDirectory } from '../tenants/directory.ts';
-import type { AdmittedCaller } from './allowances.ts';
+import { whoseOf, type AdmittedCaller } from './allowances.ts';
 
 export interface AdmissionDeps {
   readonly directory: TenantDirectory;
@@ -39,10 +39,17 @@ export function admit(
     return new Refusal(
       'AUTH_REQUIRED',
       'This installation opens sessions for logged-in callers only (REQUIRE_AUTH_FOR_SESSION).',
+      {},
+      { lever: 'REQUIRE_AUTH_FOR_SESSION' },
     );
   if (body.widgetKey !== undefined) return admitWidget(body, body.widgetKey, origin, deps);
   if (login !== undefined) return admitConsole(body, login, deps);
-  return new Refusal('INVALID_WIDGET_KEY', 'Send a widgetKey, or log in to the console.');
+  return new Refusal(
+    'INVALID_WIDGET_KEY',
+    'Send a widgetKey, or log in to the console.',
+    {},
+    { fact: 'none was sent' },
+  );
 }
 
 function admitWidget(
@@ -52,13 +59,18 @@ function admitWidget(
   deps: AdmissionDeps,
 ): Admission | Refusal {
   const found = deps.directory.keyOf(text);
-  if (found === undefined || found.key.revokedAtMs !== null || (body.tenantId ?? found.tenant.id) !== found.tenant.id)
-    return invalidWidgetKey();
+  if (found === undefined) return invalidWidgetKey({ fact: 'nobody has this key' });
   const { key, tenant } = found;
+  const whose = { tenantId: tenant.id, keyId: key.id };
+  if (key.revokedAtMs !== null) return invalidWidgetKey({ ...whose, fact: 'the key is revoked' });
+  if ((body.tenantId ?? tenant.id) !== tenant.id)
+    return invalidWidgetKey({ ...whose, fact: "another tenant's was named" });
   if (origin === undefined ? deps.requireOrigin : origin !== key.origin)
     return new Refusal(
       'ORIGIN_MISMATCH',
       `This widgetKey works only from the origin it is bound to, not from ${origin ?? 'a request without Origin'}.`,
+      {},
+      { ...whose, expected: key.origin, lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin' },
     );
   return withSession(tenant, key, body, deps, {
     caller: 'widget',
@@ -71,6 +83,7 @@ function admitWidget(
     named: body.email !== undefined,
     loginId: null,
     limits: withOverrides(deps.limits.widget, key.limits),
+    overrides: key.limits,
     totals: key.totals,
   });
 }
@@ -78,7 +91,8 @@ function admitWidget(
 function admitConsole(body: CreateRequest, login: Login, deps: AdmissionDeps): Admission | Refusal {
   const tenants = deps.directory.tenantsAdmitting(login.email);
   const tenant = body.tenantId === undefined ? tenants[0] : tenants.find(({ id }) => id === body.tenantId);
-  if (tenant === undefined) return new Refusal('FORBIDDEN', 'No such tenant admits you; ask its administrator.');
+  if (tenant === undefined)
+    return new Refusal('FORBIDDEN', 'No such tenant admits you; ask its administrator.', {}, { lever: 'admins' });
   if (body.tenantId === undefined && tenants.length > 1) {
     const message = 'is needed, because more than one tenant admits you';
     return new Refusal('INVALID_REQUEST', `tenantId: ${message}`, { details: [{ path: 'tenantId', message }] });
@@ -103,7 +117,7 @@ function withSession(
   who: AdmittedCaller,
 ): Admission | Refusal {
   const session = resolveSessionConfig(tenant, key, body, callModeOf);
-  return session instanceof Refusal ? session : { who, session };
+  return session instanceof Refusal ? session.because(whoseOf(who)) : { who, session };
 }
 
 /** The bot verdict on a request, logged with its request id; undefined when the caller may go on (docs/contract.md, section 4.2). */
@@ -115,5 +129,7 @@ export async function refuseIfBot(
   const { headers, path, method, requestId } = request;
   const verdict = await deps.bots.assess({ ip, headers, path, method, requestId });
   deps.events.botJudged(verdict, requestId);
-  return isBlocked(verdict) ? new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.') : undefined;
+  if (!isBlocked(verdict)) return undefined;
+  const why = { lever: 'BOT_PROVIDER', verdict: `${verdict.provider} ${verdict.confidence}` };
+  return new Refusal('BOT_BLOCKED', 'The bot verdict on this request is negative.', {}, why);
 }

@@ -25,6 +25,17 @@ export function slotHolders(
   });
 }
 
+/** Since when sessions are engaged, or without activity, that end by the clock up to an instant. */
+export function endingBy(
+  untilMs: number,
+  { maxMinutes, staleGraceSec, staleReapSec }: VoiceLimits,
+): { readonly engagedSinceMs: number; readonly staleSinceMs: number } {
+  return {
+    engagedSinceMs: untilMs - maxMinutes * 60_000,
+    staleSinceMs: untilMs - (staleGraceSec + 1 + staleReapSec) * 1000,
+  };
+}
+
 /** When the registry may forget a session that has ended. */
 export function forgottenAtMs(record: VoiceRecord): number {
   return record.settledAtMs + KEEP_ENDED_MS;

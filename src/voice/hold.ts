@@ -50,5 +50,7 @@ function heldRefusal(): Refusal {
   return new Refusal(
     'DAILY_QUOTA_EXCEEDED',
     'What is left of the daily token or dollar ceiling is held by sessions that are open; end one with /api/realtime/end, or wait for the next day.',
+    {},
+    { lever: 'RESERVE_SEC', fact: 'what is left is held back by sessions that are open' },
   );
 }

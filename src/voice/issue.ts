@@ -2,7 +2,6 @@ import { randomId } from '../kernel/ids.ts';
 import type { CallMode } from '../protocol/call.ts';
 import { Refusal, upstreamRefusal } from '../protocol/refusal.ts';
 import type { Events } from '../telemetry/events.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import type { SessionConfig } from '../tenants/agents.ts';
 import { UpstreamFault, type Minted, type UpstreamProvider } from '../upstream/contract.ts';
 
@@ -34,7 +33,6 @@ export interface IssuerDeps {
   /** Seconds that a session lasts at most. */
   readonly maxDurationSec: number;
   readonly events: Events;
-  readonly metrics: Metrics;
 }
 
 /** By how the calls of a session are opened: a secret that the provider mints, or a ticket of ours, of which no provider hears. */
@@ -50,13 +48,12 @@ export function createIssuers(deps: IssuerDeps): Issuers {
 }
 
 async function mint(request: IssueRequest, deps: IssuerDeps): Promise<Issued> {
-  const { provider, maxDurationSec, metrics, events } = deps;
+  const { provider, maxDurationSec, events } = deps;
   const { subject, requestId, signal } = request;
   const { model, voice, instructions, tools } = request.config;
   if (signal.aborted) return { minted: callerGone(), isCounted: false };
   const startedAt = performance.now();
-  const done = (outcome: string): void =>
-    metrics.mints.observe({ provider: provider.name, outcome }, (performance.now() - startedAt) / 1000);
+  const done = (outcome: string): void => events.minted(provider.name, outcome, (performance.now() - startedAt) / 1000);
   try {
     const setup = { model, voice, instructions, tools, subjectHash: subject };
     const minted = await provider.mint({ ...setup, maxDurationSec, signal });

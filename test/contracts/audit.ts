@@ -45,5 +45,16 @@ export function auditContract(
       expect(await latest(DAY_BEGIN + 2)).toEqual(later);
       expect(await latest(DAY_BEGIN + 9)).toEqual(later);
     });
+
+    test('tells the entries within a span, the newest first and at most so many', async () => {
+      const year = Date.UTC(2020, 0, 1);
+      const entry = { atMs: year, actor: 'a', action: 'key.issue', target: randomId(), reason: null, requestId: null };
+      const later = { ...entry, atMs: year + 5 };
+      for (const one of [entry, later]) await node().audit.append(one);
+      expect(await node().audit.within(year, year + 5, 10)).toEqual([later, entry]);
+      expect(await node().audit.within(year + 1, year + 5, 10)).toEqual([later]);
+      expect(await node().audit.within(year, year + 4, 10)).toEqual([entry]);
+      expect(await node().audit.within(year, year + 5, 1)).toEqual([later]);
+    });
   });
 }

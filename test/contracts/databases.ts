@@ -1,4 +1,5 @@
 import type { Database } from '../../src/database/database.ts';
+import { createPostgresActivity } from '../../src/stores/activity/postgres.ts';
 import { createPostgresActorEvents } from '../../src/stores/actor-events/postgres.ts';
 import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
 import type { AuditEntry } from '../../src/stores/audit/contract.ts';
@@ -10,11 +11,14 @@ import { createPostgresInstallation } from '../../src/stores/installation/postgr
 import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
+import { createPostgresNodeRuns } from '../../src/stores/nodes/postgres.ts';
+import { createPostgresRefusals } from '../../src/stores/refusals/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { activityContract } from './activity.ts';
 import { actorEventsContract } from './actor-events.ts';
 import { auditContract } from './audit.ts';
 import { callTicketsContract } from './call-tickets.ts';
@@ -26,6 +30,8 @@ import { installationContract } from './installation.ts';
 import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
 import { loginsContract } from './logins.ts';
+import { nodeRunsContract } from './node-runs.ts';
+import { refusalsContract } from './refusals.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
 import { rollUpsContract } from './roll-ups.ts';
@@ -56,6 +62,9 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
     name,
     both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),
   );
+  activityContract(name, both(createPostgresActivity));
+  refusalsContract(name, both(createPostgresRefusals));
+  nodeRunsContract(name, both(createPostgresNodeRuns));
   actorEventsContract(name, both(createPostgresActorEvents));
   countersContract(name, both(createPostgresCounters));
   keySlotsContract(

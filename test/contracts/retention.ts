@@ -63,6 +63,24 @@ const tables: Readonly<Record<Kept, Table>> = {
     name: 'actor_event_lost',
     fill: `insert into actor_event_lost (node, from_ms, to_ms, events) select 'node', day_ms, day_ms, 1 from rows`,
   },
+  refusals: {
+    name: 'refusal',
+    fill: `insert into refusal (request_id, at_ms, code, status, layer, route, detail, node)
+      select 'year' || n, day_ms, 'NOT_FOUND', 404, 'edge', 'none', '{}', 'node' from rows order by n`,
+  },
+  activityMinutes: {
+    name: 'activity',
+    fill: `insert into activity select 1, day_ms, 'started', 'widget', '', 'key' || n, 0, 1 from rows`,
+  },
+  activityHours: {
+    name: 'activity',
+    fill: `insert into activity select 60, day_ms, 'started', 'widget', '', 'key' || n, 0, 1 from rows`,
+  },
+  nodeRuns: {
+    name: 'node_run',
+    fill: `insert into node_run select 'year' || n, 'node', 'host', '0.1.0', 'hash', 0, day_ms, null from rows`,
+  },
+  nodeMinutes: { name: 'node_minute', fill: `insert into node_minute select 'year' || n, day_ms, 1, day_ms from rows` },
   logins: {
     name: 'login',
     fill: `insert into login select 'year' || n, 'a@b.example', day_ms, day_ms, day_ms, null, null, 1 from rows`,
@@ -126,6 +144,19 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       expect(deleted).toEqual([...Array.from({ length: Math.floor(over / CHUNK) }, () => CHUNK), over % CHUNK]);
       expect(await count(kind)).toBe(30 * ROWS_A_DAY + (DAYS - 30) * live);
       expect(await deleteSome(nodes()[1], kind, 30)).toBe(0);
+    });
+
+    test('keeps the newest refusals when there are too many, and deletes the oldest in chunks', async () => {
+      await fill('refusals');
+      const deleteRefusalsBeyond = (most: number) => createPostgresRetention(nodes()[0]).deleteRefusalsBeyond(most);
+      const there = await count('refusals');
+      const deleted: number[] = [];
+      do deleted.push(await deleteRefusalsBeyond(100));
+      while (deleted.at(-1) === CHUNK);
+      expect(deleted).toEqual([CHUNK, CHUNK, there - 2 * CHUNK - 100]);
+      expect(await count('refusals')).toBe(100);
+      expect(await count('refusals', `request_id = 'year${DAYS * ROWS_A_DAY - 1}'`)).toBe(1);
+      expect(await deleteRefusalsBeyond(100)).toBe(0);
     });
 
     test('never deletes a session that has not ended, however old', async () => {

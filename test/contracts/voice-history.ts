@@ -225,6 +225,23 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect(Object.getOwnPropertyDescriptor(after.byTenant, tenantId)?.value).toBe(3);
     });
 
+    test('counts what ends soon: engaged sessions by their begin, stale ones by their last activity', async () => {
+      const tenantId = randomId();
+      const engagedSinceMs = DAY_BEGIN + 1000;
+      const staleSinceMs = DAY_BEGIN + 500;
+      for (const startedAtMs of [engagedSinceMs - 1, engagedSinceMs, engagedSinceMs + 1]) {
+        await inserted({ tenantId, startedAtMs });
+        await history().save([row(endedRecord(await inserted({ tenantId, startedAtMs })))]);
+        await history().save([row(beat(await inserted({ tenantId, startedAtMs })), 'idle')]);
+      }
+      for (const lastActivityAtMs of [staleSinceMs, staleSinceMs + 1])
+        await history().save([row({ ...(await inserted({ tenantId })), lastActivityAtMs, version: 2 }, 'stale')]);
+      const ending = (tenants: readonly string[]) => history().countEnding({ engagedSinceMs, staleSinceMs, tenants });
+      expect(await ending([tenantId])).toBe(3);
+      expect(await ending([])).toBe(0);
+      expect(await history().countEnding({ engagedSinceMs, staleSinceMs })).toBeGreaterThanOrEqual(3);
+    });
+
     test('any batches at once on two nodes: the newest version stays, and each end is told once', async () => {
       const change = fc.record({ who: fc.nat(4), version: fc.integer({ min: 2, max: 12 }) });
       const ends = fc.array(fc.integer({ min: 2, max: 14 }), { minLength: 5, maxLength: 5 });

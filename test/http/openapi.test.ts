@@ -146,11 +146,14 @@ async function driveOperators(id: string): Promise<void> {
       '/metrics',
     ])
       await get(path, headers);
+    for (const what of ['refusals', 'nodes', 'changes']) await get(`/api/operator/${what}`, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
-  await get('/api/operator/sessions?limit=0', operator);
   await get('/api/operator/usage?limit=0', operator);
   await get('/api/operator/usage?from=2020-01-01T00:00:00Z', operator);
+  for (const query of ['sessions?limit=0', 'refusals?limit=0', 'changes?since=never'])
+    await get(`/api/operator/${query}`, operator);
+  await get('/api/operator/refusals?requestId=req_unknown', operator);
   const record = await app.sessions.find(await app.open(await app.key()));
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);

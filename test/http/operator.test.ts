@@ -227,6 +227,7 @@ describe('The operator API', () => {
     const id = await app.open(await app.key());
     await app.post('/api/realtime/end', { sm_session_id: id });
     await app.open(await app.key({ tenantId: 'globex' }));
+    app.clock.advance(2 * SECOND);
     const { body } = await app.get('/api/operator/overview', service);
     expect(body).toMatchObject({
       byState: { engaged: (before.byState['engaged'] ?? 0) + 1, ended: (before.byState['ended'] ?? 0) + 1 },

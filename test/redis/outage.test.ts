@@ -192,12 +192,9 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const { live, sessions, service: parts } = nodes[1];
     const onError = (): void => undefined;
     const stop = startBackground({
+      ...parts,
       recovery: sessions.recovery,
-      hub: parts.hub,
-      metering: parts.metering,
-      eventWriter: parts.eventWriter,
-      feed: parts.feed,
-      budgets: parts.budgets,
+      calls: undefined,
       purge: async () => undefined,
       recount: async () => undefined,
       onError,
@@ -301,12 +298,9 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const faults: unknown[] = [];
     const onError = (error: unknown): void => void faults.push(error);
     const stop = startBackground({
+      ...parts,
       recovery: sessions.recovery,
-      hub: parts.hub,
-      metering: parts.metering,
-      eventWriter: parts.eventWriter,
-      feed: parts.feed,
-      budgets: parts.budgets,
+      calls: undefined,
       purge: async () => undefined,
       recount: async () => undefined,
       onError,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config/config.ts';
 import { selectDetector } from '../../src/bots/select.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
@@ -131,6 +132,7 @@ export class TestApp {
       bots: options.bots ?? selectDetector(config.bots),
       events: createEvents(log, metrics),
       publicUrl: () => config.publicUrl ?? CONSOLE,
+      requestIds: () => ({ prefix: PREFIX, given: requests }),
       isAccepting: () => true,
     });
     await service.directory.start();
@@ -233,6 +235,8 @@ export async function seedTenants(app: TestApp): Promise<void> {
   await app.service.directory.reload();
 }
 
+/** What the request ids of the tests begin with, for all apps of a file. */
+const PREFIX = randomBytes(6).toString('base64url');
 let requests = 0;
 
 function toHttp(
@@ -248,7 +252,7 @@ function toHttp(
     headers: { ...(method === 'POST' ? { 'content-type': 'application/json' } : {}), ...headers },
     duplicates,
     peer: peer ?? '198.51.100.7',
-    requestId: `req_${requests}`,
+    requestId: `req_${PREFIX}${requests.toString(36)}`,
     atMs,
     body: toBytes(body),
     signal: () => signal ?? new AbortController().signal,

@@ -5,7 +5,7 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { admit, refuseIfBot, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
-import { refuseIfSpent, type AdmittedCaller } from '../../voice/allowances.ts';
+import { refuseIfSpent, whoseOf, type AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
 import { addressScope } from '../../limits/edge.ts';
 import { oncePerKey, type RepeatedCreateDeps } from '../repeated-create.ts';
@@ -80,8 +80,10 @@ async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promi
   const by = keyId ?? call.login?.email ?? '';
   // A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own.
   const scope = [caller, tenantId, by, call.origin ?? '', addressScope(call.ip)];
-  const result = await oncePerKey(call.request, scope, deps, async () => open(call, admission, deps));
-  if (!(result instanceof Refusal) || result.code !== 'DAILY_QUOTA_EXCEEDED') return result;
+  const answer = await oncePerKey(call.request, scope, deps, async () => open(call, admission, deps));
+  if (!(answer instanceof Refusal)) return answer;
+  const result = answer.because(whoseOf(admission.who));
+  if (result.code !== 'DAILY_QUOTA_EXCEEDED') return result;
   // What is only held comes back when another session ends.
   const isSpent = (await refuseIfSpent(admission.who, call.request.atMs, deps)) !== undefined;
   if (isSpent && caller === 'console' && call.login !== undefined) {

@@ -71,11 +71,12 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, deps: HeartbeatDep
  * 5.9).
  */
 export function refusedOf(
-  { loginId }: VoiceRecord,
-  refusal: Refusal,
+  { loginId, tenantId, keyId, subject }: VoiceRecord,
+  refused: Refusal,
   { login, request }: Pick<Call, 'login' | 'request'>,
   { destroyLogin }: Pick<HeartbeatDeps, 'destroyLogin'>,
 ): Eventually<Result> {
+  const refusal = refused.because({ tenantId, keyId, subject });
   const { code, additions } = refusal;
   const costsLogin = code === 'DAILY_QUOTA_EXCEEDED' || isViolation(additions.reason ?? null);
   // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.

@@ -123,7 +123,8 @@ async function refuse(
   const { subject, caller, tenantId, keyId } = session;
   const limits = deps.limitsOf(caller, tenantId, keyId);
   const totals = keyId === null ? {} : deps.totalsOf(tenantId, keyId);
-  return refuseIfSpent({ subject, tenantId, keyId, limits, totals }, atMs, deps);
+  const overrides = keyId === null ? undefined : deps.directory.keyNamed(tenantId, keyId)?.limits;
+  return refuseIfSpent({ subject, tenantId, keyId, limits, overrides, totals }, atMs, deps);
 }
 
 /** The origin must be the one that may create such a session (docs/contract.md, section 4.1). */
@@ -136,9 +137,16 @@ function refuseOrigin(
     'ORIGIN_MISMATCH',
     `This ticket works only from the origin that its session was created from, not from ${origin ?? 'a request without Origin'}.`,
   );
-  if (keyId === null) return origin === undefined || origins.isConsole(origin) ? undefined : mismatch;
+  if (keyId === null)
+    return origin === undefined || origins.isConsole(origin)
+      ? undefined
+      : mismatch.because({ lever: 'CONSOLE_ORIGINS' });
   const key = directory.keyNamed(tenantId, keyId);
-  if (origin === undefined ? requireOrigin : origin !== key?.origin) return mismatch;
+  if (origin === undefined ? requireOrigin : origin !== key?.origin)
+    return mismatch.because({
+      ...(key === undefined ? {} : { expected: key.origin }),
+      lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin',
+    });
   // Its sessions end in a moment.
   return key?.revokedAtMs == null ? undefined : endedRefusal('key_revoked', sessions.limits.maxMinutes);
 }

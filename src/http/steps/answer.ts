@@ -14,6 +14,8 @@ export interface AnswerDeps {
   readonly origins: Origins;
   readonly events: Events;
   readonly metrics: Metrics;
+  /** Hears of each refusal that is told in the log as well. */
+  readonly onRefused?: ((x: RequestContext, refusal: Refusal) => void) | undefined;
   /** Replies carry Server-Timing. */
   readonly timing: boolean;
 }
@@ -53,7 +55,9 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     headers.push(JSON_TYPE);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);
-    deps.events.refused(refusal.code, x.routeName, x.request.requestId, refusal.error);
+    const { requestId } = x.request;
+    const isTold = deps.events.refused(refusal.code, x.routeName, requestId, refusal.error, refusal.why);
+    if (isTold) deps.onRefused?.(x, refusal);
     return { status: refusal.status, headers, body: JSON.stringify(errorBody(refusal)) };
   }
 

@@ -37,7 +37,7 @@ function readText(x: RequestContext, { contentType, maxBytes }: TextBody): Refus
 }
 
 function tooLarge(kib = 64): Refusal {
-  return new Refusal('PAYLOAD_TOO_LARGE', `A body may have at most ${kib} KiB.`);
+  return new Refusal('PAYLOAD_TOO_LARGE', `A body may have at most ${kib} KiB.`, {}, { limit: kib, unit: 'KiB' });
 }
 
 /** The content type in any case, and a charset that is UTF-8 where one is named. */

@@ -13,10 +13,11 @@ export interface LimitDeps {
 /** The steps that count a request: in the window of its address before anything else, and in the one of
  * its user or operator once that is known. */
 export function createLimits({ edge, serviceOf }: LimitDeps) {
-  function note(x: RequestContext, count: WindowCount, limit: number): Refusal | undefined {
+  /** @param lever the variable that sets the limit */
+  function note(x: RequestContext, count: WindowCount, limit: number, lever: string): Refusal | undefined {
     const window = withLimit(count, limit);
     x.limit = x.limit === undefined ? window : tighter(x.limit, window);
-    return count.allowed ? undefined : edgeRefusal(window, x.request.atMs);
+    return count.allowed ? undefined : edgeRefusal({ ...window, lever }, x.request.atMs);
   }
 
   /**
@@ -55,8 +56,8 @@ export function createLimits({ edge, serviceOf }: LimitDeps) {
     if (x.window === 'page') return countPage(x, scope);
     const { atMs } = x.request;
     if (countsLater(x)) return refuseGuesses(x, scope);
-    if (x.kind === 'socket') return note(x, edge.byAddressAtOnce(scope, atMs), edge.perAddress);
-    return andThen(edge.byAddress(scope, atMs), (count) => note(x, count, edge.perAddress));
+    if (x.kind === 'socket') return note(x, edge.byAddressAtOnce(scope, atMs), edge.perAddress, 'RATE_IP_PER_MIN');
+    return andThen(edge.byAddress(scope, atMs), (count) => note(x, count, edge.perAddress, 'RATE_IP_PER_MIN'));
   }
 
   function refuseGuesses(x: RequestContext, scope: string): Refusal | undefined {
@@ -66,7 +67,9 @@ export function createLimits({ edge, serviceOf }: LimitDeps) {
 
   function countUser(x: RequestContext): Eventually<Refusal | undefined> {
     if (x.login === undefined) return undefined;
-    return andThen(edge.byUser(x.login.email, x.request.atMs), (count) => note(x, count, edge.perUser));
+    return andThen(edge.byUser(x.login.email, x.request.atMs), (count) =>
+      note(x, count, edge.perUser, 'RATE_USER_PER_MIN'),
+    );
   }
 
   function countCaller(x: RequestContext): Eventually<Refusal | undefined> {
@@ -74,9 +77,12 @@ export function createLimits({ edge, serviceOf }: LimitDeps) {
     if (!countsLater(x)) return countUser(x);
     const { atMs } = x.request;
     const { actor, role } = x.operator;
-    if (role !== 'nobody') return andThen(edge.byOperator(actor, atMs), (count) => note(x, count, edge.perOperator));
+    if (role !== 'nobody')
+      return andThen(edge.byOperator(actor, atMs), (count) =>
+        note(x, count, edge.perOperator, 'RATE_OPERATOR_PER_MIN'),
+      );
     const byAddress = edge.byAddress(addressScope(x.ip), atMs);
-    return andThen(byAddress, (count) => note(x, count, edge.perAddress) ?? countUser(x));
+    return andThen(byAddress, (count) => note(x, count, edge.perAddress, 'RATE_IP_PER_MIN') ?? countUser(x));
   }
 
   return { countAddress, countCaller };

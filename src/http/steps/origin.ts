@@ -86,7 +86,12 @@ export function createOriginCheck({ origins }: { readonly origins: Origins }): S
     const setsCookie = x.route?.cookie === 'set';
     if (isOwn(origins, x.origin, x.request.headers['sec-fetch-site'])) return undefined;
     if (setsCookie || !isProven(x))
-      return new Refusal('ORIGIN_MISMATCH', 'A console login may only be used from the origins in CONSOLE_ORIGINS.');
+      return new Refusal(
+        'ORIGIN_MISMATCH',
+        'A console login may only be used from the origins in CONSOLE_ORIGINS.',
+        {},
+        { lever: 'CONSOLE_ORIGINS' },
+      );
     x.login = undefined;
     return undefined;
   };

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { count } from '../values.ts';
 import { spend } from './usage.ts';
+import { overviewActivity } from './overview-activity.ts';
 
-/** GET /api/operator/overview: how many sessions there are (docs/contract.md, section 8). */
+/** GET /api/operator/overview: how many sessions there are, and what goes on (docs/contract.md, section 8). */
 export const overview = z.object({
   byState: z.object({ engaged: count, idle: count, stale: count, ended: count }),
   byCaller: z.object({ widget: count, console: count }),
   byTenant: z.record(z.string(), count),
   spend: spend.nullable().meta({ description: 'What today costs; null where that is too much to add up' }),
+  ...overviewActivity.shape,
 });

@@ -15,4 +15,6 @@ export interface Audit {
   append(entry: AuditEntry): Promise<void>;
   /** The last entry of an action on a target up to a time, the first of several at one instant; undefined when there is none. */
   latest(action: string, target: string, untilMs: number): Promise<AuditEntry | undefined>;
+  /** Those of the newest 10,000 entries that are within a span, the newest first; at most `limit`. */
+  within(fromMs: number, toMs: number, limit: number): Promise<AuditEntry[]>;
 }

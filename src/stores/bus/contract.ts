@@ -1,5 +1,6 @@
 import type { FeedFact } from '../../protocol/operator/feed.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
+import type { OperatorNode } from '../../protocol/operator/node.ts';
 import type { EndReason, VoiceState } from '../../../machines/voice-session/types.ts';
 
 /** What nodes tell each other. What a lost message said is found out by the caches' own expiry, or by a look at the stores after a gap. */
@@ -16,6 +17,9 @@ export type BusMessage =
       readonly state: VoiceState;
       readonly endReason: EndReason | null;
     }
+  /** A node is here: each says so every few seconds, and leaves when it stops. */
+  | { readonly type: 'node.here'; readonly node: OperatorNode }
+  | { readonly type: 'node.gone'; readonly id: string }
   /** A node stopped: the calls that it held are to be taken over. */
   | { readonly type: 'calls.orphaned' }
   /** What clients hear of a session's call. */

@@ -1,3 +1,4 @@
+import { operatorNode } from '../../protocol/operator/node.ts';
 import type { BusMessage } from './contract.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -26,6 +27,8 @@ const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> 
     isText(node) && Array.isArray(facts) && facts.every(isFact) && Number.isSafeInteger(more),
   'session.moved': ({ sessionId, state, endReason }) =>
     isText(sessionId) && isText(state) && (endReason === null || isText(endReason)),
+  'node.here': ({ node }) => operatorNode.safeParse(node).success,
+  'node.gone': ({ id }) => isText(id),
   'calls.orphaned': () => true,
   'call.told': ({ sessionId, callId, event }) => isText(sessionId) && isText(callId) && isText(event),
   'quota.ending': ({ sessionId, endsAtMs }) => isText(sessionId) && Number.isFinite(endsAtMs),

@@ -14,6 +14,11 @@ export type Kept =
   | 'audit'
   | 'actorEvents'
   | 'lostEvents'
+  | 'refusals'
+  | 'activityMinutes'
+  | 'activityHours'
+  | 'nodeRuns'
+  | 'nodeMinutes'
   | 'logins'
   | 'challenges'
   | 'counters'
@@ -39,4 +44,6 @@ export interface Retention {
   deleteSome(kind: Exclude<Kept, KeptByDay>, beforeMs: number): Promise<number>;
   /** The same for what is of calendar days before `day` (YYYY-MM-DD). */
   deleteDays(kind: KeptByDay, day: string): Promise<number>;
+  /** Deletes some of the oldest refusals beyond the newest `most`. @returns as `deleteSome` */
+  deleteRefusalsBeyond(most: number): Promise<number>;
 }

@@ -4,6 +4,9 @@ import { CHUNK, type Kept, type Retention } from './contract.ts';
 /** Nobody waits for it, and a slow one must not look like a database that is away. */
 const PATIENCE = { deadlineMs: 30_000 };
 
+/** Kinds that share a table: of how many minutes their rows are. */
+const spans: Readonly<Partial<Record<Kept, number>>> = { activityMinutes: 1, activityHours: 60 };
+
 /** Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. */
 const places: Readonly<Record<Kept, readonly [table: string, over: string | null]>> = {
   sessions: ['voice_session', 'ended_at_ms'],
@@ -20,6 +23,11 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   audit: ['audit', null],
   actorEvents: ['actor_event', null],
   lostEvents: ['actor_event_lost', 'to_ms'],
+  refusals: ['refusal', 'at_ms'],
+  activityMinutes: ['activity', 'bucket_ms'],
+  activityHours: ['activity', 'bucket_ms'],
+  nodeRuns: ['node_run', 'started_at_ms'],
+  nodeMinutes: ['node_minute', 'minute_ms'],
   logins: ['login', 'expires_at_ms'],
   challenges: ['otp_challenge', 'expires_at_ms'],
   counters: ['counter', 'window_end_ms'],
@@ -37,19 +45,24 @@ export function createPostgresRetention(database: Database): Retention {
   return {
     deleteSome: run,
     deleteDays: run,
+    async deleteRefusalsBeyond(most) {
+      const { count } = await database.run((sql) => refusalsBeyond(sql, most), PATIENCE);
+      return count;
+    },
   };
 }
 
 /** The statement that deletes at most CHUNK rows of a kind. */
 export function deletion(sql: Sql, kind: Kept, before: number | string) {
   const [table, over] = places[kind];
-  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before);
+  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before, spans[kind]);
 }
 
-function earliest(sql: Sql, table: string, over: string, before: number | string) {
+function earliest(sql: Sql, table: string, over: string, before: number | string, span?: number) {
   return sql`
     delete from ${sql(table)} where ctid = any(array(
-      select ctid from ${sql(table)} where ${sql(over)} < ${before} order by ${sql(over)} limit ${CHUNK}
+      select ctid from ${sql(table)} where ${sql(over)} < ${before} ${span === undefined ? sql`` : sql`and span = ${span}`}
+      order by ${sql(over)} limit ${CHUNK}
       for update skip locked))`;
 }
 
@@ -60,4 +73,12 @@ function oldestNumbered(sql: Sql, table: string, before: number | string) {
       select ctid from ${sql(table)} where at_ms < ${before} and ordinal <=
         (select max(ordinal) from (select ordinal from ${sql(table)} order by ordinal limit ${CHUNK}) as lowest)
       for update skip locked))`;
+}
+
+/** Numbers may have gaps, which stand for none: then somewhat fewer are left. */
+function refusalsBeyond(sql: Sql, most: number) {
+  return sql`
+    delete from refusal where ctid = any(array(
+      select ctid from refusal where ordinal <= (select max(ordinal) from refusal) - ${most}
+      order by ordinal limit ${CHUNK} for update skip locked))`;
 }

@@ -29,6 +29,16 @@ export interface HistoryCounts {
   readonly byTenant: Readonly<Record<string, number>>;
 }
 
+/** Sessions that end by the clock up to some instant. */
+export interface EndingFilter {
+  /** Engaged ones that began then or earlier. */
+  readonly engagedSinceMs: number;
+  /** Stale ones whose last activity was then or earlier. */
+  readonly staleSinceMs: number;
+  /** One of these tenants, where they are named. */
+  readonly tenants?: readonly string[] | undefined;
+}
+
 /** What must never be lost of voice sessions; every method is @throws Unavailable when the database is away. */
 export interface VoiceHistory {
   /** Written before the create is answered. Inserting an id twice changes nothing. */
@@ -63,4 +73,6 @@ export interface VoiceHistory {
    * @returns how many counts were wrong; undefined when another node is at it
    */
   recount(): Promise<number | undefined>;
+  /** How many sessions end soon; of either kind at most 10,000 are counted. */
+  countEnding(filter: EndingFilter): Promise<number>;
 }

@@ -4,6 +4,7 @@ import { grouped, groupedById } from '../grouped.ts';
 import type { HistoryFilter, HistoryRow, VoiceHistory } from './contract.ts';
 import { countSessions } from './postgres-counts.ts';
 import { recount, tallied } from './postgres-tally.ts';
+import { countEnding } from './postgres-ending.ts';
 import { readCursor, writeCursor, type Position } from './cursor.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
@@ -94,6 +95,7 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
     counts: (endedSinceMs, tenants) => database.run((sql) => countSessions(sql, endedSinceMs, tenants)),
 
     recount: () => database.transaction(recount, RECOUNT_PATIENCE),
+    countEnding: (filter) => database.run((sql) => countEnding(sql, filter)),
   };
 }
 

@@ -7,7 +7,10 @@ const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2030, 5, 15, 12);
 
 /** What one round asked for, and how many rows of each kind it found over. */
-function round(over: Partial<Record<Kept, number>> = {}, days = { sessions: 0, usage: 0, events: 0, audit: 0 }) {
+function round(
+  over: Partial<Record<Kept, number>> = {},
+  days = { sessions: 0, usage: 0, events: 0, refusals: 0, audit: 0 },
+) {
   const asked = new Map<Kept, (number | string)[]>();
   const faults: unknown[] = [];
   const left = { ...over };
@@ -21,6 +24,7 @@ function round(over: Partial<Record<Kept, number>> = {}, days = { sessions: 0, u
   const retention: Retention = {
     deleteSome: take,
     deleteDays: take,
+    deleteRefusalsBeyond: (most) => take('refusals', most),
   };
   const parts = { retention, days, calendar: createCalendar('UTC'), onError: (fault: unknown) => faults.push(fault) };
   return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left }));
@@ -30,11 +34,15 @@ describe('A round of retention', () => {
   test('keeps sessions, usage, what machines did and the audit for ever where their days are 0', async () => {
     const { asked } = await round();
     expect([...asked.keys()].sort()).toEqual([
+      'activityHours',
+      'activityMinutes',
       'callTickets',
       'challenges',
       'counters',
       'liveNodes',
       'logins',
+      'nodeRuns',
+      'refusals',
       'replays',
       'usageHolds',
       'usageKeys',
@@ -43,7 +51,7 @@ describe('A round of retention', () => {
   });
 
   test('deletes what is older than the days that are set', async () => {
-    const { asked } = await round({}, { sessions: 90, usage: 400, events: 7, audit: 30 });
+    const { asked } = await round({}, { sessions: 90, usage: 400, events: 7, refusals: 7, audit: 30 });
     expect(asked.get('sessions')).toEqual([NOW - 90 * DAY_MS]);
     expect(asked.get('sessionSetups')).toEqual([NOW - 92 * DAY_MS]);
     expect(asked.get('usageEntries')).toEqual([NOW - 400 * DAY_MS]);
@@ -53,6 +61,10 @@ describe('A round of retention', () => {
     expect(asked.get('actorEvents')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('lostEvents')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('audit')).toEqual([NOW - 30 * DAY_MS]);
+    expect(asked.get('refusals')).toEqual([2_000_000, NOW - 7 * DAY_MS]);
+    expect(asked.get('nodeMinutes')).toEqual([NOW - 7 * DAY_MS]);
+    expect(asked.get('activityMinutes')).toEqual([NOW - 2 * DAY_MS]);
+    expect(asked.get('activityHours')).toEqual([NOW - 400 * DAY_MS]);
   });
 
   test('goes on with the other kinds when one fails, and tells of it', async () => {

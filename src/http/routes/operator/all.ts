@@ -1,8 +1,11 @@
 import type { Route } from '../../route.ts';
+import { changesRoute, type ChangesDeps } from './changes.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
+import { nodesRoute, type NodesDeps } from './nodes.ts';
 import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
+import { refusalsRoute, type RefusalListDeps } from './refusals.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
 import { usageRoute, type OperatorUsageDeps } from './usage.ts';
 import { sessionsRoute, type SessionListDeps } from './sessions.ts';
@@ -13,6 +16,9 @@ export type OperatorDeps = OverviewDeps &
   OperatorEventsDeps &
   EndDeps &
   OperatorUsageDeps &
+  RefusalListDeps &
+  NodesDeps &
+  ChangesDeps &
   FeedRouteDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
@@ -24,6 +30,9 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     eventsRoute(deps),
     endRoute(deps),
     usageRoute(deps),
+    refusalsRoute(deps),
+    nodesRoute(deps),
+    changesRoute(deps),
     feedRoute(deps),
   ];
 }

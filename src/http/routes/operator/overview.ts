@@ -1,24 +1,40 @@
+import { tenantsOf, type Operator } from '../../../auth/operators.ts';
 import { overview } from '../../../protocol/operator/overview.ts';
-import { tenantsOf } from '../../../auth/operators.ts';
 import { spendOf, type SpendDeps } from '../../../operator/spend.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
+import { briefly } from '../../../kernel/briefly.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
+import { exampleOverviewActivity, overviewActivity, type OverviewActivityDeps } from './overview-activity.ts';
 
-export interface OverviewDeps extends SpendDeps {
-  readonly history: Pick<VoiceHistory, 'counts'>;
+export interface OverviewDeps extends SpendDeps, OverviewActivityDeps {
+  readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
 }
 
 const DAY_MS = 86_400_000;
+/** Many may look at once, and the embedded database does one thing at a time. */
+const KEPT_MS = 2000;
 
 /** How the service stands, in numbers. */
 export function overviewRoute(deps: OverviewDeps): Route {
+  const look = async (operator: Operator, atMs: number): Promise<object> => {
+    const tenants = tenantsOf(operator);
+    const [counts, spend, more] = await Promise.all([
+      deps.history.counts(atMs - DAY_MS, tenants),
+      spendOf(atMs, tenants, deps),
+      overviewActivity(operator, atMs, deps),
+    ]);
+    return { ...counts, spend, ...more };
+  };
+  const kept = briefly<object>(KEPT_MS);
   return defineRoute({
     method: 'GET',
     path: '/api/operator/overview',
     operationId: 'getOverview',
-    summary: 'Counts by state, caller and tenant, and what today costs',
-    description: 'Callers and tenants count live sessions; ended counts those of the last day.',
+    summary:
+      'Counts by state, caller and tenant, what today costs, what goes on, and who is to blame where something is wrong',
+    description:
+      'Callers and tenants count live sessions; ended counts those of the last day. Each process makes it at most every two seconds.',
     tag: TAG,
     access: 'operator',
     replies: {
@@ -36,16 +52,16 @@ export function overviewRoute(deps: OverviewDeps): Route {
             projected: 590.1,
             atCeiling: [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: '2030-01-01T20:40:00.000Z' }],
           },
+          ...exampleOverviewActivity,
         },
       },
     },
     refusals: [...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
-        const { atMs } = call.request;
-        const tenants = tenantsOf(call.operator);
-        const counts = await deps.history.counts(atMs - DAY_MS, tenants);
-        return { status: 200, body: { ...counts, spend: await spendOf(atMs, tenants, deps) } };
+        const { operator, request } = call;
+        const shown = operator.tenants === '*' ? '*' : JSON.stringify(operator.tenants);
+        return { status: 200, body: await kept(shown, request.atMs, () => look(operator, request.atMs)) };
       }),
   });
 }

@@ -1,0 +1,149 @@
+import { hostname } from 'node:os';
+import type { Config } from '../../config/config.ts';
+import { version } from '../../config/version.ts';
+import type { Hub } from '../channel/hub.ts';
+import type { Database } from '../database/database.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { ActivityWriter, shardOf } from '../operator/activity-writer.ts';
+import { createAddressHash } from '../operator/address.ts';
+import { hashConfig } from '../operator/config-hash.ts';
+import { Dependencies } from '../operator/dependencies.ts';
+import { EventWriter } from '../operator/event-writer.ts';
+import { createLoopDelay } from '../operator/loop-delay.ts';
+import { NodeList } from '../operator/nodes.ts';
+import { Presence } from '../operator/presence.ts';
+import { RefusalWriter } from '../operator/refusal-writer.ts';
+import type { Refusal } from '../protocol/refusal.ts';
+import type { Counted } from '../stores/activity/contract.ts';
+import type { LiveStores } from '../stores/contract.ts';
+import type { DurableStores } from '../stores/postgres.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { VoiceSessions } from '../voice/sessions.ts';
+
+export interface WriterParts {
+  readonly stores: DurableStores;
+  /** This process. */
+  readonly node: string;
+  readonly installationKey: Buffer;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Writers {
+  readonly eventWriter: EventWriter;
+  readonly refusalWriter: RefusalWriter;
+  readonly activityWriter: ActivityWriter;
+}
+
+/** What carries to the database, after the fact, what operators are shown later. */
+export function wireWriters({ stores, node, installationKey, clock, metrics, onError }: WriterParts): Writers {
+  const eventWriter = new EventWriter({
+    store: stores.actorEvents,
+    node,
+    onDropped() {
+      metrics.actorEventsDropped.inc();
+      metrics.activity.count('dropped', 'event');
+    },
+    onError,
+  });
+  const refusalWriter = new RefusalWriter({
+    store: stores.refusals,
+    node,
+    hashOf: createAddressHash(installationKey),
+    onDropped() {
+      metrics.refusalsDropped.inc();
+      metrics.activity.count('dropped', 'refusal');
+    },
+    onError,
+  });
+  const activityWriter = new ActivityWriter({
+    store: stores.activity,
+    take: createTake(metrics),
+    shard: shardOf(node),
+    clock,
+  });
+  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
+  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => refusalWriter.size);
+  return { eventWriter, refusalWriter, activityWriter };
+}
+
+/** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
+function createTake(metrics: Metrics): () => readonly Counted[] {
+  let told = { all: 0, failed: 0 };
+  return () => {
+    const present = metrics.replies();
+    const added = [
+      { kind: 'request', n: present.all - told.all },
+      { kind: 'failed', n: present.failed - told.failed },
+    ] as const;
+    told = present;
+    const counted = added.filter(({ n }) => n > 0).map((one) => ({ ...one, label: '', tenantId: '', keyId: '' }));
+    return [...metrics.activity.take(), ...counted];
+  };
+}
+
+/** Of the request ids that a process gives: what they begin with, and how many it has given. */
+export type RequestIds = () => { readonly prefix: string; readonly given: number };
+
+export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKey'> {
+  /** The foundations of the service. */
+  readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics'> & {
+    readonly config: Config;
+    readonly database: Pick<Database, 'ping'>;
+    readonly live: Pick<LiveStores, 'bus' | 'probe'>;
+    readonly requestIds: RequestIds;
+  };
+  readonly writers: Writers;
+  readonly hub: Pick<Hub, 'attached'>;
+  readonly sessions: Pick<VoiceSessions, 'recovery'>;
+}
+
+/** What the operator API shows of processes, of refusals and of what goes on. */
+export function wireConsole({ on, node, installationKey, writers, hub, sessions }: ConsoleParts) {
+  const { config, clock, database, stores, live, metrics, requestIds } = on;
+  const { eventWriter, refusalWriter } = writers;
+  const nodes = new NodeList(clock);
+  const dependencies = new Dependencies({
+    probes: { database: () => database.ping(), registry: () => live.probe() },
+    faultsOf: (name) => metrics.activity.faultsOf(name),
+    clock,
+  });
+  const loop = createLoopDelay();
+  const presence = new Presence({
+    run: {
+      prefix: requestIds().prefix,
+      node,
+      host: hostname(),
+      version,
+      configHash: hashConfig(config, installationKey),
+      shard: shardOf(node),
+      startedAtMs: clock.now(),
+      stoppedAtMs: null,
+    },
+    pid: process.pid,
+    vitals: () => ({
+      loopP99Ms: loop.p99Ms(),
+      rss: process.memoryUsage.rss(),
+      sockets: hub.attached,
+      historyWaiting: sessions.recovery.writer.size,
+      eventsWaiting: eventWriter.size,
+      eventsDropped: metrics.activity.dropped,
+    }),
+    requests: () => requestIds().given,
+    dependencies,
+    nodes,
+    runs: stores.nodeRuns,
+    bus: live.bus,
+    clock,
+  });
+  const { activity, actorEvents, audit, nodeRuns, refusals } = stores;
+  return { presence, nodes, dependencies, activity, actorEvents, audit, nodeRuns, refusals, refusalWriter };
+}
+
+/** Hands a refusal that is told in the log to the writer of refusals. */
+export function keepRefusals({ refusalWriter }: Writers): (x: RequestContext, refusal: Refusal) => void {
+  return ({ request: { requestId, atMs }, routeName: route, ip: address, origin }, refusal) =>
+    refusalWriter.note({ requestId, atMs, route, address, origin }, refusal);
+}

@@ -1,0 +1,80 @@
+import { sumsBetween } from '../../../operator/activity-spans.ts';
+import { whatHappened, whatMoved } from '../../../operator/changes.ts';
+import { changesSince, operatorChanges } from '../../../protocol/operator/change.ts';
+import type { ActivityStore } from '../../../stores/activity/contract.ts';
+import type { Audit } from '../../../stores/audit/contract.ts';
+import type { NodeRuns } from '../../../stores/nodes/contract.ts';
+import { invalidFields } from '../../invalid-request.ts';
+import { defineRoute, type Route } from '../../route.ts';
+import { alwaysRefused, TAG, withQuery } from './named.ts';
+
+const DAY_MS = 86_400_000;
+/** Hours of activity are kept for 400 days: a span and the one before it must be within. */
+const LONGEST_MS = 200 * DAY_MS;
+const MOST_HAPPENED = 200;
+
+export interface ChangesDeps {
+  readonly activity: Pick<ActivityStore, 'sums'>;
+  readonly nodeRuns: Pick<NodeRuns, 'startedWithin'>;
+  readonly audit: Pick<Audit, 'within'>;
+}
+
+/** What differs from the span of the same length before, and what was done meanwhile. */
+export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/operator/changes',
+    operationId: 'listChanges',
+    summary: 'What changed since a time',
+    description:
+      'Counts that moved by half or more, of at least ten, against the span of the same length before. Who sees only some tenants is told of their counts, and neither of processes nor of operators.',
+    tag: TAG,
+    access: 'operator',
+    query: changesSince,
+    replies: {
+      200: {
+        description: 'What moved and what happened',
+        schema: operatorChanges,
+        example: {
+          from: '2029-12-31T12:00:00.000Z',
+          to: '2030-01-01T12:00:00.000Z',
+          previousFrom: '2029-12-30T12:00:00.000Z',
+          moved: [{ what: 'ORIGIN_MISMATCH', now: 312, before: 30, factor: 10.4 }],
+          happened: [
+            {
+              at: '2030-01-01T09:12:00.000Z',
+              kind: 'node',
+              sentence: 'A process started on voice-3: 0.1.0 → 0.1.1.',
+              href: '/console/nodes',
+            },
+          ],
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST', ...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, changesSince, async ({ since }) => {
+        const { atMs } = call.request;
+        const fromMs = since === undefined ? atMs - DAY_MS : Date.parse(since);
+        if (fromMs >= atMs || atMs - fromMs > LONGEST_MS)
+          return invalidFields([{ path: 'since', message: 'must be in the past, and not before 200 days' }]);
+        const { tenants } = call.operator;
+        const [moved, runs, known, acts] = await Promise.all([
+          sumsBetween(activity, fromMs, atMs, atMs, { tenants }),
+          tenants === '*' ? nodeRuns.startedWithin(fromMs, atMs, MOST_HAPPENED) : [],
+          tenants === '*' ? nodeRuns.startedWithin(0, fromMs - 1, MOST_HAPPENED) : [],
+          tenants === '*' ? audit.within(fromMs, atMs, MOST_HAPPENED) : [],
+        ]);
+        return {
+          status: 200,
+          body: {
+            from: new Date(fromMs).toISOString(),
+            to: new Date(atMs).toISOString(),
+            previousFrom: new Date(fromMs - (atMs - fromMs)).toISOString(),
+            moved: whatMoved(moved),
+            happened: whatHappened(runs, known, acts).slice(0, MOST_HAPPENED),
+          },
+        };
+      }),
+  });
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import type { Operator } from '../../../auth/operators.ts';
+import { ifAway } from '../../../kernel/errors.ts';
+import { byLabel, sumsBetween } from '../../../operator/activity-spans.ts';
+import { findRefusal, type FindRefusalDeps } from '../../../operator/find-refusal.ts';
+import { viewOfRefusal } from '../../../operator/refusal-view.ts';
+import {
+  exactRefusal,
+  operatorRefusalPage,
+  refusalFilters,
+  refusalMinute,
+  type OperatorRefusal,
+} from '../../../protocol/operator/refusal.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
+import type { RefusalCursor, RefusalFilter, Refusals } from '../../../stores/refusals/contract.ts';
+import { invalidFields } from '../../invalid-request.ts';
+import { defineRoute, type Result, type Route } from '../../route.ts';
+import { sample } from '../../samples.ts';
+import { alwaysRefused, TAG, withQuery } from './named.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface RefusalListDeps extends FindRefusalDeps {
+  readonly refusals: Pick<Refusals, 'find' | 'list'>;
+}
+
+const exampleRefusal: OperatorRefusal = {
+  requestId: sample.requestId,
+  at: '2030-01-01T14:03:07.118Z',
+  code: 'RATE_LIMIT_EXCEEDED',
+  status: 429,
+  layer: 'minute',
+  route: '/api/session',
+  tenantId: 'acme',
+  keyId: 'site',
+  subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  origin: 'https://www.acme.example',
+  addressHash: '1f0c8b7d2a49c3b6',
+  network: '203.0.113.0/24',
+  limit: 12,
+  count: 12,
+  retryAfter: 22,
+  verdict: null,
+  lever: 'WIDGET_SESSION_PER_MIN',
+  sentence: 'More than 12 sessions in one minute (WIDGET_SESSION_PER_MIN); the caller was told to wait 22 s.',
+  node: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
+};
+
+/** Requests that were refused: one by its request id, or a page by filters. */
+export function refusalsRoute(deps: RefusalListDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/operator/refusals',
+    operationId: 'listRefusals',
+    summary: 'Requests that were refused, and why',
+    description:
+      'With `requestId` that one: `found` says whether it was kept, or only the minute of a request is known. Else a page, newest first; `counted` and `kept` are of whole minutes or hours, by code, tenant and key.',
+    tag: TAG,
+    access: 'operator',
+    query: refusalFilters,
+    replies: {
+      200: {
+        description: 'The refusal, its minute, or a page',
+        schema: z.union([exactRefusal, refusalMinute, operatorRefusalPage]),
+        example: { found: 'exact', refusal: exampleRefusal },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'NOT_FOUND', ...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, refusalFilters, async (query) => {
+        const { operator, request } = call;
+        if (query.requestId === undefined) return list(query, operator, request.atMs, deps);
+        const found = await findRefusal(query.requestId, operator.tenants, deps);
+        if (found === undefined)
+          return new Refusal('NOT_FOUND', 'Nothing is known of this request id: it is too old, or none of ours.');
+        return { status: 200, body: found };
+      }),
+  });
+}
+
+async function list(
+  { code, tenantId, keyId, network, from, to, cursor, limit }: z.output<typeof refusalFilters>,
+  operator: Operator,
+  atMs: number,
+  deps: RefusalListDeps,
+): Promise<Result> {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  if (cursor !== undefined && after === undefined)
+    return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+  const toMs = to === undefined ? atMs : Date.parse(to);
+  const fromMs = from === undefined ? toMs - DAY_MS : Date.parse(from);
+  if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
+  const filter: RefusalFilter = { code, tenantId, keyId, network, fromMs, toMs, tenants: operator.tenants };
+  const tenants = tenantId === undefined ? operator.tenants : within(operator, tenantId);
+  const asOf = new Date(atMs).toISOString();
+  try {
+    const [page, moved] = await Promise.all([
+      deps.refusals.list(filter, after, limit),
+      sumsBetween(deps.activity, fromMs, toMs, atMs, { tenants, keyId }),
+    ]);
+    const isShort = page.next !== undefined && page.refusals.length < limit;
+    const body = {
+      refusals: page.refusals.map(viewOfRefusal),
+      counted: ofCode(byLabel(moved, 'refused'), code),
+      kept: ofCode(byLabel(moved, 'kept'), code),
+      nextCursor: page.next === undefined ? null : `${page.next.atMs}.${page.next.ordinal}`,
+      asOf,
+      searchedTo: isShort ? new Date(page.next.atMs).toISOString() : null,
+      isPartial: false,
+    };
+    return { status: 200, body };
+  } catch (fault) {
+    return ifAway(() => {
+      const refusals = deps.refusalWriter.remembered(filter, limit).map(viewOfRefusal);
+      const known = { counted: {}, kept: {}, nextCursor: null, searchedTo: null, isPartial: true };
+      return { status: 200, body: { refusals, ...known, asOf } };
+    }, 'database')(fault);
+  }
+}
+
+/** The tenant that is asked for, where it may be seen. */
+function within({ tenants }: Operator, tenantId: string): readonly string[] {
+  return tenants === '*' || tenants.includes(tenantId) ? [tenantId] : [];
+}
+
+function ofCode(counts: Record<string, number>, code: string | undefined): Record<string, number> {
+  return code === undefined ? counts : Object.fromEntries(Object.entries(counts).filter(([one]) => one === code));
+}
+
+function readCursor(cursor: string): RefusalCursor | undefined {
+  const [, atMs, ordinal] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
+  return ordinal === undefined ? undefined : { atMs: Number(atMs), ordinal: Number(ordinal) };
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { ActivityStore, Counted } from '../stores/activity/contract.ts';
+
+const MINUTE_MS = 60_000;
+/** Minutes of counts that a node keeps while the database is away. */
+const MOST_MINUTES = 120;
+/** Processes that write at once should not meet in one row. */
+const SHARDS = 64;
+
+export interface ActivityWriterDeps {
+  readonly store: Pick<ActivityStore, 'add'>;
+  /** What was counted since the last time. */
+  readonly take: () => readonly Counted[];
+  readonly shard: number;
+  readonly clock: Clock;
+}
+
+/** The rows that a process adds to. */
+export function shardOf(node: string): number {
+  let sum = 0;
+  for (const character of node) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % SHARDS;
+  return sum;
+}
+
+/**
+ * Adds what was counted to the activity, each few seconds: a crash loses what was counted since. While the database is away the counts
+ * wait, each in its minute. A write that was given up and happened all the same is counted twice: these are statistics.
+ */
+export class ActivityWriter {
+  readonly #deps: ActivityWriterDeps;
+  /** Counts that wait, by the begin of their minute. */
+  readonly #waiting = new Map<number, Map<string, Counted>>();
+  #flushing: Promise<void> | undefined;
+
+  constructor(deps: ActivityWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws Unavailable when the database is away; the counts go on waiting */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    const { store, take, shard, clock } = this.#deps;
+    const now = clock.now();
+    this.#keep(take(), now - (now % MINUTE_MS));
+    for (const [minute, counts] of this.#waiting) {
+      await store.add([...counts.values()], minute, shard);
+      this.#waiting.delete(minute);
+    }
+  }
+
+  #keep(counted: readonly Counted[], minute: number): void {
+    if (counted.length === 0) return;
+    const counts = this.#waiting.get(minute) ?? new Map<string, Counted>();
+    for (const one of counted) {
+      const key = `${one.kind}\n${one.label}\n${one.tenantId}\n${one.keyId}`;
+      counts.set(key, { ...one, n: one.n + (counts.get(key)?.n ?? 0) });
+    }
+    this.#waiting.set(minute, counts);
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > MOST_MINUTES && oldest !== undefined) this.#waiting.delete(oldest);
+  }
+}

@@ -1,0 +1,25 @@
+import { createHmac } from 'node:crypto';
+import { BlockList } from 'node:net';
+
+/** What processes of one installation may well have each its own. */
+const OWN = new Set(['host', 'port']);
+
+/**
+ * A hash of settings, under the installation's key: processes that are set otherwise have another, also where only a secret differs, and
+ * without the key nobody can try which settings it stands for.
+ */
+export function hashConfig(config: object, installationKey: Buffer): string {
+  const shared = Object.fromEntries(Object.entries(config).filter(([name]) => !OWN.has(name)));
+  const text = JSON.stringify(inOrder(shared));
+  return createHmac('sha256', installationKey).update(`config ${text}`).digest('hex').slice(0, 12);
+}
+
+/** The value with the fields of all objects in their order. */
+function inOrder(value: unknown): unknown {
+  if (value instanceof BlockList) return [...value.rules].sort();
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .map(([name, inner]) => [name, inOrder(inner)])
+    .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+}

@@ -1,0 +1,144 @@
+import type { Code } from '../protocol/error-codes.ts';
+import type { Layer, Unit } from '../protocol/refusal-why.ts';
+import type { Refusal } from '../protocol/refusal.ts';
+import type { KeptRefusal } from '../stores/refusals/contract.ts';
+
+interface Telling {
+  /** Who says so, where the refusal does not tell. */
+  readonly layer: Layer;
+  /** What decides, where the refusal does not tell. */
+  readonly lever?: string;
+  /** What happened, without what decides. */
+  readonly say: (told: KeptRefusal) => string;
+}
+
+/** A refusal in one sentence, and what to turn. */
+export interface Explained {
+  readonly sentence: string;
+  readonly lever: string | null;
+}
+
+const tellings: Readonly<Record<Code, Telling>> = {
+  INVALID_REQUEST: { layer: 'body', say: () => 'The request was malformed: a field, a parameter or a header is wrong' },
+  AUTH_REQUIRED: {
+    layer: 'login',
+    say: () => 'The request proved nobody: no login, token or unused ticket came with it',
+  },
+  INVALID_OTP: {
+    layer: 'login',
+    lever: 'MAX_OTP_VERIFY_ATTEMPTS',
+    say: () => 'The login code was wrong, used or expired, or its attempts were spent',
+  },
+  INVALID_WIDGET_KEY: {
+    layer: 'key',
+    say: ({ detail, keyId }) =>
+      `The widget key${keyId === null ? '' : ` ${keyId}`} was refused: ${detail.fact ?? 'it is unknown, revoked or of another tenant'}`,
+  },
+  BOT_BLOCKED: {
+    layer: 'bot',
+    lever: 'BOT_PROVIDER',
+    say: ({ detail }) => `The caller was judged a bot${detail.verdict === undefined ? '' : ` (${detail.verdict})`}`,
+  },
+  FORBIDDEN: { layer: 'login', lever: 'OPERATOR_EMAILS', say: forbidden },
+  ORIGIN_MISMATCH: { layer: 'origin', lever: 'CONSOLE_ORIGINS', say: mismatch },
+  SESSION_DURATION_EXCEEDED: {
+    layer: 'machine',
+    say: ({ detail }) => `The session had ended before${detail.reason === undefined ? '' : `: ${detail.reason}`}`,
+  },
+  NOT_FOUND: { layer: 'edge', say: () => 'There is nothing at this path' },
+  SESSION_NOT_FOUND: {
+    layer: 'proof',
+    say: () => "The session is unknown, or the e-mail address that came along is not the session's",
+  },
+  METHOD_NOT_ALLOWED: { layer: 'edge', say: ({ route }) => `${route} does not take this method` },
+  AMBIGUOUS: { layer: 'body', say: () => 'Several sessions share the ref that was named' },
+  QUERY_TOO_BROAD: {
+    layer: 'body',
+    say: () => 'The query asked for more than is read at once; ask for a shorter time',
+  },
+  PAYLOAD_TOO_LARGE: {
+    layer: 'body',
+    say: ({ detail }) => `The body was larger than ${amount(detail.limit, 'KiB') ?? 'it may be'}`,
+  },
+  UNSUPPORTED_MEDIA_TYPE: { layer: 'body', say: ({ route }) => `${route} takes another content type` },
+  IDEMPOTENCY_MISMATCH: { layer: 'body', say: () => 'The Idempotency-Key was used before with another body' },
+  USAGE_IMPLAUSIBLE: {
+    layer: 'quota',
+    lever: 'WIDGET_MAX_TOKENS_PER_MINUTE',
+    say: () => 'The client reported more than a session of this length can have used; nothing was counted',
+  },
+  DAILY_QUOTA_EXCEEDED: { layer: 'quota', say: spent },
+  CALL_IN_PROGRESS: { layer: 'slot', say: () => 'Another call of the session was being opened at that moment' },
+  MAX_CONCURRENT_SESSIONS: {
+    layer: 'slot',
+    say: ({ detail }) => `${amount(detail.limit, 'sessions') ?? 'Too many sessions'} were open already`,
+  },
+  RATE_LIMIT_EXCEEDED: { layer: 'edge', lever: 'RATE_IP_PER_MIN', say: tooMany },
+  INTERNAL_ERROR: {
+    layer: 'service',
+    say: () => 'A fault of the service; its cause is in the log under the request id',
+  },
+  UPSTREAM_ERROR: {
+    layer: 'mint',
+    say: () => 'The voice provider refused or gave no usable answer; the log has its words under the request id',
+  },
+  SERVICE_UNAVAILABLE: {
+    layer: 'service',
+    say: ({ detail }) => `A part of the service was away${detail.fact === undefined ? '' : `: the ${detail.fact}`}`,
+  },
+  UPSTREAM_TIMEOUT: {
+    layer: 'mint',
+    lever: 'UPSTREAM_TIMEOUT_MS',
+    say: () => 'The voice provider did not answer in time',
+  },
+};
+
+/** Which part of the way said no. */
+export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
+  return why.layer ?? tellings[code].layer;
+}
+
+/** Why a request was refused: one sentence with the numbers that are known, and the variable or the field of a key that decides. */
+export function explainRefusal(told: KeptRefusal): Explained {
+  const telling = Object.hasOwn(tellings, told.code) ? tellings[told.code as Code] : undefined;
+  const lever = told.detail.lever ?? telling?.lever ?? null;
+  const said = telling?.say(told) ?? `The request was refused with ${told.code}`;
+  const { retryAfter } = told.detail;
+  const wait = retryAfter === undefined ? '' : `; the caller was told to wait ${retryAfter} s`;
+  return { sentence: `${said}${lever === null ? '' : ` (${lever})`}${wait}.`, lever };
+}
+
+function forbidden({ layer, detail }: KeptRefusal): string {
+  const { lever, expected, fact } = detail;
+  if (layer === 'agent' && fact !== undefined) return `The widget key leaves all to its agent, and ${fact}`;
+  if (layer === 'agent') return `The widget key allows ${expected === '' ? 'no agent' : `the agents ${expected}`} only`;
+  return lever === 'admins' ? 'No tenant admits this console user' : 'The caller is logged in and may not do this';
+}
+
+function mismatch({ origin, detail: { expected } }: KeptRefusal): string {
+  const came = origin ?? 'a request without a readable Origin';
+  return expected === undefined
+    ? `The request came from ${came}, which may not use a console login`
+    : `The request came from ${came}, and the key is bound to ${expected}`;
+}
+
+function spent({ detail: { limit, count, unit, fact } }: KeptRefusal): string {
+  if (fact !== undefined) return `Nothing is left of the day's ceiling: ${fact}`;
+  const [used, ceiling] = [amount(count, unit), amount(limit, unit)];
+  return used === undefined || ceiling === undefined
+    ? "A ceiling of the day's tokens or dollars was reached"
+    : `${used} of the day's ${ceiling} were used`;
+}
+
+function tooMany({ layer, detail: { limit, unit, lever } }: KeptRefusal): string {
+  if (layer === 'slot') return `The session had had its ${amount(limit, unit) ?? 'calls'}`;
+  const per = layer === 'login' ? 'hour' : 'minute';
+  const whose = layer === 'minute' && lever?.startsWith('totals.') === true ? ' of the whole key' : '';
+  return `More than ${amount(limit, unit) ?? 'the allowed number'}${whose} in one ${per}`;
+}
+
+/** A number with its unit, as people write it. */
+function amount(n: number | undefined, unit: Unit = 'requests'): string | undefined {
+  if (n === undefined) return undefined;
+  return unit === 'dollars' ? `$${n.toFixed(2)}` : `${n.toLocaleString('en-US')} ${unit}`;
+}

@@ -1,0 +1,50 @@
+import type { z } from 'zod';
+import { ifAway } from '../kernel/errors.ts';
+import type { exactRefusal, refusalMinute } from '../protocol/operator/refusal.ts';
+import type { ActivityStore } from '../stores/activity/contract.ts';
+import type { NodeRuns } from '../stores/nodes/contract.ts';
+import type { RefusalFilter, Refusals } from '../stores/refusals/contract.ts';
+import { byLabel } from './activity-spans.ts';
+import type { RefusalWriter } from './refusal-writer.ts';
+import { viewOfRefusal } from './refusal-view.ts';
+
+const MINUTE_MS = 60_000;
+
+export interface FindRefusalDeps {
+  readonly refusals: Pick<Refusals, 'find'>;
+  readonly refusalWriter: Pick<RefusalWriter, 'find' | 'remembered'>;
+  readonly nodeRuns: Pick<NodeRuns, 'timeOf'>;
+  readonly activity: Pick<ActivityStore, 'sums'>;
+}
+
+type Found = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
+
+/**
+ * The refusal of a request, or when the request was made: its id holds the process and the number of the request. Whose that request was is
+ * not known then, so that only who sees all tenants is told.
+ * @throws Unavailable when the database is away and this process does not remember the refusal
+ */
+export async function findRefusal(
+  requestId: string,
+  tenants: RefusalFilter['tenants'],
+  { refusals, refusalWriter, nodeRuns, activity }: FindRefusalDeps,
+): Promise<Found | undefined> {
+  const kept = refusalWriter.find(requestId, tenants) ?? (await refusals.find(requestId, tenants));
+  if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept) };
+  const [, prefix, counter] = /^req_([\w-]{8})([0-9a-z]{1,9})$/.exec(requestId) ?? [];
+  if (tenants !== '*' || prefix === undefined || counter === undefined) return undefined;
+  const time = await nodeRuns.timeOf(prefix, Number.parseInt(counter, 36));
+  if (time === undefined) return undefined;
+  const { run, fromMs, toMs } = time;
+  const first = fromMs - (fromMs % MINUTE_MS);
+  const moved = await activity
+    .sums(1, first, first, toMs - (toMs % MINUTE_MS) + MINUTE_MS, { tenants: '*', shard: run.shard })
+    .catch(ifAway(() => []));
+  return {
+    found: 'minute',
+    node: run.node,
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    byCode: byLabel(moved, 'refused'),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { OperatorNode } from '../protocol/operator/node.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { NodeRun, NodeRuns } from '../stores/nodes/contract.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { NodeList } from './nodes.ts';
+
+/** How a process is at this moment. */
+export type Vitals = Pick<
+  OperatorNode,
+  'loopP99Ms' | 'rss' | 'sockets' | 'historyWaiting' | 'eventsWaiting' | 'eventsDropped'
+>;
+
+export interface PresenceDeps {
+  readonly run: NodeRun;
+  readonly pid: number;
+  readonly vitals: () => Vitals;
+  /** How many request ids this process has given. */
+  readonly requests: () => number;
+  readonly dependencies: Dependencies;
+  readonly nodes: NodeList;
+  readonly runs: Pick<NodeRuns, 'started' | 'stopped' | 'noteRequests'>;
+  readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'isConnected'>;
+  readonly clock: Clock;
+}
+
+/** Tells the others that this process is here, and writes down which request ids it gave when. */
+export class Presence {
+  readonly #deps: PresenceDeps;
+  readonly #stopListening: () => void;
+  #isWritten = false;
+  #written = 0;
+
+  constructor(deps: PresenceDeps) {
+    this.#deps = deps;
+    this.#stopListening = deps.bus.subscribe((message) => {
+      if (message.type === 'node.here') deps.nodes.hear(message.node);
+      if (message.type === 'node.gone') deps.nodes.forget(message.id);
+    });
+  }
+
+  /** Looks at what this process stands on, and tells everybody. Never rejects. */
+  async beat(): Promise<void> {
+    const { run, pid, vitals, dependencies, nodes, bus, clock } = this.#deps;
+    await dependencies.look();
+    const node: OperatorNode = {
+      id: run.node,
+      host: run.host,
+      pid,
+      version: run.version,
+      startedAt: new Date(run.startedAtMs).toISOString(),
+      seenAt: new Date(clock.now()).toISOString(),
+      ...vitals(),
+      configHash: run.configHash,
+      dependencies: dependencies.list(),
+    };
+    // What cannot get out would be counted as a gap, after which every node looks for what it missed.
+    if (bus.isConnected) bus.publish({ type: 'node.here', node });
+    else nodes.hear(node);
+  }
+
+  /** Writes down that this process runs, and how many request ids it has given. @throws Unavailable; then the next time tells as much */
+  async write(): Promise<void> {
+    const { run, runs, requests, clock } = this.#deps;
+    if (!this.#isWritten) await runs.started(run);
+    this.#isWritten = true;
+    const given = requests();
+    if (given === this.#written) return;
+    await runs.noteRequests(run.prefix, given, clock.now());
+    this.#written = given;
+  }
+
+  /** Takes this process from the lists of all. @throws Unavailable when that cannot be written down */
+  async leave(): Promise<void> {
+    const { run, runs, bus, clock } = this.#deps;
+    this.#stopListening();
+    if (bus.isConnected) bus.publish({ type: 'node.gone', id: run.node });
+    await this.write();
+    await runs.stopped(run.prefix, clock.now());
+  }
+}

@@ -1,0 +1,47 @@
+/** Which part of the way of a request said no. */
+export const LAYERS = [
+  'edge',
+  'body',
+  'key',
+  'origin',
+  'agent',
+  'bot',
+  'minute',
+  'quota',
+  'slot',
+  'mint',
+  'proof',
+  'machine',
+  'login',
+  /** What the service stands on, or a defect of its own. */
+  'service',
+] as const;
+
+export type Layer = (typeof LAYERS)[number];
+
+/** What a limit counts. */
+export type Unit = 'requests' | 'tokens' | 'dollars' | 'sessions' | 'calls' | 'codes' | 'KiB' | 'minutes';
+
+/**
+ * What an operator is told of a refusal and its caller is not (docs/contract.md, section 8). It holds nothing that a caller sent: what is
+ * known is ours, and so may be kept.
+ */
+export interface Why {
+  /** Where the code alone does not tell. */
+  readonly layer?: Layer;
+  readonly limit?: number | undefined;
+  /** How much there was. */
+  readonly count?: number | undefined;
+  readonly unit?: Unit;
+  /** The variable, or the field of a widget key, that decides. */
+  readonly lever?: string;
+  /** What would have been right. */
+  readonly expected?: string;
+  /** What judged a caller, and how sure it is. */
+  readonly verdict?: string;
+  /** What was found, as a clause. */
+  readonly fact?: string;
+  readonly tenantId?: string | null;
+  readonly keyId?: string | null;
+  readonly subject?: string | null;
+}

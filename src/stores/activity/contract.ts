@@ -1,0 +1,41 @@
+/** What is counted. `kept`: refusals that were written down as well. `failed`: replies of 500 and more. `dropped`: events that were lost. */
+export const ACTIVITY_KINDS = ['started', 'ended', 'refused', 'kept', 'mint', 'request', 'failed', 'dropped'] as const;
+
+export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
+
+/** So many of a kind since the last time, in the rows of one process. */
+export interface Counted {
+  readonly kind: ActivityKind;
+  readonly label: string;
+  /** Empty: of none. */
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly n: number;
+}
+
+/** Of so many minutes is a bucket. */
+export type Span = 1 | 60;
+
+export interface ActivityFilter {
+  /** `*` is everybody's, and what is nobody's. */
+  readonly tenants: '*' | readonly string[];
+  readonly keyId?: string | undefined;
+  /** Of one process, and of those that share its shard. */
+  readonly shard?: number | undefined;
+}
+
+/** Sums of a span and of the one before it. */
+export interface Moved {
+  readonly kind: ActivityKind;
+  readonly label: string;
+  readonly now: number;
+  readonly before: number;
+}
+
+/** How often things happened. @throws Unavailable when the database is away. */
+export interface ActivityStore {
+  /** Adds to the minute and to the hour of a time. Asked twice it adds twice: these are statistics, and nothing is billed by them. */
+  add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
+  /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. */
+  sums(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[]>;
+}

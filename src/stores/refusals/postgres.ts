@@ -1,0 +1,118 @@
+import type { Database, Sql } from '../../database/database.ts';
+import type { KeptRefusal, RefusalCursor, RefusalFilter, Refusals } from './contract.ts';
+
+/** Rows of an index that one page looks at: what finds nothing must end soon, because the embedded engine does one thing at a time. */
+const MOST_SEARCHED = 10_000;
+
+type Row = KeptRefusal & { readonly ordinal: number };
+
+/** Refusals in PostgreSQL: rows are only ever added, and found by the indexes of their times. */
+export function createPostgresRefusals(database: Database): Refusals {
+  return {
+    async append(refusals) {
+      if (refusals.length === 0) return;
+      await database.run(
+        (sql) => sql`
+          insert into refusal (request_id, at_ms, code, status, layer, route, tenant_id, key_id, subject, origin,
+            address_hash, network, detail, node)
+          select "requestId", "atMs", code, status, layer, route, "tenantId", "keyId", subject, origin, "addressHash",
+            network, detail, node
+          from json_to_recordset(${JSON.stringify(refusals)}::text::json) as given ("requestId" text, "atMs" bigint,
+            code text, status smallint, layer text, route text, "tenantId" text, "keyId" text, subject text, origin text,
+            "addressHash" text, network text, detail jsonb, node text)
+          on conflict (request_id) do nothing`,
+      );
+    },
+
+    async find(requestId, tenants) {
+      const [row] = await database.run(
+        (sql) => sql<Row[]>`
+          select ${columns(sql)} from refusal where request_id = ${requestId} ${ofTenants(sql, tenants)}`,
+      );
+      return row === undefined ? undefined : withoutOrdinal(row);
+    },
+
+    async list(filter, after, limit) {
+      const rows = await database.run((sql) => page(sql, filter, after, limit));
+      const searched = rows[0]?.searched ?? 0;
+      const found = rows.filter(({ requestId }) => requestId !== null);
+      const shown = found.slice(0, limit);
+      const last = found.length > limit ? shown.at(-1) : searched < MOST_SEARCHED ? undefined : rows[0]?.searchedTo;
+      return {
+        refusals: shown.map(withoutOrdinal),
+        next: last === undefined || last === null ? undefined : { atMs: last.atMs, ordinal: last.ordinal },
+      };
+    },
+  };
+}
+
+type PageRow = Row & { readonly searched: number; readonly searchedTo: RefusalCursor | null };
+
+/** Each row says how far was searched; where nothing was found one row says only that. */
+function page(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined, limit: number) {
+  const { code, tenantId, keyId, network, fromMs, toMs, tenants } = filter;
+  const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
+  return sql<PageRow[]>`
+    with walked as materialized (
+      select * from refusal
+      where at_ms >= ${fromMs} and (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})
+        ${code === undefined ? sql`` : sql`and code = ${code}`}
+        ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}
+        ${keyId === undefined || tenantId === undefined ? sql`` : sql`and key_id = ${keyId}`}
+      order by at_ms desc, ordinal desc limit ${MOST_SEARCHED}
+    ), found as (
+      select * from walked
+      where true ${ofTenants(sql, tenants)}
+        ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}
+        ${network === undefined ? sql`` : sql`and network = ${network}`}
+      order by at_ms desc, ordinal desc limit ${limit + 1}
+    ), searched as (
+      select count(*) as searched, (select json_build_object('atMs', at_ms, 'ordinal', ordinal)
+        from walked order by at_ms, ordinal limit 1) as "searchedTo"
+      from walked
+    )
+    select ${columns(sql)}, searched, "searchedTo" from searched left join found on true order by at_ms desc, ordinal desc`;
+}
+
+function ofTenants(sql: Sql, tenants: RefusalFilter['tenants']) {
+  return tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`;
+}
+
+function columns(sql: Sql) {
+  return sql`ordinal, request_id as "requestId", at_ms as "atMs", code, status, layer, route, tenant_id as "tenantId",
+    key_id as "keyId", subject, origin, address_hash as "addressHash", network, detail, node`;
+}
+
+function withoutOrdinal({
+  requestId,
+  atMs,
+  code,
+  status,
+  layer,
+  route,
+  tenantId,
+  keyId,
+  subject,
+  origin,
+  addressHash,
+  network,
+  detail,
+  node,
+}: Row): KeptRefusal {
+  return {
+    requestId,
+    atMs,
+    code,
+    status,
+    layer,
+    route,
+    tenantId,
+    keyId,
+    subject,
+    origin,
+    addressHash,
+    network,
+    detail,
+    node,
+  };
+}

@@ -1,0 +1,66 @@
+import type { Dependency } from '../kernel/errors.ts';
+
+/** Whose it is; a stranger's name is never counted by, or anybody could fill the memory. */
+export interface Whose {
+  readonly tenantId?: string | null | undefined;
+  readonly keyId?: string | null | undefined;
+}
+
+type Kind = 'started' | 'ended' | 'refused' | 'kept' | 'mint' | 'dropped';
+
+interface Count {
+  readonly kind: Kind;
+  readonly label: string;
+  readonly tenantId: string;
+  readonly keyId: string;
+  n: number;
+}
+
+/** Seconds up to which a mint is counted with others; each is twice the one before. */
+const MINT_STEPS = [0.125, 0.25, 0.5, 1, 2, 4, 8] as const;
+
+/** What this process did since somebody took the counts: plain numbers in memory, which are written down elsewhere. */
+export class Activity {
+  #counts = new Map<string, Count>();
+  #dropped = 0;
+  readonly #faults = new Map<Dependency, number>();
+
+  /** How many events and refusals could not be kept, since the process began. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  count(kind: Kind, label: string, whose: Whose = {}): void {
+    if (kind === 'dropped') this.#dropped += 1;
+    const tenantId = whose.tenantId ?? '';
+    const keyId = whose.keyId ?? '';
+    const key = `${kind}\n${label}\n${tenantId}\n${keyId}`;
+    const present = this.#counts.get(key);
+    if (present === undefined) this.#counts.set(key, { kind, label, tenantId, keyId, n: 1 });
+    else present.n += 1;
+  }
+
+  /** Counts an answer of a provider by its time. A caller that went away tells nothing of the provider. */
+  countMint(provider: string, outcome: string, seconds: number): void {
+    if (outcome === 'caller_gone') return;
+    const step = MINT_STEPS.find((most) => seconds <= most);
+    const word = outcome === 'minted' ? 'ok' : outcome;
+    this.count('mint', `${provider}|${word}|${step === undefined ? '>8' : `≤${step}`}`);
+  }
+
+  noteAway(dependency: Dependency): void {
+    this.#faults.set(dependency, this.faultsOf(dependency) + 1);
+  }
+
+  /** How often a dependency was away when it was needed. */
+  faultsOf(dependency: Dependency): number {
+    return this.#faults.get(dependency) ?? 0;
+  }
+
+  /** The counts since the last time. */
+  take(): readonly Readonly<Count>[] {
+    const counts = [...this.#counts.values()];
+    this.#counts = new Map();
+    return counts;
+  }
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { KeptRefusal, RefusalCursor, RefusalFilter, Refusals } from '../../src/stores/refusals/contract.ts';
+import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
+
+function refusal(fields: Partial<KeptRefusal> = {}): KeptRefusal {
+  return {
+    requestId: `req_${randomId()}`,
+    atMs: DAY_BEGIN,
+    code: 'RATE_LIMIT_EXCEEDED',
+    status: 429,
+    layer: 'minute',
+    route: '/api/session',
+    tenantId: 'acme',
+    keyId: 'site',
+    subject: 'someone',
+    origin: 'https://acme.example',
+    addressHash: '0123456789abcdef',
+    network: '203.0.113.0/24',
+    detail: { limit: 12, count: 12, unit: 'sessions', lever: 'WIDGET_SESSION_PER_MIN', retryAfter: 5 },
+    node: 'one',
+    ...fields,
+  };
+}
+
+export function refusalsContract(name: string, make: Make<Refusals>): void {
+  describe(`refusals, ${name}`, () => {
+    const refusals = nodesOf(make);
+    const everything: RefusalFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, tenants: '*' };
+
+    test('come back as they were kept, on every node', async () => {
+      const bare = refusal({
+        tenantId: null,
+        keyId: null,
+        subject: null,
+        origin: null,
+        addressHash: null,
+        network: null,
+        detail: {},
+      });
+      const full = refusal();
+      await refusals().append([bare, full]);
+      expect(await refusals().find(full.requestId, '*')).toEqual(full);
+      expect(await refusals().find(bare.requestId, '*')).toEqual(bare);
+      expect(await refusals().find('req_nobody', '*')).toBeUndefined();
+    });
+
+    test('are kept once, also when a batch is written again', async () => {
+      const tenantId = randomId();
+      const one = refusal({ tenantId });
+      await refusals().append([one]);
+      await refusals().append([one, refusal({ tenantId })]);
+      expect((await refusals().list({ ...everything, tenantId }, undefined, 10)).refusals).toHaveLength(2);
+    });
+
+    test('that are none are kept without asking', async () => {
+      await refusals().append([]);
+    });
+
+    test('of tenants that may not be seen are not there', async () => {
+      const tenantId = randomId();
+      const one = refusal({ tenantId });
+      await refusals().append([one]);
+      expect(await refusals().find(one.requestId, ['acme'])).toBeUndefined();
+      expect(await refusals().find(one.requestId, [tenantId])).toEqual(one);
+      expect((await refusals().list({ ...everything, tenantId, tenants: ['acme'] }, undefined, 10)).refusals).toEqual(
+        [],
+      );
+      expect((await refusals().list({ ...everything, tenantId, tenants: [] }, undefined, 10)).refusals).toEqual([]);
+    });
+
+    test('are found by code, tenant, key, network and time', async () => {
+      const tenantId = randomId();
+      const late = {
+        tenantId,
+        keyId: 'late',
+        atMs: DAY_BEGIN + 1000,
+        network: '198.51.100.0/24',
+        code: 'ORIGIN_MISMATCH',
+      };
+      await refusals().append([refusal({ tenantId }), refusal(late)]);
+      const keysBy = async (filter: Partial<RefusalFilter>): Promise<(string | null)[]> =>
+        (await refusals().list({ ...everything, tenantId, ...filter }, undefined, 10)).refusals.map(
+          ({ keyId }) => keyId,
+        );
+      expect(await keysBy({})).toEqual(['late', 'site']);
+      expect(await keysBy({ code: 'ORIGIN_MISMATCH' })).toEqual(['late']);
+      expect(await keysBy({ keyId: 'site' })).toEqual(['site']);
+      expect(await keysBy({ network: '198.51.100.0/24' })).toEqual(['late']);
+      expect(await keysBy({ toMs: DAY_BEGIN + 999 })).toEqual(['site']);
+      expect(await keysBy({ fromMs: DAY_BEGIN + 1 })).toEqual(['late']);
+      expect(await keysBy({ fromMs: DAY_BEGIN, toMs: DAY_BEGIN })).toEqual(['site']);
+    });
+
+    test('come in pages that neither repeat nor leave out any, also those of one instant', async () => {
+      const tenantId = randomId();
+      const all = Array.from({ length: 7 }, (_, n) => refusal({ tenantId, atMs: DAY_BEGIN + Math.floor(n / 3) }));
+      await refusals().append(all);
+      const seen: string[] = [];
+      let after: RefusalCursor | undefined;
+      do {
+        const page = await refusals().list({ ...everything, tenantId }, after, 3);
+        seen.push(...page.refusals.map(({ requestId }) => requestId));
+        after = page.next;
+      } while (after !== undefined);
+      expect(seen).toEqual(all.map(({ requestId }) => requestId).reverse());
+    });
+
+    test('are looked for in parts: a page that finds nothing in 10,000 says where the next one begins', async () => {
+      const tenantId = randomId();
+      const sought = refusal({ tenantId, network: '192.0.2.0/24', atMs: DAY_BEGIN - 1 });
+      await refusals().append([sought]);
+      for (let part = 0; part < 5; part += 1)
+        await refusals().append(Array.from({ length: 2000 }, () => refusal({ tenantId })));
+      const filter = { ...everything, tenantId, network: '192.0.2.0/24' };
+      const first = await refusals().list(filter, undefined, 5);
+      expect(first.refusals).toEqual([]);
+      const second = await refusals().list(filter, first.next, 5);
+      expect(second).toEqual({ refusals: [sought], next: undefined });
+    });
+  });
+}

@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_TOKEN, type TestApp } from '../support/app.ts';
+import { MINUTE, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build, database } = useApps();
+
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const HOUR = 60 * MINUTE;
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+});
+
+interface Tallies {
+  readonly started: number;
+  readonly ended: Readonly<Record<string, number>>;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+interface Overview {
+  readonly endingSoon: number;
+  readonly activity: Readonly<Record<'minute' | 'hour' | 'day', Tallies & { readonly previous: Tallies }>>;
+  readonly verdict: { readonly us: string; readonly provider: string; readonly sentence: string };
+  readonly dependencies: readonly { readonly name: string; readonly latencyMs: number | null }[];
+  readonly nodes: readonly { readonly id: string }[];
+}
+
+/** The overview as it is made anew. */
+async function look(): Promise<Overview> {
+  await app.service.activityWriter.flush();
+  app.clock.advance(2 * SECOND);
+  const { status, body } = await app.get('/api/operator/overview', service);
+  expect(status).toBe(200);
+  return body as unknown as Overview;
+}
+
+describe('The overview', () => {
+  test('tells what went on in the last minute, hour and day, each beside the one before', async () => {
+    app.clock.advance(3 * 24 * HOUR);
+    const key = await app.key();
+    const id = await app.open(key);
+    await app.open(key);
+    await app.sessions.end(id, 'closed_by_client', app.clock.now());
+    await app.create(key, {}, { origin: 'https://evil.example' });
+    const fresh = { started: 2, ended: { closed_by_client: 1 }, refused: { ORIGIN_MISMATCH: 1 } };
+    const none = { started: 0, ended: {}, refused: {} };
+    const present = (await look()).activity;
+    expect(present).toMatchObject({
+      minute: none,
+      hour: { ...fresh, previous: none },
+      day: { ...fresh, previous: none },
+    });
+    app.clock.advance(MINUTE);
+    expect((await look()).activity.minute).toMatchObject(fresh);
+    app.clock.advance(HOUR);
+    expect((await look()).activity.hour).toMatchObject({ ...none, previous: fresh });
+    app.clock.advance(24 * HOUR);
+    expect((await look()).activity.day).toMatchObject({ started: 0, previous: fresh });
+  });
+
+  test('counts the sessions that end within a minute', async () => {
+    const before = (await look()).endingSoon;
+    await app.open(await app.key());
+    expect((await look()).endingSoon).toBe(before);
+    app.clock.advance(14 * MINUTE);
+    expect((await look()).endingSoon).toBeGreaterThan(before);
+  });
+
+  test('says who is to blame, by the numbers', async () => {
+    app.clock.advance(3 * 24 * HOUR);
+    await app.service.presence.beat();
+    const key = await app.key({ limits: { sessionsPerMinute: 100 } });
+    for (let n = 0; n < 5; n += 1) await app.open(key);
+    expect((await look()).verdict).toEqual({ us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' });
+    app.provider.answer = () => Promise.reject(new Error('a defect'));
+    for (let n = 0; n < 5; n += 1) await app.create(key);
+    const { verdict, dependencies, nodes } = await look();
+    expect(verdict).toMatchObject({
+      us: 'degraded',
+      sentence: expect.stringMatching(/^Provider: fine\. Us: .* requests failed/),
+    });
+    expect(dependencies.map(({ name }) => name)).toEqual(['database', 'registry', 'mail', 'provider']);
+    expect(dependencies[3]?.latencyMs).toBeGreaterThan(0);
+    expect(nodes).toHaveLength(1);
+  });
+
+  test('is made once in two seconds, and again after a fault', async () => {
+    const { status, text } = await app.get('/api/operator/overview', service);
+    await app.open(await app.key());
+    app.clock.advance(2 * SECOND - 1);
+    expect((await app.get('/api/operator/overview', service)).text).toBe(text);
+    app.clock.advance(1);
+    expect((await app.get('/api/operator/overview', service)).text).not.toBe(text);
+    expect(status).toBe(200);
+    app.clock.advance(2 * SECOND);
+    database().isAway = true;
+    expect((await app.get('/api/operator/overview', service)).status).toBe(503);
+    database().isAway = false;
+    expect((await app.get('/api/operator/overview', service)).status).toBe(200);
+  });
+});
+
+describe('The list of processes', () => {
+  test('is answered from memory while the database is away', async () => {
+    await app.service.presence.beat();
+    database().isAway = true;
+    await app.service.presence.beat();
+    const { status, body } = await app.get('/api/operator/nodes', service);
+    expect(status).toBe(200);
+    expect(body['nodes']).toMatchObject([
+      {
+        pid: process.pid,
+        dependencies: [{ name: 'database', state: 'away' }, { name: 'registry', state: 'ok' }, {}, {}],
+      },
+    ]);
+  });
+
+  test('is for whoever sees the installation', async () => {
+    const as = async (email: string) =>
+      app.get('/api/operator/nodes', { cookie: await app.login(email), origin: CONSOLE });
+    expect((await as('vera@example.com')).status).toBe(200);
+    expect(errorOf(await as('boss@globex.example'))).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  test('holds no secret', async () => {
+    await app.service.presence.beat();
+    expect((await app.get('/api/operator/nodes', service)).text).not.toContain(SERVICE_TOKEN);
+  });
+});
+
+describe('The changes', () => {
+  interface Changes {
+    readonly moved: readonly { readonly what: string; readonly now: number }[];
+    readonly happened: readonly { readonly kind: string; readonly sentence: string }[];
+  }
+
+  async function changes(headers: Readonly<Record<string, string>> = service): Promise<Changes> {
+    const since = new Date(app.clock.now() - HOUR).toISOString();
+    const { status, body } = await app.get(`/api/operator/changes?since=${since}`, headers);
+    expect(status).toBe(200);
+    return body as unknown as Changes;
+  }
+
+  test('tell what moved, which processes started and what operators did', async () => {
+    app.clock.advance(9 * 24 * HOUR);
+    const key = await app.key({ tenantId: 'globex' });
+    for (let n = 0; n < 10; n += 1) await app.create(key, {}, { origin: 'https://evil.example' });
+    const id = await app.open(key);
+    await app.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {}, service);
+    await app.service.presence.write();
+    await app.service.activityWriter.flush();
+    const told = await changes();
+    expect(told.moved).toEqual(expect.arrayContaining([expect.objectContaining({ what: 'ORIGIN_MISMATCH', now: 10 })]));
+    expect(told.happened.map(({ sentence }) => sentence)).toEqual(
+      expect.arrayContaining([expect.stringContaining(`session.end ${id.slice(0, 42)}`)]),
+    );
+    expect(JSON.stringify(told)).not.toContain(id);
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const own = await changes(boss);
+    expect(own.moved).toMatchObject([{ what: 'ORIGIN_MISMATCH', now: 10 }]);
+    expect(own.happened).toEqual([]);
+  });
+
+  test.each(['2100-01-01T00:00:00Z', '2001-01-01T00:00:00Z', 'yesterday'])('refuse %s', async (since) => {
+    expect(errorOf(await app.get(`/api/operator/changes?since=${since}`, service)).code).toBe('INVALID_REQUEST');
+  });
+});

@@ -1,0 +1,255 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, unique, type Reply, type TestApp } from '../support/app.ts';
+import { MINUTE, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build, database } = useApps();
+
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const PATH = '/api/operator/refusals';
+
+interface Told {
+  readonly requestId: string;
+  readonly code: string;
+  readonly keyId: string | null;
+  readonly sentence: string;
+}
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+});
+
+const idOf = ({ headers }: Reply): string => String(headers['x-request-id']);
+
+async function find(requestId: string, headers: Readonly<Record<string, string>> = service): Promise<Reply> {
+  return app.get(`${PATH}?requestId=${requestId}`, headers);
+}
+
+async function refusalOf(reply: Reply): Promise<Record<string, unknown>> {
+  const { body } = await find(idOf(reply));
+  expect(body['found']).toBe('exact');
+  return body['refusal'] as Record<string, unknown>;
+}
+
+async function page(query: string, headers: Readonly<Record<string, string>> = service): Promise<readonly Told[]> {
+  const { status, body } = await app.get(`${PATH}?${query}`, headers);
+  expect(status).toBe(200);
+  return body['refusals'] as readonly Told[];
+}
+
+const foreign = (key: WidgetKey): Promise<Reply> => app.create(key, {}, { origin: 'https://evil.example' });
+
+describe('A refusal', () => {
+  test('is found by its request id, with numbers, what decides and one sentence, and its caller is told none of that', async () => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1 } });
+    await app.create(key);
+    const refused = await app.create(key);
+    expect(refused.status).toBe(429);
+    expect(Object.keys(refused.body).sort()).toEqual(['code', 'error', 'retryAfter', 'userMessage']);
+    expect(await refusalOf(refused)).toEqual({
+      requestId: idOf(refused),
+      at: new Date(app.clock.now()).toISOString(),
+      code: 'RATE_LIMIT_EXCEEDED',
+      status: 429,
+      layer: 'minute',
+      route: '/api/session',
+      tenantId: 'acme',
+      keyId: key.id,
+      subject: expect.stringMatching(/^[0-9a-f]{32}$/),
+      origin: key.origin,
+      addressHash: expect.stringMatching(/^[0-9a-f]{16}$/),
+      network: '198.51.100.0/24',
+      limit: 1,
+      count: 1,
+      retryAfter: expect.any(Number),
+      verdict: null,
+      lever: 'limits.sessionsPerMinute',
+      sentence: expect.stringMatching(
+        /^More than 1 sessions in one minute \(limits\.sessionsPerMinute\); .* wait \d+ s\.$/,
+      ),
+      node: expect.any(String),
+    });
+  });
+
+  test('is kept for every node, without what was sent', async () => {
+    const email = somebody();
+    const refused = await app.post('/api/realtime/heartbeat', { sm_session_id: `s:${email}`, email });
+    await app.service.refusalWriter.flush();
+    const other = await build();
+    const { body } = await other.get(`${PATH}?requestId=${idOf(refused)}`, service);
+    expect(body).toMatchObject({ found: 'exact', refusal: { code: 'SESSION_NOT_FOUND', layer: 'proof' } });
+    expect(JSON.stringify(body)).not.toContain(email);
+    expect(JSON.stringify(body)).not.toContain('198.51.100.7');
+  });
+
+  const reasons: [string, () => Promise<Reply>, object][] = [
+    [
+      'a foreign origin',
+      async () => foreign(await app.key()),
+      { layer: 'origin', lever: 'origin', origin: 'https://evil.example' },
+    ],
+    [
+      'a revoked key',
+      async () => app.create(await app.key({ revokedAtMs: 1 })),
+      { layer: 'key', sentence: expect.stringContaining('the key is revoked') },
+    ],
+    [
+      'a slot that is taken',
+      async () => {
+        const key = await app.key({ totals: { concurrentSessions: 1 } });
+        await app.open(key, { email: somebody() });
+        return app.create(key, { email: somebody() });
+      },
+      { layer: 'slot', limit: 1, count: 1, lever: 'totals.concurrentSessions' },
+    ],
+    [
+      'a ceiling that is reached',
+      async () => {
+        const key = await app.key({ limits: { dailyTokens: 5 } });
+        const [email, proof] = [somebody(), { tokens: 7, dollars: 0 }];
+        const sm_session_id = await app.open(key, { email });
+        await app.post('/api/auth/usage', { ...proof, email, sm_session_id }, { origin: key.origin });
+        return app.create(key, { email });
+      },
+      { layer: 'quota', limit: 5, count: 7, lever: 'limits.dailyTokens', tenantId: 'acme' },
+    ],
+    [
+      'an agent that the key does not allow',
+      async () => app.create(await app.key({ agents: ['support'] }), { agentId: 'sales' }),
+      { layer: 'agent', lever: 'agents', sentence: expect.stringContaining('support') },
+    ],
+    ['a path that is not there', () => app.get('/api/nothing'), { layer: 'edge', route: 'none', tenantId: null }],
+    ['a body that is no JSON', () => app.post('/api/session', '{'), { layer: 'body' }],
+    [
+      'a session that has ended',
+      async () => {
+        const sm_session_id = await app.open(await app.key());
+        await app.sessions.end(sm_session_id, 'closed_by_client', app.clock.now());
+        return app.post('/api/realtime/heartbeat', { sm_session_id });
+      },
+      { layer: 'machine', tenantId: 'acme', sentence: 'The session had ended before: closed_by_client.' },
+    ],
+    ['an operator who is none', () => app.get('/api/operator/nodes'), { layer: 'login', code: 'AUTH_REQUIRED' }],
+  ];
+
+  test.each(reasons)('for %s says so', async (_reason, refuse, told) => {
+    expect(await refusalOf(await refuse())).toMatchObject(told);
+  });
+
+  test('for too many requests of an address names the variable', async () => {
+    const narrow = await build({ env: { RATE_IP_PER_MIN: '1' } });
+    await narrow.get('/api/auth/session');
+    const refused = await narrow.get('/api/auth/session');
+    const { body } = await narrow.get(`${PATH}?requestId=${idOf(refused)}`, service);
+    expect(body['refusal']).toMatchObject({ layer: 'edge', limit: 1, lever: 'RATE_IP_PER_MIN' });
+  });
+
+  test('of a tenant is seen by whoever sees the tenant, and by nobody else', async () => {
+    const refused = await foreign(await app.key({ tenantId: 'globex' }));
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    expect((await find(idOf(refused), boss)).body).toMatchObject({ found: 'exact' });
+    const stranger = await foreign(await app.key());
+    for (const id of [idOf(stranger), idOf(await app.get('/api/nothing'))])
+      expect(errorOf(await find(id, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    await app.service.refusalWriter.flush();
+    const listed = await page('limit=200', boss);
+    expect(listed.map(({ requestId }) => requestId)).toContain(idOf(refused));
+    expect(listed.map(({ requestId }) => requestId)).not.toContain(idOf(stranger));
+    expect(await page('tenantId=acme', boss)).toEqual([]);
+    expect((await app.get(`${PATH}?tenantId=acme`, boss)).body).toMatchObject({ counted: {}, kept: {} });
+  });
+});
+
+describe('Refusals in a flood', () => {
+  test('are all counted, and the first of a second are kept', async () => {
+    const key = await app.key({ id: unique('flooded') });
+    for (let n = 0; n < 60; n += 1) await foreign(key);
+    await app.service.refusalWriter.flush();
+    await app.service.activityWriter.flush();
+    const { body } = await app.get(`${PATH}?tenantId=acme&keyId=${key.id}&limit=200`, service);
+    const { refusals, counted, kept, isPartial } = body as unknown as {
+      refusals: readonly Told[];
+      counted: Record<string, number>;
+      kept: Record<string, number>;
+      isPartial: boolean;
+    };
+    expect(counted).toEqual({ ORIGIN_MISMATCH: 60 });
+    // The second may have turned meanwhile; whatever was told in the log was kept.
+    expect(refusals).toHaveLength(kept['ORIGIN_MISMATCH'] ?? 0);
+    expect(refusals.length).toBeGreaterThanOrEqual(50);
+    expect(app.logged().split(`"refusal":"ORIGIN_MISMATCH"`).length - 1).toBeGreaterThanOrEqual(refusals.length);
+    expect(isPartial).toBe(false);
+  });
+
+  test('that were not kept are known by their minute, to whoever sees everything', async () => {
+    const from = app.clock.now();
+    await app.service.presence.write();
+    app.clock.advance(10 * SECOND);
+    const unkept = await app.get('/healthz');
+    expect(unkept.status).toBe(200);
+    await foreign(await app.key());
+    await app.service.activityWriter.flush();
+    await app.service.presence.write();
+    const to = app.clock.now();
+    app.clock.advance(MINUTE);
+    const { body } = await find(idOf(unkept));
+    expect(body).toMatchObject({ found: 'minute', node: expect.any(String), byCode: { ORIGIN_MISMATCH: 1 } });
+    expect(Date.parse(String(body['from']))).toBeLessThanOrEqual(from);
+    expect(Date.parse(String(body['to']))).toBe(to);
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    expect(errorOf(await find(idOf(unkept), boss)).code).toBe('NOT_FOUND');
+  });
+
+  test.each(['req_', 'req_nobodyyy1', 'nonsense', 'req_%00'])(
+    'of which nothing is known are not found: %s',
+    async (id) => {
+      expect((await find(id)).status).toBe(id === 'req_%00' ? 400 : 404);
+    },
+  );
+});
+
+describe('The list of refusals', () => {
+  test('goes on page by page, newest first, and takes filters', async () => {
+    const key = await app.key({ id: unique('listed') });
+    const made: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      made.push(idOf(await foreign(key)));
+      app.clock.advance(SECOND);
+    }
+    await app.service.refusalWriter.flush();
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const path = `${PATH}?tenantId=acme&keyId=${key.id}&limit=2${cursor}`;
+      const { body } = await app.get(path, service);
+      seen.push(...(body['refusals'] as readonly Told[]).map(({ requestId }) => requestId));
+      const next = body['nextCursor'] as string | null;
+      cursor = next === null ? '' : `&cursor=${next}`;
+    } while (cursor !== '');
+    expect(seen).toEqual([...made].reverse());
+    expect(await page(`keyId=${key.id}&code=NOT_FOUND`)).toEqual([]);
+    expect(await page(`keyId=${key.id}&network=198.51.100.0/24`)).toHaveLength(5);
+    const to = new Date(app.clock.now() - 3 * SECOND).toISOString();
+    expect(await page(`keyId=${key.id}&to=${to}`)).toHaveLength(3);
+  });
+
+  test.each(['cursor=nonsense', 'from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z', 'from=yesterday', 'nothing=1'])(
+    'refuses what it cannot read: %s',
+    async (query) => {
+      expect(errorOf(await app.get(`${PATH}?${query}`, service)).code).toBe('INVALID_REQUEST');
+    },
+  );
+
+  test('tells what this process remembers while the database is away, and says so', async () => {
+    const key = await app.key({ id: unique('away') });
+    const refused = await foreign(key);
+    database().isAway = true;
+    expect((await find(idOf(refused))).body).toMatchObject({ found: 'exact', refusal: { keyId: key.id } });
+    const { body } = await app.get(`${PATH}?keyId=${key.id}`, service);
+    expect(body).toMatchObject({ isPartial: true, nextCursor: null, refusals: [{ requestId: idOf(refused) }] });
+    expect(errorOf(await find('req_nobodyyy1'))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  });
+});
