@@ -181,7 +181,6 @@ describe('The overview tells what today costs', () => {
     (await app.get('/api/operator/overview', headers)).body['spend'];
 
   test('and what it comes to at midnight, and nothing where nothing was used', async () => {
-    expect(await spend()).toMatchObject({ tokens: 0, dollars: 0, projected: 0, atCeiling: [] });
     await used();
     expect(await spend()).toMatchObject({ tokens: 500, dollars: 4, ceiling: null, projected: 52 });
     app.clock.advance(24 * HOUR);
