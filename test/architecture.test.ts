@@ -91,7 +91,7 @@ const rings: Readonly<Record<string, Ring>> = {
   operator: {
     files: /^src\/operator\//,
     rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
-    packages: ['xstate'],
+    packages: ['xstate', 'node:'],
   },
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
@@ -176,7 +176,7 @@ const rings: Readonly<Record<string, Ring>> = {
   build: {
     files: /^config\/[\w.-]+\.mjs$/,
     rings: [],
-    packages: ['rolldown', 'vite', '@electric-sql/pglite', 'node:'],
+    packages: ['rolldown', 'vite', 'elkjs', '@electric-sql/pglite', 'node:'],
   },
   /** Read as data: what models cost, and the version. */
   'prices.json': { files: /^config\/prices\.json$/, rings: [], packages: [] },
