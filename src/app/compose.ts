@@ -36,6 +36,7 @@ import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { HostedRecords } from '../operator/actor-event.ts';
 import { EventWriter } from '../operator/event-writer.ts';
+import { describeMachines } from '../operator/machines.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
@@ -223,6 +224,7 @@ export async function buildService(on: Foundations) {
       history: stores.history,
       audit: stores.audit,
       actorEvents: stores.actorEvents,
+      machines: () => describeMachines(config),
       events,
       metrics,
       provider,

@@ -133,11 +133,21 @@ async function driveOperators(id: string): Promise<void> {
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   for (const headers of callers) {
-    for (const path of ['/api/operator/overview', '/api/operator/sessions?limit=5', one, `${one}/events`, '/metrics'])
+    for (const path of [
+      '/api/operator/overview',
+      '/api/operator/sessions?limit=5',
+      one,
+      `${one}/events`,
+      '/metrics',
+      '/api/operator/machines',
+    ])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
   await get('/api/operator/sessions?limit=0', operator);
+  await get('/api/operator/machines?id=all', operator);
+  const { etag = '' } = (await get('/api/operator/machines', operator)).headers;
+  await get('/api/operator/machines', { ...operator, 'if-none-match': String(etag) });
   const record = await app.sessions.find(await app.open(await app.key()));
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);
