@@ -27,20 +27,21 @@ const limits = {
 /** Pixels of the drawing at its full size; src/web/console/chart/chart.css sets the sizes of its text. */
 const LETTER = 6;
 const LINE = 15;
-const NAME_LETTER = 8;
-const STATE = { width: 96, height: 44 };
+const NAME_LETTER = 8.6;
+/** Below its name a state has the time since when, or how often and when something happened that did not move it. */
+const STATE = { width: 96, widthWithLoops: 116, height: 44 };
 const START = { width: 14, height: 14 };
 /** What is written below a label: when an edge was taken, or when it will be. */
 const NOTE = { width: 66, height: 14 };
 
 const spacing = {
   'elk.spacing.nodeNode': 20,
-  'elk.spacing.edgeNode': 12,
-  'elk.spacing.edgeEdge': 12,
+  'elk.spacing.edgeNode': 10,
+  'elk.spacing.edgeEdge': 10,
   'elk.spacing.edgeLabel': 3,
-  'elk.layered.spacing.nodeNodeBetweenLayers': 16,
-  'elk.layered.spacing.edgeNodeBetweenLayers': 12,
-  'elk.layered.spacing.edgeEdgeBetweenLayers': 12,
+  'elk.layered.spacing.nodeNodeBetweenLayers': 14,
+  'elk.layered.spacing.edgeNodeBetweenLayers': 10,
+  'elk.layered.spacing.edgeEdgeBetweenLayers': 10,
 };
 
 const pathOf = (state) => state.path.join('.');
@@ -105,15 +106,17 @@ function kindOf(state, machine) {
 }
 
 /** A state for ELK, with those in it. */
-function boxOf(state, machine) {
+function boxOf(state, machine, loops) {
   const id = pathOf(state);
   const kind = kindOf(state, machine);
   if (kind === 'start') return { id, ...START };
-  if (kind === 'state' || kind === 'final')
-    return { id, ...STATE, width: Math.max(STATE.width, state.key.length * NAME_LETTER + 36) };
+  if (kind === 'state' || kind === 'final') {
+    const least = loops.has(id) ? STATE.widthWithLoops : STATE.width;
+    return { id, width: Math.max(least, state.key.length * NAME_LETTER + 40), height: STATE.height };
+  }
   return {
     id,
-    children: Object.values(state.states).map((child) => boxOf(child, machine)),
+    children: Object.values(state.states).map((child) => boxOf(child, machine, loops)),
     layoutOptions: { 'elk.padding': '[top=28,left=10,bottom=10,right=10]', ...spacing },
   };
 }
@@ -151,7 +154,7 @@ async function draw(elk, { machine, words }, direction) {
       'elk.json.shapeCoords': 'ROOT',
       ...spacing,
     },
-    children: Object.values(machine.root.states).map((state) => boxOf(state, machine)),
+    children: Object.values(machine.root.states).map((state) => boxOf(state, machine, loops)),
     edges: edges.map(({ id, from, to, lines }) => ({
       id,
       sources: [from],

@@ -122,8 +122,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'protocol', 'channel', 'http'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
-  /** What the build bundles for browsers brings no package along. */
-  web: { files: /^src\/web\//, rings: ['protocol'], packages: [] },
+  /** What the build bundles for browsers: of packages only what draws the console. */
+  web: { files: /^src\/web\//, rings: ['protocol'], packages: ['preact'] },
   app: {
     files: /^src\/app\//,
     rings: [

@@ -147,7 +147,7 @@ async function driveOperators(id: string): Promise<void> {
   await get('/api/operator/sessions?limit=0', operator);
   await get('/api/operator/machines?id=all', operator);
   const { etag = '' } = (await get('/api/operator/machines', operator)).headers;
-  await get('/api/operator/machines', { ...operator, 'if-none-match': String(etag) });
+  await get('/api/operator/machines', { ...operator, 'if-none-match': etag });
   const record = await app.sessions.find(await app.open(await app.key()));
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);

@@ -95,7 +95,8 @@ export async function newestEvents(record: VoiceRecord, atMs: number, { actorEve
   };
 }
 
-function describeEvent(kept: ActorEvent): OperatorEvent {
+/** As operators are shown it. */
+export function describeEvent(kept: ActorEvent): OperatorEvent {
   const { ordinal, version, atMs, kind, event, from, to, steps, guards, node, requestId } = kept;
   const { lastSeenAtMs, lastActivityAtMs, settledAtMs, ...detail } = kept.detail;
   return {
