@@ -11,8 +11,8 @@ import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types
 import { createHost } from '../../src/actors/host.ts';
 import type { HostedRecord } from '../../src/actors/record-store.ts';
 import type { Traced } from '../../src/actors/trace.ts';
-import { describeEvent } from '../../src/http/routes/operator/events.ts';
 import { describeTraced, type HostedRecords } from '../../src/operator/actor-event.ts';
+import { viewOfEvent } from '../../src/operator/event-view.ts';
 import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
 import { limits as callLimits } from '../machines/voice-call-support.ts';
 import { defaults as voiceLimits } from '../machines/voice-session-support.ts';
@@ -38,7 +38,7 @@ async function record<R extends HostedRecord>(
     },
     trace(traced) {
       const event = describeTraced(traced as unknown as Traced<HostedRecords>, 'node');
-      if (event !== undefined) told.unshift(describeEvent({ ...event, ordinal: 100 + told.length }));
+      if (event !== undefined) told.unshift(viewOfEvent(event, String(100 + told.length)));
     },
   });
   if (opening === undefined) throw new Error('nothing opens it');

@@ -2,6 +2,7 @@ import type { Route } from '../../route.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { machinesRoute, type MachinesDeps } from './machines.ts';
+import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
 import { sessionsRoute, type SessionListDeps } from './sessions.ts';
@@ -11,7 +12,8 @@ export type OperatorDeps = OverviewDeps &
   SessionDetailDeps &
   OperatorEventsDeps &
   EndDeps &
-  MachinesDeps;
+  MachinesDeps &
+  FeedRouteDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
@@ -22,5 +24,6 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     eventsRoute(deps),
     endRoute(deps),
     machinesRoute(deps),
+    feedRoute(deps),
   ];
 }
