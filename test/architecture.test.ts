@@ -129,8 +129,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'protocol', 'http'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
-  /** What the build bundles for browsers brings no package along. */
-  web: { files: /^src\/web\//, rings: ['protocol'], packages: [] },
+  /** What the build bundles for browsers: of packages only what draws the console. */
+  web: { files: /^src\/web\//, rings: ['protocol'], packages: ['preact'] },
   app: {
     files: /^src\/app\//,
     rings: [
@@ -184,7 +184,7 @@ const rings: Readonly<Record<string, Ring>> = {
   build: {
     files: /^config\/[\w.-]+\.mjs$/,
     rings: [],
-    packages: ['rolldown', 'vite', '@electric-sql/pglite', 'node:'],
+    packages: ['rolldown', 'vite', 'elkjs', '@electric-sql/pglite', 'node:'],
   },
   /** Read as data: what models cost, and the version. */
   'prices.json': { files: /^config\/prices\.json$/, rings: [], packages: [] },

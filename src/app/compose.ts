@@ -32,6 +32,7 @@ import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { describeMachines } from '../operator/machines.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
@@ -229,6 +230,7 @@ export async function buildService(on: Foundations) {
       history: stores.history,
       usageReports: stores.usageReports,
       ...operating,
+      machines: () => describeMachines(config),
       events,
       metrics,
       provider,

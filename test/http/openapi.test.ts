@@ -137,23 +137,16 @@ async function driveOperators(id: string): Promise<void> {
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   for (const headers of callers) {
-    for (const path of [
-      '/api/operator/overview',
-      '/api/operator/sessions?limit=5',
-      '/api/operator/usage',
-      one,
-      `${one}/events`,
-      '/metrics',
-    ])
+    const plain = ['overview', 'sessions?limit=5', 'usage', 'refusals', 'nodes', 'changes', 'machines'];
+    for (const path of [...plain.map((what) => `/api/operator/${what}`), one, `${one}/events`, '/metrics'])
       await get(path, headers);
-    for (const what of ['refusals', 'nodes', 'changes']) await get(`/api/operator/${what}`, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
-  await get('/api/operator/usage?limit=0', operator);
-  await get('/api/operator/usage?from=2020-01-01T00:00:00Z', operator);
-  for (const query of ['sessions?limit=0', 'refusals?limit=0', 'changes?since=never'])
+  const wrong = ['sessions?limit=0', 'usage?limit=0', 'refusals?limit=0', 'changes?since=never', 'machines?id=all'];
+  for (const query of [...wrong, 'usage?from=2020-01-01T00:00:00Z', 'refusals?requestId=req_unknown'])
     await get(`/api/operator/${query}`, operator);
-  await get('/api/operator/refusals?requestId=req_unknown', operator);
+  const { etag = '' } = (await get('/api/operator/machines', operator)).headers;
+  await get('/api/operator/machines', { ...operator, 'if-none-match': etag });
   const record = await app.sessions.find(await app.open(await app.key()));
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);

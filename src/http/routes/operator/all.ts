@@ -3,6 +3,7 @@ import { changesRoute, type ChangesDeps } from './changes.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { nodesRoute, type NodesDeps } from './nodes.ts';
+import { machinesRoute, type MachinesDeps } from './machines.ts';
 import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { refusalsRoute, type RefusalListDeps } from './refusals.ts';
@@ -19,6 +20,7 @@ export type OperatorDeps = OverviewDeps &
   RefusalListDeps &
   NodesDeps &
   ChangesDeps &
+  MachinesDeps &
   FeedRouteDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
@@ -33,6 +35,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     refusalsRoute(deps),
     nodesRoute(deps),
     changesRoute(deps),
+    machinesRoute(deps),
     feedRoute(deps),
   ];
 }

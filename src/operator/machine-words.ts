@@ -1,0 +1,87 @@
+import type { AuthLimits } from '../../machines/auth-session/types.ts';
+import type { CallLimits } from '../../machines/voice-call/types.ts';
+import type { VoiceLimits } from '../../machines/voice-session/types.ts';
+import type { MachineName } from '../stores/actor-events/contract.ts';
+
+/** The limits that the machines of this installation keep, and so the figures in their words. */
+export interface MachineLimits {
+  readonly voice: VoiceLimits;
+  readonly calls: CallLimits;
+  readonly otp: { readonly expiryMinutes: number; readonly maxAttempts: number };
+  readonly auth: AuthLimits;
+}
+
+type Words = Readonly<Record<string, string>>;
+
+/** Every event and every guard of each machine in at most 16 characters: so much a chart has room for. */
+const wordings: Readonly<Record<MachineName, (limits: MachineLimits) => Words>> = {
+  'voice-session': ({ voice }) => ({
+    OPEN: 'opened',
+    HEARTBEAT: 'heartbeat',
+    ACTIVITY: 'activity',
+    END: 'asked to end',
+    CLOCK: 'clock',
+    '*': 'anything else',
+    isAfterDeadline: 'after deadline',
+    isBeforeDeadline: 'before deadline',
+    isPastDuration: `${minutes(voice.maxMinutes)} over`,
+    hasGoneIdle: `silent > ${seconds(voice.maxIdleSec)}`,
+    hasGoneStale: `silent > ${seconds(voice.staleGraceSec)}`,
+    isAbandoned: `stale > ${seconds(voice.staleReapSec)}`,
+  }),
+  'voice-call': ({ calls }) => ({
+    CREATE: 'asked for',
+    CREATED: 'created',
+    CREATE_FAILED: 'not created',
+    READY: 'heard',
+    SIDEBAND_LOST: 'not heard',
+    CLOSE: 'asked to close',
+    HANGUP_ANSWERED: 'hang-up answered',
+    OVER: 'provider: over',
+    TAKEN: 'node took over',
+    CLOCK: 'clock',
+    isCreated: 'provider has it',
+    isUncreated: 'no answer so far',
+    isHeard: 'was heard',
+    isUnheard: 'was not heard',
+    isGivenUp: 'given up',
+    isHangupGivenUp: 'not confirmed',
+    isPastProvidersEnd: 'longest time',
+    confirmsHangup: 'hang-up done',
+    hasGrace: 'session waits',
+    isGraceOver: `${seconds(calls.graceSec)} of grace`,
+  }),
+  'otp-challenge': ({ otp }) => ({
+    ISSUE: 'code sent',
+    REDEEM: 'code entered',
+    SUPERSEDE: 'newer code',
+    CLOCK: 'clock',
+    hasExpired: `${minutes(otp.expiryMinutes)} over`,
+    isKeptForAsker: 'kept for asker',
+    codeMatches: 'right code',
+    isLastAttempt: `${otp.maxAttempts} wrong codes`,
+  }),
+  'auth-session': ({ auth }) => ({
+    OPEN: 'logged in',
+    ACTIVITY: 'request',
+    DESTROY: 'asked to end',
+    CLOCK: 'clock',
+    // Under an absolute cap either of two times may have been the shorter one.
+    hasExpired: auth.absoluteHours === 0 ? `${auth.expiryHours} h unused` : 'expired',
+    isRenewalDue: '1 min passed',
+  }),
+};
+
+export function machineWords(machine: MachineName, limits: MachineLimits): Words {
+  return wordings[machine](limits);
+}
+
+/** So many seconds, in hours where they are whole ones; of days of odd seconds, about how many hours. */
+function seconds(count: number): string {
+  if (count > 0 && count % 3600 === 0) return `${count / 3600} h`;
+  return count > 99_999 ? `≈${Math.round(count / 3600)} h` : `${count} s`;
+}
+
+function minutes(count: number): string {
+  return count % 60 === 0 ? `${count / 60} h` : `${count} min`;
+}

@@ -1,0 +1,174 @@
+import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
+import { isByClock, nodeNamed, type Moment } from './moment.ts';
+import { arrowOf, lineOf, sideOf } from './path.ts';
+import { Mark, toneOf } from './tone.tsx';
+import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
+
+/** Of a line of a label; config/build-charts.mjs leaves the room. */
+const LINE = 15;
+const NOTE = 14;
+
+/** The edge that the clock takes next, and how long until then. */
+export interface Next {
+  readonly edge: ChartEdge;
+  readonly inMs: number;
+}
+
+interface DrawingProps {
+  readonly chart: Chart;
+  readonly moment: Moment;
+  readonly next: Next | undefined;
+  readonly words: Words;
+  readonly zone: Zone;
+  readonly sentence: string;
+}
+
+/** A chart with what happened lit in it. Its looks are classes: pages may carry no style attribute. */
+export function Drawing({ chart, moment, next, words, zone, sentence }: DrawingProps) {
+  const { width, height, nodes, edges } = chart;
+  const groups = nodes.filter(({ kind }) => kind === 'group');
+  const states = nodes.filter(({ kind }) => kind !== 'group');
+  const lit = nodeNamed(chart, moment.state)?.id ?? '';
+  const weight = (edge: ChartEdge): number =>
+    (moment.taken(edge.transitions) === undefined ? 0 : 1) + (moment.isStep(edge.transitions) ? 1 : 0);
+  // What was taken lies over what was not.
+  const ordered = edges.toSorted((a, b) => weight(a) - weight(b));
+  const nextOf = (edge: ChartEdge): Next | undefined => (next?.edge === edge ? next : undefined);
+  return (
+    <svg
+      class="chart-drawing"
+      role="img"
+      aria-label={sentence}
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+    >
+      {groups.map((group) => (
+        <Group key={group.id} group={group} isLit={lit.startsWith(`${group.id}.`)} />
+      ))}
+      {ordered.map((edge) => (
+        <Line key={`${edge.from} ${edge.to}`} edge={edge} moment={moment} next={nextOf(edge)} />
+      ))}
+      {states.map((node) => (
+        <State key={node.id} node={node} isLit={node.id === lit} moment={moment} zone={zone} />
+      ))}
+      {ordered.map((edge) => (
+        <Label
+          key={`${edge.from} ${edge.to}`}
+          edge={edge}
+          moment={moment}
+          next={nextOf(edge)}
+          words={words}
+          zone={zone}
+        />
+      ))}
+    </svg>
+  );
+}
+
+function Group({ group, isLit }: { readonly group: ChartNode; readonly isLit: boolean }) {
+  const { x, y, width, height, name } = group;
+  return (
+    <g class={isLit ? 'group lit' : 'group'}>
+      <rect x={x} y={y} width={width} height={height} rx="10" />
+      <text x={x + 10} y={y + 18}>
+        {name}
+      </text>
+    </g>
+  );
+}
+
+interface EdgeProps {
+  readonly edge: ChartEdge;
+  readonly moment: Moment;
+  readonly next: Next | undefined;
+}
+
+function looksOf({ edge, moment, next }: EdgeProps): string {
+  return [
+    ...(moment.taken(edge.transitions) === undefined ? [] : ['taken']),
+    ...(moment.isStep(edge.transitions) ? ['step'] : []),
+    ...(next === undefined ? [] : ['next']),
+  ].join(' ');
+}
+
+function Line(props: EdgeProps) {
+  const { points, from, to } = props.edge;
+  return (
+    <g class={`edge ${looksOf(props)}`} data-edge={`${from} ${to}`}>
+      <path class="line" d={lineOf(points)} />
+      <path class="arrow" d={arrowOf(points)} />
+    </g>
+  );
+}
+
+/** What an edge stands for, and below it when it was taken, or when it will be. */
+function Label({ words, zone, ...props }: EdgeProps & { readonly words: Words; readonly zone: Zone }) {
+  const { edge, moment, next } = props;
+  const { label, lines, transitions } = edge;
+  if (label === null) return null;
+  const taken = moment.taken(transitions);
+  const note = next === undefined ? taken && takenText(taken, zone) : countdownText(next.inMs);
+  const side = sideOf(edge);
+  const anchor = { above: 'middle', below: 'middle', left: 'end', right: 'start' } as const;
+  const x = {
+    above: label.x + label.width / 2,
+    below: label.x + label.width / 2,
+    left: label.x + label.width - 3,
+    right: label.x + 3,
+  };
+  const free = note === undefined ? NOTE : 0;
+  const top = label.y + { above: free, below: 0, left: free / 2, right: free / 2 }[side];
+  return (
+    <g class={`label ${looksOf(props)}`} text-anchor={anchor[side]}>
+      {lines.map((line, index) => (
+        <text key={line} class={looksOfWord(line, props)} x={x[side]} y={top + 12 + index * LINE}>
+          {wordOf(line, words)}
+        </text>
+      ))}
+      {note !== undefined && (
+        <text class="note" x={x[side]} y={top + 12 + lines.length * LINE}>
+          {note}
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** Of several ways that share an edge: whether it was this one, or will be. */
+function looksOfWord(line: string, { edge: { transitions }, moment, next }: EdgeProps): string {
+  const ofLine = transitions.filter(({ event, guard }) => event === line || guard === line);
+  if (moment.taken(ofLine) !== undefined) return 'word taken';
+  return next !== undefined && ofLine.some(isByClock) ? 'word due' : 'word';
+}
+
+interface StateProps {
+  readonly node: ChartNode;
+  readonly isLit: boolean;
+  readonly moment: Moment;
+  readonly zone: Zone;
+}
+
+function State({ node, isLit, moment, zone }: StateProps) {
+  const { id, x, y, width, height, name, kind, loops } = node;
+  if (kind === 'start') return <circle class="start" cx={x + width / 2} cy={y + height / 2} r={width / 2 - 1} />;
+  const stays = moment.taken(loops);
+  const since = isLit ? moment.sinceMs : undefined;
+  const below = stays === undefined ? since && zone.timeOf(since) : `↻ ${takenText(stays, zone)}`;
+  const middle = y + height / 2;
+  const tone = toneOf(node);
+  return (
+    <g class={`node tone-${tone} ${isLit ? 'lit' : ''}`} data-state={id} data-lit={isLit}>
+      <rect x={x} y={y} width={width} height={height} rx="8" />
+      <Mark tone={tone} x={x + 11} y={middle - (below === undefined ? 6 : 14)} />
+      <text class="name" x={x + 29} y={middle + (below === undefined ? 5 : -3)}>
+        {name}
+      </text>
+      {below !== undefined && (
+        <text class="since" x={x + 11} y={middle + 14}>
+          {below}
+        </text>
+      )}
+    </g>
+  );
+}

@@ -1,0 +1,91 @@
+import type { OperatorEvent } from '../../../protocol/operator/event.ts';
+import type { Chart, ChartEdge, ChartNode, ChartTransition } from '../../../protocol/operator/machine.ts';
+
+/** How often something was done, and when last. */
+export interface Taken {
+  readonly count: number;
+  readonly atMs: number;
+}
+
+/** What a chart shows: an actor as it is, or as it was after one of its events. */
+export interface Moment {
+  /** The innermost state. */
+  readonly state: string;
+  /** When it came into that state; undefined where that is not among the events. */
+  readonly sinceMs: number | undefined;
+  /** The event that was stepped back to, else the newest. */
+  readonly event: OperatorEvent | undefined;
+  readonly isPast: boolean;
+  /** What was taken until then; undefined for what never was. */
+  taken(transitions: readonly ChartTransition[]): Taken | undefined;
+  /** Whether `event` took one of them. */
+  isStep(transitions: readonly ChartTransition[]): boolean;
+}
+
+type Step = OperatorEvent['steps'][number];
+
+/** @param events the newest first; @param at the event to step back to: with one that is not there it is now */
+export function momentOf(chart: Chart, state: string, events: readonly OperatorEvent[], at: string | null): Moment {
+  const index = events.findIndex(({ id }) => id === at);
+  const isPast = index >= 0;
+  const until = isPast ? events.slice(index) : events;
+  const [event] = until;
+  const transitions = transitionsOf(chart);
+  const taken = new Map<ChartTransition, Taken>();
+  for (const { at, steps } of until.toReversed())
+    for (const step of steps) {
+      const transition = transitionOf(step, transitions);
+      if (transition !== undefined)
+        taken.set(transition, { count: (taken.get(transition)?.count ?? 0) + 1, atMs: Date.parse(at) });
+    }
+  const stepped = new Set(event?.steps.map((step) => transitionOf(step, transitions)));
+  const shown = isPast && event !== undefined ? event.to : state;
+  const entered = until.find(({ from, to }) => to === shown && from !== to);
+  return {
+    state: shown,
+    sinceMs: entered === undefined ? undefined : Date.parse(entered.at),
+    event,
+    isPast,
+    taken: (some) => sumOf(some.flatMap((transition) => taken.get(transition) ?? [])),
+    isStep: (some) => some.some((transition) => stepped.has(transition)),
+  };
+}
+
+/** Every transition of a chart, those that stay in their state as well. */
+export function transitionsOf({ nodes, edges }: Chart): ChartTransition[] {
+  return [...nodes.flatMap(({ loops }) => loops), ...edges.flatMap(({ transitions }) => transitions)];
+}
+
+/** Events that a state names come before those that it takes as any other. */
+function transitionOf({ event, guard, from, to }: Step, transitions: readonly ChartTransition[]) {
+  const fitting = transitions.filter((one) => one.guard === guard && one.from === from && one.to === to);
+  return fitting.find((one) => one.event === event) ?? fitting.find((one) => one.event === '*');
+}
+
+function sumOf(taken: readonly Taken[]): Taken | undefined {
+  if (taken.length === 0) return undefined;
+  const count = taken.reduce((sum, one) => sum + one.count, 0);
+  return { count, atMs: Math.max(...taken.map(({ atMs }) => atMs)) };
+}
+
+/** The node of an innermost state. */
+export function nodeNamed({ nodes }: Chart, state: string): ChartNode | undefined {
+  return nodes.find(({ name, kind }) => name === state && kind !== 'group');
+}
+
+/** Whether the clock takes it, and no request. */
+export function isByClock({ event }: ChartTransition): boolean {
+  return event === '' || event === 'CLOCK';
+}
+
+/** The edge that the clock alone takes next: from a state, or from one that it is in. */
+export function nextEdge(chart: Chart, state: string, to: string): ChartEdge | undefined {
+  const from = nodeNamed(chart, state)?.id ?? '';
+  const target = nodeNamed(chart, to)?.id;
+  return chart.edges.find(
+    (edge) =>
+      edge.to === target &&
+      (from === edge.from || from.startsWith(`${edge.from}.`)) &&
+      edge.transitions.some(isByClock),
+  );
+}

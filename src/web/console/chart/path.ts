@@ -1,0 +1,62 @@
+import type { ChartEdge } from '../../../protocol/operator/machine.ts';
+
+type Point = ChartEdge['points'][number];
+
+const CORNER = 6;
+const ARROW = { length: 8, half: 4 };
+/** How far ELK puts a label from its line, at most. */
+const NEAR = 10;
+
+const lengthOf = (a: Point, b: Point): number => Math.hypot(b.x - a.x, b.y - a.y);
+
+/** The point on the way from one to another, so far from the first. */
+function towards(from: Point, to: Point, distance: number): Point {
+  const share = distance / (lengthOf(from, to) || 1);
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}
+
+const text = ({ x, y }: Point): string => `${x} ${y}`;
+
+/** A line through points, with round corners, up to where its arrow begins. */
+export function lineOf(points: readonly Point[]): string {
+  return points
+    .map((point, index) => {
+      const [before, after] = [points[index - 1], points[index + 1]];
+      if (before === undefined) return `M${text(point)}`;
+      if (after === undefined) return `L${text(towards(point, before, ARROW.length - 1))}`;
+      const corner = Math.min(CORNER, lengthOf(before, point) / 2, lengthOf(point, after) / 2);
+      return `L${text(towards(point, before, corner))}Q${text(point)} ${text(towards(point, after, corner))}`;
+    })
+    .join('');
+}
+
+/** The arrow at the end of a line. */
+export function arrowOf(points: readonly Point[]): string {
+  const [end, before] = [points.at(-1), points.at(-2)];
+  if (end === undefined || before === undefined) return '';
+  const base = towards(end, before, ARROW.length);
+  const [dx, dy] = [((end.x - base.x) / ARROW.length) * ARROW.half, ((end.y - base.y) / ARROW.length) * ARROW.half];
+  return `M${text(end)}L${base.x - dy} ${base.y + dx}L${base.x + dy} ${base.y - dx}z`;
+}
+
+/** Where a label stands to its line: its text keeps close to it. */
+export function sideOf({ points, label }: ChartEdge): 'above' | 'below' | 'left' | 'right' {
+  if (label === null) return 'below';
+  const [left, top] = [label.x, label.y];
+  const [right, bottom] = [left + label.width, top + label.height];
+  const segments = points.slice(1).map((point, index) => [points[index] ?? point, point] as const);
+  const spans = (a: number, b: number, from: number, to: number): boolean =>
+    Math.min(a, b) <= (from + to) / 2 && Math.max(a, b) >= (from + to) / 2;
+  const isNear = (distance: number): boolean => distance >= -1 && distance <= NEAR;
+  for (const [a, b] of segments) {
+    if (a.y === b.y && spans(a.x, b.x, left, right)) {
+      if (isNear(a.y - bottom)) return 'above';
+      if (isNear(top - a.y)) return 'below';
+    }
+    if (a.x === b.x && spans(a.y, b.y, top, bottom)) {
+      if (isNear(a.x - right)) return 'left';
+      if (isNear(left - a.x)) return 'right';
+    }
+  }
+  return 'below';
+}

@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Chart, ChartEdge, ChartNode, OperatorMachine } from '../../src/protocol/operator/machine.ts';
+import { MACHINES } from '../../src/stores/actor-events/contract.ts';
+import { SERVICE_TOKEN, type TestApp } from '../support/app.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const PATH = '/api/operator/machines';
+
+let app: TestApp;
+let machines: readonly OperatorMachine[];
+beforeEach(async () => {
+  app = await build({ env: { MAX_SESSION_IDLE_SEC: '90' } });
+  ({ machines } = (await app.get(PATH, service)).body as unknown as { machines: OperatorMachine[] });
+});
+
+const machineNamed = (name: string): OperatorMachine => {
+  const found = machines.find(({ id }) => id === name);
+  if (found === undefined) throw new Error(`no machine ${name}`);
+  return found;
+};
+
+const routeOf = ({ from, to }: ChartEdge): string => `${from} > ${to}`;
+const everyChart = (): Chart[] => machines.flatMap(({ charts }) => [charts.right, charts.down]);
+
+function contains(outer: ChartNode, { x, y, width, height }: ChartNode): boolean {
+  return outer.x <= x && outer.y <= y && outer.x + outer.width >= x + width && outer.y + outer.height >= y + height;
+}
+
+function overlap(one: ChartNode, other: ChartNode): boolean {
+  const apart = one.x + one.width <= other.x || other.x + other.width <= one.x;
+  return !apart && one.y < other.y + other.height && other.y < one.y + one.height;
+}
+
+describe('The operator API shows the machines', () => {
+  test('whose events are kept, with their definitions and the limits that hold here', () => {
+    expect(machines.map(({ id }) => id)).toEqual(MACHINES);
+    expect(machineNamed('voice-session')).toMatchObject({
+      definition: { id: 'voice-session', states: { live: { states: { engaged: { always: expect.any(Array) } } } } },
+      words: { hasGoneIdle: 'silent > 90 s' },
+    });
+  });
+
+  test('under a version that the limits do not change', async () => {
+    const other = await (await build({ env: { MAX_SESSION_IDLE_SEC: '91' } })).get(PATH, service);
+    const versions = (other.body as unknown as { machines: OperatorMachine[] }).machines.map(({ version }) => version);
+    expect(versions).toEqual(machines.map(({ version }) => version));
+    expect(new Set(versions).size).toBe(versions.length);
+  });
+
+  test('to operators, and to whoever has them already not again', async () => {
+    const first = await app.get(PATH, service);
+    expect(first.headers['cache-control']).toBe('no-store');
+    const again = await app.get(PATH, { ...service, 'if-none-match': String(first.headers['etag']) });
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect(errorOf(await app.get(PATH, { 'if-none-match': String(first.headers['etag']) }))).toMatchObject({
+      code: 'AUTH_REQUIRED',
+    });
+  });
+});
+
+describe('A chart', () => {
+  test('has one edge for all ways from one state to another, each to the innermost state', () => {
+    const { right } = machineNamed('voice-session').charts;
+    expect(right.edges.map(routeOf).toSorted()).toEqual([
+      'live > ended',
+      'live.dormant > ended',
+      'live.dormant.idle > live.dormant.stale',
+      'live.dormant.stale > ended',
+      'live.engaged > ended',
+      'live.engaged > live.dormant.idle',
+      'unopened > live.engaged',
+    ]);
+    const { edges } = machineNamed('otp-challenge').charts.right;
+    expect(edges.find((edge) => routeOf(edge) === 'pending > expired')).toMatchObject({
+      lines: ['hasExpired'],
+      transitions: [{ event: 'REDEEM' }, { event: 'SUPERSEDE' }, { event: 'CLOCK' }],
+    });
+  });
+
+  test('names on an edge what decides: the guard where there are others for the event or the clock acts, else the event', () => {
+    const { edges } = machineNamed('voice-call').charts.right;
+    const lines = Object.fromEntries(edges.map((edge) => [routeOf(edge), edge.lines]));
+    expect(lines).toMatchObject({
+      'creating > open': ['READY'],
+      'open > closing': ['CLOSE', 'isPastProvidersEnd', 'isGivenUp'],
+      'closing > closed': ['CREATE_FAILED', 'confirmsHangup', 'OVER', 'isHangupGivenUp', 'isGivenUp'],
+    });
+  });
+
+  test('keeps with a state what stays in it', () => {
+    const pending = machineNamed('otp-challenge').charts.down.nodes.find(({ id }) => id === 'pending');
+    expect(pending?.loops).toEqual([
+      { event: 'REDEEM', guard: 'isKeptForAsker', from: 'pending', to: 'pending' },
+      { event: 'REDEEM', guard: null, from: 'pending', to: 'pending' },
+    ]);
+  });
+
+  test('has every transition of its machine once, and words for all that it names', () => {
+    for (const { definition, charts, words } of machines)
+      for (const { nodes, edges } of [charts.right, charts.down]) {
+        const all = [...nodes.flatMap(({ loops }) => loops), ...edges.flatMap(({ transitions }) => transitions)];
+        expect(all).toHaveLength(transitionsIn(definition));
+        expect(edges.flatMap(({ lines }) => lines).filter((line) => words[line] === undefined)).toEqual([]);
+      }
+  });
+
+  test('keeps states within those they are in, and apart from all others', () => {
+    const isWithin = (one: ChartNode, other: ChartNode): boolean => one.id.startsWith(`${other.id}.`);
+    const wrong = everyChart().flatMap(({ nodes }) =>
+      nodes.flatMap((one) =>
+        nodes
+          .filter((other) => one !== other && !isWithin(other, one))
+          .filter((other) => (isWithin(one, other) ? !contains(other, one) : overlap(one, other)))
+          .map((other) => `${one.id} ${other.id}`),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('has the size of a page, and of a phone', () => {
+    for (const { id, charts } of machines) {
+      expect(charts.right.width, id).toBeLessThanOrEqual(900);
+      expect(charts.down.width, id).toBeLessThanOrEqual(430);
+      expect(charts.down.height, id).toBeLessThanOrEqual(570);
+    }
+  });
+});
+
+/** How many transitions a definition writes down. */
+function transitionsIn(config: object): number {
+  const {
+    on = {},
+    always,
+    states = {},
+  } = config as {
+    readonly on?: Readonly<Record<string, unknown>>;
+    readonly always?: unknown;
+    readonly states?: Readonly<Record<string, object>>;
+  };
+  const lists = [...Object.values(on), ...(always === undefined ? [] : [always])];
+  const below = Object.values(states).map(transitionsIn);
+  return [...lists.map((list) => [list].flat().length), ...below].reduce((sum, count) => sum + count, 0);
+}
