@@ -4,7 +4,7 @@ import type { Settings, VariableName } from './variables.ts';
 
 /** Settings that are right by themselves and wrong together. */
 export function findContradictions(settings: Settings): Problem[] {
-  const { mode, upstream, calls, voice, publicUrl, consoleEmails, operatorEmails } = settings;
+  const { mode, upstream, calls, voice, publicUrl, consoleEmails, operatorEmails, viewerEmails } = settings;
   const problems: Problem[] = [];
   const add = (name: VariableName, message: string, example?: string) =>
     problems.push({ name, message, ...(example !== undefined && { example }) });
@@ -14,11 +14,18 @@ export function findContradictions(settings: Settings): Problem[] {
   if (upstream.provider === 'openai-live' && calls.mode === 'direct')
     add('CALL_MODE', 'must be brokered with UPSTREAM_PROVIDER=openai-live, which has no client secrets', 'brokered');
   if (voice.staleGraceSec < voice.maxIdleSec) add('STALE_GRACE_SEC', 'must not be less than MAX_SESSION_IDLE_SEC');
-  if (isProduction && consoleEmails?.includes('*') === true && operatorEmails?.includes('*') === true)
-    add(
-      'OPERATOR_EMAILS',
-      'must not be * in production while CONSOLE_EMAILS=* lets everybody log in: list the operators',
-    );
+  if (isProduction && consoleEmails?.includes('*') === true) {
+    if (operatorEmails?.includes('*') === true)
+      add(
+        'OPERATOR_EMAILS',
+        'must not be * in production while CONSOLE_EMAILS=* lets everybody log in: list the operators',
+      );
+    if (viewerEmails.includes('*'))
+      add(
+        'VIEWER_EMAILS',
+        'must not be * in production while CONSOLE_EMAILS=* lets everybody log in: list the viewers',
+      );
+  }
   if (isProduction && publicUrl !== undefined && !isSafeOrigin(publicUrl))
     add('PUBLIC_URL', 'must start with https:// in production (http:// is only for localhost)');
   return problems;

@@ -65,6 +65,12 @@ export const limits = {
     edge: {
       perIpPerMinute: variable('RATE_IP_PER_MIN', integer(1, 1e9), '60', 'requests a minute per IP address'),
       perUserPerMinute: variable('RATE_USER_PER_MIN', integer(1, 1e9), '120', 'requests a minute per console user'),
+      perOperatorPerMinute: variable(
+        'RATE_OPERATOR_PER_MIN',
+        integer(1, 1e9),
+        '600',
+        'requests a minute per operator, viewer, admin of a tenant or service token to the operator API',
+      ),
       perPagePerMinute: variable(
         'RATE_PAGE_PER_MIN',
         integer(1, 1e9),

@@ -135,6 +135,13 @@ export const groups = {
       'who may use the operator console: addresses or @domain',
       { example: 'ops@example.com' },
     ),
+    viewerEmails: variable(
+      'VIEWER_EMAILS',
+      s.emails,
+      '',
+      'who may look at everything in the operator console and change nothing: addresses or @domain',
+      { unset: 'nobody', example: 'support@example.com' },
+    ),
     serviceTokens: variable(
       'SERVICE_TOKENS',
       s.secrets(16),

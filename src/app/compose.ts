@@ -4,6 +4,7 @@ import { version } from '../../config/version.ts';
 import { createConsoleLogins } from '../auth/console-logins.ts';
 import { matchesEmailList } from '../protocol/email.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
+import { createOperators } from '../auth/operators.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
 import { createTokens } from '../auth/tokens.ts';
@@ -250,8 +251,12 @@ export async function buildService(on: Foundations) {
       outbox: mailer instanceof DevMailbox ? mailer : undefined,
     }),
     cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
-    operatorEmails: config.operatorEmails,
-    isServiceToken: createServiceTokens(config.serviceTokens),
+    operatorOf: createOperators({
+      operatorEmails: config.operatorEmails,
+      viewerEmails: config.viewerEmails,
+      administeredBy: (email) => directory.administeredBy(email),
+    }),
+    serviceOf: createServiceTokens(config.serviceTokens),
     edge,
     origins,
     trustedProxies: config.trustedProxies,

@@ -7,12 +7,12 @@ import type { RequestContext, Step } from './request-context.ts';
 import type { Result } from './route.ts';
 import { createAnswer, type AnswerDeps } from './steps/answer.ts';
 import { readBody } from './steps/body.ts';
-import { createLimits, type LimitDeps } from './steps/limit.ts';
-import { createLogin, createOperatorCheck, type LoginDeps, type OperatorDeps } from './steps/login.ts';
+import { bringsCredentials, createLimits, type LimitDeps } from './steps/limit.ts';
+import { createLogin, requireRole, type LoginDeps } from './steps/login.ts';
 import { createOriginCheck } from './steps/origin.ts';
 import { createContextOf, createMethodCheck, type FindRouteDeps } from './steps/find-route.ts';
 
-export type PipelineDeps = FindRouteDeps & LimitDeps & LoginDeps & OperatorDeps & AnswerDeps;
+export type PipelineDeps = FindRouteDeps & LimitDeps & LoginDeps & AnswerDeps;
 
 /**
  * Answers requests by the route table, in the order of docs/contract.md, section 4.1. It is synchronous as long as every engine it meets
@@ -20,16 +20,16 @@ export type PipelineDeps = FindRouteDeps & LimitDeps & LoginDeps & OperatorDeps 
  */
 export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Eventually<HttpReply> {
   const contextOf = createContextOf(deps);
-  const { countAddress, countUser } = createLimits(deps);
+  const { countAddress, countCaller } = createLimits(deps);
   const steps: readonly Step[] = [
     countAddress,
     refuseRepeatedHeaders,
-    only(bringsCredentials, createLogin(deps)),
-    countUser,
+    only(countsCredentials, createLogin(deps)),
+    countCaller,
     only(({ route }) => route === undefined, createMethodCheck(deps)),
     readBody,
     only(mayChangeByCookie, createOriginCheck(deps)),
-    only(({ access }) => access === 'operator', createOperatorCheck(deps)),
+    only(({ access }) => access === 'operator', requireRole),
     handle,
   ];
   const answer = createAnswer(deps);
@@ -80,9 +80,8 @@ function refuseRepeatedHeaders({ request: { duplicates } }: RequestContext): Ref
 }
 
 /** What is public is the same for everybody, and a socket waits for nobody (see `Route.kind`): for both the caller stays unknown. */
-function bringsCredentials({ access, kind, request: { headers } }: RequestContext): boolean {
-  if (access === 'public' || kind === 'socket') return false;
-  return headers['cookie'] !== undefined || headers['authorization'] !== undefined;
+function countsCredentials(x: RequestContext): boolean {
+  return x.access !== 'public' && x.kind !== 'socket' && bringsCredentials(x);
 }
 
 function mayChangeByCookie({ request, login, route }: RequestContext): boolean {

@@ -1,6 +1,7 @@
 import type { Eventually } from '../kernel/eventually.ts';
 import type { EdgeCount } from '../limits/edge.ts';
 import type { Login } from '../auth/known-logins.ts';
+import type { Operator } from '../auth/operators.ts';
 import type { Access, AddressWindow, Call, CookieChange, CorsScope, Result, Route } from './route.ts';
 
 /**
@@ -26,8 +27,8 @@ export interface RequestContext extends Call {
   login: Login | undefined;
   /** Set by the login step. */
   isService: boolean;
-  /** Set by the operator step. */
-  operator: string;
+  /** Set by the login step. */
+  operator: Operator;
   /** The renewal of the login. Set by the login step. */
   cookie: CookieChange | undefined;
   /** Set by the body step. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Login } from '../auth/known-logins.ts';
+import type { Operator } from '../auth/operators.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -13,8 +14,8 @@ export interface Call<B = unknown> {
   readonly login: Login | undefined;
   /** Whether a service token came with the request. */
   readonly isService: boolean;
-  /** Who operates, in routes for operators: an e-mail address, or `service`. Empty in others. */
-  readonly operator: string;
+  /** Who operates, in routes for operators; nobody in others. */
+  readonly operator: Operator;
   readonly ip: string;
   /** The Origin header, when there is one. */
   readonly origin: string | undefined;
@@ -56,6 +57,12 @@ export type CorsScope = 'everybody' | 'widgets' | 'console';
 export type Access = 'public' | 'proof' | 'console' | 'operator';
 
 /**
+ * What a route for operators asks of a role: to see or to change what is of tenants, or what concerns the whole installation (logins,
+ * nodes, settings). Viewers change nothing; admins of tenants are shown their own tenants, and nothing of the installation.
+ */
+export type Right = 'see' | 'change' | 'see-installation' | 'change-installation';
+
+/**
  * Which window of the caller's address counts a route: the API's, the coarse one of pages, files and descriptions, or none, for what
  * load balancers ask.
  */
@@ -87,6 +94,8 @@ export interface Route<B = unknown> {
   readonly tag: string;
   readonly cors: CorsScope;
   readonly access: Access;
+  /** Of routes for operators. */
+  readonly right: Right;
   /** By default a path under /api is in the API's, every other in the one of pages. */
   readonly window: AddressWindow;
   /** Where it takes undefined, the body may be left out. */
@@ -135,13 +144,14 @@ export function defineRoute<B>(route: Omit<Route<B>, Defaulted> & Partial<Pick<R
     cookie: 'read',
     cors: 'console',
     window: windowOfPath(route.path),
+    right: 'see',
     credentials: route.access === 'operator' ? ['cookie', 'service'] : ['none'],
     ...route,
   };
   return whole;
 }
 
-type Defaulted = 'kind' | 'cookie' | 'cors' | 'window' | 'credentials';
+type Defaulted = 'kind' | 'cookie' | 'cors' | 'window' | 'right' | 'credentials';
 
 /** The window of a path that no route says otherwise of. */
 export function windowOfPath(path: string): AddressWindow {

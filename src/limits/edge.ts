@@ -13,18 +13,21 @@ export interface EdgeCount extends WindowCount {
 export interface EdgeRates {
   readonly perIpPerMinute: number;
   readonly perUserPerMinute: number;
+  readonly perOperatorPerMinute: number;
   readonly perPagePerMinute: number;
 }
 
 /**
- * Edge rate limits (docs/contract.md, section 10.1), each a fixed window of a minute: of an address, of a console user, of an address for
- * pages, and of an address for wrong service tokens.
+ * Edge rate limits (docs/contract.md, section 10.1), each a fixed window of a minute: of an address, of a console user, of an operator, of an address
+ * for pages, and of an address for wrong service tokens.
  */
 export interface EdgeLimits {
   byAddress(scope: string, atMs: number): Eventually<WindowCount>;
   /** Counts without waiting; see `Windows.takeAtOnce`. */
   byAddressAtOnce(scope: string, atMs: number): WindowCount;
   byUser(email: string, atMs: number): Eventually<WindowCount>;
+  /** Counts a request to the operator API of one who operates; the addresses of operators are not counted. */
+  byOperator(actor: string, atMs: number): Eventually<WindowCount>;
   /** Counts what is not of the API: pages, files, descriptions. Without waiting, so that they are served whatever is away. */
   pageByAddress(scope: string, atMs: number): EdgeCount;
   /** What is known of the service tokens that an address sent and that are none; it counts nothing. */
@@ -32,6 +35,7 @@ export interface EdgeLimits {
   noteWrongToken(scope: string, atMs: number): void;
   readonly perAddress: number;
   readonly perUser: number;
+  readonly perOperator: number;
 }
 
 /** Nobody mistypes a token this often in a minute; a guess in six seconds is none that finds one. */
@@ -39,13 +43,20 @@ const WRONG_TOKENS_PER_MINUTE = 10;
 
 /** The edge limits over the windows of a store: to count and to tell what is left is one step. */
 export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits {
-  const { perIpPerMinute: perAddress, perUserPerMinute: perUser, perPagePerMinute: perPage } = rates;
+  const {
+    perIpPerMinute: perAddress,
+    perUserPerMinute: perUser,
+    perOperatorPerMinute: perOperator,
+    perPagePerMinute: perPage,
+  } = rates;
   return {
     perAddress,
     perUser,
+    perOperator,
     byAddress: (scope, atMs) => windows.take(scope, perAddress, atMs),
     byAddressAtOnce: (scope, atMs) => windows.takeAtOnce(scope, perAddress, atMs),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
+    byOperator: (actor, atMs) => windows.take(`operator:${actor}`, perOperator, atMs),
     pageByAddress: (scope, atMs) => withLimit(windows.takeAtOnce(`page:${scope}`, perPage, atMs), perPage),
     wrongTokens: (scope, atMs) => ({
       ...withLimit(windows.known(`token:${scope}`, WRONG_TOKENS_PER_MINUTE, atMs), WRONG_TOKENS_PER_MINUTE),

@@ -129,6 +129,11 @@ export class TenantDirectory {
     return this.all().filter(({ admins }) => (admins === null ? !needsAdmins : matchesEmailList(email, admins)));
   }
 
+  /** The tenants that name the address as an admin. */
+  administeredBy(email: string): string[] {
+    return this.all().flatMap(({ id, admins }) => (admins !== null && matchesEmailList(email, admins) ? [id] : []));
+  }
+
   /**
    * Resolves when a load that began after this call is in place; calls that come during a load share the next one.
    * @throws Unavailable when the database is away; the last good snapshot stays

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { CONSOLE, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
+import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -248,7 +248,7 @@ describe('The operator API', () => {
     );
     expect([...rows]).toEqual([
       { actor: 'ops@example.com', action: 'session.end', reason: 'abuse' },
-      { actor: 'service', action: 'session.end', reason: null },
+      { actor: SERVICE_NAME, action: 'session.end', reason: null },
     ]);
     const [whole] = await database().run((sql) => sql<object[]>`select 1 from audit where target = ${id}`);
     expect(whole).toBeUndefined();
@@ -286,7 +286,7 @@ describe('The operator API', () => {
     expect((await list(`q=${encodeURIComponent(ref)}&state=idle`)).sessions).toEqual([]);
     expect((await app.post(`${path}/end`, {}, service)).body).toMatchObject({ session: { active: false } });
     expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
-    expect((await app.get(path, service)).body).toMatchObject({ id, endedBy: { actor: 'service' } });
+    expect((await app.get(path, service)).body).toMatchObject({ id, endedBy: { actor: SERVICE_NAME } });
   });
 
   test('ends nothing for a short id that fits several sessions, and lists them', async () => {

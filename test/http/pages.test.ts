@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, Result } from '../../src/http/route.ts';
+import { NOBODY } from '../../src/auth/operators.ts';
 import { sendDocument, sendFile } from '../../src/http/static-files.ts';
 import { CONSOLE, somebody } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
@@ -20,7 +21,7 @@ function callAt(atMs: number, headers: Readonly<Record<string, string>> = {}): C
     params: [],
     login: undefined,
     isService: false,
-    operator: '',
+    operator: NOBODY,
     ip: '192.0.2.1',
     origin: undefined,
   };

@@ -4,6 +4,7 @@ import { createPipeline } from '../../src/http/pipeline.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
 import { defineRoute, type Answer } from '../../src/http/route.ts';
 import { createEdgeLimits } from '../../src/limits/edge.ts';
+import { NOBODY } from '../../src/auth/operators.ts';
 import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -98,9 +99,14 @@ describe('A reply that sets a cookie', () => {
         }),
       ],
       cookies: { read: () => 'old', authenticate: () => ({ login, ...renewal }), write: () => 'tenant_session=x' },
-      isServiceToken: () => false,
-      operatorEmails: [],
-      edge: createEdgeLimits(createInProcessWindows(), { perIpPerMinute: 9, perUserPerMinute: 9, perPagePerMinute: 9 }),
+      serviceOf: () => undefined,
+      operatorOf: () => NOBODY,
+      edge: createEdgeLimits(createInProcessWindows(), {
+        perIpPerMinute: 9,
+        perUserPerMinute: 9,
+        perOperatorPerMinute: 9,
+        perPagePerMinute: 9,
+      }),
       origins: { isConsole: () => false, isWidget: () => false },
       trustedProxies: new BlockList(),
       events: createEvents(createLog('silent', false), metrics),

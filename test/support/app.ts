@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readConfig } from '../../config/config.ts';
 import { selectDetector } from '../../src/bots/select.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
@@ -23,6 +24,8 @@ import { openLogin } from './login.ts';
 /** The origin of the service itself, and so of the console. */
 export const CONSOLE = 'http://localhost:3000';
 export const SERVICE_TOKEN = 'service-token-that-only-the-tests-know';
+/** As the audit names it. */
+export const SERVICE_NAME = `service:${createHash('sha256').update(SERVICE_TOKEN).digest('hex').slice(0, 6)}`;
 
 export interface Request {
   readonly method?: string;

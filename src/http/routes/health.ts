@@ -62,6 +62,7 @@ export function healthRoutes(deps: HealthDeps): Route[] {
       description: 'Of the process that answers. With DEBUG_METRICS=true it needs no credential.',
       tag: TAG,
       access: deps.openMetrics ? 'public' : 'operator',
+      right: 'see-installation',
       replies: {
         200: {
           description: 'Prometheus text format',

@@ -1,3 +1,4 @@
+import { NOBODY } from '../../auth/operators.ts';
 import type { BlockList } from 'node:net';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Events } from '../../telemetry/events.ts';
@@ -46,7 +47,7 @@ export function createContextOf({
       limit: undefined,
       login: undefined,
       isService: false,
-      operator: '',
+      operator: NOBODY,
       cookie: undefined,
       body: undefined,
     };

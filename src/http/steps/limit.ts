@@ -6,36 +6,42 @@ import type { RequestContext } from '../request-context.ts';
 
 export interface LimitDeps {
   readonly edge: EdgeLimits;
-  readonly isServiceToken: (authorization: string | undefined) => boolean;
+  /** The name of the service token that an Authorization header carries. */
+  readonly serviceOf: (authorization: string | undefined) => string | undefined;
 }
 
-/** The steps that count a request: in the window of its address before anything else, and in the one of its user once that is known. */
-export function createLimits({ edge, isServiceToken }: LimitDeps) {
-  function noteAddress(x: RequestContext, count: WindowCount): Refusal | undefined {
-    x.limit = withLimit(count, edge.perAddress);
-    return count.allowed ? undefined : edgeRefusal(x.limit, x.request.atMs);
-  }
-
-  function noteUser(x: RequestContext, count: WindowCount): Refusal | undefined {
-    const user = withLimit(count, edge.perUser);
-    x.limit = x.limit === undefined ? user : tighter(x.limit, user);
-    return count.allowed ? undefined : edgeRefusal(user, x.request.atMs);
+/** The steps that count a request: in the window of its address before anything else, and in the one of
+ * its user or operator once that is known. */
+export function createLimits({ edge, serviceOf }: LimitDeps) {
+  function note(x: RequestContext, count: WindowCount, limit: number): Refusal | undefined {
+    const window = withLimit(count, limit);
+    x.limit = x.limit === undefined ? window : tighter(x.limit, window);
+    return count.allowed ? undefined : edgeRefusal(window, x.request.atMs);
   }
 
   /**
-   * Counts what is not of the API. Where service tokens are looked at, whoever brings one is not held up by visitors of pages, and
-   * whoever guesses is: then a right token is refused as well, or its reply would tell that it is one. A reply that is let through
-   * says nothing of windows, because caches may keep it.
+   * Notes a service token that is none. @returns the window of those, where it is used up: whoever guesses is held up, and then a right
+   * token is refused as well, or its reply would tell that it is one.
+   */
+  function noteToken({ request: { headers, atMs } }: RequestContext, scope: string): EdgeCount | undefined {
+    const { authorization } = headers;
+    if (authorization === undefined) return undefined;
+    const wrong = edge.wrongTokens(scope, atMs);
+    if (!wrong.allowed) return wrong;
+    if (serviceOf(authorization) === undefined) edge.noteWrongToken(scope, atMs);
+    return undefined;
+  }
+
+  /**
+   * Counts what is not of the API. Where service tokens are looked at, whoever brings one is not held up by visitors of pages. A reply
+   * that is let through says nothing of windows, because caches may keep it.
    */
   function countPage(x: RequestContext, scope: string): Refusal | undefined {
-    const { authorization } = x.request.headers;
-    const { atMs } = x.request;
+    const { atMs, headers } = x.request;
     let count: EdgeCount | undefined;
-    if (x.access === 'operator' && authorization !== undefined) {
-      const wrong = edge.wrongTokens(scope, atMs);
-      if (!wrong.allowed) count = wrong;
-      else if (isServiceToken(authorization)) return undefined;
-      else edge.noteWrongToken(scope, atMs);
+    if (x.access === 'operator') {
+      count = noteToken(x, scope);
+      if (count === undefined && serviceOf(headers['authorization']) !== undefined) return undefined;
     }
     count ??= edge.pageByAddress(scope, atMs);
     if (count.allowed) return undefined;
@@ -48,14 +54,43 @@ export function createLimits({ edge, isServiceToken }: LimitDeps) {
     const scope = addressScope(x.ip);
     if (x.window === 'page') return countPage(x, scope);
     const { atMs } = x.request;
-    if (x.kind === 'socket') return noteAddress(x, edge.byAddressAtOnce(scope, atMs));
-    return andThen(edge.byAddress(scope, atMs), (count) => noteAddress(x, count));
+    if (countsLater(x)) return refuseGuesses(x, scope);
+    if (x.kind === 'socket') return note(x, edge.byAddressAtOnce(scope, atMs), edge.perAddress);
+    return andThen(edge.byAddress(scope, atMs), (count) => note(x, count, edge.perAddress));
+  }
+
+  function refuseGuesses(x: RequestContext, scope: string): Refusal | undefined {
+    x.limit = noteToken(x, scope);
+    return x.limit === undefined ? undefined : edgeRefusal(x.limit, x.request.atMs);
   }
 
   function countUser(x: RequestContext): Eventually<Refusal | undefined> {
-    if (x.login === undefined || x.window !== 'api') return undefined;
-    return andThen(edge.byUser(x.login.email, x.request.atMs), (count) => noteUser(x, count));
+    if (x.login === undefined) return undefined;
+    return andThen(edge.byUser(x.login.email, x.request.atMs), (count) => note(x, count, edge.perUser));
   }
 
-  return { countAddress, countUser };
+  function countCaller(x: RequestContext): Eventually<Refusal | undefined> {
+    if (x.window !== 'api') return undefined;
+    if (!countsLater(x)) return countUser(x);
+    const { atMs } = x.request;
+    const { actor, role } = x.operator;
+    if (role !== 'nobody') return andThen(edge.byOperator(actor, atMs), (count) => note(x, count, edge.perOperator));
+    const byAddress = edge.byAddress(addressScope(x.ip), atMs);
+    return andThen(byAddress, (count) => note(x, count, edge.perAddress) ?? countUser(x));
+  }
+
+  return { countAddress, countCaller };
+}
+
+/**
+ * Whether a request counts once it is known who asks: operators behind one address do not lock each other out. What is refused before
+ * that is known counts at once.
+ */
+function countsLater(x: RequestContext): boolean {
+  return x.access === 'operator' && x.kind !== 'socket' && x.request.duplicates.length === 0 && bringsCredentials(x);
+}
+
+/** Whether something came along that may say who calls. */
+export function bringsCredentials({ request: { headers } }: RequestContext): boolean {
+  return headers['cookie'] !== undefined || headers['authorization'] !== undefined;
 }

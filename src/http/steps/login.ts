@@ -1,9 +1,9 @@
 import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
 import type { Login } from '../../auth/known-logins.ts';
+import { serviceOperator, type Operator } from '../../auth/operators.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
-import { matchesEmailList } from '../../protocol/email.ts';
 import type { RequestContext, Step } from '../request-context.ts';
 import type { CookieChange } from '../route.ts';
 
@@ -39,24 +39,32 @@ export function createConsoleCookie(
 
 export interface LoginDeps {
   readonly cookies: ConsoleCookie;
-  readonly isServiceToken: (authorization: string | undefined) => boolean;
+  /** The name of the service token that an Authorization header carries. */
+  readonly serviceOf: (authorization: string | undefined) => string | undefined;
+  /** What a login may do in the operator API. */
+  readonly operatorOf: (email: string) => Operator;
 }
 
 /**
- * Finds out who calls, by the credentials that a request brings: the login of the console cookie, which it renews, and whether a service
- * token came along.
+ * Finds out who calls, by the credentials that a request brings: the login of the console cookie, which it renews, whether a service
+ * token came along, and, where that matters, who operates.
  */
-export function createLogin({ cookies, isServiceToken }: LoginDeps): Step {
+export function createLogin({ cookies, serviceOf, operatorOf }: LoginDeps): Step {
   function note(x: RequestContext, found: FoundLogin | undefined): undefined {
     if (found === undefined) return;
     const { login, renewedToken } = found;
     x.login = login;
+    if (x.access === 'operator' && !x.isService) x.operator = operatorOf(login.email);
     if (renewedToken !== undefined) x.cookie = { kind: 'set', token: renewedToken, expiresAtMs: login.expiresAtMs };
   }
 
   return (x) => {
     const { atMs, headers } = x.request;
-    x.isService = isServiceToken(headers['authorization']);
+    const service = serviceOf(headers['authorization']);
+    if (service !== undefined) {
+      x.isService = true;
+      if (x.access === 'operator') x.operator = serviceOperator(service);
+    }
     const token = cookies.read(headers['cookie']);
     if (token === undefined) return undefined;
     const authenticate = () => andThen(cookies.authenticate(token, atMs), (found) => note(x, found));
@@ -75,22 +83,25 @@ function orNothing(work: () => Eventually<undefined>): Eventually<undefined> {
   }
 }
 
-export interface OperatorDeps {
-  /** OPERATOR_EMAILS. */
-  readonly operatorEmails: readonly string[];
-}
-
 /**
- * Lets nobody to a route for operators but operators: an operator's cookie or a service token (docs/contract.md, section 8). The
- * handler learns which.
+ * Lets nobody to a route for operators whose role does not have its right (docs/contract.md, section 8). Whose data the role is shown the
+ * handler sees to.
  */
-export function createOperatorCheck({ operatorEmails }: OperatorDeps): Step {
-  return (x) => {
-    if (x.isService) x.operator = 'service';
-    else if (x.login === undefined)
-      return new Refusal('AUTH_REQUIRED', 'Log in as an operator, or send a service token.');
-    else if (matchesEmailList(x.login.email, operatorEmails)) x.operator = x.login.email;
-    else return new Refusal('FORBIDDEN', 'This login is not an operator (OPERATOR_EMAILS).');
-    return undefined;
-  };
+export function requireRole({ operator: { role }, login, route }: RequestContext): Refusal | undefined {
+  if (role === 'nobody')
+    return login === undefined
+      ? new Refusal('AUTH_REQUIRED', 'Log in as an operator, or send a service token.')
+      : new Refusal(
+          'FORBIDDEN',
+          'This login is no operator (OPERATOR_EMAILS), no viewer (VIEWER_EMAILS) and the admin of no tenant (its admins).',
+        );
+  const right = route?.right ?? 'see';
+  if (role === 'viewer' && (right === 'change' || right === 'change-installation'))
+    return new Refusal('FORBIDDEN', 'A viewer (VIEWER_EMAILS) changes nothing; an operator (OPERATOR_EMAILS) may.');
+  if (role === 'tenant_admin' && (right === 'see-installation' || right === 'change-installation'))
+    return new Refusal(
+      'FORBIDDEN',
+      'This concerns all tenants: it is for operators (OPERATOR_EMAILS), and where nothing changes for viewers (VIEWER_EMAILS).',
+    );
+  return undefined;
 }

@@ -31,7 +31,9 @@ export const operatorSessionDetail = operatorSession.extend({
   nextDeadline: z.iso.datetime().nullable(),
   endedBy: z
     .object({
-      actor: z.string().meta({ description: "An operator's e-mail address, or `service`" }),
+      actor: z
+        .string()
+        .meta({ description: "An operator's e-mail address, or `service:` and what tells one token from another" }),
       reason: z.string().nullable(),
       at: z.iso.datetime(),
       requestId: z.string().nullable(),

@@ -3,6 +3,8 @@ import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/ty
 export interface HistoryFilter {
   readonly state?: VoiceState | undefined;
   readonly tenantId?: string | undefined;
+  /** One of these tenants, where they are named. */
+  readonly tenants?: readonly string[] | undefined;
   readonly agentId?: string | undefined;
   readonly caller?: VoiceRecord['caller'] | undefined;
   /** The beginning of the ids. */

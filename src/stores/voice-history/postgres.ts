@@ -132,7 +132,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
 }
 
 function page(sql: Sql, filter: HistoryFilter, after: Position | null, limit: number) {
-  const { state, tenantId, agentId, caller, idPrefix } = filter;
+  const { state, tenantId, tenants, agentId, caller, idPrefix } = filter;
   const always = sql`true`;
   // Ids sort by their bytes, and none has a tilde. The offset keeps the range of the primary key apart, so that nothing takes the index
   // of the newest for it, and walks all sessions to find one.
@@ -149,6 +149,7 @@ function page(sql: Sql, filter: HistoryFilter, after: Position | null, limit: nu
         state === undefined || state === 'ended' ? always : sql`ended_at_ms is null`
       }
       and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
+      and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
       and ${agentId === undefined ? always : sql`agent_id = ${agentId}`}
       and ${caller === undefined ? always : sql`caller = ${caller}`}
     order by started_at_ms desc, id desc limit ${limit}`;

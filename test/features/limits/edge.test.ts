@@ -34,10 +34,11 @@ describe('A refusal by a window', () => {
 });
 
 describe('Edge limits', () => {
-  test('count addresses and users apart', async () => {
+  test('count addresses, users and operators apart', async () => {
     const edge = createEdgeLimits(createInProcessWindows(), {
       perIpPerMinute: 1,
       perUserPerMinute: 1,
+      perOperatorPerMinute: 1,
       perPagePerMinute: 1,
     });
     const taken = [
@@ -45,9 +46,11 @@ describe('Edge limits', () => {
       await edge.byUser('ada@example.com', 0),
       await edge.byAddress('192.0.2.1', 0),
       await edge.byUser('ada@example.com', 0),
+      await edge.byOperator('ada@example.com', 0),
+      await edge.byOperator('ada@example.com', 0),
       await edge.byUser('ada@example.com', 60_000),
     ];
-    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
+    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true, false, true]);
   });
 });
 

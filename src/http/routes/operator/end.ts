@@ -37,6 +37,7 @@ export function endRoute(deps: EndDeps): Route {
     description: `Idempotent. Who ended it, when and why is kept. ${NAMED}`,
     tag: TAG,
     access: 'operator',
+    right: 'change',
     body: operatorEndRequest.optional(),
     params: sessionParams,
     bodyExample: { reason: 'the visitor asked us to' },
@@ -50,7 +51,7 @@ export function endRoute(deps: EndDeps): Route {
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
-        const { operator: actor } = call;
+        const { actor, role } = call.operator;
         const { atMs, requestId } = call.request;
         const record = await findNamed(call, deps);
         if (record instanceof Refusal) return record;
@@ -64,7 +65,7 @@ export function endRoute(deps: EndDeps): Route {
           reason: call.body?.reason ?? null,
           requestId,
         });
-        deps.events.operatorActed(actor === 'service' ? actor : 'operator', END, target, requestId);
+        deps.events.operatorActed(role, END, target, requestId);
         const outcome = await deps.sessions.end(record.id, 'closed_by_operator', atMs);
         if (outcome === undefined) return sessionNotFound();
         return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };

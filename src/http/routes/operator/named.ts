@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
+import { seesTenant } from '../../../auth/operators.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import { idOfNamed } from '../../../voice/look-up.ts';
@@ -35,9 +36,10 @@ export async function withQuery<S extends z.ZodObject>(
   return query instanceof Refusal ? query : work(query);
 }
 
-/** The session that the path of a request names by its id or ref. */
+/** The session that the path of a request names by its id or ref; one of a tenant that the operator is not shown is not there. */
 export async function findNamed(call: Call, { sessions, history }: NamedDeps): Promise<VoiceRecord | Refusal> {
   const id = await idOfNamed(call.params[0] ?? '', history);
   if (id instanceof Refusal) return id;
-  return (await sessions.find(id)) ?? sessionNotFound();
+  const record = await sessions.find(id);
+  return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : sessionNotFound();
 }

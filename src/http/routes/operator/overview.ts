@@ -19,6 +19,7 @@ export function overviewRoute({ history }: OverviewDeps): Route {
     description: 'Callers and tenants count live sessions; ended counts those of the last day.',
     tag: TAG,
     access: 'operator',
+    right: 'see-installation',
     replies: {
       200: {
         description: 'Live sessions, and those that ended within a day',

@@ -1,4 +1,5 @@
 import type { VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
+import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
 import { viewOf } from '../../../voice/view.ts';
@@ -20,8 +21,8 @@ export const exampleSession: OperatorSession = {
   session: sample.session,
 };
 
-/** How operators see a record that is in a state. */
-export function describe(record: VoiceRecord, state: VoiceState, at: number): OperatorSession {
+/** How an operator sees a record that is in a state. */
+export function describe(record: VoiceRecord, state: VoiceState, at: number, operator: Operator): OperatorSession {
   const {
     id,
     caller,
@@ -36,7 +37,7 @@ export function describe(record: VoiceRecord, state: VoiceState, at: number): Op
   } = record;
   const endedAt = endedAtMs === null ? null : new Date(endedAtMs).toISOString();
   return {
-    id,
+    id: seesWholeIds(operator) ? id : refOf(id),
     ref: refOf(id),
     state,
     caller,

@@ -66,7 +66,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);
         const body = {
-          ...describe(record, classify(record, atMs, limits), atMs),
+          ...describe(record, classify(record, atMs, limits), atMs, call.operator),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: await endedBy(record, deps.audit),
           metadata: (await deps.setups.find(record.id))?.metadata ?? null,

@@ -1,4 +1,5 @@
 import { operatorSessionPage, sessionFilters } from '../../../protocol/operator/session.ts';
+import { tenantsOf } from '../../../auth/operators.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -30,10 +31,10 @@ export function sessionsRoute({ history }: SessionListDeps): Route {
     refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, sessionFilters, async ({ cursor, limit, q: idPrefix, ...filter }) => {
-        const page = await history.list({ ...filter, idPrefix }, cursor, limit);
+        const page = await history.list({ ...filter, idPrefix, tenants: tenantsOf(call.operator) }, cursor, limit);
         if (page === undefined)
           return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
-        const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs));
+        const sessions = page.rows.map((row) => describe(row.record, row.state, call.request.atMs, call.operator));
         return { status: 200, body: { sessions, nextCursor: page.nextCursor ?? null } };
       }),
   });

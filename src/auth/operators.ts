@@ -1,0 +1,55 @@
+import { matchesEmailList } from '../protocol/email.ts';
+
+/** What somebody may do in the operator API (docs/contract.md, section 8); `nobody` nothing. */
+export type OperatorRole = 'operator' | 'service' | 'viewer' | 'tenant_admin' | 'nobody';
+
+/** Who operates. */
+export interface Operator {
+  /** As the audit names who acted: an e-mail address, or `service:` and what tells one token from another. */
+  readonly actor: string;
+  readonly role: OperatorRole;
+  /** Whose sessions, refusals, usage and keys are shown; `*` is everybody's. */
+  readonly tenants: '*' | readonly string[];
+}
+
+/** Sees nothing, changes nothing. */
+export const NOBODY: Operator = { actor: '', role: 'nobody', tenants: [] };
+
+export interface OperatorsOptions {
+  /** OPERATOR_EMAILS. */
+  readonly operatorEmails: readonly string[];
+  /** VIEWER_EMAILS. */
+  readonly viewerEmails: readonly string[];
+  /** The tenants whose list of admins names an address. */
+  readonly administeredBy: (email: string) => readonly string[];
+}
+
+/** Finds what a login may do: of several roles the first in the order of the table in docs/contract.md, section 8. */
+export function createOperators({ operatorEmails, viewerEmails, administeredBy }: OperatorsOptions) {
+  return (email: string): Operator => {
+    if (matchesEmailList(email, operatorEmails)) return { actor: email, role: 'operator', tenants: '*' };
+    if (matchesEmailList(email, viewerEmails)) return { actor: email, role: 'viewer', tenants: '*' };
+    const tenants = administeredBy(email);
+    return tenants.length === 0 ? NOBODY : { actor: email, role: 'tenant_admin', tenants };
+  };
+}
+
+/** Whoever brought a service token, by its name. */
+export function serviceOperator(name: string): Operator {
+  return { actor: name, role: 'service', tenants: '*' };
+}
+
+/** Whether an operator is shown what is of a tenant. */
+export function seesTenant({ tenants }: Operator, tenantId: string): boolean {
+  return tenants === '*' || tenants.includes(tenantId);
+}
+
+/** The tenants that an operator is shown, for a store to filter by; undefined for all. */
+export function tenantsOf({ tenants }: Operator): readonly string[] | undefined {
+  return tenants === '*' ? undefined : tenants;
+}
+
+/** Whether an operator is shown whole session ids, which prove their callers. */
+export function seesWholeIds({ role }: Operator): boolean {
+  return role === 'operator' || role === 'service';
+}

@@ -1,0 +1,125 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const emails = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: '@support.example' };
+const VIEWER = 'vera@support.example';
+/** The admin of the tenant globex. */
+const BOSS = 'boss@globex.example';
+
+interface Listed {
+  readonly id: string;
+  readonly ref: string;
+  readonly tenantId: string;
+}
+
+describe('In the operator API', () => {
+  let app: TestApp;
+  let acmes: string;
+  let globexs: string;
+  beforeEach(async () => {
+    app = await build({ env: emails });
+    acmes = await app.open(await app.key());
+    globexs = await app.open(await app.key({ tenantId: 'globex' }));
+  });
+
+  async function as(email: string): Promise<Record<string, string>> {
+    return { cookie: await app.login(email), origin: CONSOLE };
+  }
+
+  const pathOf = (id: string): string => `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}`;
+
+  async function listed(headers: Record<string, string>, query = ''): Promise<readonly Listed[]> {
+    const { body } = await app.get(`/api/operator/sessions?limit=200${query}`, headers);
+    return body['sessions'] as Listed[];
+  }
+
+  test('a viewer sees every tenant, by refs alone, and changes nothing', async () => {
+    const viewer = await as(VIEWER);
+    const sessions = await listed(viewer);
+    expect(new Set(sessions.map(({ tenantId }) => tenantId))).toEqual(new Set(['acme', 'globex']));
+    for (const { id, ref } of sessions) expect(id).toBe(ref);
+    const one = await app.get(pathOf(acmes), viewer);
+    expect(one.status).toBe(200);
+    expect(one.text).not.toContain(acmes);
+    expect((await app.get(`${pathOf(acmes)}/events`, viewer)).text).not.toContain(acmes);
+    expect(errorOf(await app.post(`${pathOf(acmes)}/end`, {}, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(await app.sessions.find(acmes)).toMatchObject({ endedAtMs: null });
+  });
+
+  test('the admin of a tenant sees and ends what is of that tenant, and nothing else is there', async () => {
+    const boss = await as(BOSS);
+    const sessions = await listed(boss);
+    expect(new Set(sessions.map(({ tenantId }) => tenantId))).toEqual(new Set(['globex']));
+    for (const { id, ref } of sessions) expect(id).toBe(ref);
+    expect(await listed(boss, '&tenantId=acme')).toEqual([]);
+    expect(await listed(boss, `&q=${encodeURIComponent(acmes)}`)).toEqual([]);
+    for (const reply of [
+      await app.get(pathOf(acmes), boss),
+      await app.get(`${pathOf(acmes)}/events`, boss),
+      await app.post(`${pathOf(acmes)}/end`, {}, boss),
+    ])
+      expect(errorOf(reply)).toEqual({ status: 404, code: 'SESSION_NOT_FOUND' });
+    expect(await app.sessions.find(acmes)).toMatchObject({ endedAtMs: null });
+    expect((await app.post(`${pathOf(globexs)}/end`, {}, boss)).status).toBe(200);
+    expect(errorOf(await app.get('/metrics', boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  test('any other login is refused, with what grants a role', async () => {
+    const reply = await app.get('/api/operator/sessions', await as(somebody()));
+    expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });
+    expect(reply.body['error']).toMatch(/OPERATOR_EMAILS.*VIEWER_EMAILS.*admins/);
+  });
+
+  test.each([
+    ['an operator', 'ops@example.com'],
+    ['a service token', undefined],
+  ])('%s is shown whole ids', async (_, email) => {
+    const headers = email === undefined ? service : await as(email);
+    const ids = (await listed(headers)).map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining([acmes, globexs]));
+  });
+});
+
+describe('Requests to the operator API', () => {
+  const path = '/api/operator/sessions';
+
+  test('count for who operates and not for the address, so that operators behind one address do not lock each other out', async () => {
+    const env = { ...emails, RATE_IP_PER_MIN: '1', RATE_USER_PER_MIN: '1', RATE_OPERATOR_PER_MIN: '3' };
+    const app = await build({ env });
+    const [one, other] = [await app.login('ops@example.com'), await app.login(VIEWER)];
+    const statuses = async (headers: Record<string, string>): Promise<number[]> => {
+      const found: number[] = [];
+      for (let n = 0; n < 4; n += 1) found.push((await app.get(path, headers)).status);
+      return found;
+    };
+    expect(await statuses({ cookie: one })).toEqual([200, 200, 200, 429]);
+    expect(await statuses({ cookie: other })).toEqual([200, 200, 200, 429]);
+    expect(await statuses(service)).toEqual([200, 200, 200, 429]);
+    const { headers } = await app.get(path, service);
+    expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' });
+  });
+
+  test('count for the address of whoever has no role, with whatever they bring', async () => {
+    const app = await build({ env: { ...emails, RATE_IP_PER_MIN: '2' } });
+    const cookie = await app.login(somebody());
+    const brought: Record<string, string>[] = [{ cookie }, { cookie: 'tenant_session=x' }, {}, { cookie }];
+    const statuses: number[] = [];
+    for (const headers of brought) statuses.push((await app.get(path, headers)).status);
+    expect(statuses).toEqual([403, 401, 429, 429]);
+  });
+
+  test('hold up whoever guesses service tokens, and then tell nothing of a right one', async () => {
+    const app = await build({ env: emails });
+    for (let n = 0; n < 10; n += 1)
+      expect((await app.get(path, { authorization: `Bearer guess-${n}` })).status).toBe(401);
+    expect(errorOf(await app.get(path, service))).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    app.clock.advance(60 * SECOND);
+    expect((await app.get(path, service)).status).toBe(200);
+  });
+});
