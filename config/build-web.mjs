@@ -59,6 +59,8 @@ async function publishTypes({ runnerImport }) {
   await writeFile(join(out, 'widget.d.ts'), types + global);
 }
 
+const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
+
 /**
  * The console: assets are named by what is in them, so that browsers keep them for ever, and packed here rather than for each request.
  * Its page names them.
@@ -80,11 +82,14 @@ async function buildConsole(vite) {
   for (const { fileName, code, source } of output) {
     await writeFile(join(out, `${fileName}.gz`), await pack(code ?? source, { level: 9 }));
   }
+  const entry = output.find(({ isEntry }) => isEntry);
+  const style = names.find((name) => name.endsWith('.css'));
   const page = await readFile(join(web, 'console/index.html'), 'utf8');
-  const named = page.replaceAll(
-    /\/console\/assets\/console\.(js|css)/g,
-    (_, extension) => `/${names.find((name) => name.startsWith('console/assets/console-') && name.endsWith(`.${extension}`))}`,
-  );
+  const named = page
+    .replace('/console/assets/console.css', `/${style}`)
+    .replace('/console/assets/console.js', `/${entry.fileName}`)
+    // What the program imports is asked for at once, and not only when the program is there.
+    .replace('  </head>', () => entry.imports.map(preload).concat('  </head>').join(''));
   await writeFile(join(out, 'console/index.html'), named);
 
   const present = new Set(names.flatMap((name) => [name, `${name}.gz`]));

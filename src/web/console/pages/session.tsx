@@ -97,7 +97,10 @@ function Shown({ detail, path, text }: ShownProps) {
       <Why detail={detail} />
       {here !== undefined && (
         <p class="stepped" role="status">
-          Seen as it was at <Moment at={here.at} hasMs />: {then === undefined ? here.to : <StateMark state={then} />}{' '}
+          <span>
+            Seen as it was at <Moment at={here.at} hasMs />:
+          </span>
+          {then === undefined ? here.to : <StateMark state={then} />}
           <button type="button" onClick={() => step(undefined)}>
             Back to now
           </button>

@@ -47,7 +47,7 @@ export function HelpDialog() {
         Keys without Ctrl or ⌘
       </label>
       <form method="dialog" class="buttons">
-        <button>Close</button>
+        <button autofocus>Close</button>
       </form>
     </Modal>
   );

@@ -36,10 +36,11 @@ export function SessionFilter({ filter, onChange }: Props) {
           </button>
         ))}
       </div>
-      <Text name="q" label="Id or ref" filter={filter} onSet={set} isFirst />
-      <Text name="tenantId" label="Tenant" filter={filter} onSet={set} />
+      <Text name="tenantId" label="Tenant" filter={filter} onSet={set} isFirst />
       <Text name="keyId" label="Key" filter={filter} onSet={set} />
       <Text name="agentId" label="Agent" filter={filter} onSet={set} />
+      {/* Ids are for the search; a link may still filter by one. */}
+      {filter.q !== undefined && <Text name="q" label="Id or ref" filter={filter} onSet={set} />}
       <Choice name="caller" label="Caller" values={[['widget', 'widget'], ['console', 'console']]} filter={filter} onSet={set} />
       <Choice
         name="reason"

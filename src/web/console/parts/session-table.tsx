@@ -107,7 +107,7 @@ export function SessionTable({ rows, selected, onEnd }: Props) {
 function Spacer({ height }: { readonly height: number }) {
   return (
     <tr class="spacer" aria-hidden="true">
-      <td colSpan={COLUMNS.length} style={{ height: `${height}px` }} />
+      <td style={{ height: `${height}px` }} />
     </tr>
   );
 }

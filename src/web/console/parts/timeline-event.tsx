@@ -39,7 +39,7 @@ export function TimelineEvent({ event, isHere, onStep }: Props) {
         {isHere && <EventDetail event={event} />}
       </div>
       <p class="event-where soft">
-        <span title={`node ${node}`}>{node.slice(0, 6)}</span>
+        <span title={node}>node {node.slice(0, 6)}</span>
         {requestId !== null && (
           <button type="button" class="link" title="Copy the request id" onClick={() => void copy(requestId, 'Request id')}>
             {requestId}
