@@ -16,7 +16,7 @@ import { LoginDialog } from './parts/login-dialog.tsx';
 import { Palette } from './parts/palette.tsx';
 import { Rail } from './parts/rail.tsx';
 import { toggleZone, TopBar } from './parts/top-bar.tsx';
-import { Empty, Loading } from './parts/view-states.tsx';
+import { Loading } from './parts/view-states.tsx';
 
 export function App() {
   return (
@@ -97,13 +97,14 @@ function Console() {
 function Away() {
   return (
     <main class="alone">
-      <Empty title="The service does not answer">
+      <div class="empty">
+        <h1>The service does not answer</h1>
         <p>
           <button type="button" onClick={() => void identify()}>
             Try again
           </button>
         </p>
-      </Empty>
+      </div>
     </main>
   );
 }

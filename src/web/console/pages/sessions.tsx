@@ -1,11 +1,11 @@
-import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { useEffect, useMemo } from 'preact/hooks';
+import { isPassing } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
 import { filterQuery, readFilter, type Filter } from '../data/filter.ts';
 import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
-import { SessionRows } from '../data/session-rows.ts';
+import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
 import { SessionFilter } from '../parts/session-filter.tsx';
@@ -19,14 +19,14 @@ export function SessionsPage() {
   const { query, route } = useLocation();
   const filter = readFilter(query);
   const address = filterQuery(filter);
-  const rows = useMemo(() => new SessionRows(readFilter(query)), [address]);
-  const selected = useSignal<ReadonlySet<string>>(new Set());
+  const rows = useMemo(() => rowsOf(address, filter), [address]);
+  const { selected } = rows;
   useEffect(() => {
-    selected.value = new Set();
-    void rows.load();
+    void rows.refresh();
     const stop = keepFresh(() => rows.refresh());
     return () => {
       stop();
+      leaveRows(rows);
       waiting.value = 0;
     };
   }, [rows]);
@@ -38,7 +38,8 @@ export function SessionsPage() {
   useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
 
   const fresh = rows.fresh.value.length;
-  const chosen = selected.value.size;
+  const open = [...selected.value].filter((ref) => rows.rowOf(ref)?.session.value.state !== 'ended');
+  const chosen = open.length;
   return (
     <div class="page list-page">
       <div class="title-row">
@@ -56,32 +57,31 @@ export function SessionsPage() {
             class="danger"
             disabled={chosen === 0}
             title={chosen === 0 ? 'Select sessions first (x)' : 'End what is selected (e)'}
-            onClick={() => end([...selected.value])}
+            onClick={() => end(open)}
           >
             <Warning /> End…
           </button>
         )}
       </div>
       <SessionFilter filter={filter} onChange={change} />
-      <Found rows={rows} selected={selected} onEnd={end} isFiltered={address !== ''} />
+      <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
     </div>
   );
 }
 
 interface FoundProps {
   readonly rows: SessionRows;
-  readonly selected: { value: ReadonlySet<string> };
   readonly onEnd: (refs: readonly string[]) => void;
   readonly isFiltered: boolean;
 }
 
-function Found({ rows, selected, onEnd, isFiltered }: FoundProps) {
+function Found({ rows, onEnd, isFiltered }: FoundProps) {
   const { failure, isLoaded, refs } = rows;
   // What is shown stays while the service is away: the top of the page says so.
-  if (failure.value !== undefined && (!isLoaded.value || failure.value.kind === 'refused'))
+  if (failure.value !== undefined && !(isLoaded.value && isPassing(failure.value)))
     return <Failed failure={failure.value} what="the list of sessions" />;
   if (!isLoaded.value) return <Loading rows={12} />;
-  if (refs.value.length > 0) return <SessionTable rows={rows} selected={selected} onEnd={onEnd} />;
+  if (refs.value.length > 0) return <SessionTable rows={rows} onEnd={onEnd} />;
   return isFiltered ? (
     <Empty title="No session is like that">
       <p>

@@ -41,7 +41,15 @@ function OpenPalette() {
   const hits = useSignal<readonly Hit[]>([]);
   const active = useSignal(0);
   const list = useRef<HTMLUListElement>(null);
-  useServerHits(text.value, (found) => (hits.value = found));
+  /** Enter came before the answer: then the first hit is meant. */
+  const wantsFirst = useRef(false);
+  useServerHits(text.value, (found) => {
+    hits.value = found;
+    const [first] = found;
+    if (first === undefined || !wantsFirst.current) return;
+    close();
+    route(first.href);
+  });
 
   const pages = PLACES.map(({ title, path }) => ({ kind: 'page', label: title, act: () => route(path) }));
   const found = hits.value.map(({ kind, label, href }) => ({ kind, label, act: () => route(href) }));
@@ -65,7 +73,10 @@ function OpenPalette() {
   const moves: Readonly<Record<string, () => void>> = {
     ArrowDown: () => move(here + 1),
     ArrowUp: () => move(here - 1),
-    Enter: () => choose(choices[here]),
+    Enter: () => {
+      wantsFirst.current = true;
+      choose(choices[here]);
+    },
   };
 
   return (
@@ -86,6 +97,7 @@ function OpenPalette() {
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value;
           active.value = 0;
+          wantsFirst.current = false;
         }}
         onKeyDown={(event) => {
           const move = moves[event.key];

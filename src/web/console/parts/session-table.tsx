@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { SessionRows } from '../data/session-rows.ts';
 import { useKeys } from './keys.ts';
@@ -8,7 +7,6 @@ import { useVirtualRows } from './virtual-rows.ts';
 
 interface Props {
   readonly rows: SessionRows;
-  readonly selected: { value: ReadonlySet<string> };
   readonly onEnd: (refs: readonly string[]) => void;
 }
 
@@ -27,11 +25,11 @@ const ROW = 32;
 const NARROW_ROW = 64;
 
 /** A table of which only the rows in sight are drawn. The keyboard goes from row to row; the row it is at has the focus. */
-export function SessionTable({ rows, selected, onEnd }: Props) {
+export function SessionTable({ rows, onEnd }: Props) {
+  const { current, selected } = rows;
   const refs = rows.refs.value;
   const scroller = useRef<HTMLDivElement>(null);
   const { items, before, after, scrollTo } = useVirtualRows(scroller, refs.length, useNarrow() ? NARROW_ROW : ROW);
-  const current = useSignal<string | undefined>(undefined);
   const isCostKnown = items.some(({ index }) => rows.rowOf(refs[index] ?? '')?.session.value.usage != null);
 
   const toggle = (ref: string): void => {
@@ -51,6 +49,10 @@ export function SessionTable({ rows, selected, onEnd }: Props) {
     x: () => current.value !== undefined && toggle(current.value),
     e: () => onEnd(selected.value.size > 0 ? [...selected.value] : current.value === undefined ? [] : [current.value]),
   });
+  // Whoever comes back is where they were.
+  useEffect(() => {
+    if (current.peek() !== undefined) scrollTo(refs.indexOf(current.peek() ?? ''));
+  }, []);
   // A row may be drawn only after the list was scrolled to it.
   useEffect(() => {
     const row = scroller.current?.querySelector(`[data-ref="${CSS.escape(current.value ?? '')}"] a`);

@@ -20,7 +20,7 @@ export function TopBar() {
       <button
         type="button"
         class="search"
-        aria-label="Search"
+        aria-label="Search or go to…"
         aria-keyshortcuts="/ Control+K Meta+K"
         onClick={() => (isPaletteOpen.value = true)}
       >
@@ -29,7 +29,9 @@ export function TopBar() {
           <path d="m10.5 10.5 4 4" />
         </svg>
         <span class="wide-only">Search or go to…</span>
-        <kbd class="wide-only">/</kbd>
+        <kbd class="wide-only" aria-hidden="true">
+          /
+        </kbd>
       </button>
       <Clock />
       <LiveButton />
@@ -49,10 +51,10 @@ function Clock() {
       type="button"
       class="quiet clock"
       title="UTC or local time (t)"
-      aria-label={`Times are in ${zone.value === 'utc' ? 'UTC' : 'local time'}; change`}
       onClick={toggleZone}
     >
       <span class="zone">{zoneText(now.peek(), zone.value)}</span> <span class="figure">{text}</span>
+      <span class="hidden">: change between UTC and local time</span>
     </button>
   );
 }
