@@ -2,7 +2,8 @@ import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import type { ActorEvent, ActorEvents } from '../../../stores/actor-events/contract.ts';
+import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
+import { viewOfEvent } from '../../../operator/event-view.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './named.ts';
@@ -77,7 +78,10 @@ export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
         const page = await deps.actorEvents.of('voice-session', refOf(record.id), before, limit);
         const last = page.events.at(-1);
         const nextCursor = page.hasMore && last !== undefined ? String(last.ordinal) : null;
-        return { status: 200, body: { events: page.events.map(describeEvent), nextCursor } };
+        return {
+          status: 200,
+          body: { events: page.events.map((event) => viewOfEvent(event, String(event.ordinal))), nextCursor },
+        };
       }),
   });
 }
@@ -89,38 +93,13 @@ export async function newestEvents(record: VoiceRecord, atMs: number, { actorEve
     actorEvents.lostWithin(record.startedAtMs, record.endedAtMs ?? atMs),
   ]);
   return {
-    events: page.events.map(describeEvent),
+    events: page.events.map((event) => viewOfEvent(event, String(event.ordinal))),
     moreEvents: page.hasMore,
     lost: lost.map(({ node, fromMs, toMs, count }) => ({ node, from: iso(fromMs), to: iso(toMs), count })),
   };
 }
 
-function describeEvent(kept: ActorEvent): OperatorEvent {
-  const { ordinal, version, atMs, kind, event, from, to, steps, guards, node, requestId } = kept;
-  const { lastSeenAtMs, lastActivityAtMs, settledAtMs, ...detail } = kept.detail;
-  return {
-    id: String(ordinal),
-    at: iso(atMs),
-    kind,
-    event,
-    from,
-    to,
-    steps: [...steps].map(({ actions, ...step }) => ({ ...step, actions: [...actions] })),
-    guards: [...guards],
-    record: {
-      version,
-      lastSeenAt: isoOrNull(lastSeenAtMs),
-      lastActivityAt: isoOrNull(lastActivityAtMs),
-      settledAt: isoOrNull(settledAtMs),
-    },
-    detail,
-    node,
-    requestId,
-  };
-}
-
 const iso = (atMs: number): string => new Date(atMs).toISOString();
-const isoOrNull = (atMs: unknown): string | null => (typeof atMs === 'number' ? iso(atMs) : null);
 
 function readOrdinal(cursor: string): number | undefined {
   const ordinal = Number(cursor);
