@@ -132,7 +132,7 @@ const rings: Readonly<Record<string, Ring>> = {
   /** The one part of what browsers get that brings packages along. */
   console: {
     files: /^src\/web\/console\//,
-    rings: ['protocol'],
+    rings: ['protocol', 'web'],
     packages: ['preact', 'preact-iso', '@preact/signals', '@tanstack/virtual-core'],
   },
   web: { files: /^src\/web\//, rings: ['protocol'], packages: [] },

@@ -68,6 +68,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     expect(await here.refs()).toEqual(before);
     expect(await here.row(refOf(newest)).getAttribute('class')).toContain('past');
     expect(await here.row(refOf(older)).innerText()).toContain('engaged');
+    expect(here.visit.count('"type":"sessions"')).toBeGreaterThan(0);
   });
 
   test('stand still while it is paused, and what comes meanwhile is counted', async () => {
@@ -102,7 +103,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     // Without a reason the browser holds it back.
     expect(here.visit.requests.filter((request) => request.endsWith('/end'))).toEqual([]);
     await here.page.getByLabel('Reason').fill('half a reas');
-    await here.hearsAgain();
+    await Promise.all([here.hearsAgain(), createSession(server)]);
     expect(await here.page.getByLabel('Reason').inputValue()).toBe('half a reas');
     await here.page.getByLabel('Reason').fill('a test of the console');
     await here.button('End them').click();

@@ -10,7 +10,7 @@ import { STATE_NAMES, STATES } from '../words/states.ts';
 /** How the service stands: what its answer does not have yet is not shown. */
 export function OverviewPage() {
   usePage('Overview');
-  const { body, failure } = useResource<Overview>('/api/operator/overview');
+  const { body, failure } = useResource<Overview>('/api/operator/overview', { topics: ['counts', 'sessions'] });
   const overview = body.value;
   if (overview === undefined)
     return (

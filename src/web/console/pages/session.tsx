@@ -24,7 +24,7 @@ import { STATE_NAMES } from '../words/states.ts';
 export function SessionPage() {
   const ref = useRoute().params['ref'] ?? '';
   const path = `/api/operator/sessions/${ref}`;
-  const { body, text, failure } = useResource<SessionDetail>(path);
+  const { body, text, failure } = useResource<SessionDetail>(path, { topics: ['counts'], ref });
   const detail = body.value;
   usePage(detail === undefined ? 'Session' : `${detail.tenantId} ${shortName(detail.emailHash)}`);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useMemo } from 'preact/hooks';
 import { isPassing } from '../data/api.ts';
 import { endTargets } from '../data/dialogs.ts';
-import { filterQuery, readFilter, type Filter } from '../data/filter.ts';
+import { feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
 import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
@@ -23,7 +23,7 @@ export function SessionsPage() {
   const { selected } = rows;
   useEffect(() => {
     void rows.refresh();
-    const stop = keepFresh(() => rows.refresh());
+    const stop = keepFresh(() => rows.refresh(), { topics: ['counts', 'sessions'], filter: feedFilter(filter) });
     return () => {
       stop();
       leaveRows(rows);

@@ -1,7 +1,7 @@
 /** How fresh the page is: whether it follows the service, stands still, or has lost it. */
 import { useComputed } from '@preact/signals';
 import { zone } from '../data/preferences.ts';
-import { freshness, heardAt, isPaused, refreshAll, retryAt, waiting } from '../data/live.ts';
+import { freshness, heardAt, isPartial, isPaused, refreshAll, retryAt, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
 import { clockText } from '../words/format.ts';
 
@@ -37,6 +37,12 @@ export function LiveButton() {
 /** Over the page while the service does not answer. */
 export function AwayBanner() {
   const left = useComputed(() => Math.max(0, Math.ceil(((retryAt.value ?? 0) - now.value) / 1000)));
+  if (isPartial.value && freshness.value === 'live')
+    return (
+      <p class="banner" role="status">
+        The nodes cannot hear each other: only this node's changes come at once.
+      </p>
+    );
   if (freshness.value !== 'away' || isPaused.value) return null;
   return (
     <p class="banner" role="status">
