@@ -11,12 +11,14 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
   let browser: Browser;
   let server: DemoServer;
   let here: ConsolePage;
+  /** Of a session that has ended. */
   let ref: string;
+  let liveRef: string;
 
   beforeAll(async () => {
     [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
     const id = await createSession(server);
-    await createSession(server);
+    liveRef = refOf(await createSession(server));
     await fetch(`${server.direct}/api/realtime/end`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -59,7 +61,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await isClean();
     await page.keyboard.press('Escape');
     await page.goto(`${server.direct}/console/sessions`);
-    await here.row(ref).getByRole('checkbox').check();
+    await here.row(liveRef).getByRole('checkbox').check();
     await isClean();
     await here.button('End…').click();
     await here.sees('End this session?', 'dialog');
@@ -87,7 +89,9 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
   test.each([320, 360])('no page scrolls sideways on a screen of %i px', async (width) => {
     here = await ConsolePage.enter(browser, server, '/console', { viewport: { width, height: 640 } });
     const overflow = (): Promise<number> =>
-      here.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth');
+      here.page.evaluate<number>(
+        'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth',
+      );
     await here.sees('Live by tenant');
     expect(await overflow()).toBe(0);
     await here.page.getByRole('link', { name: 'Sessions' }).click();

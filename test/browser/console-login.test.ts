@@ -80,14 +80,17 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     }
   });
 
-  test.each(['//evil.example/console/', 'https://evil.example/console/', '/console/../demo', '/\\evil.example', '/demo'])(
-    'goes to the overview and not to %s',
-    async (next) => {
-      here = await ConsolePage.open(browser, server, `/console/login?next=${encodeURIComponent(next)}`);
-      await here.logIn(operator());
-      await here.isAt('/console');
-    },
-  );
+  test.each([
+    '//evil.example/console/',
+    'https://evil.example/console/',
+    '/console/../demo',
+    '/\\evil.example',
+    '/demo',
+  ])('goes to the overview and not to %s', async (next) => {
+    here = await ConsolePage.open(browser, server, `/console/login?next=${encodeURIComponent(next)}`);
+    await here.logIn(operator());
+    await here.isAt('/console');
+  });
 
   test('tells who has no role what they are, and what would give them one', async () => {
     here = await ConsolePage.open(browser, server, '/console');

@@ -14,12 +14,19 @@ const named = (text: string, pattern: RegExp): string[] => [...text.matchAll(pat
 function closure(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);
-  if (name.endsWith('.js')) for (const next of named(read(name), /from\s*"\.\/([\w.-]+)"|import"\.\/([\w.-]+)"/g)) closure(next, found);
+  if (name.endsWith('.js'))
+    for (const next of named(read(name), /from\s*"\.\/([\w.-]+)"|import"\.\/([\w.-]+)"/g)) closure(next, found);
   return found;
 }
 
 const first = new Set(named(page, /\/console\/assets\/([\w.-]+)/g).flatMap((name) => [...closure(name)]));
-const views = named([...first].filter((name) => name.endsWith('.js')).map(read).join('\n'), /import\(["'`]\.\/([\w.-]+)["'`]\)/g);
+const views = named(
+  [...first]
+    .filter((name) => name.endsWith('.js'))
+    .map(read)
+    .join('\n'),
+  /import\(["'`]\.\/([\w.-]+)["'`]\)/g,
+);
 
 describe('The console as it is served', () => {
   test('has views that are loaded when they are opened', () => {

@@ -55,7 +55,8 @@ function Console() {
   });
   useEffect(() => {
     const open = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey)
+        return;
       event.preventDefault();
       isPaletteOpen.value = document.querySelector('dialog[open]') === null;
     };

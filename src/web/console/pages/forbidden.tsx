@@ -20,8 +20,8 @@ export function ForbiddenPage() {
           </div>
         </dl>
         <p>
-          Ask whoever runs Switchboard to add the address to <code>OPERATOR_EMAILS</code>, or to <code>VIEWER_EMAILS</code>{' '}
-          for reading only; or to the <code>admins</code> of a tenant.
+          Ask whoever runs Switchboard to add the address to <code>OPERATOR_EMAILS</code>, or to{' '}
+          <code>VIEWER_EMAILS</code> for reading only; or to the <code>admins</code> of a tenant.
         </p>
         <p>
           <button type="button" onClick={() => void logOut()}>

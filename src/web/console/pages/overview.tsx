@@ -84,7 +84,15 @@ export function OverviewPage() {
   );
 }
 
-function Verdict({ us, provider, sentence }: { readonly us: string; readonly provider: string; readonly sentence: string }) {
+function Verdict({
+  us,
+  provider,
+  sentence,
+}: {
+  readonly us: string;
+  readonly provider: string;
+  readonly sentence: string;
+}) {
   const isFine = us === 'fine' && provider === 'fine';
   return (
     <p class={isFine ? 'verdict' : 'verdict bad'}>
@@ -116,7 +124,9 @@ function Counts({ title, name, counts, filter }: CountsProps) {
   return (
     <Card title={title}>
       {rows.length === 0 ? (
-        <p class="soft">None is live. Start one at the <a href="/demo">demo</a>.</p>
+        <p class="soft">
+          None is live. Start one at the <a href="/demo">demo</a>.
+        </p>
       ) : (
         <table class="plain">
           <thead class="hidden">
@@ -129,7 +139,9 @@ function Counts({ title, name, counts, filter }: CountsProps) {
             {rows.map(([label, count]) => (
               <tr key={label}>
                 <th scope="row">
-                  <a href={`/console/sessions?state=engaged,idle,stale&${filter}=${encodeURIComponent(label)}`}>{label}</a>
+                  <a href={`/console/sessions?state=engaged,idle,stale&${filter}=${encodeURIComponent(label)}`}>
+                    {label}
+                  </a>
                 </th>
                 <td class="share">
                   <progress max={most} value={count} aria-hidden="true" tabIndex={-1} />

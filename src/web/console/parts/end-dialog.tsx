@@ -67,7 +67,10 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
           ))}
           {refs.length > MOST_SHOWN && <li class="soft">and {refs.length - MOST_SHOWN} more</li>}
         </ul>
-        <p>{many ? 'Their callers hear' : 'Its caller hears'} that an operator closed the conversation. It cannot be taken back.</p>
+        <p>
+          {many ? 'Their callers hear' : 'Its caller hears'} that an operator closed the conversation. It cannot be
+          taken back.
+        </p>
         <label for="end-reason">Reason, for the audit</label>
         <textarea
           id="end-reason"

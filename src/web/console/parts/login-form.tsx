@@ -75,7 +75,13 @@ export function LoginForm({ email: known = '', onLogin }: Props) {
         </form>
       ) : (
         <>
-          <CodeForm email={email.value.trim()} sent={sent.value} isBusy={isBusy} hasProblem={problem.value !== ''} onCode={verify} />
+          <CodeForm
+            email={email.value.trim()}
+            sent={sent.value}
+            isBusy={isBusy}
+            hasProblem={problem.value !== ''}
+            onCode={verify}
+          />
           <Resend sent={sent.value} onResend={() => void send()} />
           <p>
             <button

@@ -119,7 +119,9 @@ function OpenPalette() {
           </li>
         ))}
       </ul>
-      {choices.length === 0 && <p class="palette-none">Nothing found. Paste a whole id: parts of one are not searched.</p>}
+      {choices.length === 0 && (
+        <p class="palette-none">Nothing found. Paste a whole id: parts of one are not searched.</p>
+      )}
       <p class="hidden" role="status">
         {choices.length} found
       </p>

@@ -18,7 +18,10 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           <Span from={session.startedAt} to={endedAt} />
         </Fact>
         <Fact name="Seen">
-          <Moment at={session.lastSeenAt} /> <span class="soft">(<Ago at={session.lastSeenAt} />)</span>
+          <Moment at={session.lastSeenAt} />{' '}
+          <span class="soft">
+            (<Ago at={session.lastSeenAt} />)
+          </span>
         </Fact>
         <Fact name="Caller">
           {caller}

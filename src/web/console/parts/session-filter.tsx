@@ -41,7 +41,16 @@ export function SessionFilter({ filter, onChange }: Props) {
       <Text name="agentId" label="Agent" filter={filter} onSet={set} />
       {/* Ids are for the search; a link may still filter by one. */}
       {filter.q !== undefined && <Text name="q" label="Id or ref" filter={filter} onSet={set} />}
-      <Choice name="caller" label="Caller" values={[['widget', 'widget'], ['console', 'console']]} filter={filter} onSet={set} />
+      <Choice
+        name="caller"
+        label="Caller"
+        values={[
+          ['widget', 'widget'],
+          ['console', 'console'],
+        ]}
+        filter={filter}
+        onSet={set}
+      />
       <Choice
         name="reason"
         label="Ended by"

@@ -36,8 +36,8 @@ export function SessionNotes({ detail: { refusals = [], audit = [], lost } }: { 
           <ul class="notes">
             {lost.map(({ node, from, to, count }) => (
               <li key={`${node} ${from}`}>
-                <Moment at={from} /> to <Moment at={to} />: node {node.slice(0, 6)} had no room for {countText(count)}, of
-                whatever session
+                <Moment at={from} /> to <Moment at={to} />: node {node.slice(0, 6)} had no room for {countText(count)},
+                of whatever session
               </li>
             ))}
           </ul>

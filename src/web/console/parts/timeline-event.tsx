@@ -25,7 +25,8 @@ export function TimelineEvent({ event, isHere, onStep }: Props) {
       </button>
       <div class="event-what">
         <p>
-          {eventWords(name)} <span class="event-move">
+          {eventWords(name)}{' '}
+          <span class="event-move">
             {from !== null && from !== to && (
               <>
                 <StateOrWord name={from} /> <span aria-label="to">→</span>{' '}
@@ -41,7 +42,12 @@ export function TimelineEvent({ event, isHere, onStep }: Props) {
       <p class="event-where soft">
         <span title={node}>node {node.slice(0, 6)}</span>
         {requestId !== null && (
-          <button type="button" class="link" title="Copy the request id" onClick={() => void copy(requestId, 'Request id')}>
+          <button
+            type="button"
+            class="link"
+            title="Copy the request id"
+            onClick={() => void copy(requestId, 'Request id')}
+          >
             {requestId}
           </button>
         )}

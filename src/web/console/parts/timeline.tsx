@@ -22,7 +22,8 @@ export function Timeline({ events, at, onStep, hasMore, onMore }: Props) {
   const here = at === undefined ? 0 : events.findIndex(({ id }) => id === at);
   const step = (by: Step): void => onStep(stepFrom(events, at, by));
   useEffect(() => {
-    if (at !== undefined) list.current?.querySelector(`[data-event="${CSS.escape(at)}"]`)?.scrollIntoView({ block: 'nearest' });
+    if (at !== undefined)
+      list.current?.querySelector(`[data-event="${CSS.escape(at)}"]`)?.scrollIntoView({ block: 'nearest' });
   }, [at]);
   const place =
     at === undefined
@@ -46,15 +47,29 @@ export function Timeline({ events, at, onStep, hasMore, onMore }: Props) {
           <button type="button" title="Older ([)" aria-label="To the older event" onClick={() => step(-1)}>
             ◂
           </button>
-          <button type="button" title="Newer (])" aria-label="To the newer event" onClick={() => step(1)} disabled={at === undefined}>
+          <button
+            type="button"
+            title="Newer (])"
+            aria-label="To the newer event"
+            onClick={() => step(1)}
+            disabled={at === undefined}
+          >
             ▸
           </button>
-          <button type="button" title="Now (End)" aria-label="To now" onClick={() => step('now')} disabled={at === undefined}>
+          <button
+            type="button"
+            title="Now (End)"
+            aria-label="To now"
+            onClick={() => step('now')}
+            disabled={at === undefined}
+          >
             ⇥
           </button>
         </div>
       </div>
-      {events.length === 0 && <p class="soft">Nothing is kept of it. Events are written within a second, and kept for a while.</p>}
+      {events.length === 0 && (
+        <p class="soft">Nothing is kept of it. Events are written within a second, and kept for a while.</p>
+      )}
       <ol ref={list} class="events">
         {withSilences(events).map((entry) =>
           entry.kind === 'silence' ? (

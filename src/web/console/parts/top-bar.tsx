@@ -47,12 +47,7 @@ export function toggleZone(): void {
 function Clock() {
   const text = useComputed(() => clockText(now.value, zone.value));
   return (
-    <button
-      type="button"
-      class="quiet clock"
-      title="UTC or local time (t)"
-      onClick={toggleZone}
-    >
+    <button type="button" class="quiet clock" title="UTC or local time (t)" onClick={toggleZone}>
       <span class="zone">{zoneText(now.peek(), zone.value)}</span> <span class="figure">{text}</span>
       <span class="hidden">: change between UTC and local time</span>
     </button>

@@ -30,7 +30,12 @@ export function Why({ detail }: { readonly detail: SessionDetail }) {
 function NextDeadline({ detail: { deadline, nextDeadline } }: { readonly detail: SessionDetail }) {
   const at = deadline?.at ?? nextDeadline;
   if (at === null) return null;
-  const what = deadline === undefined || deadline === null ? 'changes' : deadline.to === 'ended' ? 'ends' : `becomes ${deadline.to}`;
+  const what =
+    deadline === undefined || deadline === null
+      ? 'changes'
+      : deadline.to === 'ended'
+        ? 'ends'
+        : `becomes ${deadline.to}`;
   return (
     <p class="next">
       By the clock alone it {what}{' '}
