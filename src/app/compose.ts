@@ -263,6 +263,7 @@ export async function buildService(on: Foundations) {
     metrics,
     timing: config.debugMetrics,
   });
+  metrics.tellBuild(version);
   metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => live.registry.size());
   metrics.observe('switchboard_sockets_attached', 'Sockets that are attached to a session', () => hub.attached);
   metrics.observe(
