@@ -137,11 +137,15 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     here = await ConsolePage.enter(browser, server, '/console');
     const { keyboard } = here.page;
     await here.sees('Live by tenant');
+    const field = here.page.locator('[role=combobox]:focus');
     await keyboard.press('Control+K');
+    await field.waitFor();
     await keyboard.type('sess');
     await keyboard.press('Enter');
     await here.isAt('/console/sessions');
+    await here.page.locator('dialog').waitFor({ state: 'detached' });
     await keyboard.press('/');
+    await field.waitFor();
     await keyboard.insertText(ref);
     // Before the answer is there: the first hit is meant.
     await keyboard.press('Enter');

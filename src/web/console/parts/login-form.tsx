@@ -146,7 +146,7 @@ function CodeForm({ email, sent, isBusy, hasProblem, onCode }: CodeProps) {
         aria-invalid={hasProblem}
         onInput={(event) => {
           const input = event.currentTarget;
-          const isTyped = isTyping(event as InputEvent);
+          const isTyped = isTyping(event);
           const code = digits(input.value);
           if (!isTyped && CODE.test(code)) {
             input.value = code;

@@ -30,7 +30,7 @@ export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: n
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
-    onChange: () => draw(undefined as never),
+    onChange: () => draw(undefined),
   };
   made.current ??= new Virtualizer<HTMLElement, HTMLElement>(options);
   const virtualizer = made.current;
