@@ -1,11 +1,16 @@
-/** What browsers get that is made by Vite: the widget SDK and the demo page. */
-import { cp, readFile, utimes, writeFile } from 'node:fs/promises';
+/** What browsers get that is made by Vite: the widget SDK, the demo page and the operator console. */
+import { cp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'src/web');
 const out = join(root, 'dist/web');
+
+/** A page that was opened before an update may still load what it was built with. */
+const KEEP_OLD_ASSETS_MS = 60 * 60 * 1000;
 
 /** Dated by the start of the last build that went to its end. */
 export const stamp = join(out, '.built');
@@ -54,6 +59,48 @@ async function publishTypes({ runnerImport }) {
   await writeFile(join(out, 'widget.d.ts'), types + global);
 }
 
+const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
+
+/**
+ * The console: assets are named by what is in them, so that browsers keep them for ever, and packed here rather than for each request.
+ * Its page names them.
+ */
+async function buildConsole(vite) {
+  const assets = join(out, 'console/assets');
+  const { output } = await bundle(
+    vite,
+    { console: join(web, 'console/main.tsx') },
+    {
+      format: 'es',
+      entryFileNames: 'console/assets/[name]-[hash].js',
+      chunkFileNames: 'console/assets/[name]-[hash].js',
+      assetFileNames: 'console/assets/[name]-[hash][extname]',
+    },
+  );
+  const names = output.map(({ fileName }) => fileName);
+  const pack = promisify(gzip);
+  for (const { fileName, code, source } of output) {
+    await writeFile(join(out, `${fileName}.gz`), await pack(code ?? source, { level: 9 }));
+  }
+  const entry = output.find(({ isEntry }) => isEntry);
+  const style = names.find((name) => name.endsWith('.css'));
+  const page = await readFile(join(web, 'console/index.html'), 'utf8');
+  const named = page
+    .replace('/console/assets/console.css', `/${style}`)
+    .replace('/console/assets/console.js', `/${entry.fileName}`)
+    // What the program imports is asked for at once, and not only when the program is there.
+    .replace('  </head>', () => entry.imports.map(preload).concat('  </head>').join(''));
+  await writeFile(join(out, 'console/index.html'), named);
+
+  const present = new Set(names.flatMap((name) => [name, `${name}.gz`]));
+  for (const name of await readdir(assets)) {
+    const { mtimeMs } = await stat(join(assets, name));
+    if (!present.has(`console/assets/${name}`) && Date.now() - mtimeMs > KEEP_OLD_ASSETS_MS) {
+      await rm(join(assets, name), { force: true });
+    }
+  }
+}
+
 /** @param {Date} startedAt dates the stamp, so that a change during the build makes it stale */
 export async function buildWithVite(startedAt) {
   const vite = await import('vite');
@@ -68,6 +115,7 @@ export async function buildWithVite(startedAt) {
     [servedSdk],
   );
   await cp(join(web, 'demo/index.html'), join(out, 'demo/index.html'));
+  await buildConsole(vite);
   await publishTypes(vite);
   await writeFile(stamp, '');
   await utimes(stamp, startedAt, startedAt);

@@ -129,8 +129,13 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'protocol', 'http'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
-  /** What the build bundles for browsers: of packages only what draws the console. */
-  web: { files: /^src\/web\//, rings: ['protocol'], packages: ['preact'] },
+  /** The one part of what browsers get that brings packages along. */
+  console: {
+    files: /^src\/web\/console\//,
+    rings: ['protocol', 'web'],
+    packages: ['preact', 'preact-iso', '@preact/signals', '@tanstack/virtual-core'],
+  },
+  web: { files: /^src\/web\//, rings: ['protocol'], packages: [] },
   app: {
     files: /^src\/app\//,
     rings: [
@@ -261,7 +266,7 @@ describe('The rings', () => {
 
   test('give browsers the types of the protocol and none of its code', () => {
     const shared = sources.filter(
-      ({ path, files }) => ringOf(path) === 'web' && files.some((file) => ringOf(file) === 'protocol'),
+      ({ path, files }) => path.startsWith('src/web/') && files.some((file) => ringOf(file) === 'protocol'),
     );
     const values = /^(?:import|export) (?!type )[^;]*\/protocol\//m;
     expect(shared.length).toBeGreaterThan(0);

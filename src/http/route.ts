@@ -85,7 +85,7 @@ export interface Route<B = unknown> {
    */
   readonly kind: 'request' | 'socket';
   readonly method: 'GET' | 'POST';
-  /** With parameters in braces, as in OpenAPI: `/api/operator/sessions/{id}`. */
+  /** With parameters in braces, as in OpenAPI: `/api/operator/sessions/{id}`; `{name*}` is all that follows, for pages. */
   readonly path: string;
   /** The operation's name in the interface description: what generated clients call it. */
   readonly operationId?: string;

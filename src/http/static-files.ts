@@ -77,6 +77,21 @@ export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Ev
   return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
 }
 
+/**
+ * Sends a file whose name changes with what is in it: browsers keep it and never ask again. To those who take it so, as the build has
+ * packed it.
+ */
+export function sendAsset(call: Call, file: URL): Eventually<Result> {
+  const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(call.request.headers['accept-encoding'] ?? '');
+  const type = ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'] as const;
+  return sendFile(call, isPacked ? new URL(`${file.href}.gz`) : file, [
+    type,
+    ['Cache-Control', 'public, max-age=31536000, immutable'],
+    ['Vary', 'Accept-Encoding'],
+    ...(isPacked ? [['Content-Encoding', 'gzip'] as const] : []),
+  ]);
+}
+
 function refuseMissing(fault: unknown): Refusal {
   if ((fault as NodeJS.ErrnoException).code !== 'ENOENT') throw fault;
   return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');

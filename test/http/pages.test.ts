@@ -89,6 +89,50 @@ describe('A file of the build', () => {
   });
 });
 
+describe('The operator console', () => {
+  const paths = ['/console', '/console/', '/console/login', '/console/sessions/s:x:y', '/console/keys/acme/site/more'];
+
+  test('is one page at every path under /console, which loads from this origin and nothing else', async () => {
+    const app = await build();
+    const replies = await Promise.all(paths.map((path) => app.get(path)));
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    for (const { status, headers } of replies) {
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
+      expect(headers['content-security-policy']).toMatch(/default-src 'none'; script-src 'self'; style-src 'self';/);
+    }
+    expect((await app.get('/consoles')).status).toBe(404);
+  });
+
+  test('names its files, which browsers keep for ever and get packed where they take it so', async () => {
+    const app = await build();
+    const { text } = await app.get('/console');
+    const names = [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThanOrEqual(2);
+    for (const name of names) {
+      const plain = await app.get(name);
+      const packed = await app.get(name, { 'accept-encoding': 'br, gzip' });
+      for (const { headers } of [plain, packed])
+        expect(headers).toMatchObject({
+          'cache-control': 'public, max-age=31536000, immutable',
+          vary: expect.stringContaining('Accept-Encoding'),
+          'content-type': expect.stringMatching(/^text\/(?:css|javascript); charset=utf-8$/),
+        });
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(packed.headers['content-encoding']).toBe('gzip');
+      expect((await app.get(name, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding']).toBeUndefined();
+    }
+  });
+
+  test.each(['/console/assets/none-12345678.js', '/console/assets/..%2f..%2fmain.js', '/console/assets/console.js'])(
+    'has no %s',
+    async (path) => {
+      const app = await build();
+      expect(errorOf(await app.get(path))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    },
+  );
+});
+
 describe('The development mailbox', () => {
   const near = { peer: '127.0.0.1', headers: { host: 'localhost:3000' } };
   const proxied: Record<string, string>[] = [

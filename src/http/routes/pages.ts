@@ -5,6 +5,7 @@ import type { Eventually } from '../../kernel/eventually.ts';
 import type { KeptMail } from '../../mail/contract.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { pagePolicy, sendDocument, sendFile } from '../static-files.ts';
+import { consoleRoutes } from './console.ts';
 import { demoRoutes, type DemoDeps } from './demo.ts';
 
 export interface PageDeps {
@@ -23,7 +24,7 @@ const TAG = 'hidden';
 const html = ['Content-Type', 'text/html; charset=utf-8'] as const;
 const noStore = ['Cache-Control', 'no-store'] as const;
 
-/** The API reference, the demo with the widget SDK, and in development the mailbox. */
+/** The API reference, the demo with the widget SDK, the operator console, and in development the mailbox. */
 export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: PageDeps): Route[] {
   const page = (path: string, handle: (call: Call) => Eventually<Result>): Route =>
     defineRoute({ method: 'GET', path, summary: path, tag: TAG, access: 'public', replies: {}, refusals: [], handle });
@@ -37,6 +38,7 @@ export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: Pa
       file(`/docs/${name}`, `docs/${name}`),
     ),
     ...demoRoutes(demo, webDirectory),
+    ...consoleRoutes(webDirectory),
     ...(outbox === undefined
       ? []
       : [

@@ -74,8 +74,15 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
   };
 }
 
+/** What a reply varies by is one list, whoever adds to it. */
+function addHeader(headers: Header[], added: Header): void {
+  const at = added[0] === 'Vary' ? headers.findIndex(([name]) => name === 'Vary') : -1;
+  if (at < 0) headers.push(added);
+  else headers[at] = ['Vary', `${headers[at]?.[1]}, ${added[1]}`];
+}
+
 function send(answer: Answer, headers: Header[]): HttpReply {
-  if (answer.headers !== undefined) headers.push(...answer.headers);
+  for (const header of answer.headers ?? []) addHeader(headers, header);
   if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
     return { status: answer.status, headers, body: answer.body, client: answer.client };
   headers.push(JSON_TYPE);

@@ -102,8 +102,10 @@ function allowOf(methods: ReadonlyMap<string, Route>): string {
   return [...names, 'OPTIONS'].join(', ');
 }
 
+/** `{name}` is one segment of a path; `{name*}`, which comes last, is all that follows. */
 function toPattern(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '([^/]+)')}$`);
+  const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/\{[^}]+\*\}$/, '(.+)').replace(/\{[^}]+\}/g, '([^/]+)')}$`);
 }
 
 function decode(segment: string): string {

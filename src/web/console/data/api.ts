@@ -1,0 +1,90 @@
+/**
+ * Requests to the service, with the cookie that the browser keeps. Nothing here throws: what went wrong is a value that a view can show.
+ * An endpoint that this server has not is `missing`, and breaks nothing.
+ */
+import { signal } from '@preact/signals';
+import { noteServerTime } from './server-time.ts';
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly status: number;
+  readonly code: string;
+  /** For whoever looks at the page. */
+  readonly message: string;
+  readonly details: readonly { readonly path: string; readonly message: string }[];
+  /** Seconds. */
+  readonly retryAfter: number | undefined;
+  readonly requestId: string | undefined;
+}
+
+export type Failure =
+  | Refused
+  /** No answer: the service, or the way to it, is away. */
+  | { readonly kind: 'away' }
+  /** Nobody is logged in any more. */
+  | { readonly kind: 'login' }
+  /** This server has no such endpoint. */
+  | { readonly kind: 'missing' };
+
+export type Answer<T> =
+  | { readonly ok: true; readonly body: T; readonly text: string }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** Whether a request found that the login is over: the frame asks for a new one, over the page. */
+export const isLoginLost = signal(false);
+
+const TIMEOUT_MS = 15_000;
+
+export function get<T>(path: string): Promise<Answer<T>> {
+  return send<T>(path, { method: 'GET' });
+}
+
+export function post<T>(path: string, body: object): Promise<Answer<T>> {
+  return send<T>(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+async function send<T>(path: string, init: RequestInit): Promise<Answer<T>> {
+  try {
+    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await response.text();
+    const body = (text === '' ? {} : JSON.parse(text)) as Readonly<Record<string, unknown>>;
+    if (!response.ok) return { ok: false, failure: readFailure(response, body) };
+    for (const field of ['now', 'asOf']) if (typeof body[field] === 'string') noteServerTime(Date.parse(body[field]));
+    return { ok: true, body: body as T, text };
+  } catch {
+    return { ok: false, failure: { kind: 'away' } };
+  }
+}
+
+function readFailure({ status, headers }: Response, body: Readonly<Record<string, unknown>>): Failure {
+  const code = String(body['code'] ?? '');
+  if (status === 404 && code === 'NOT_FOUND') return { kind: 'missing' };
+  if (status === 401 && code !== 'INVALID_OTP') {
+    // The question who is logged in is answered without a code, and loses nothing.
+    if (code !== '') isLoginLost.value = true;
+    return { kind: 'login' };
+  }
+  return {
+    kind: 'refused',
+    status,
+    code,
+    message: String(body['userMessage'] ?? body['error'] ?? `The service answered ${status}.`),
+    details: (body['details'] ?? []) as Refused['details'],
+    retryAfter: typeof body['retryAfter'] === 'number' ? body['retryAfter'] : undefined,
+    requestId: headers.get('x-request-id') ?? undefined,
+  };
+}
+
+/** Whether it goes over by itself: what was shown before stays. */
+export function isPassing(failure: Failure): boolean {
+  return failure.kind === 'away' || (failure.kind === 'refused' && (failure.status >= 500 || failure.status === 429));
+}
+
+/** Whether an answer is that the caller may not. */
+export function isForbidden(failure: Failure): boolean {
+  return failure.kind === 'refused' && failure.status === 403 && failure.code === 'FORBIDDEN';
+}

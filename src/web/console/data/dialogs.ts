@@ -1,0 +1,32 @@
+/** Which dialog is open. They live outside of what is read again and again, so that no reading takes one away. */
+import { signal } from '@preact/signals';
+
+export const isHelpOpen = signal(false);
+export const isPaletteOpen = signal(false);
+/** The sessions that somebody is about to end. */
+export const endTargets = signal<readonly string[] | undefined>(undefined);
+/** A text for copying by hand, where the browser does not let a page copy. */
+export const textToCopy = signal<string | undefined>(undefined);
+/** What was just done, in a few words. */
+export const notice = signal('');
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Says briefly what was done. */
+export function say(text: string): void {
+  notice.value = text;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    notice.value = '';
+  }, 4000);
+}
+
+/** Copies, and says so. */
+export async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${what} copied`);
+  } catch {
+    textToCopy.value = text;
+  }
+}

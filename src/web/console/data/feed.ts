@@ -1,0 +1,79 @@
+/** The socket on which the service tells what happens. It comes back by itself, and rests while nobody sees the page. */
+import { signal } from '@preact/signals';
+import type { FEED_PATH, FEED_SUBPROTOCOL, FeedFrame, FeedFilter } from '../../../protocol/operator/feed.ts';
+
+const PATH: typeof FEED_PATH = '/api/operator/feed';
+const SUBPROTOCOL: typeof FEED_SUBPROTOCOL = 'switchboard.operator.v1';
+const SECOND = 1000;
+const LONGEST_RETRY_MS = 30 * SECOND;
+const HIDDEN_REST_MS = 60 * SECOND;
+
+/** What a view wants to hear of. */
+export interface Watch {
+  readonly topics: readonly ('counts' | 'sessions')[];
+  readonly filter?: FeedFilter;
+  /** A session whose events are told as well. */
+  readonly ref?: string;
+}
+
+interface Listener {
+  readonly onFrame: (frame: FeedFrame) => void;
+  /** The socket is gone: what happens until the next one is not told. */
+  readonly onLost: () => void;
+}
+
+/** Whether the service tells by itself what happens. */
+export const isFeedOpen = signal(false);
+
+let socket: WebSocket | undefined;
+let wanted: Watch | undefined;
+let listener: Listener | undefined;
+let retry: ReturnType<typeof setTimeout> | undefined;
+let rest: ReturnType<typeof setTimeout> | undefined;
+let failures = 0;
+
+/** Listens from now on, and says what for. */
+export function listen(watch: Watch, to: Listener): void {
+  wanted = watch;
+  listener = to;
+  if (isFeedOpen.peek()) tellWatch();
+  else if (retry === undefined) connect();
+}
+
+function connect(): void {
+  retry = undefined;
+  if (socket !== undefined || document.hidden) return;
+  const opened = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${PATH}`, SUBPROTOCOL);
+  socket = opened;
+  opened.addEventListener('message', ({ data }) => {
+    const frame = JSON.parse(String(data)) as FeedFrame;
+    if (frame.type === 'hello') {
+      failures = 0;
+      isFeedOpen.value = true;
+      tellWatch();
+    }
+    listener?.onFrame(frame);
+  });
+  opened.addEventListener('close', () => {
+    socket = undefined;
+    const wasOpen = isFeedOpen.peek();
+    isFeedOpen.value = false;
+    const ms = Math.min(LONGEST_RETRY_MS, SECOND * 2 ** failures) * (0.75 + Math.random() / 2);
+    failures += 1;
+    retry = setTimeout(connect, ms);
+    if (wasOpen) listener?.onLost();
+  });
+}
+
+function tellWatch(): void {
+  if (wanted !== undefined) socket?.send(JSON.stringify({ type: 'watch', ...wanted }));
+}
+
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(rest);
+  if (document.hidden) rest = setTimeout(() => socket?.close(), HIDDEN_REST_MS);
+  else if (wanted !== undefined && socket === undefined) {
+    clearTimeout(retry);
+    connect();
+  }
+});

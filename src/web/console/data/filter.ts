@@ -1,0 +1,79 @@
+/** The filter of the sessions list, as the address of the page has it: a link shows what its sender saw. */
+import type { FeedFilter } from '../../../protocol/operator/feed.ts';
+
+const NAMES = [
+  'state',
+  'tenantId',
+  'keyId',
+  'agentId',
+  'caller',
+  'reason',
+  'from',
+  'to',
+  'endingWithinSec',
+  'q',
+  'sort',
+] as const;
+
+export type FilterName = (typeof NAMES)[number];
+export type Filter = Readonly<Partial<Record<FilterName, string>>>;
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads the query of the page; what it does not know it leaves out. */
+export function readFilter(query: Readonly<Record<string, string>>): Filter {
+  return Object.fromEntries(
+    NAMES.flatMap((name) => {
+      const value = query[name]?.trim();
+      return value === undefined || value === '' ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** The filter as a query with its question mark; empty when it filters nothing. */
+export function filterQuery(filter: Filter): string {
+  const parts = NAMES.flatMap((name) => {
+    const value = filter[name];
+    return value === undefined || value === '' ? [] : [`${name}=${encode(value)}`];
+  });
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
+}
+
+/** The filter as the API is asked: times as instants, `-1h` being an hour before `atMs`. */
+export function askedFilter(filter: Filter, atMs: number): URLSearchParams {
+  const asked = new URLSearchParams();
+  for (const name of NAMES) {
+    const value = filter[name];
+    if (value !== undefined) asked.set(name, name === 'from' || name === 'to' ? instantOf(value, atMs) : value);
+  }
+  return asked;
+}
+
+/** The filter as the feed is told: what it cannot filter by it tells of, too. */
+export function feedFilter({ state, caller, ...filter }: Filter): FeedFilter {
+  const { tenantId, agentId, keyId, reason } = filter;
+  return {
+    ...(tenantId === undefined ? {} : { tenantId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(reason === undefined || reason.includes(',') ? {} : { reason }),
+    ...(state === undefined || state.includes(',') ? {} : { state: state as NonNullable<FeedFilter['state']> }),
+    ...(caller === undefined ? {} : { caller: caller as NonNullable<FeedFilter['caller']> }),
+  };
+}
+
+/** The values of a list with one of them put in or taken out. */
+export function toggled(list: string | undefined, value: string): string {
+  const values = (list ?? '').split(',').filter(Boolean);
+  return (values.includes(value) ? values.filter((each) => each !== value) : [...values, value]).join(',');
+}
+
+function instantOf(value: string, atMs: number): string {
+  const [, count, unit = ''] = /^-(\d+)([mhd])$/.exec(value) ?? [];
+  return count === undefined ? value : new Date(atMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();
+}
+
+// Commas and colons are read better as they are.
+function encode(value: string): string {
+  return encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%3A', ':');
+}

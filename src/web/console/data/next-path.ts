@@ -1,0 +1,22 @@
+const HOME = '/console';
+const LOGIN = '/console/login';
+
+/** Where to go after the login: a path of the console, whatever else the address asks for. */
+export function nextPath(wanted: string | null | undefined): string {
+  if (wanted === null || wanted === undefined || wanted === '') return HOME;
+  let url: URL;
+  try {
+    url = new URL(wanted, location.origin);
+  } catch {
+    return HOME;
+  }
+  const isOurs = url.origin === location.origin && (url.pathname === HOME || url.pathname.startsWith(`${HOME}/`));
+  if (!isOurs || url.pathname === LOGIN) return HOME;
+  return `${url.pathname}${url.search}`;
+}
+
+/** The address of the login that comes back to here. */
+export function loginPath(from: string): string {
+  const next = nextPath(from);
+  return next === HOME ? LOGIN : `${LOGIN}?next=${encodeURIComponent(next)}`;
+}

@@ -1,0 +1,59 @@
+/** What one address of the API answered: shown at once when it was read before, read again while it is shown. */
+import { signal, type Signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { get, isPassing, type Failure } from './api.ts';
+import type { Watch } from './feed.ts';
+import { isPaused, keepFresh, noteHeard } from './live.ts';
+
+export interface Resource<T> {
+  readonly body: Signal<T | undefined>;
+  /** The bytes of the answer, for copying. */
+  readonly text: Signal<string>;
+  /** Why the last reading failed; the body before it stays. */
+  readonly failure: Signal<Failure | undefined>;
+  /** @returns whether the service answered */
+  load(): Promise<boolean>;
+}
+
+const resources = new Map<string, Resource<unknown>>();
+/** What was looked at lately comes back at once. */
+const MOST_KEPT = 30;
+
+function resourceOf<T>(path: string): Resource<T> {
+  const known = resources.get(path) as Resource<T> | undefined;
+  if (known !== undefined) return known;
+  const body = signal<T | undefined>(undefined);
+  const text = signal('');
+  const failure = signal<Failure | undefined>(undefined);
+  const resource: Resource<T> = {
+    body,
+    text,
+    failure,
+    async load() {
+      const answer = await get<T>(path);
+      if (answer.ok) {
+        body.value = answer.body;
+        text.value = answer.text;
+        failure.value = undefined;
+        noteHeard();
+      } else {
+        failure.value = answer.failure;
+      }
+      return answer.ok || !isPassing(answer.failure);
+    },
+  };
+  resources.set(path, resource as Resource<unknown>);
+  const [oldest] = resources.keys();
+  if (resources.size > MOST_KEPT && oldest !== undefined) resources.delete(oldest);
+  return resource;
+}
+
+/** Reads an address while a view shows it, again whenever the feed tells of what is watched. */
+export function useResource<T>(path: string, watch: Watch): Resource<T> {
+  const resource = resourceOf<T>(path);
+  useEffect(() => {
+    void resource.load();
+    return keepFresh(() => (isPaused.peek() ? Promise.resolve(true) : resource.load()), watch);
+  }, [resource]);
+  return resource;
+}

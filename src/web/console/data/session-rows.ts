@@ -1,0 +1,201 @@
+import { batch, signal, type Signal } from '@preact/signals';
+import { get, isPassing, type Failure } from './api.ts';
+import { askedFilter, type Filter } from './filter.ts';
+import { isPaused, noteHeard, waiting } from './live.ts';
+import { noteServerTime, now } from './server-time.ts';
+import type { Session, SessionPage } from './shapes.ts';
+
+export interface Row {
+  readonly session: Signal<Session>;
+  /** It is not among those that the filter finds any more: it stays where it is, dimmed, until the list is read anew. */
+  readonly isPast: Signal<boolean>;
+}
+
+const PAGE = 50;
+const MOST_A_PAGE = 200;
+/** Rows that left the filter are asked for by themselves, so many at once. */
+const MOST_LOOKED_UP = 5;
+
+/**
+ * The rows of the sessions list. A row changes where it is and never moves; new ones wait in `fresh` until somebody asks for them.
+ * Readings that come while it is paused change nothing and are counted.
+ */
+export class SessionRows {
+  readonly refs = signal<readonly string[]>([]);
+  readonly fresh = signal<readonly Session[]>([]);
+  readonly nextCursor = signal<string | null>(null);
+  readonly failure = signal<Failure | undefined>(undefined);
+  readonly isLoaded = signal(false);
+  /** The row at which the keyboard is. */
+  readonly current = signal<string | undefined>(undefined);
+  readonly selected = signal<ReadonlySet<string>>(new Set());
+  readonly #filter: Filter;
+  readonly #rows = new Map<string, Row>();
+  #changesHeld = 0;
+
+  constructor(filter: Filter) {
+    this.#filter = filter;
+  }
+
+  /** Only of refs that are, or were, in `refs`. */
+  rowOf(ref: string): Row | undefined {
+    return this.#rows.get(ref);
+  }
+
+  /** Reads the first page, in the place of all that was there. @returns whether the service answered */
+  async load(): Promise<boolean> {
+    const page = await this.#read(PAGE);
+    if (page === undefined) return !this.#isAway();
+    batch(() => {
+      this.#rows.clear();
+      for (const session of page.sessions) this.#keep(session);
+      this.refs.value = page.sessions.map(({ ref }) => ref);
+      this.fresh.value = [];
+      this.nextCursor.value = page.nextCursor;
+      this.isLoaded.value = true;
+      this.#count();
+    });
+    return true;
+  }
+
+  /** Reads the newest again and changes the rows in their places. @returns whether the service answered */
+  async refresh(): Promise<boolean> {
+    if (!this.isLoaded.peek()) return this.load();
+    const page = await this.#read(Math.min(MOST_A_PAGE, this.refs.peek().length + PAGE));
+    if (page === undefined) return !this.#isAway();
+    const found = new Set(page.sessions.map(({ ref }) => ref));
+    const known = page.sessions.filter(({ ref }) => this.#rows.has(ref));
+    batch(() => {
+      this.fresh.value = this.#newAmong(page);
+      if (isPaused.peek()) this.#changesHeld = known.filter((session) => this.#differs(session)).length;
+      else for (const session of known) this.#keep(session);
+      this.#count();
+    });
+    if (!isPaused.peek()) await this.#lookUpPast(this.#missingFrom(page, found));
+    return true;
+  }
+
+  /** Puts the new rows on top: only somebody who asks moves rows. */
+  showFresh(): void {
+    const fresh = this.fresh.peek();
+    batch(() => {
+      for (const session of fresh) this.#keep(session);
+      this.refs.value = [...fresh.map(({ ref }) => ref), ...this.refs.peek()];
+      this.fresh.value = [];
+      this.#count();
+    });
+  }
+
+  /** Reads the next page below. */
+  async more(): Promise<void> {
+    const cursor = this.nextCursor.peek();
+    if (cursor === null) return;
+    const page = await this.#read(PAGE, cursor);
+    if (page === undefined) return;
+    const added = page.sessions.filter(({ ref }) => !this.#rows.has(ref));
+    batch(() => {
+      for (const session of added) this.#keep(session);
+      this.refs.value = [...this.refs.peek(), ...added.map(({ ref }) => ref)];
+      this.nextCursor.value = page.nextCursor;
+    });
+  }
+
+  async #read(limit: number, cursor?: string): Promise<SessionPage | undefined> {
+    const asked = askedFilter(this.#filter, now.peek());
+    asked.set('limit', String(limit));
+    if (cursor !== undefined) asked.set('cursor', cursor);
+    const answer = await get<SessionPage>(`/api/operator/sessions?${asked}`);
+    this.failure.value = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return undefined;
+    noteHeard();
+    const live = answer.body.sessions.find(({ state }) => state !== 'ended')?.session;
+    if (live !== undefined) noteServerTime(Date.parse(live.startedAt) + (live.durationSec + 0.5) * 1000, true);
+    return { ...answer.body, sessions: answer.body.sessions.map(withoutId) };
+  }
+
+  /** Those that began after the newest row: older ones only came into the filter, and belong where nobody looks. */
+  #newAmong(page: SessionPage): readonly Session[] {
+    return page.sessions.slice(0, MOST_A_PAGE).filter(({ ref }) => !this.#rows.has(ref) && !this.#isBelow(ref, page));
+  }
+
+  /** Whether a row of the page is only there because the page reaches further down than the list. */
+  #isBelow(ref: string, page: SessionPage): boolean {
+    const refs = page.sessions.map((session) => session.ref);
+    const lastKnown = refs.findLastIndex((each) => this.#rows.has(each));
+    return this.nextCursor.peek() !== null && refs.indexOf(ref) > lastKnown && lastKnown >= 0;
+  }
+
+  #missingFrom(page: SessionPage, found: ReadonlySet<string>): readonly string[] {
+    const oldest = page.sessions.at(-1)?.session.startedAt ?? '';
+    const isCovered = (ref: string): boolean => {
+      if (page.nextCursor === null) return true;
+      const startedAt = this.#rows.get(ref)?.session.peek().session.startedAt ?? '';
+      return this.#filter.sort === undefined && startedAt > oldest;
+    };
+    return this.refs.peek().filter((ref) => !found.has(ref) && isCovered(ref));
+  }
+
+  async #lookUpPast(refs: readonly string[]): Promise<void> {
+    const open = refs.flatMap((ref) => {
+      const row = this.#rows.get(ref);
+      if (row === undefined) return [];
+      row.isPast.value = true;
+      return row.session.peek().state === 'ended' ? [] : [ref];
+    });
+    await Promise.all(
+      open.slice(0, MOST_LOOKED_UP).map(async (ref) => {
+        const answer = await get<Session>(`/api/operator/sessions/${ref}`);
+        const row = this.#rows.get(ref);
+        if (answer.ok && row !== undefined) row.session.value = withoutId(answer.body);
+      }),
+    );
+  }
+
+  #keep(session: Session): void {
+    const row = this.#rows.get(session.ref);
+    if (row === undefined) {
+      this.#rows.set(session.ref, { session: signal(session), isPast: signal(false) });
+      return;
+    }
+    row.isPast.value = false;
+    if (this.#differs(session)) row.session.value = session;
+  }
+
+  #differs(session: Session): boolean {
+    const before = this.#rows.get(session.ref)?.session.peek();
+    return JSON.stringify(before) !== JSON.stringify(session);
+  }
+
+  #isAway(): boolean {
+    const failure = this.failure.peek();
+    return failure !== undefined && isPassing(failure);
+  }
+
+  #count(): void {
+    if (!isPaused.peek()) this.#changesHeld = 0;
+    waiting.value = this.fresh.peek().length + this.#changesHeld;
+  }
+}
+
+/** A list that somebody left so lately is found as it was. */
+const KEPT_MS = 60_000;
+
+let left: { readonly address: string; readonly rows: SessionRows; atMs: number } | undefined;
+
+/** The list of a filter; the one that was shown a moment ago comes back with its place and what is selected. */
+export function rowsOf(address: string, filter: Filter): SessionRows {
+  const isSame = left?.address === address && now.peek() - left.atMs < KEPT_MS;
+  if (left === undefined || !isSame) left = { address, rows: new SessionRows(filter), atMs: now.peek() };
+  return left.rows;
+}
+
+/** Notes that a list is not shown any more. */
+export function leaveRows(rows: SessionRows): void {
+  if (left?.rows === rows) left.atMs = now.peek();
+}
+
+/** The whole id is the caller's proof: it is dropped where it comes in. */
+function withoutId(session: Session): Session {
+  const { id: _, ...rest } = session as Session & { readonly id?: string };
+  return rest;
+}

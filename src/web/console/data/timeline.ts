@@ -1,0 +1,31 @@
+import type { OperatorEvent } from './shapes.ts';
+
+/** A silence that takes longer is folded. */
+const FOLD_AFTER_MS = 2 * 60_000;
+
+export type Entry =
+  | { readonly kind: 'event'; readonly event: OperatorEvent }
+  | { readonly kind: 'silence'; readonly ms: number; readonly id: string };
+
+/** Events, newest first, with what was silent between them. */
+export function withSilences(events: readonly OperatorEvent[]): readonly Entry[] {
+  return events.flatMap((event, index) => {
+    const newer = events[index - 1];
+    const ms = newer === undefined ? 0 : Date.parse(newer.at) - Date.parse(event.at);
+    const silence: readonly Entry[] = ms > FOLD_AFTER_MS ? [{ kind: 'silence', ms, id: `before-${newer?.id}` }] : [];
+    return [...silence, { kind: 'event', event }];
+  });
+}
+
+/** Which event a step leads to: by +1 to the next newer one, by -1 to the next older; undefined past the newest, which is now. */
+export function stepFrom(
+  events: readonly OperatorEvent[],
+  at: string | undefined,
+  by: 1 | -1 | 'start' | 'now',
+): string | undefined {
+  if (by === 'now') return undefined;
+  if (by === 'start') return events.at(-1)?.id;
+  const here = at === undefined ? -1 : events.findIndex(({ id }) => id === at);
+  const there = Math.min(events.length - 1, here - by);
+  return there < 0 ? undefined : events[there]?.id;
+}

@@ -1,0 +1,12 @@
+import '../shared/tokens.css';
+import './styles/base.css';
+import './styles/frame.css';
+import './styles/dialogs.css';
+import './styles/list.css';
+import './styles/session.css';
+import './styles/login.css';
+import { render } from 'preact';
+import { App } from './app.tsx';
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

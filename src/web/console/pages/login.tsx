@@ -1,0 +1,32 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { get } from '../data/api.ts';
+import { access } from '../data/identity.ts';
+import { nextPath } from '../data/next-path.ts';
+import { LoginForm } from '../parts/login-form.tsx';
+import { Mark } from '../parts/mark.tsx';
+import { usePage } from '../parts/page.ts';
+
+export function LoginPage() {
+  const { query, route } = useLocation();
+  usePage('Log in');
+  const enter = (): void => {
+    access.value = 'unknown';
+    route(nextPath(query['next']), true);
+  };
+  useEffect(() => {
+    // Who has a login already need not log in.
+    void get('/api/auth/session').then(({ ok }) => ok && enter());
+  }, []);
+  return (
+    <main class="alone">
+      <div class="card login">
+        <p class="wordmark">
+          <Mark /> Switchboard
+        </p>
+        <h1>Log in to the console</h1>
+        <LoginForm onLogin={enter} />
+      </div>
+    </main>
+  );
+}

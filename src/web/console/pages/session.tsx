@@ -1,0 +1,119 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso';
+import { copy, endTargets } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
+import { useResource } from '../data/resource.ts';
+import { noteServerTime } from '../data/server-time.ts';
+import { useSessionEvents } from '../data/session-events.ts';
+import type { SessionDetail, State } from '../data/shapes.ts';
+import { Calls } from '../parts/calls.tsx';
+import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { SessionFacts } from '../parts/session-facts.tsx';
+import { SessionNotes } from '../parts/session-notes.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Timeline } from '../parts/timeline.tsx';
+import { Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Why } from '../parts/why.tsx';
+import { stepFrom } from '../data/timeline.ts';
+import { shortName } from '../words/format.ts';
+import { STATE_NAMES } from '../words/states.ts';
+
+export function SessionPage() {
+  const ref = useRoute().params['ref'] ?? '';
+  const path = `/api/operator/sessions/${ref}`;
+  const { body, text, failure } = useResource<SessionDetail>(path, { topics: ['counts'], ref });
+  const detail = body.value;
+  usePage(detail === undefined ? 'Session' : `${detail.tenantId} ${shortName(detail.emailHash)}`);
+  useEffect(() => {
+    if (detail !== undefined && detail.endedAt === null)
+      noteServerTime(Date.parse(detail.session.startedAt) + (detail.session.durationSec + 0.5) * 1000, true);
+  }, [detail]);
+
+  if (detail === undefined)
+    return (
+      <div class="page">
+        <h1>Session</h1>
+        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this session" />}
+      </div>
+    );
+  return <Shown detail={detail} path={path} text={text.value} />;
+}
+
+interface ShownProps {
+  readonly detail: SessionDetail;
+  readonly path: string;
+  readonly text: string;
+}
+
+function Shown({ detail, path, text }: ShownProps) {
+  const { ref, state, tenantId, agentId, emailHash } = detail;
+  const { query, route } = useLocation();
+  const { events, hasMore, more } = useSessionEvents(ref, detail);
+  const at = query['at'];
+  const here = events.find(({ id }) => id === at);
+  // An address may name an event that is further back than what the session came with.
+  useEffect(() => {
+    if (at !== undefined && here === undefined && hasMore) void more();
+  }, [at, here, hasMore, events.length]);
+
+  const step = (to: string | undefined): void =>
+    route(`/console/sessions/${ref}${to === undefined ? '' : `?at=${to}`}`, true);
+  const end = (): void => {
+    if (state !== 'ended' && mayChange.value) endTargets.value = [ref];
+  };
+  useKeys({
+    '[': () => step(stepFrom(events, at, -1)),
+    ']': () => step(stepFrom(events, at, 1)),
+    Home: () => step(stepFrom(events, at, 'start')),
+    End: () => step(undefined),
+    e: end,
+    y: copyLink,
+    Y: () => void copy(curlOf(path), 'curl'),
+    Escape: () => route('/console/sessions'),
+  });
+
+  const then = here !== undefined && STATE_NAMES.includes(here.to as State) ? (here.to as State) : undefined;
+  return (
+    <div class="page session-page">
+      <div class="title-row">
+        <h1>
+          {agentId === null ? tenantId : `${tenantId}/${agentId}`} <code>{shortName(emailHash)}</code>
+        </h1>
+        <StateMark state={state} />
+        <span class="spring" />
+        <CopyMenu path={path} text={text} />
+        {mayChange.value && state !== 'ended' && (
+          <button type="button" class="danger" title="End (e)" onClick={end}>
+            <Warning /> End…
+          </button>
+        )}
+      </div>
+      <p class="ref">
+        <code class="break">{ref}</code>
+      </p>
+      <Why detail={detail} />
+      {here !== undefined && (
+        <p class="stepped" role="status">
+          <span>
+            Seen as it was at <Moment at={here.at} hasMs />:
+          </span>
+          {then === undefined ? here.to : <StateMark state={then} />}
+          <button type="button" onClick={() => step(undefined)}>
+            Back to now
+          </button>
+        </p>
+      )}
+      <div class="session-columns">
+        <Timeline events={events} at={at} onStep={step} hasMore={hasMore} onMore={() => void more()} />
+        <div class="side">
+          <SessionFacts detail={detail} />
+          <Calls calls={detail.calls} />
+          <SessionNotes detail={detail} />
+        </div>
+      </div>
+    </div>
+  );
+}

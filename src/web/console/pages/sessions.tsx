@@ -1,0 +1,98 @@
+import { useLocation } from 'preact-iso';
+import { useEffect, useMemo } from 'preact/hooks';
+import { isPassing } from '../data/api.ts';
+import { endTargets } from '../data/dialogs.ts';
+import { feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
+import { mayChange } from '../data/identity.ts';
+import { keepFresh, waiting } from '../data/live.ts';
+import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
+import { useKeys } from '../parts/keys.ts';
+import { usePage } from '../parts/page.ts';
+import { SessionFilter } from '../parts/session-filter.tsx';
+import { SessionTable } from '../parts/session-table.tsx';
+import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { countText } from '../words/format.ts';
+
+/** The sessions that a filter finds. The filter is the address; what is selected is not. */
+export function SessionsPage() {
+  usePage('Sessions');
+  const { query, route } = useLocation();
+  const filter = readFilter(query);
+  const address = filterQuery(filter);
+  const rows = useMemo(() => rowsOf(address, filter), [address]);
+  const { selected } = rows;
+  useEffect(() => {
+    void rows.refresh();
+    const stop = keepFresh(() => rows.refresh(), { topics: ['counts', 'sessions'], filter: feedFilter(filter) });
+    return () => {
+      stop();
+      leaveRows(rows);
+      waiting.value = 0;
+    };
+  }, [rows]);
+
+  const change = (next: Filter): void => route(`/console/sessions${filterQuery(next)}`);
+  const end = (refs: readonly string[]): void => {
+    if (refs.length > 0 && mayChange.value) endTargets.value = refs;
+  };
+  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
+
+  const fresh = rows.fresh.value.length;
+  const open = [...selected.value].filter((ref) => rows.rowOf(ref)?.session.value.state !== 'ended');
+  const chosen = open.length;
+  return (
+    <div class="page list-page">
+      <div class="title-row">
+        <h1>Sessions</h1>
+        {fresh > 0 && (
+          <button type="button" class="fresh" onClick={() => rows.showFresh()}>
+            {countText(fresh)} new ↑
+          </button>
+        )}
+        <span class="spring" />
+        {chosen > 0 && <span class="soft">{countText(chosen)} selected</span>}
+        {mayChange.value && (
+          <button
+            type="button"
+            class="danger"
+            disabled={chosen === 0}
+            title={chosen === 0 ? 'Select sessions first (x)' : 'End what is selected (e)'}
+            onClick={() => end(open)}
+          >
+            <Warning /> End…
+          </button>
+        )}
+      </div>
+      <SessionFilter filter={filter} onChange={change} />
+      <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
+    </div>
+  );
+}
+
+interface FoundProps {
+  readonly rows: SessionRows;
+  readonly onEnd: (refs: readonly string[]) => void;
+  readonly isFiltered: boolean;
+}
+
+function Found({ rows, onEnd, isFiltered }: FoundProps) {
+  const { failure, isLoaded, refs } = rows;
+  // What is shown stays while the service is away: the top of the page says so.
+  if (failure.value !== undefined && !(isLoaded.value && isPassing(failure.value)))
+    return <Failed failure={failure.value} what="the list of sessions" />;
+  if (!isLoaded.value) return <Loading rows={12} />;
+  if (refs.value.length > 0) return <SessionTable rows={rows} onEnd={onEnd} />;
+  return isFiltered ? (
+    <Empty title="No session is like that">
+      <p>
+        <a href="/console/sessions">See all sessions</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="There was no session yet">
+      <p>
+        Start one at the <a href="/demo">demo</a>; it shows here within seconds.
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,127 @@
+/** Ends sessions: it reads them again when it opens, wants a reason, and says what became of each. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { get, type Failure } from '../data/api.ts';
+import { endTargets, say } from '../data/dialogs.ts';
+import { endSession } from '../data/ending.ts';
+import { refreshAll } from '../data/live.ts';
+import type { Session } from '../data/shapes.ts';
+import { shortName } from '../words/format.ts';
+import { Modal } from './modal.tsx';
+import { StateMark } from './state-mark.tsx';
+import { Warning } from './view-states.tsx';
+
+const MOST_SHOWN = 5;
+const LONGEST_REASON = 500;
+
+type Target = Pick<Session, 'ref' | 'state' | 'tenantId' | 'agentId' | 'emailHash'>;
+
+export function EndDialog() {
+  const targets = endTargets.value;
+  return targets === undefined ? null : <OpenEndDialog refs={targets} />;
+}
+
+function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
+  const reason = useSignal('');
+  const done = useSignal<number | undefined>(undefined);
+  const isStopped = useSignal(false);
+  const failures = useSignal<readonly string[]>([]);
+  const targets = useTargets(refs);
+  const many = refs.length > 1;
+  const isRunning = done.value !== undefined;
+
+  const end = async (): Promise<void> => {
+    done.value = 0;
+    failures.value = [];
+    for (const ref of refs) {
+      if (isStopped.peek()) break;
+      const failure = await endSession(ref, reason.peek().trim());
+      if (failure !== undefined) failures.value = [...failures.peek(), `${ref}: ${wordsOf(failure)}`];
+      done.value += 1;
+    }
+    const ended = done.value - failures.peek().length;
+    done.value = undefined;
+    if (ended > 0) void refreshAll();
+    if (failures.peek().length > 0) return;
+    say(many ? `${ended} sessions told to end` : 'Session told to end');
+    endTargets.value = undefined;
+  };
+
+  return (
+    <Modal title="End sessions" class="end" onClose={() => (endTargets.value = undefined)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void end();
+        }}
+      >
+        <h2>
+          <Warning /> {many ? `End ${refs.length} sessions?` : 'End this session?'}
+        </h2>
+        <ul class="targets">
+          {targets.value.map((target) => (
+            <li key={target.ref}>
+              <StateMark state={target.state} /> {target.tenantId}
+              {target.agentId === null ? '' : `/${target.agentId}`} <code>{shortName(target.emailHash)}</code>
+            </li>
+          ))}
+          {refs.length > MOST_SHOWN && <li class="soft">and {refs.length - MOST_SHOWN} more</li>}
+        </ul>
+        <p>
+          {many ? 'Their callers hear' : 'Its caller hears'} that an operator closed the conversation. It cannot be
+          taken back.
+        </p>
+        <label for="end-reason">Reason, for the audit</label>
+        <textarea
+          id="end-reason"
+          required
+          rows={2}
+          maxLength={LONGEST_REASON}
+          value={reason.value}
+          onInput={({ currentTarget }) => {
+            reason.value = currentTarget.value;
+            currentTarget.setCustomValidity(currentTarget.value.trim() === '' ? 'Please say why.' : '');
+          }}
+        />
+        {failures.value.length > 0 && (
+          <ul class="problem" role="alert">
+            {failures.value.slice(0, MOST_SHOWN).map((failure) => (
+              <li key={failure}>{failure}</li>
+            ))}
+          </ul>
+        )}
+        <p role="status">{isRunning && many ? `${done.value} of ${refs.length}` : ''}</p>
+        <div class="buttons">
+          <button class="danger" disabled={isRunning}>
+            <Warning /> {many ? 'End them' : 'End session'}
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              isStopped.value = true;
+              if (!isRunning) endTargets.value = undefined;
+            }}
+          >
+            {isRunning ? 'Stop' : 'Keep'}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+/** The first of them as they are now, not as some list had them. */
+function useTargets(refs: readonly string[]) {
+  const targets = useSignal<readonly Target[]>([]);
+  useEffect(() => {
+    const shown = refs.slice(0, MOST_SHOWN).map((ref) => get<Target>(`/api/operator/sessions/${ref}`));
+    void Promise.all(shown).then((answers) => {
+      targets.value = answers.flatMap((answer) => (answer.ok ? [answer.body] : []));
+    });
+  }, [refs]);
+  return targets;
+}
+
+function wordsOf(failure: Failure): string {
+  return failure.kind === 'refused' ? failure.message : 'the service did not answer';
+}

@@ -1,0 +1,56 @@
+/** How fresh the page is: whether it follows the service, stands still, or has lost it. */
+import { useComputed } from '@preact/signals';
+import { zone } from '../data/preferences.ts';
+import { freshness, heardAt, isPartial, isPaused, refreshAll, retryAt, waiting } from '../data/live.ts';
+import { now } from '../data/server-time.ts';
+import { clockText } from '../words/format.ts';
+
+/** Stops the page, or lets it follow again. */
+export function togglePause(): void {
+  isPaused.value = !isPaused.value;
+  if (!isPaused.value) void refreshAll();
+}
+
+/** A button, because it is paused by hand only. */
+export function LiveButton() {
+  const kind = isPaused.value ? 'paused' : freshness.value;
+  const words = useComputed(() => {
+    if (isPaused.value) return waiting.value > 0 ? `paused, ${waiting.value} waiting` : 'paused';
+    return freshness.value === 'live' ? 'live' : `as of ${clockText(heardAt.value, zone.value)}`;
+  });
+  return (
+    <button
+      type="button"
+      class={`live live-${kind}`}
+      aria-pressed={isPaused.value}
+      title={isPaused.value ? 'Follow again (p)' : 'Pause (p)'}
+      onClick={togglePause}
+    >
+      <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+        {kind === 'paused' ? <path d="M2 1h3v10H2zM7 1h3v10H7z" /> : <circle cx="6" cy="6" r="4" />}
+      </svg>
+      {words}
+    </button>
+  );
+}
+
+/** Over the page while the service does not answer. */
+export function AwayBanner() {
+  const left = useComputed(() => Math.max(0, Math.ceil(((retryAt.value ?? 0) - now.value) / 1000)));
+  if (isPartial.value && freshness.value === 'live')
+    return (
+      <p class="banner" role="status">
+        The nodes cannot hear each other: only this node's changes come at once.
+      </p>
+    );
+  if (freshness.value !== 'away' || isPaused.value) return null;
+  return (
+    <p class="banner" role="status">
+      The service has not answered since {clockText(heardAt.value, zone.value)}. What you see is from then.{' '}
+      <span aria-hidden="true">Next try in {left} s.</span>{' '}
+      <button type="button" onClick={() => void refreshAll()}>
+        Try now
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,52 @@
+/** Instants and spans that follow the clock of the server by themselves, without their surroundings being drawn again. */
+import { useComputed } from '@preact/signals';
+import { zone } from '../data/preferences.ts';
+import { now } from '../data/server-time.ts';
+import { agoText, clockText, dayText, spanText, zoneText } from '../words/format.ts';
+
+/** An instant in the chosen zone, with the day where it is not today. */
+export function Moment({ at, hasMs = false }: { readonly at: string; readonly hasMs?: boolean }) {
+  const atMs = Date.parse(at);
+  const day = dayText(atMs, zone.value);
+  const isToday = day === dayText(now.peek(), zone.value);
+  const text = clockText(atMs, zone.value, hasMs);
+  return (
+    <time dateTime={at} title={`${day} ${clockText(atMs, zone.value, true)} ${zoneText(atMs, zone.value)}`}>
+      {isToday ? text : `${day} ${text}`}
+    </time>
+  );
+}
+
+/** How long ago, roughly. */
+export function Ago({ at }: { readonly at: string }) {
+  const atMs = Date.parse(at);
+  const text = useComputed(() => agoText(now.value - atMs));
+  return (
+    <time dateTime={at} title={at}>
+      {text}
+    </time>
+  );
+}
+
+/** How long something has taken, or took. */
+export function Span({ from, to }: { readonly from: string; readonly to: string | null }) {
+  const fromMs = Date.parse(from);
+  const toMs = to === null ? undefined : Date.parse(to);
+  return <RunningSpan key={`${from} ${to}`} of={() => (toMs ?? now.value) - fromMs} />;
+}
+
+function RunningSpan({ of }: { readonly of: () => number }) {
+  const text = useComputed(() => spanText(of()));
+  return <span class="figure">{text}</span>;
+}
+
+/** How long is left; "due" once it is over, never less than nothing. */
+export function Countdown({ to }: { readonly to: string }) {
+  const toMs = Date.parse(to);
+  return <Left key={to} toMs={toMs} />;
+}
+
+function Left({ toMs }: { readonly toMs: number }) {
+  const text = useComputed(() => (toMs <= now.value ? 'due' : `in ${spanText(toMs - now.value + 999)}`));
+  return <span class="figure">{text}</span>;
+}

@@ -1,0 +1,26 @@
+import { useLocation } from 'preact-iso';
+import { PLACES } from '../pages/all.ts';
+
+/** The ways to the pages: at the left, and at the bottom of a narrow screen. */
+export function Rail() {
+  const { path } = useLocation();
+  return (
+    <nav class="rail" aria-label="Pages">
+      <ul>
+        {PLACES.map(({ path: to, title, icon, key }) => {
+          const isHere = path === to || (to !== '/console' && path.startsWith(`${to}/`));
+          return (
+            <li key={to}>
+              <a href={to} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>
+                <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                  <path d={icon} />
+                </svg>
+                {title}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,105 @@
+import type { OperatorEvent, State } from '../data/shapes.ts';
+import { copy } from '../data/dialogs.ts';
+import { eventWords } from '../words/events.ts';
+import { reasonWords } from '../words/reasons.ts';
+import { STATE_NAMES } from '../words/states.ts';
+import { Guards } from './guards.tsx';
+import { Moment } from './moments.tsx';
+import { StateMark } from './state-mark.tsx';
+
+interface Props {
+  readonly event: OperatorEvent;
+  /** The machine is seen as it was then: the event says all that it knows. */
+  readonly isHere: boolean;
+  readonly onStep: () => void;
+}
+
+/** One event: when, what, from where to where, and why. */
+export function TimelineEvent({ event, isHere, onStep }: Props) {
+  const { at, event: name, from, to, guards, detail, node, requestId } = event;
+  const reason = typeof detail['reason'] === 'string' ? detail['reason'] : null;
+  return (
+    <li class={isHere ? 'event here' : 'event'} aria-current={isHere ? 'step' : undefined} data-event={event.id}>
+      <button type="button" class="event-at" onClick={onStep}>
+        <Moment at={at} hasMs />
+      </button>
+      <div class="event-what">
+        <p>
+          {eventWords(name)}{' '}
+          <span class="event-move">
+            {from !== null && from !== to && (
+              <>
+                <StateOrWord name={from} /> <span aria-label="to">→</span>{' '}
+              </>
+            )}
+            <StateOrWord name={to} />
+          </span>
+          {reason !== null && <> {reasonWords(reason)}</>}
+        </p>
+        <Guards guards={guards} />
+        {isHere && <EventDetail event={event} />}
+      </div>
+      <p class="event-where soft">
+        <span title={node}>node {node.slice(0, 6)}</span>
+        {requestId !== null && (
+          <button
+            type="button"
+            class="link"
+            title="Copy the request id"
+            onClick={() => void copy(requestId, 'Request id')}
+          >
+            {requestId}
+          </button>
+        )}
+      </p>
+    </li>
+  );
+}
+
+function StateOrWord({ name }: { readonly name: string }) {
+  return STATE_NAMES.includes(name as State) ? <StateMark state={name as State} /> : <span>{name}</span>;
+}
+
+/** The steps that the machine took, and the record after them. */
+function EventDetail({ event: { event, steps, record } }: { readonly event: OperatorEvent }) {
+  const times = [
+    ['seen', record.lastSeenAt],
+    ['active', record.lastActivityAt],
+    ['settled', record.settledAt],
+  ] as const;
+  return (
+    <div class="event-detail">
+      <ol>
+        {steps.map((step, index) => (
+          <li key={index}>
+            <code>
+              {step.event || (index === 0 ? event : 'then')}: {step.from} → {step.to}
+            </code>
+            {step.guard !== null && (
+              <>
+                {' '}
+                if <code>{step.guard}</code>
+              </>
+            )}
+            {step.actions.length > 0 && (
+              <>
+                {' '}
+                does <code>{step.actions.join(', ')}</code>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p class="soft">
+        Record {record.version}
+        {times.map(([what, at]) =>
+          at === null ? null : (
+            <span key={what}>
+              , {what} <Moment at={at} hasMs />
+            </span>
+          ),
+        )}
+      </p>
+    </div>
+  );
+}

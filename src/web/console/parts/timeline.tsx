@@ -1,0 +1,98 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { OperatorEvent } from '../data/shapes.ts';
+import { stepFrom, withSilences } from '../data/timeline.ts';
+import { spanText } from '../words/format.ts';
+import { TimelineEvent } from './timeline-event.tsx';
+
+type Step = Parameters<typeof stepFrom>[2];
+
+interface Props {
+  /** Newest first. */
+  readonly events: readonly OperatorEvent[];
+  /** The event at which the page stands; undefined is now. */
+  readonly at: string | undefined;
+  readonly onStep: (at: string | undefined) => void;
+  readonly hasMore: boolean;
+  readonly onMore: () => void;
+}
+
+/** What the session's machine did, newest first. Stepping shows the session as it was. */
+export function Timeline({ events, at, onStep, hasMore, onMore }: Props) {
+  const list = useRef<HTMLOListElement>(null);
+  const here = at === undefined ? 0 : events.findIndex(({ id }) => id === at);
+  const step = (by: Step): void => onStep(stepFrom(events, at, by));
+  useEffect(() => {
+    if (at !== undefined)
+      list.current?.querySelector(`[data-event="${CSS.escape(at)}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+  const place =
+    at === undefined
+      ? `${events.length}${hasMore ? '+' : ''} events, now`
+      : here < 0
+        ? 'an older event'
+        : `event ${events.length - here} of ${events.length}${hasMore ? '+' : ''}`;
+
+  return (
+    <section class="card timeline" aria-labelledby="timeline-title">
+      <div class="title-row">
+        <h2 id="timeline-title">What happened</h2>
+        <span class="soft" role="status">
+          {place}
+        </span>
+        <span class="spring" />
+        <div class="steps" role="group" aria-label="Step">
+          <button type="button" title="Start (Home)" aria-label="To the start" onClick={() => step('start')}>
+            ⇤
+          </button>
+          <button type="button" title="Older ([)" aria-label="To the older event" onClick={() => step(-1)}>
+            ◂
+          </button>
+          <button
+            type="button"
+            title="Newer (])"
+            aria-label="To the newer event"
+            onClick={() => step(1)}
+            disabled={at === undefined}
+          >
+            ▸
+          </button>
+          <button
+            type="button"
+            title="Now (End)"
+            aria-label="To now"
+            onClick={() => step('now')}
+            disabled={at === undefined}
+          >
+            ⇥
+          </button>
+        </div>
+      </div>
+      {events.length === 0 && (
+        <p class="soft">Nothing is kept of it. Events are written within a second, and kept for a while.</p>
+      )}
+      <ol ref={list} class="events">
+        {withSilences(events).map((entry) =>
+          entry.kind === 'silence' ? (
+            <li key={entry.id} class="silence">
+              {spanText(entry.ms)} without an event
+            </li>
+          ) : (
+            <TimelineEvent
+              key={entry.event.id}
+              event={entry.event}
+              isHere={entry.event.id === at}
+              onStep={() => onStep(entry.event.id)}
+            />
+          ),
+        )}
+      </ol>
+      {hasMore && (
+        <p class="more">
+          <button type="button" onClick={onMore}>
+            Older events
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,108 @@
+import { useComputed } from '@preact/signals';
+import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
+import { logOut, me } from '../data/identity.ts';
+import { singleKeys, theme, zone, type Theme } from '../data/preferences.ts';
+import { now } from '../data/server-time.ts';
+import { clockText, zoneText } from '../words/format.ts';
+import { LiveButton } from './freshness.tsx';
+import { Mark } from './mark.tsx';
+import { Menu } from './menu.tsx';
+
+const themes: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' };
+
+export function TopBar() {
+  return (
+    <header class="top">
+      <a class="wordmark" href="/console">
+        <Mark />
+        <span class="wide-only">Switchboard</span>
+      </a>
+      <button
+        type="button"
+        class="search"
+        aria-label="Search or go to…"
+        aria-keyshortcuts="/ Control+K Meta+K"
+        onClick={() => (isPaletteOpen.value = true)}
+      >
+        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <circle cx="7" cy="7" r="4.5" />
+          <path d="m10.5 10.5 4 4" />
+        </svg>
+        <span class="wide-only">Search or go to…</span>
+        <kbd class="wide-only" aria-hidden="true">
+          /
+        </kbd>
+      </button>
+      <Clock />
+      <LiveButton />
+      <You />
+    </header>
+  );
+}
+
+export function toggleZone(): void {
+  zone.value = zone.value === 'utc' ? 'local' : 'utc';
+}
+
+function Clock() {
+  const text = useComputed(() => clockText(now.value, zone.value));
+  return (
+    <button type="button" class="quiet clock" title="UTC or local time (t)" onClick={toggleZone}>
+      <span class="zone">{zoneText(now.peek(), zone.value)}</span> <span class="figure">{text}</span>
+      <span class="hidden">: change between UTC and local time</span>
+    </button>
+  );
+}
+
+/** Who looks, and what they chose. */
+function You() {
+  const { email, role } = me.value ?? {};
+  return (
+    <Menu
+      name="You and this browser"
+      class="quiet you"
+      label={
+        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <circle cx="8" cy="5" r="3" />
+          <path d="M2 14.5c.5-3 3-4.5 6-4.5s5.5 1.5 6 4.5" />
+        </svg>
+      }
+    >
+      <p class="menu-title">
+        {email ?? 'unknown'}
+        {role !== undefined && <span class="soft"> {role.replaceAll('_', ' ')}</span>}
+      </p>
+      <fieldset>
+        <legend>Colours</legend>
+        {(Object.keys(themes) as Theme[]).map((value) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="theme"
+              value={value}
+              checked={theme.value === value}
+              onChange={() => (theme.value = value)}
+            />
+            {themes[value]}
+          </label>
+        ))}
+      </fieldset>
+      <label>
+        <input
+          type="checkbox"
+          checked={singleKeys.value === 'on'}
+          onChange={({ currentTarget }) => (singleKeys.value = currentTarget.checked ? 'on' : 'off')}
+        />
+        Single keys
+      </label>
+      <div class="menu-buttons">
+        <button type="button" data-closes onClick={() => (isHelpOpen.value = true)}>
+          Keys…
+        </button>
+        <button type="button" onClick={() => void logOut()}>
+          Log out
+        </button>
+      </div>
+    </Menu>
+  );
+}

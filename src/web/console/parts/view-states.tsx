@@ -1,0 +1,91 @@
+/** What a view shows while it has nothing to show, and why. */
+import type { ComponentChildren } from 'preact';
+import type { Failure } from '../data/api.ts';
+import { copy } from '../data/dialogs.ts';
+import { refreshAll } from '../data/live.ts';
+
+/** It comes after a moment only: most answers are quicker. */
+export function Loading({ rows = 6 }: { readonly rows?: number }) {
+  return (
+    <div class="skeleton" role="status">
+      <span class="hidden">Loading…</span>
+      {Array.from({ length: rows }, (_, row) => (
+        <div key={row} />
+      ))}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+/** Why there is no answer, what can be done, and the request id that the log knows it by. */
+export function Failed({ failure, what }: { readonly failure: Failure; readonly what: string }) {
+  if (failure.kind === 'missing')
+    return (
+      <Empty title="Not available">
+        <p>This server does not have {what} yet. Update it to see it here.</p>
+      </Empty>
+    );
+  // The login's dialog is over the page already.
+  if (failure.kind === 'login') return <Empty title="Log in to see it" />;
+  if (failure.kind === 'away')
+    return (
+      <Empty title="The service does not answer">
+        <p>It is asked again by itself.</p>
+        <Again />
+      </Empty>
+    );
+  const { message, details, requestId } = failure;
+  return (
+    <div class="empty" role="alert">
+      <p class="empty-title">
+        <Warning /> {message}
+      </p>
+      {details.length > 0 && (
+        <ul>
+          {details.map(({ path, message: wrong }) => (
+            <li key={path}>
+              <code>{path}</code> {wrong}
+            </li>
+          ))}
+        </ul>
+      )}
+      {requestId !== undefined && (
+        <p>
+          Request <code>{requestId}</code>{' '}
+          <button type="button" class="quiet" onClick={() => void copy(requestId, 'Request id')}>
+            Copy
+          </button>
+        </p>
+      )}
+      <Again />
+    </div>
+  );
+}
+
+function Again() {
+  return (
+    <p>
+      <button type="button" onClick={() => void refreshAll()}>
+        Try again
+      </button>
+    </p>
+  );
+}
+
+/** Danger and doubt have a shape as well as a colour. */
+export function Warning() {
+  return (
+    <svg class="icon warning" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d="M8 1.5 15 14H1z" />
+      <path class="ink" d="M8 6v4M8 11.6v.9" />
+    </svg>
+  );
+}

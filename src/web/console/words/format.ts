@@ -1,0 +1,73 @@
+/** How figures, times and names are written everywhere. */
+import type { Zone } from '../data/preferences.ts';
+
+const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
+
+/** `14:03:12`, or with milliseconds. */
+export function clockText(atMs: number, zone: Zone, hasMs = false): string {
+  const at = new Date(atMs);
+  const [hours, minutes, seconds] =
+    zone === 'utc'
+      ? [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()]
+      : [at.getHours(), at.getMinutes(), at.getSeconds()];
+  const ms = hasMs ? `.${pad(at.getUTCMilliseconds(), 3)}` : '';
+  return `${pad(hours)}:${pad(minutes)}:${pad(seconds)}${ms}`;
+}
+
+/** `2030-01-31` */
+export function dayText(atMs: number, zone: Zone): string {
+  const at = new Date(atMs);
+  return zone === 'utc'
+    ? at.toISOString().slice(0, 10)
+    : `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
+}
+
+/** `UTC`, or how far local time is from it: `UTC+02:00`. */
+export function zoneText(atMs: number, zone: Zone): string {
+  if (zone === 'utc') return 'UTC';
+  const minutes = -new Date(atMs).getTimezoneOffset();
+  if (minutes === 0) return 'UTC+0';
+  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? '−' : '+'}${pad(hours)}:${pad(rest)}`;
+}
+
+/** `04:12`, `1:04:12`, `3 d 04:12:00`; never negative. */
+export function spanText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  const end = `${pad(minutes)}:${pad(seconds % 60)}`;
+  if (days > 0) return `${days} d ${pad(hours)}:${end}`;
+  return hours > 0 ? `${hours}:${end}` : end;
+}
+
+/** `now`, `40 s`, `6 min`, `3 h`, `2 d`. */
+export function agoText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 10) return 'now';
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
+/** `7f3a…91c2`: enough to tell people apart, and nobody's address. */
+export function shortName(name: string): string {
+  return name.length <= 10 ? name : `${name.slice(0, 4)}…${name.slice(-4)}`;
+}
+
+const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
+const fineDollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
+
+/** `$0.31`, and `$0.0021` where cents would say nothing. */
+export function moneyText(value: number): string {
+  return value !== 0 && Math.abs(value) < 0.01 ? fineDollars.format(value) : dollars.format(value);
+}
+
+const whole = new Intl.NumberFormat('en');
+
+export function countText(value: number): string {
+  return whole.format(value);
+}

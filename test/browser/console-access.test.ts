@@ -1,0 +1,169 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { schemes, violations } from './axe.ts';
+import { ConsolePage, consoleSettings, createSession, refOf } from './console-page.ts';
+
+const skipped = reasonToSkipBrowser();
+
+describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let here: ConsolePage;
+  /** Of a session that has ended. */
+  let ref: string;
+  let liveRef: string;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
+    const id = await createSession(server);
+    liveRef = refOf(await createSession(server));
+    await fetch(`${server.direct}/api/realtime/end`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ sm_session_id: id }),
+    });
+    ref = refOf(id);
+  });
+
+  afterEach(async () => {
+    await here.visit.end();
+    expect(here.visit.strangers).toEqual([]);
+    expect(here.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test.each(schemes)('axe finds nothing on any page or dialog in %s', async (colorScheme) => {
+    here = await ConsolePage.open(browser, server, '/console/login', { colorScheme, reducedMotion: 'reduce' });
+    const { page } = here;
+    const isClean = async (): Promise<void> => expect(await violations(page, colorScheme)).toEqual([]);
+    const email = `axe-${colorScheme}@acme.example`;
+    await isClean();
+    const code = await here.askForCode(email);
+    await isClean();
+    await page.getByLabel('Code from the e-mail').fill(code);
+    await here.sees('Live by tenant');
+    await isClean();
+    await page.keyboard.press('?');
+    await here.sees('next and previous row', 'dialog');
+    await isClean();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    await page.getByRole('combobox').waitFor();
+    await isClean();
+    await page.keyboard.press('Escape');
+    await here.button('You and this browser').click();
+    await isClean();
+    await page.keyboard.press('Escape');
+    await page.goto(`${server.direct}/console/sessions`);
+    await here.row(liveRef).getByRole('checkbox').check();
+    await isClean();
+    await here.button('End…').click();
+    await here.sees('End this session?', 'dialog');
+    await isClean();
+    await page.goto(`${server.direct}/console/sessions?state=ended`);
+    await here.row(ref).waitFor();
+    await page.keyboard.press('j');
+    await isClean();
+    await page.goto(`${server.direct}/console/sessions?tenantId=nobody`);
+    await here.sees('No session is like that');
+    await isClean();
+    await page.goto(`${server.direct}/console/sessions/${ref}`);
+    await here.sees('told to end', '.event');
+    await page.keyboard.press('[');
+    await here.sees('event 2 of 2');
+    await isClean();
+    await page.goto(`${server.direct}/console/sessions/${ref.slice(0, -7)}aaaaaaa`);
+    await page.getByRole('alert').waitFor();
+    await isClean();
+    await page.goto(`${server.direct}/console/nowhere/at/all`);
+    await here.sees('The console has no such page');
+    await isClean();
+  });
+
+  test.each([320, 360])('no page scrolls sideways on a screen of %i px', async (width) => {
+    here = await ConsolePage.enter(browser, server, '/console', { viewport: { width, height: 640 } });
+    const overflow = (): Promise<number> =>
+      here.page.evaluate<number>(
+        'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth',
+      );
+    await here.sees('Live by tenant');
+    expect(await overflow()).toBe(0);
+    await here.page.getByRole('link', { name: 'Sessions' }).click();
+    await here.row(ref).waitFor();
+    expect(await overflow()).toBe(0);
+    await here.row(ref).getByRole('link').click();
+    await here.sees('told to end', '.event');
+    expect(await overflow()).toBe(0);
+    await here.page.keyboard.press('[');
+    await here.sees('event 2 of 2');
+    expect(await overflow()).toBe(0);
+  });
+
+  test('keys alone go to the list, to a session, through its events and back', async () => {
+    here = await ConsolePage.enter(browser, server, '/console');
+    const { keyboard } = here.page;
+    await here.sees('Live by tenant');
+    await keyboard.press('g');
+    await keyboard.press('s');
+    await here.isAt('/console/sessions');
+    await here.row(ref).waitFor();
+    const refs = await here.refs();
+    for (let row = 0; row <= refs.indexOf(ref); row += 1) await keyboard.press('j');
+    await keyboard.press('x');
+    expect(await here.row(ref).getByRole('checkbox').isChecked()).toBe(true);
+    await keyboard.press('Enter');
+    await here.isAt(`/console/sessions/${ref}`);
+    await here.sees('told to end', '.event');
+    await keyboard.press('[');
+    await here.isAt(/\?at=/);
+    await keyboard.press('Escape');
+    await here.isAt('/console/sessions');
+    // Whoever comes back is where they were.
+    await here.page.locator(`tr[data-ref="${ref}"] a:focus`).waitFor();
+    expect(await here.row(ref).getByRole('checkbox').isChecked()).toBe(true);
+    await keyboard.press('f');
+    await keyboard.type('gop');
+    expect(await here.page.getByLabel('Tenant').inputValue()).toBe('gop');
+    await here.isAt('/console/sessions');
+  });
+
+  test('the palette goes to a page, and finds a session by the id that was pasted', async () => {
+    here = await ConsolePage.enter(browser, server, '/console');
+    const { keyboard } = here.page;
+    await here.sees('Live by tenant');
+    const field = here.page.locator('[role=combobox]:focus');
+    await keyboard.press('Control+K');
+    await field.waitFor();
+    await keyboard.type('sess');
+    await keyboard.press('Enter');
+    await here.isAt('/console/sessions');
+    await here.page.locator('dialog').waitFor({ state: 'detached' });
+    await keyboard.press('/');
+    await field.waitFor();
+    await keyboard.insertText(ref);
+    // Before the answer is there: the first hit is meant.
+    await keyboard.press('Enter');
+    await here.isAt(`/console/sessions/${ref}`);
+  });
+
+  test('keys without Ctrl can be switched off, and stay off', async () => {
+    here = await ConsolePage.enter(browser, server, '/console');
+    const { keyboard } = here.page;
+    await here.sees('Live by tenant');
+    await keyboard.press('?');
+    await here.page.getByLabel('Keys without Ctrl').uncheck();
+    await keyboard.press('Escape');
+    await here.page.reload();
+    await here.sees('Live by tenant');
+    await keyboard.press('?');
+    await keyboard.press('Control+K');
+    await here.page.getByRole('combobox').waitFor();
+    expect(await here.page.locator('dialog').count()).toBe(1);
+  });
+});

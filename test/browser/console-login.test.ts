@@ -1,0 +1,118 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { ConsolePage, consoleSettings, operator } from './console-page.ts';
+
+const skipped = reasonToSkipBrowser();
+
+describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let here: ConsolePage | undefined;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
+  });
+
+  afterEach(async () => {
+    await here?.visit.end();
+    expect(here?.visit.strangers ?? []).toEqual([]);
+    expect(here?.visit.complaints ?? []).toEqual([]);
+    here = undefined;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test('asks who is not logged in, and leads back to the page that was wanted', async () => {
+    here = await ConsolePage.open(browser, server, '/console/sessions?state=idle');
+    await here.isAt('/console/login?next=%2Fconsole%2Fsessions%3Fstate%3Didle');
+    await here.logIn(operator());
+    await here.isAt('/console/sessions?state=idle');
+    await here.sees('Sessions', 'h1');
+  });
+
+  test('takes a code that is pasted with a space in it, without another key', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    here = await ConsolePage.open(browser, server, '/console/login', { permissions });
+    const code = await here.askForCode(operator());
+    await here.page.evaluate(`navigator.clipboard.writeText('${code.slice(0, 3)} ${code.slice(3)}')`);
+    await here.page.getByLabel('Code from the e-mail').focus();
+    await here.page.keyboard.press('Control+V');
+    await here.isAt('/console');
+  });
+
+  test('waits for Enter while somebody types, and says when a code is wrong', async () => {
+    here = await ConsolePage.open(browser, server, '/console/login');
+    const code = await here.askForCode(operator());
+    const wrong = code === '000000' ? '000001' : '000000';
+    const field = here.page.getByLabel('Code from the e-mail');
+    await field.pressSequentially(wrong);
+    expect(here.visit.requests).not.toContain('POST /api/auth/otp/verify');
+    await field.press('Enter');
+    await here.page.getByRole('alert').filter({ hasText: /code/i }).waitFor();
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await field.fill('');
+    await field.pressSequentially(code);
+    await field.press('Enter');
+    await here.isAt('/console');
+  });
+
+  test('says the same of an address that may log in and of one that may not', async () => {
+    const other = await DemoServer.start({ ...consoleSettings, CONSOLE_EMAILS: '@acme.example' });
+    try {
+      const words: string[] = [];
+      for (const email of [operator(), 'stranger@elsewhere.example']) {
+        const asking = await ConsolePage.open(browser, other, '/console/login');
+        await asking.page.getByLabel('E-mail address').fill(email);
+        await asking.button('Send code').click();
+        const said = asking.page.getByText('may log in');
+        await said.waitFor();
+        words.push((await said.innerText()).replace(email, 'them').replace(/\d\d:\d\d/, 'then'));
+        await asking.visit.end();
+      }
+      expect(words[1]).toBe(words[0]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test.each([
+    '//evil.example/console/',
+    'https://evil.example/console/',
+    '/console/../demo',
+    '/\\evil.example',
+    '/demo',
+  ])('goes to the overview and not to %s', async (next) => {
+    here = await ConsolePage.open(browser, server, `/console/login?next=${encodeURIComponent(next)}`);
+    await here.logIn(operator());
+    await here.isAt('/console');
+  });
+
+  test('tells who has no role what they are, and what would give them one', async () => {
+    here = await ConsolePage.open(browser, server, '/console');
+    await here.logIn('visitor@elsewhere.example');
+    await here.sees('You may not see the console', 'h1');
+    await here.sees('visitor@elsewhere.example', 'dd');
+    await here.sees('OPERATOR_EMAILS', 'code');
+    await here.button('Log out').click();
+    await here.isAt('/console/login');
+  });
+
+  test('comes over the page when the login is lost, and leaves the page as it is', async () => {
+    const email = operator();
+    here = await ConsolePage.open(browser, server, '/console/sessions?tenantId=demo');
+    await here.logIn(email);
+    await here.sees('Sessions', 'h1');
+    await here.page.getByLabel('Agent').fill('not sent yet');
+    await here.page.context().clearCookies();
+    await here.sees('Your login is over', 'dialog');
+    await here.logIn(email);
+    await here.page.locator('dialog').waitFor({ state: 'detached' });
+    await here.isAt(/^\/console\/sessions\?tenantId=demo/);
+    expect(await here.page.getByLabel('Agent').inputValue()).toBe('not sent yet');
+  });
+});

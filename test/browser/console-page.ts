@@ -1,0 +1,136 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { vi } from 'vitest';
+import { Visit } from '../support/browser.ts';
+import type { DemoServer } from '../support/demo-server.ts';
+import { soon } from '../support/soon.ts';
+
+const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
+
+let people = 0;
+
+/** Somebody whom the server lets operate, and whom no test before has asked a code for. */
+export function operator(): string {
+  people += 1;
+  return `operator${people}@acme.example`;
+}
+
+/** What a server of these tests is set to. */
+export const consoleSettings = {
+  CONSOLE_EMAILS: '*',
+  OPERATOR_EMAILS: '@acme.example',
+  // All visitors of a test come from one address.
+  WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
+};
+
+/** The operator console in the hands of somebody. */
+export class ConsolePage {
+  readonly visit: Visit;
+  readonly page: Page;
+  readonly #server: DemoServer;
+
+  private constructor(visit: Visit, server: DemoServer) {
+    this.visit = visit;
+    this.page = visit.page;
+    this.#server = server;
+  }
+
+  static async open(
+    browser: Browser,
+    server: DemoServer,
+    path: string,
+    options: BrowserContextOptions = {},
+  ): Promise<ConsolePage> {
+    const opened = new ConsolePage(await Visit.begin(browser, [server.direct], options), server);
+    await opened.page.goto(`${server.direct}${path}`);
+    return opened;
+  }
+
+  /** Opens a page of the console as an operator. */
+  static async enter(
+    browser: Browser,
+    server: DemoServer,
+    path: string,
+    options: BrowserContextOptions = {},
+  ): Promise<ConsolePage> {
+    const opened = await ConsolePage.open(browser, server, path, options);
+    await opened.logIn(operator());
+    return opened;
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name });
+  }
+
+  /** The newest code that was mailed to an address. */
+  async codeFor(email: string): Promise<string> {
+    return vi.waitFor(async () => {
+      const mails = await (await fetch(`${this.#server.direct}/dev/mail`)).text();
+      const mail = mails.split('<article>').find((each) => each.includes(`To ${email},`)) ?? '';
+      const code = /\b\d{6}\b/.exec(mail.replace(/<h2>.*?<\/p>/, ''))?.[0];
+      if (code === undefined) throw new Error(`no code was mailed to ${email}`);
+      return code;
+    }, soon);
+  }
+
+  async askForCode(email: string): Promise<string> {
+    await this.page.getByLabel('E-mail address').fill(email);
+    await this.button('Send code').click();
+    await this.page.getByLabel('Code from the e-mail').waitFor(soon);
+    return this.codeFor(email);
+  }
+
+  /** At the login: asks for a code and lets the browser fill it in. */
+  async logIn(email: string): Promise<void> {
+    const code = await this.askForCode(email);
+    await this.page.getByLabel('Code from the e-mail').fill(code);
+  }
+
+  /** Waits until the page shows the text. */
+  async sees(text: string | RegExp, inside = 'body'): Promise<void> {
+    await this.page.locator(inside).filter({ hasText: text }).first().waitFor(soon);
+  }
+
+  /** Waits until the address of the page is this one. */
+  async isAt(path: string | RegExp): Promise<void> {
+    await this.page.waitForURL((url) => {
+      const here = url.pathname + url.search;
+      return typeof path === 'string' ? here === path : path.test(here);
+    }, soon);
+  }
+
+  /** The rows in sight, from the top: their refs. */
+  refs(): Promise<string[]> {
+    return this.page.evaluate<string[]>("[...document.querySelectorAll('tr[data-ref]')].map((row) => row.dataset.ref)");
+  }
+
+  row(ref: string): Locator {
+    return this.page.locator(`tr[data-ref="${ref}"]`);
+  }
+
+  /** Waits until the page has asked for the list again, and shown it. */
+  async hearsAgain(): Promise<void> {
+    await this.page.waitForResponse((response) => new URL(response.url()).pathname === '/api/operator/sessions', soon);
+  }
+}
+
+/** A session of a visitor of the demo. @returns its whole id */
+export async function createSession(server: DemoServer): Promise<string> {
+  const reply = await fetch(`${server.direct}/api/session`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Origin: server.direct,
+      'Accept-Language': 'en',
+      'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36',
+    },
+    body: JSON.stringify({ widgetKey: DEMO_KEY }),
+  });
+  const { sm_session_id: id } = (await reply.json()) as { readonly sm_session_id?: string };
+  if (id === undefined) throw new Error(`no session: ${reply.status}`);
+  return id;
+}
+
+/** What names a session and proves nothing. */
+export function refOf(id: string): string {
+  return id.slice(0, 42);
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+
+const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
+const page = readFileSync(`${built}console/index.html`, 'utf8');
+
+const read = (name: string): string => readFileSync(`${built}console/assets/${name}`, 'utf8');
+const packedSize = (name: string): number => readFileSync(`${built}console/assets/${name}.gz`).length;
+const named = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
+
+/** A file and all that it imports at once. */
+function closure(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  if (name.endsWith('.js'))
+    for (const next of named(read(name), /from\s*"\.\/([\w.-]+)"|import"\.\/([\w.-]+)"/g)) closure(next, found);
+  return found;
+}
+
+const first = new Set(named(page, /\/console\/assets\/([\w.-]+)/g).flatMap((name) => [...closure(name)]));
+const views = named(
+  [...first]
+    .filter((name) => name.endsWith('.js'))
+    .map(read)
+    .join('\n'),
+  /import\(["'`]\.\/([\w.-]+)["'`]\)/g,
+);
+
+describe('The console as it is served', () => {
+  test('has views that are loaded when they are opened', () => {
+    expect(views.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('loads at most 60 kB after gzip before any view is there', () => {
+    const sizes = views.map((view) => {
+      const all = new Set([...first, ...closure(view)]);
+      return [...all].reduce((sum, name) => sum + packedSize(name), 0);
+    });
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(60_000);
+    expect(Math.min(...sizes)).toBeGreaterThan(10_000);
+  });
+
+  test('brings no validator along, and nothing of another origin', () => {
+    const texts = [...first, ...views].map(read).join('\n');
+    expect(texts).not.toMatch(/ZodError|\$ZodType/);
+    expect(named(texts, /(?:fetch|import|url)\(["'`]?(https?:)/g)).toEqual([]);
+  });
+
+  test('is packed as it is', () => {
+    for (const name of first)
+      expect(gunzipSync(readFileSync(`${built}console/assets/${name}.gz`)).toString()).toBe(read(name));
+  });
+});
