@@ -61,7 +61,7 @@ async function send<T>(path: string, init: RequestInit): Promise<Answer<T>> {
 }
 
 function readFailure({ status, headers }: Response, body: Readonly<Record<string, unknown>>): Failure {
-  const code = String(body['code'] ?? '');
+  const code = textOf(body['code']) ?? '';
   if (status === 404 && code === 'NOT_FOUND') return { kind: 'missing' };
   if (status === 401 && code !== 'INVALID_OTP') {
     // The question who is logged in is answered without a code, and loses nothing.
@@ -72,12 +72,14 @@ function readFailure({ status, headers }: Response, body: Readonly<Record<string
     kind: 'refused',
     status,
     code,
-    message: String(body['userMessage'] ?? body['error'] ?? `The service answered ${status}.`),
+    message: textOf(body['userMessage']) ?? textOf(body['error']) ?? `The service answered ${status}.`,
     details: (body['details'] ?? []) as Refused['details'],
     retryAfter: typeof body['retryAfter'] === 'number' ? body['retryAfter'] : undefined,
     requestId: headers.get('x-request-id') ?? undefined,
   };
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Whether it goes over by itself: what was shown before stays. */
 export function isPassing(failure: Failure): boolean {

@@ -42,7 +42,7 @@ function resourceOf<T>(path: string): Resource<T> {
       return answer.ok || !isPassing(answer.failure);
     },
   };
-  resources.set(path, resource as Resource<unknown>);
+  resources.set(path, resource);
   const [oldest] = resources.keys();
   if (resources.size > MOST_KEPT && oldest !== undefined) resources.delete(oldest);
   return resource;

@@ -9,6 +9,7 @@ import type { SessionDetail, State } from '../data/shapes.ts';
 import { Calls } from '../parts/calls.tsx';
 import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { MachineChart } from '../parts/machine-chart.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { SessionFacts } from '../parts/session-facts.tsx';
@@ -96,7 +97,7 @@ function Shown({ detail, path, text }: ShownProps) {
       </p>
       <Why detail={detail} />
       {here !== undefined && (
-        <p class="stepped" role="status">
+        <p class="stepped">
           <span>
             Seen as it was at <Moment at={here.at} hasMs />:
           </span>
@@ -106,6 +107,7 @@ function Shown({ detail, path, text }: ShownProps) {
           </button>
         </p>
       )}
+      <MachineChart machine="voice-session" {...{ state, events, at, deadline: detail.deadline }} />
       <div class="session-columns">
         <Timeline events={events} at={at} onStep={step} hasMore={hasMore} onMore={() => void more()} />
         <div class="side">

@@ -1,0 +1,31 @@
+import { StateChart } from '../chart/chart.tsx';
+import { useMachine } from '../data/machines.ts';
+import { zone } from '../data/preferences.ts';
+import { now } from '../data/server-time.ts';
+import type { Deadline, OperatorEvent } from '../data/shapes.ts';
+import { clockText, zoneText } from '../words/format.ts';
+
+interface Props {
+  readonly machine: string;
+  readonly state: string;
+  /** Newest first. */
+  readonly events: readonly OperatorEvent[];
+  /** The event at which the page stands; undefined is now. */
+  readonly at: string | undefined;
+  readonly deadline?: Deadline | null | undefined;
+}
+
+/** What an actor did, in the chart of its machine; nothing while the machine is not known. */
+export function MachineChart({ machine: id, state, events, at, deadline = null }: Props) {
+  const machine = useMachine(id);
+  if (machine === undefined) return null;
+  const told = { name: zoneText(now.value, zone.value), timeOf: (atMs: number) => clockText(atMs, zone.value) };
+  const { charts, words } = machine;
+  return (
+    <section class="card" aria-label="Its machine">
+      <StateChart
+        {...{ machine: id, chart: charts, words, state, events, at: at ?? null, now: now.value, deadline, zone: told }}
+      />
+    </section>
+  );
+}
