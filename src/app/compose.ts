@@ -226,6 +226,7 @@ export async function buildService(on: Foundations) {
       events,
       metrics,
       provider,
+      callLimits: config.calls,
       callModeOf: createCallModes(config.calls.mode, provider),
       setups: stores.sessionSetups,
       issuers,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import type { CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { Audit } from '../stores/audit/contract.ts';
+import type { Audit, AuditAction } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 import { limitsSchema, originSchema, totalsSchema } from './schema.ts';
@@ -102,7 +102,7 @@ export async function listKeys(deps: Pick<KeyDeps, 'tenants'>, tenantId?: string
 }
 
 /** Before the change: a row whose change then failed can be explained, a change without a row can not. */
-function record(action: string, { tenantId, id }: WidgetKey, by: ChangedBy, deps: KeyDeps): Promise<void> {
+function record(action: AuditAction, { tenantId, id }: WidgetKey, by: ChangedBy, deps: KeyDeps): Promise<void> {
   const { actor, reason = null, requestId = null } = by;
   return deps.audit.append({ atMs: deps.clock.now(), actor, action, target: `${tenantId}/${id}`, reason, requestId });
 }

@@ -20,7 +20,7 @@ export function auditContract(
         target,
         reason: 'stolen',
         requestId: 'r',
-      };
+      } as const;
       const bare = { ...entry, actor: 'cli', reason: null, requestId: null };
       await node().audit.append(entry);
       await node().audit.append(bare);
@@ -29,10 +29,17 @@ export function auditContract(
 
     test('tells the last entry of an action on a target up to a time, and none of others', async () => {
       const target = randomId();
-      const entry = { atMs: DAY_BEGIN, actor: 'a', action: 'session.end', target, reason: null, requestId: null };
+      const entry: AuditEntry = {
+        atMs: DAY_BEGIN,
+        actor: 'a',
+        action: 'session.end',
+        target,
+        reason: null,
+        requestId: null,
+      };
       const later = { ...entry, atMs: DAY_BEGIN + 2, actor: 'b', reason: 'late', requestId: 'r' };
-      const others = [
-        { ...entry, action: 'session.look', atMs: DAY_BEGIN + 1 },
+      const others: AuditEntry[] = [
+        { ...entry, action: 'key.issue', atMs: DAY_BEGIN + 1 },
         { ...entry, target: randomId(), atMs: DAY_BEGIN + 1 },
         // At the same instant the first one is the one that did it.
         { ...later, actor: 'c' },

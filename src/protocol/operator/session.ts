@@ -40,6 +40,9 @@ export const operatorSessionDetail = operatorSession.extend({
     })
     .nullable()
     .meta({ description: 'Who ended it, where an operator did' }),
+  why: z
+    .object({ sentence: z.string(), facts: z.array(z.string()) })
+    .meta({ description: 'Why it ended, or that it is still open, and what else is worth seeing; times in UTC' }),
   metadata: metadata.nullable(),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),

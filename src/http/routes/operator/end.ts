@@ -24,9 +24,6 @@ export interface EndDeps extends NamedDeps {
   readonly events: Events;
 }
 
-/** The action of the audit. */
-export const END = 'session.end';
-
 /** Ends one session. */
 export function endRoute(deps: EndDeps): Route {
   return defineRoute({
@@ -60,12 +57,12 @@ export function endRoute(deps: EndDeps): Route {
         await deps.audit.append({
           atMs,
           actor,
-          action: END,
+          action: 'session.end',
           target,
           reason: call.body?.reason ?? null,
           requestId,
         });
-        deps.events.operatorActed(role, END, target, requestId);
+        deps.events.operatorActed(role, 'session.end', target, requestId);
         const outcome = await deps.sessions.end(record.id, 'closed_by_operator', atMs);
         if (outcome === undefined) return sessionNotFound();
         return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };

@@ -2,7 +2,7 @@ import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import type { ActorEvent, ActorEvents } from '../../../stores/actor-events/contract.ts';
+import type { ActorEvent, ActorEventPage, ActorEvents, LostEvents } from '../../../stores/actor-events/contract.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './named.ts';
@@ -82,12 +82,26 @@ export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
   });
 }
 
-/** The newest events of a session, and when some may be missing. @throws Unavailable when the database is away */
-export async function newestEvents(record: VoiceRecord, atMs: number, { actorEvents }: OperatorEventsDeps) {
+/** The newest events of a session, and when some may be missing. */
+export interface EventsKnown {
+  readonly page: ActorEventPage;
+  readonly lost: readonly LostEvents[];
+}
+
+/** @throws Unavailable when the database is away */
+export async function newestEvents(
+  record: VoiceRecord,
+  atMs: number,
+  { actorEvents }: OperatorEventsDeps,
+): Promise<EventsKnown> {
   const [page, lost] = await Promise.all([
     actorEvents.of('voice-session', refOf(record.id), undefined, NEWEST),
     actorEvents.lostWithin(record.startedAtMs, record.endedAtMs ?? atMs),
   ]);
+  return { page, lost };
+}
+
+export function describeEvents({ page, lost }: EventsKnown) {
   return {
     events: page.events.map(describeEvent),
     moreEvents: page.hasMore,
@@ -95,7 +109,7 @@ export async function newestEvents(record: VoiceRecord, atMs: number, { actorEve
   };
 }
 
-function describeEvent(kept: ActorEvent): OperatorEvent {
+export function describeEvent(kept: ActorEvent): OperatorEvent {
   const { ordinal, version, atMs, kind, event, from, to, steps, guards, node, requestId } = kept;
   const { lastSeenAtMs, lastActivityAtMs, settledAtMs, ...detail } = kept.detail;
   return {
