@@ -53,3 +53,11 @@ export function tenantsOf({ tenants }: Operator): readonly string[] | undefined 
 export function seesWholeIds({ role }: Operator): boolean {
   return role === 'operator' || role === 'service';
 }
+
+/** How an operator sees who acted: the addresses of others whole by those who may change everything, else by their first letter. */
+export function actorSeenBy({ role, actor: self }: Operator, actor: string): string {
+  const at = actor.lastIndexOf('@');
+  return role === 'operator' || role === 'service' || actor === self || at < 0
+    ? actor
+    : `${actor.slice(0, 1)}…${actor.slice(at)}`;
+}

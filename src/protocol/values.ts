@@ -12,3 +12,9 @@ export const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC' });
 export const text = (max: number): z.ZodString => z.string().min(1).max(max);
 
 export const count = z.int().min(0);
+
+/** An instant that is asked for, as milliseconds since the Unix epoch. */
+export const instantAsked = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2030-01-01T12:00:00Z' })
+  .transform((text) => Date.parse(text))
+  .meta({ description: 'ISO 8601 with a zone', examples: ['2030-01-01T12:00:00Z'] });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import type { CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { Audit, AuditAction } from '../stores/audit/contract.ts';
+import { audited, type Audit, type AuditAction, type AuditRole, type NewAuditEntry } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 import { limitsSchema, originSchema, totalsSchema } from './schema.ts';
@@ -10,15 +10,16 @@ import { toProblems } from './tenants-file.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
-  readonly audit: Pick<Audit, 'append'>;
+  readonly audit: Pick<Audit, 'append' | 'settle'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
 }
 
 /** Who asks for a change, for the audit. */
 export interface ChangedBy {
-  /** An operator's e-mail address, `service` or `cli`. */
+  /** An operator's e-mail address, `service:` and what tells one token from another, or `cli`. */
   readonly actor: string;
+  readonly role: AuditRole;
   readonly reason?: string | null;
   readonly requestId?: string | null;
 }
@@ -62,9 +63,11 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     totals: request.totals ?? {},
     revokedAtMs: null,
   };
-  await record('key.issue', key, by, deps);
-  if (!(await deps.tenants.issue(key)))
-    throw new Error(`the tenant ${key.tenantId} vanished while a key was issued for it`);
+  const issue = async (): Promise<void> => {
+    if (!(await deps.tenants.issue(key)))
+      throw new Error(`the tenant ${key.tenantId} vanished while a key was issued for it`);
+  };
+  await audited(deps.audit, entryOf('key.issue', key, by, deps), issue, () => 'done');
   deps.bus.publish({ type: 'tenants.changed' });
   return key;
 }
@@ -89,8 +92,12 @@ export async function revokeKey(
     `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
   );
   if (key === undefined) return unknown;
-  await record('key.revoke', key, by, deps);
-  const revoked = await deps.tenants.revoke(tenantId, key.id, deps.clock.now());
+  const revoked = await audited(
+    deps.audit,
+    entryOf('key.revoke', key, by, deps),
+    () => deps.tenants.revoke(tenantId, key.id, deps.clock.now()),
+    () => (key.revokedAtMs === null ? 'done' : 'unchanged'),
+  );
   deps.bus.publish({ type: 'tenants.changed' });
   return revoked ?? unknown;
 }
@@ -101,10 +108,10 @@ export async function listKeys(deps: Pick<KeyDeps, 'tenants'>, tenantId?: string
   return tenants.filter(({ id }) => tenantId === undefined || id === tenantId).flatMap(({ keys }) => keys);
 }
 
-/** Before the change: a row whose change then failed can be explained, a change without a row can not. */
-function record(action: AuditAction, { tenantId, id }: WidgetKey, by: ChangedBy, deps: KeyDeps): Promise<void> {
-  const { actor, reason = null, requestId = null } = by;
-  return deps.audit.append({ atMs: deps.clock.now(), actor, action, target: `${tenantId}/${id}`, reason, requestId });
+function entryOf(action: AuditAction, { tenantId, id }: WidgetKey, by: ChangedBy, { clock }: KeyDeps): NewAuditEntry {
+  const { actor, role, reason = null, requestId = null } = by;
+  const target = `${tenantId}/${id}`;
+  return { atMs: clock.now(), actor, role, action, target, tenantId, reason, requestId, batchId: null };
 }
 
 function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: string; message: string }[] {

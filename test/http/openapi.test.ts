@@ -133,11 +133,18 @@ async function driveOperators(id: string): Promise<void> {
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   for (const headers of callers) {
-    for (const path of ['/api/operator/overview', '/api/operator/sessions?limit=5', one, `${one}/events`, '/metrics'])
+    for (const path of [
+      '/api/operator/overview',
+      '/api/operator/sessions?limit=5',
+      one,
+      `${one}/events`,
+      '/api/operator/audit',
+      '/metrics',
+    ])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
   }
-  await get('/api/operator/sessions?limit=0', operator);
+  for (const path of ['sessions', 'audit']) await get(`/api/operator/${path}?limit=0`, operator);
   const record = await app.sessions.find(await app.open(await app.key()));
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);

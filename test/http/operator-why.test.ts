@@ -50,7 +50,12 @@ describe('The detail of a session tells why', () => {
     const id = await app.open(key);
     const { tenants, audit } = app.service.stores;
     const { clock, live } = app;
-    await revokeKey('acme', key.id, { actor: 'cli', reason: 'stolen' }, { tenants, audit, clock, bus: live.bus });
+    await revokeKey(
+      'acme',
+      key.id,
+      { actor: 'cli', role: 'cli', reason: 'stolen' },
+      { tenants, audit, clock, bus: live.bus },
+    );
     await app.service.directory.reload();
     await expect.poll(async () => (await app.sessions.find(id))?.endReason).toBe('key_revoked');
     expect((await whyOf(id)).sentence).toContain(`acme/${key.id} was revoked by cli, who wrote “stolen”.`);

@@ -140,6 +140,7 @@ describe('The operator API', () => {
   const routes: [string, string][] = [
     ['GET', '/api/operator/overview'],
     ['GET', '/api/operator/sessions'],
+    ['GET', '/api/operator/audit'],
     ['GET', '/api/operator/sessions/s'],
     ['POST', '/api/operator/sessions/s/end'],
     ['GET', '/metrics'],
@@ -241,7 +242,7 @@ describe('The operator API', () => {
     const first = await app.post(path, { reason: 'abuse' }, headers);
     expect(first).toMatchObject({ status: 200, body: { ok: true, session: { active: false } } });
     app.clock.advance(SECOND);
-    expect((await app.post(path, {}, service)).body).toEqual(first.body);
+    expect((await app.post(path, {}, service)).body).toEqual({ ...first.body, alreadyEnded: true });
     expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
     const rows = await database().run(
       (sql) => sql<object[]>`select actor, action, reason from audit where target = ${id.slice(0, 42)} order by at_ms`,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { metadata } from '../create.ts';
-import { caller, endReasonOrNull, sessionName, sessionState, sessionView } from '../session.ts';
+import { caller, endReasonOrNull, sessionName, sessionReply, sessionState, sessionView } from '../session.ts';
 import { count, text } from '../values.ts';
+import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
 
@@ -43,6 +44,7 @@ export const operatorSessionDetail = operatorSession.extend({
   why: z
     .object({ sentence: z.string(), facts: z.array(z.string()) })
     .meta({ description: 'Why it ended, or that it is still open, and what else is worth seeing; times in UTC' }),
+  audit: z.array(auditRow).meta({ description: 'What operators did to it, newest first, at most 5' }),
   metadata: metadata.nullable(),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
@@ -75,3 +77,7 @@ export const operatorSessionPage = z.object({
 });
 
 export const operatorEndRequest = z.object({ reason: z.string().max(500).optional() });
+
+export const operatorEndReply = sessionReply.extend({
+  alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before, or by the clock' }),
+});

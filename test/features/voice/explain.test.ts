@@ -3,6 +3,7 @@ import { END_REASONS, type EndReason } from '../../../machines/voice-session/end
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { AuditEntry } from '../../../src/stores/audit/contract.ts';
 import { explain } from '../../../src/voice/explain.ts';
 import type { Known, QuotaKnown } from '../../../src/voice/explain-facts.ts';
 import { DAY_BEGIN, voiceRecord } from '../../contracts/support.ts';
@@ -66,14 +67,20 @@ const quota: QuotaKnown = {
   setBy: { tokens: 'WIDGET_MAX_TOKENS_DAILY', dollars: 'WIDGET_MAX_DOLLARS_DAILY' },
 };
 
-const act = {
+const act: AuditEntry = {
+  ordinal: 1,
+  role: 'operator',
+  tenantId: 'acme',
+  batchId: null,
+  result: 'done',
+  count: null,
   atMs: DAY_BEGIN,
   actor: 'ops@example.com',
   action: 'session.end',
   target: 't',
   reason: 'abuse',
   requestId: 'req_1',
-} as const;
+};
 
 /** What is said of each end, and what of the session is known. A new reason needs a row. */
 const ends: Readonly<Record<EndReason, readonly [known: Known, sentence: string]>> = {

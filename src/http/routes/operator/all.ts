@@ -1,13 +1,26 @@
 import type { Route } from '../../route.ts';
+import { auditRoute, type AuditDeps } from './audit.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
 import { sessionsRoute, type SessionListDeps } from './sessions.ts';
 
-export type OperatorDeps = OverviewDeps & SessionListDeps & SessionDetailDeps & OperatorEventsDeps & EndDeps;
+export type OperatorDeps = OverviewDeps &
+  SessionListDeps &
+  SessionDetailDeps &
+  OperatorEventsDeps &
+  EndDeps &
+  AuditDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
-  return [overviewRoute(deps), sessionsRoute(deps), sessionRoute(deps), eventsRoute(deps), endRoute(deps)];
+  return [
+    overviewRoute(deps),
+    sessionsRoute(deps),
+    sessionRoute(deps),
+    eventsRoute(deps),
+    endRoute(deps),
+    auditRoute(deps),
+  ];
 }

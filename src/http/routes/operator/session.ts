@@ -1,10 +1,13 @@
 import { classify, nextDeadline } from '../../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
+import { actorSeenBy } from '../../../auth/operators.ts';
+import { refOf } from '../../../kernel/ids.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { AuditEntry } from '../../../stores/audit/contract.ts';
+import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
+import { describeEntry } from './audit-entry.ts';
 import { callsOf, describeCalls, exampleCall, type OperatorCallsDeps } from './calls.ts';
 import { describeEvents, exampleEvent, newestEvents, type OperatorEventsDeps } from './events.ts';
 import {
@@ -23,8 +26,12 @@ import { actOf, whyOf, type WhyDeps } from './why.ts';
 export interface SessionDetailDeps extends NamedDeps, OperatorEventsDeps, OperatorCallsDeps, WhyDeps {
   readonly sessions: NamedDeps['sessions'];
   readonly ledger: OperatorCallsDeps['ledger'] & WhyDeps['ledger'];
+  readonly audit: Pick<Audit, 'latest' | 'list'>;
   readonly setups: Pick<SessionSetups, 'find'>;
 }
+
+/** The newest acts on a session come with it. */
+const MOST_ACTS = 5;
 
 /** All that is known of one session. */
 export function sessionRoute(deps: SessionDetailDeps): Route {
@@ -51,6 +58,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
               'Opened 2030-01-01 12:00:00 UTC, open for 90 s; last heartbeat 2030-01-01 12:01:30 UTC, last activity 2030-01-01 12:01:30 UTC.',
             ],
           },
+          audit: [],
           metadata: { page: 'pricing' },
           calls: [exampleCall],
           events: [exampleEvent],
@@ -67,17 +75,20 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         const { limits } = deps.sessions;
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);
-        const [calls, events, act, setup] = await Promise.all([
+        const [calls, events, found, setup, acts] = await Promise.all([
           callsOf(record.id, deps),
           newestEvents(record, atMs, deps),
           actOf(record, deps),
           deps.setups.find(record.id),
+          deps.audit.list({ target: refOf(record.id) }, undefined, MOST_ACTS),
         ]);
+        const act = found && { ...found, actor: actorSeenBy(call.operator, found.actor) };
         const body = {
           ...describe(record, classify(record, atMs, limits), atMs, call.operator),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: endedBy(record, act),
           why: await whyOf({ record, ...calls, ...events, act, atMs }, deps),
+          audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
           metadata: setup?.metadata ?? null,
           calls: describeCalls(calls),
           ...describeEvents(events),
