@@ -8,6 +8,20 @@ export const done = z.object({ ok });
 
 export const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC' });
 
+/** Several of some words, separated by commas. */
+export function commaList<const T extends string>(words: readonly T[]) {
+  const rule = `must be one or more of ${words.join(', ')}, separated by commas`;
+  return z
+    .string()
+    .transform((text, context) => {
+      const found = text.split(',');
+      if (found.every((word): word is T => (words as readonly string[]).includes(word))) return found;
+      context.addIssue({ code: 'custom', message: rule });
+      return z.NEVER;
+    })
+    .meta({ description: `One or more of ${words.join(', ')}, separated by commas` });
+}
+
 /** A text that is not empty. */
 export const text = (max: number): z.ZodString => z.string().min(1).max(max);
 

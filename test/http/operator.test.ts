@@ -204,6 +204,13 @@ describe('The operator API', () => {
 
   test.each([
     'state=dead',
+    'state=idle,',
+    'reason=boredom',
+    'from=noon',
+    'endingWithinSec=3601',
+    'sort=id',
+    'sort=deadline',
+    'sort=startedAt&endingWithinSec=5',
     'limit=0',
     'limit=201',
     'limit=x',
@@ -319,7 +326,12 @@ describe('The operator API', () => {
 
   test.each([
     ['GET', '/api/operator/overview', 'tenant', 'there are none'],
-    ['GET', '/api/operator/sessions', 'tenant', 'known are state, tenantId, agentId, caller, q, cursor, limit'],
+    [
+      'GET',
+      '/api/operator/sessions',
+      'tenant',
+      'known are state, tenantId, agentId, keyId, caller, reason, from, to, endingWithinSec, q, sort, cursor, limit',
+    ],
     ['GET', '/api/operator/sessions', 'State', 'known are state,'],
     ['GET', '/api/operator/sessions', '__proto__', 'known are state,'],
     ['GET', '/api/operator/sessions/s', 'state', 'there are none'],

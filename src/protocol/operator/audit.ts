@@ -5,12 +5,10 @@ import { page, pageAsked } from './page.ts';
 /** One change that an operator made (docs/contract.md, section 8). */
 export const auditRow = z.object({
   at: instant,
-  actor: z
-    .string()
-    .meta({
-      description:
-        'An address, `service:` and what tells one token from another, or `cli`; of viewers and admins addresses are masked',
-    }),
+  actor: z.string().meta({
+    description:
+      'An address, `service:` and what tells one token from another, or `cli`; of viewers and admins addresses are masked',
+  }),
   role: z.string().nullable(),
   action: z.string(),
   target: z.string().meta({ description: 'The ref of a session, `<tenant>/<id>` of a key, or what else was acted on' }),

@@ -5,11 +5,9 @@ import { instant } from '../values.ts';
 export const page = {
   nextCursor: z.string().nullable().meta({ description: 'Of the next page; null on the last one' }),
   asOf: instant,
-  searchedTo: instant
-    .nullable()
-    .meta({
-      description: 'How far was looked, where a page is short because it looked at 10,000 rows; its cursor goes on',
-    }),
+  searchedTo: instant.nullable().meta({
+    description: 'How far was looked, where a page is short because it looked at 10,000 rows; its cursor goes on',
+  }),
 };
 
 /** What every list may be asked. */

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { END_REASONS, type EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import { metadata } from '../create.ts';
 import { caller, endReasonOrNull, sessionName, sessionReply, sessionState, sessionView } from '../session.ts';
-import { count, text } from '../values.ts';
+import { commaList, count, instant, instantAsked, text } from '../values.ts';
 import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
+import { page, pageAsked } from './page.ts';
 
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
@@ -22,6 +24,9 @@ export const operatorSession = z.object({
   upstreamId: z.string(),
   endedAt: z.iso.datetime().nullable(),
   endReason: endReasonOrNull,
+  deadline: z.object({ at: instant, to: sessionState, reason: endReasonOrNull }).nullable().meta({
+    description: 'When the clock alone changes it next, into which state, and for which reason where that ends it',
+  }),
   session: sessionView,
 });
 
@@ -56,24 +61,44 @@ export const operatorSessionDetail = operatorSession.extend({
 
 export type EndedBy = z.infer<typeof operatorSessionDetail>['endedBy'];
 
-/** What GET /api/operator/sessions may be asked. */
-export const sessionFilters = z.object({
-  state: sessionState.optional(),
+/** By what sessions are chosen, in lists and to be ended. */
+const chosenBy = {
   tenantId: text(128).optional(),
   agentId: text(128).optional(),
+  keyId: text(200).optional(),
   caller: caller.optional(),
+};
+
+/** What GET /api/operator/sessions may be asked. */
+export const sessionFilters = z.object({
+  state: commaList(Object.values(sessionState.enum)).optional(),
+  ...chosenBy,
+  reason: commaList(Object.keys(END_REASONS) as EndReason[]).optional(),
+  from: instantAsked.optional(),
+  to: instantAsked.optional(),
+  endingWithinSec: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .meta({ description: 'Only those that the clock ends within so many seconds, the next one first' }),
   q: z
     .string()
+    .refine((name) => !name.includes('@'), {
+      error: 'must be the id of a session, or its ref; an address is looked for by POST /api/operator/search',
+      abort: true,
+    })
     .regex(sessionName, 'must be the id of a session, or its ref')
     .optional()
     .meta({ description: 'The id of a session, or its ref' }),
-  cursor: z.string().max(512).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  sort: z.enum(['-startedAt', 'startedAt', '-endedAt', 'deadline']).optional(),
+  ...pageAsked,
 });
 
 export const operatorSessionPage = z.object({
   sessions: z.array(operatorSession),
-  nextCursor: z.string().nullable(),
+  ...page,
 });
 
 export const operatorEndRequest = z.object({ reason: z.string().max(500).optional() });

@@ -9,15 +9,21 @@ export function writeCursor(parts: readonly Part[]): string {
 }
 
 /**
- * The parts of a cursor, which begin like `shape`; undefined where none was sent.
+ * The parts of a cursor, of the types of those of `shape`; undefined where none was sent.
+ * @param sort what its last part must be, where one sort's cursor is none of another
  * @returns INVALID_REQUEST for what `writeCursor` would not have written
  */
-export function readCursor<P extends readonly Part[]>(cursor: string | undefined, shape: P): P | undefined | Refusal {
+export function readCursor<P extends readonly Part[]>(
+  cursor: string | undefined,
+  shape: P,
+  sort?: string,
+): P | undefined | Refusal {
   if (cursor === undefined) return undefined;
   const parts = parse(cursor);
   const isRight =
     Array.isArray(parts) &&
     parts.length === shape.length &&
+    (sort === undefined || parts.at(-1) === sort) &&
     parts.every((part, at) => typeof part === typeof shape[at] && isStorable(part as Part));
   return isRight && writeCursor(parts as Part[]) === cursor ? (parts as unknown as P) : wrongCursor();
 }

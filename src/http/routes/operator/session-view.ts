@@ -1,4 +1,5 @@
-import type { VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
+import { nextMove } from '../../../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
 import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
@@ -18,11 +19,18 @@ export const exampleSession: OperatorSession = {
   upstreamId: 'sess_C9CwUVUzUzYIssh3ELY1d',
   endedAt: null,
   endReason: null,
+  deadline: { at: '2030-01-01T12:15:00.001Z', to: 'ended', reason: 'duration_exceeded' },
   session: sample.session,
 };
 
 /** How an operator sees a record that is in a state. */
-export function describe(record: VoiceRecord, state: VoiceState, at: number, operator: Operator): OperatorSession {
+export function describe(
+  record: VoiceRecord,
+  state: VoiceState,
+  at: number,
+  operator: Operator,
+  limits: VoiceLimits,
+): OperatorSession {
   const {
     id,
     caller,
@@ -49,6 +57,12 @@ export function describe(record: VoiceRecord, state: VoiceState, at: number, ope
     upstreamId,
     endedAt,
     endReason,
+    deadline: deadlineOf(record, limits),
     session: viewOf(record, at),
   };
+}
+
+function deadlineOf(record: VoiceRecord, limits: VoiceLimits): OperatorSession['deadline'] {
+  const move = nextMove(record, limits);
+  return move === undefined ? null : { at: new Date(move.atMs).toISOString(), to: move.to, reason: move.reason };
 }

@@ -84,7 +84,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         ]);
         const act = found && { ...found, actor: actorSeenBy(call.operator, found.actor) };
         const body = {
-          ...describe(record, classify(record, atMs, limits), atMs, call.operator),
+          ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: endedBy(record, act),
           why: await whyOf({ record, ...calls, ...events, act, atMs }, deps),
