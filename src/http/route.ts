@@ -68,6 +68,12 @@ export type Right = 'see' | 'change' | 'see-installation' | 'change-installation
  */
 export type AddressWindow = 'api' | 'page' | 'none';
 
+/** A window of an operator that counts some routes only. */
+export interface OperatorRate {
+  readonly name: string;
+  readonly perMinute: number;
+}
+
 /** What a body is that is no JSON. */
 export interface TextBody {
   readonly contentType: string;
@@ -96,6 +102,8 @@ export interface Route<B = unknown> {
   readonly access: Access;
   /** Of routes for operators. */
   readonly right: Right;
+  /** What one operator may ask of it in a minute, beside what holds for all routes together. */
+  readonly perOperator?: OperatorRate;
   /** By default a path under /api is in the API's, every other in the one of pages. */
   readonly window: AddressWindow;
   /** Where it takes undefined, the body may be left out. */

@@ -53,7 +53,7 @@ export const ERROR_CODES = {
   FORBIDDEN: {
     status: 403,
     meaning:
-      'logged in, but not an operator; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
+      'logged in, but without a role that may do this in the operator API; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
     userMessage: 'You are not allowed to do this.',
     example: { error: 'No such tenant admits you; ask its administrator.' },
   },
@@ -92,6 +92,18 @@ export const ERROR_CODES = {
     meaning: 'a ref that two sessions share',
     userMessage: 'This fits more than one. Please name it in full.',
     example: { error: 'Several sessions have this ref; name one by its whole id.' },
+  },
+  COUNT_CHANGED: {
+    status: 409,
+    meaning: 'more sessions match than were counted before; `matched` says how many',
+    userMessage: 'This would now concern more than before. Please look again.',
+    example: { error: '1431 sessions match now, and 1204 were expected; count them again with dryRun.', matched: 1431 },
+  },
+  CONFLICT: {
+    status: 409,
+    meaning: 'an id that is taken',
+    userMessage: 'This name is already in use. Please choose another.',
+    example: { error: 'The tenant acme has a widget key with the id "shop" already; choose another id.' },
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,

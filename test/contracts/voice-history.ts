@@ -293,6 +293,30 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect(await list({ caller: 'console', states: ['idle'] })).toEqual([]);
     });
 
+    test('counts the open sessions of a filter, by state and tenant', async () => {
+      const [one, other] = [randomId(), randomId()];
+      const first = await inserted({ tenantId: one });
+      await inserted({ tenantId: other, startedAtMs: DAY_BEGIN + 5, keyId: null, caller: 'console' });
+      await history().save([row(beat(await inserted({ tenantId: one })), 'stale')]);
+      await history().save([row(endedRecord(await inserted({ tenantId: one })))]);
+      const tenants = [one, other];
+      const byState = { engaged: 0, idle: 0, stale: 0 };
+      const counted = async (filter: HistoryFilter) => history().countOpen({ tenants, ...filter });
+      expect(await counted({})).toEqual({
+        matched: 3,
+        byState: { engaged: 2, idle: 0, stale: 1 },
+        byTenant: { [one]: 2, [other]: 1 },
+      });
+      expect(await counted({ tenantId: other })).toMatchObject({ matched: 1, byTenant: { [other]: 1 } });
+      expect(await counted({ tenantId: randomId() })).toEqual({ matched: 0, byState, byTenant: {} });
+      expect(await counted({ states: ['stale'] })).toMatchObject({ matched: 1, byState: { ...byState, stale: 1 } });
+      expect(await counted({ states: [] })).toMatchObject({ matched: 0 });
+      expect(await counted({ caller: 'console' })).toMatchObject({ matched: 1 });
+      expect(await counted({ fromMs: DAY_BEGIN + 1 })).toMatchObject({ matched: 1 });
+      expect(await counted({ toMs: DAY_BEGIN + 1 })).toMatchObject({ matched: 2 });
+      expect(await counted({ idPrefix: first.id.slice(0, 30) })).toMatchObject({ matched: 1 });
+    });
+
     test('counts live sessions by state, caller and tenant, and ended ones since a time by state alone', async () => {
       const since = DAY_BEGIN + 1_000_000;
       const before = await history().counts(since);

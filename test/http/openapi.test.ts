@@ -143,6 +143,7 @@ async function driveOperators(id: string): Promise<void> {
     ])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
+    await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
   }
   for (const path of ['sessions', 'audit']) await get(`/api/operator/${path}?limit=0`, operator);
   const record = await app.sessions.find(await app.open(await app.key()));
@@ -154,6 +155,10 @@ async function driveOperators(id: string): Promise<void> {
   for (const what of ['', '/events']) await get(`/api/operator/sessions/nobody${what}`, operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
+  await post('/api/operator/sessions/end', { filter: {} }, operator);
+  await post('/api/operator/sessions/end', { filter: {}, all: true, expected: 0 }, operator);
+  await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, expected: 900 }, operator);
+  await post('/api/operator/sessions/end', { filter: {}, all: true }, { ...operator, origin: EVIL });
 }
 
 /** What can go wrong on any path: too much of everything, and a database that is away. */

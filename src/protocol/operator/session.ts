@@ -96,6 +96,45 @@ export const sessionFilters = z.object({
   ...pageAsked,
 });
 
+/** Which sessions POST /api/operator/sessions/end is to end. Fields that are not known are refused: what is mistyped must not end more. */
+const endFilter = z.strictObject({
+  ...sessionFilters.pick({
+    state: true,
+    tenantId: true,
+    agentId: true,
+    keyId: true,
+    caller: true,
+    from: true,
+    to: true,
+    q: true,
+  }).shape,
+});
+
+export const operatorEndManyRequest = z.object({
+  filter: endFilter.meta({ description: 'As in the list of sessions; only open ones are ended' }),
+  all: z.boolean().optional().meta({ description: 'Needed with an empty filter' }),
+  dryRun: z.boolean().optional().meta({ description: 'true counts and ends nothing' }),
+  expected: count.optional().meta({ description: 'What was counted; needed unless it is a dry run' }),
+  reason: z.string().max(500).optional(),
+  batchId: z
+    .string()
+    .regex(/^batch_[\w-]{22}$/, 'must be the batchId of an earlier answer')
+    .optional()
+    .meta({ description: 'Of the answer before, when what remained is ended' }),
+});
+
+const endedMany = z.object({ ended: count, failed: count, remaining: count, batchId: z.string() });
+
+const countedMany = z.object({
+  matched: count,
+  byState: z.object({ engaged: count, idle: count, stale: count }),
+  byTenant: z.record(z.string(), count),
+  sample: z.array(operatorSession),
+  expected: count,
+});
+
+export const operatorEndManyReply = z.union([endedMany, countedMany]);
+
 export const operatorSessionPage = z.object({
   sessions: z.array(operatorSession),
   ...page,

@@ -50,6 +50,13 @@ export interface HistoryCounts {
   readonly byTenant: Readonly<Record<string, number>>;
 }
 
+/** How many sessions that have not ended a filter fits. */
+export interface OpenCounts {
+  readonly matched: number;
+  readonly byState: Readonly<Record<Exclude<VoiceState, 'ended'>, number>>;
+  readonly byTenant: Readonly<Record<string, number>>;
+}
+
 /** What must never be lost of voice sessions; every method is @throws Unavailable when the database is away. */
 export interface VoiceHistory {
   /** Written before the create is answered. Inserting an id twice changes nothing. */
@@ -80,6 +87,8 @@ export interface VoiceHistory {
     after: Position | undefined,
     limit: number,
   ): Promise<HistoryPage>;
+  /** Counts the sessions that a filter fits and that have not ended. */
+  countOpen(filter: HistoryFilter): Promise<OpenCounts>;
   /** Counts of sessions that have not ended, and of those that ended since `endedSinceMs`. Callers and tenants count live sessions only. */
   counts(endedSinceMs: number): Promise<HistoryCounts>;
 }

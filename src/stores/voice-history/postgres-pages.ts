@@ -1,6 +1,6 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { Sql } from '../../database/database.ts';
-import type { HistoryFilter, HistoryPage, HistorySort, Position } from './contract.ts';
+import type { HistoryFilter, HistoryPage, HistorySort, OpenCounts, Position } from './contract.ts';
 import { record } from './postgres-record.ts';
 
 /**
@@ -120,6 +120,29 @@ export async function silentSessions(
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
   return { rows: shown.map(toRow), next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
+}
+
+/** See `VoiceHistory.countOpen`. It looks at all sessions that are open, which are as many as are under way. */
+export async function countOpen(sql: Sql, asked: HistoryFilter): Promise<OpenCounts> {
+  const byState = { engaged: 0, idle: 0, stale: 0 };
+  const byTenant = new Map<string, number>();
+  const filter = withTenants(asked);
+  const groups =
+    filter === undefined
+      ? []
+      : await sql<{ state: keyof typeof byState; tenantId: string; sessions: number }[]>`
+          select state, tenant_id as "tenantId", count(*) as sessions from voice_session
+          where ended_at_ms is null and ${hits(sql, filter)}
+            and ${filter.fromMs === undefined ? sql`true` : sql`started_at_ms >= ${filter.fromMs}`}
+            and ${filter.toMs === undefined ? sql`true` : sql`started_at_ms < ${filter.toMs}`}
+            and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
+          group by state, tenant_id order by tenant_id`;
+  for (const { state, tenantId, sessions } of groups) {
+    byState[state] += sessions;
+    byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + sessions);
+  }
+  const matched = byState.engaged + byState.idle + byState.stale;
+  return { matched, byState, byTenant: Object.fromEntries(byTenant) };
 }
 
 function toRow({ state, isHit: _hit, place: _place, ...record }: WalkedRow) {

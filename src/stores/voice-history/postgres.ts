@@ -3,7 +3,7 @@ import type { Database, Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
 import { countSessions } from './postgres-counts.ts';
-import { listSessions, silentSessions } from './postgres-pages.ts';
+import { countOpen, listSessions, silentSessions } from './postgres-pages.ts';
 import { record } from './postgres-record.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
@@ -83,6 +83,8 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
 
     silentSince: (filter, beforeMs, after, limit) =>
       database.run((sql) => silentSessions(sql, filter, beforeMs, after, limit)),
+
+    countOpen: (filter) => database.run((sql) => countOpen(sql, filter)),
 
     counts: (endedSinceMs) => database.run((sql) => countSessions(sql, endedSinceMs)),
   };

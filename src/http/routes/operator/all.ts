@@ -1,5 +1,6 @@
 import type { Route } from '../../route.ts';
 import { auditRoute, type AuditDeps } from './audit.ts';
+import { endManyRoute } from './end-many.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
@@ -21,6 +22,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     sessionRoute(deps),
     eventsRoute(deps),
     endRoute(deps),
+    endManyRoute(deps),
     auditRoute(deps),
   ];
 }

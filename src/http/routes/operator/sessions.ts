@@ -72,8 +72,19 @@ export function sessionsRoute({ history, sessions }: SessionListDeps): Route {
   });
 }
 
-function filterOf(
-  { state, reason, tenantId, agentId, keyId, caller, from, to, q }: Asked,
+/** What was asked for, of what the operator is shown. */
+export function filterOf(
+  {
+    state,
+    reason,
+    tenantId,
+    agentId,
+    keyId,
+    caller,
+    from,
+    to,
+    q,
+  }: Partial<Omit<Asked, 'cursor' | 'limit' | 'sort' | 'endingWithinSec'>>,
   operator: Operator,
 ): HistoryFilter {
   const tenants = tenantsOf(operator);
