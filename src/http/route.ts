@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Login } from '../auth/known-logins.ts';
-import type { Operator } from '../auth/operators.ts';
+import type { Operator, Right } from '../auth/operators.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -55,12 +55,6 @@ export type CorsScope = 'everybody' | 'widgets' | 'console';
  * - `operator`: as `console`, and service tokens count as well.
  */
 export type Access = 'public' | 'proof' | 'console' | 'operator';
-
-/**
- * What a route for operators asks of a role: to see or to change what is of tenants, or what concerns the whole installation (logins,
- * nodes, settings). Viewers change nothing; admins of tenants are shown their own tenants, and nothing of the installation.
- */
-export type Right = 'see' | 'change' | 'see-installation' | 'change-installation';
 
 /**
  * Which window of the caller's address counts a route: the API's, the coarse one of pages, files and descriptions, or none, for what

@@ -130,6 +130,7 @@ async function driveLogins(): Promise<void> {
 
 async function driveOperators(id: string): Promise<void> {
   const operator: Headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+  const plain = ['/api/operator/me', '/api/operator/settings'];
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   for (const headers of callers) {
@@ -139,11 +140,13 @@ async function driveOperators(id: string): Promise<void> {
       one,
       `${one}/events`,
       '/api/operator/audit',
+      ...plain,
       '/metrics',
     ])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
     await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
+    await post('/api/operator/search', { q: 'acme' }, headers);
   }
   for (const path of ['sessions', 'audit']) await get(`/api/operator/${path}?limit=0`, operator);
   const record = await app.sessions.find(await app.open(await app.key()));
@@ -158,7 +161,8 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/sessions/end', { filter: {} }, operator);
   await post('/api/operator/sessions/end', { filter: {}, all: true, expected: 0 }, operator);
   await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, expected: 900 }, operator);
-  await post('/api/operator/sessions/end', { filter: {}, all: true }, { ...operator, origin: EVIL });
+  for (const path of ['sessions/end', 'search'])
+    await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });
 }
 
 /** What can go wrong on any path: too much of everything, and a database that is away. */

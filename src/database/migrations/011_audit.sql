@@ -13,3 +13,8 @@ where audit.target like 's:%' and session.id >= audit.target and session.id < au
 
 create index audit_newest on audit (at_ms desc, ordinal desc);
 create index audit_batch on audit (batch_id) where batch_id is not null;
+
+-- What operators look for among logins and codes.
+create index login_newest on login (created_at_ms desc, id desc);
+create index login_of_email on login (email, created_at_ms desc);
+create index otp_challenge_latest on otp_challenge (ordinal desc);

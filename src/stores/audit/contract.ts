@@ -1,7 +1,14 @@
 import { ifAway } from '../../kernel/errors.ts';
 
 /** What operators do. Names are never changed, because the audit keeps them. */
-export const AUDIT_ACTIONS = ['session.end', 'sessions.end', 'key.issue', 'key.revoke'] as const;
+export const AUDIT_ACTIONS = [
+  'session.end',
+  'sessions.end',
+  'key.issue',
+  'key.revoke',
+  'login.revoke',
+  'search.address',
+] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -19,7 +26,8 @@ export interface NewAuditEntry {
   readonly actor: string;
   readonly role: AuditRole;
   readonly action: AuditAction;
-  /** What was changed: `<tenant>/<id>` of a key, the ref of a voice session and never its whole id, the filter of many. */
+  /** What was changed: `<tenant>/<id>` of a key, the ref of a voice session and never its whole id, the filter of many, the id of a login, the hash
+   * of an address. */
   readonly target: string;
   /** Whose it is; null for what is of the installation. */
   readonly tenantId: string | null;

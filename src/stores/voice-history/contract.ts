@@ -50,6 +50,12 @@ export interface HistoryCounts {
   readonly byTenant: Readonly<Record<string, number>>;
 }
 
+export interface KeyCount {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly sessions: number;
+}
+
 /** How many sessions that have not ended a filter fits. */
 export interface OpenCounts {
   readonly matched: number;
@@ -87,6 +93,12 @@ export interface VoiceHistory {
     after: Position | undefined,
     limit: number,
   ): Promise<HistoryPage>;
+  /** The newest sessions of some subjects. */
+  newestOf(subjects: readonly string[], limit: number): Promise<HistoryRow[]>;
+  /** The newest sessions that the provider names so. */
+  ofUpstream(upstreamId: string, limit: number): Promise<HistoryRow[]>;
+  /** How many sessions of each widget key have not ended, of all tenants or of some. */
+  countOpenByKey(tenants: readonly string[] | undefined): Promise<KeyCount[]>;
   /** Counts the sessions that a filter fits and that have not ended. */
   countOpen(filter: HistoryFilter): Promise<OpenCounts>;
   /** Counts of sessions that have not ended, and of those that ended since `endedSinceMs`. Callers and tenants count live sessions only. */

@@ -1,6 +1,6 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { Sql } from '../../database/database.ts';
-import type { HistoryFilter, HistoryPage, HistorySort, OpenCounts, Position } from './contract.ts';
+import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 import { record } from './postgres-record.ts';
 
 /**
@@ -9,8 +9,11 @@ import { record } from './postgres-record.ts';
  */
 const MOST_WALKED = 10_000;
 
-interface WalkedRow extends VoiceRecord {
+interface Listed extends VoiceRecord {
   readonly state: VoiceState;
+}
+
+interface WalkedRow extends Listed {
   readonly isHit: boolean;
   readonly place: number;
 }
@@ -33,7 +36,7 @@ export async function listSessions(
   const shown = hits.slice(0, limit);
   const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
-  return { rows: shown.map(toRow), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
+  return { rows: shown.map(toHit), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
 
 /** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
@@ -119,7 +122,27 @@ export async function silentSessions(
     order by "lastActivityAtMs", id limit ${limit + 1}`;
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
-  return { rows: shown.map(toRow), next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
+  return { rows: shown.map(toHit), next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
+}
+
+/** See `VoiceHistory.newestOf`. Ids begin with their subject; the semicolon is the character after the colon. */
+export async function newestOf(sql: Sql, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
+  const rows = await sql<Listed[]>`
+    select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
+      cross join lateral (
+        select ${record(sql)}, state from voice_session
+        where id > 's:' || wanted.subject || ':' and id < 's:' || wanted.subject || ';' limit ${MOST_WALKED}
+      ) as found
+    order by "startedAtMs" desc, id desc limit ${limit}`;
+  return rows.map(toRow);
+}
+
+/** See `VoiceHistory.ofUpstream`. */
+export async function ofUpstream(sql: Sql, upstreamId: string, limit: number): Promise<HistoryRow[]> {
+  const rows = await sql<Listed[]>`
+    select ${record(sql)}, state from voice_session where upstream_id = ${upstreamId}
+    order by started_at_ms desc, id desc limit ${limit}`;
+  return rows.map(toRow);
 }
 
 /** See `VoiceHistory.countOpen`. It looks at all sessions that are open, which are as many as are under way. */
@@ -145,6 +168,10 @@ export async function countOpen(sql: Sql, asked: HistoryFilter): Promise<OpenCou
   return { matched, byState, byTenant: Object.fromEntries(byTenant) };
 }
 
-function toRow({ state, isHit: _hit, place: _place, ...record }: WalkedRow) {
+function toHit({ isHit: _hit, place: _place, ...row }: WalkedRow): HistoryRow {
+  return toRow(row);
+}
+
+function toRow({ state, ...record }: Listed): HistoryRow {
   return { record, state };
 }

@@ -2,8 +2,8 @@ import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
-import { countSessions } from './postgres-counts.ts';
-import { countOpen, listSessions, silentSessions } from './postgres-pages.ts';
+import { countOpenByKey, countSessions } from './postgres-counts.ts';
+import { countOpen, listSessions, newestOf, ofUpstream, silentSessions } from './postgres-pages.ts';
 import { record } from './postgres-record.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
@@ -83,6 +83,12 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
 
     silentSince: (filter, beforeMs, after, limit) =>
       database.run((sql) => silentSessions(sql, filter, beforeMs, after, limit)),
+
+    newestOf: (subjects, limit) => database.run((sql) => newestOf(sql, subjects, limit)),
+
+    ofUpstream: (upstreamId, limit) => database.run((sql) => ofUpstream(sql, upstreamId, limit)),
+
+    countOpenByKey: (tenants) => database.run((sql) => countOpenByKey(sql, tenants)),
 
     countOpen: (filter) => database.run((sql) => countOpen(sql, filter)),
 

@@ -3,7 +3,10 @@ import { auditRoute, type AuditDeps } from './audit.ts';
 import { endManyRoute } from './end-many.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
+import { meRoute, settingsRoute, type MeDeps } from './me.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
+import type { SearchDeps } from './find.ts';
+import { searchRoute } from './search.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
 import { sessionsRoute, type SessionListDeps } from './sessions.ts';
 
@@ -12,7 +15,9 @@ export type OperatorDeps = OverviewDeps &
   SessionDetailDeps &
   OperatorEventsDeps &
   EndDeps &
-  AuditDeps;
+  AuditDeps &
+  MeDeps &
+  SearchDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
@@ -24,5 +29,8 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     endRoute(deps),
     endManyRoute(deps),
     auditRoute(deps),
+    meRoute(deps),
+    settingsRoute(deps),
+    searchRoute(deps),
   ];
 }
