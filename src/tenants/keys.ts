@@ -4,8 +4,15 @@ import type { CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { audited, type Audit, type AuditAction, type AuditRole, type NewAuditEntry } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
-import { limitsSchema, originSchema, totalsSchema } from './schema.ts';
+import {
+  KeyTaken,
+  type KeyLimits,
+  type KeyTotals,
+  type Tenant,
+  type Tenants,
+  type WidgetKey,
+} from '../stores/tenants/contract.ts';
+import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
 import { toProblems } from './tenants-file.ts';
 
 export interface KeyDeps {
@@ -28,6 +35,8 @@ export interface IssueRequest {
   readonly tenantId: string;
   /** A word for the page or environment; it becomes a part of the key. */
   readonly site: string;
+  /** By default it is made of the site. */
+  readonly id?: string | undefined;
   readonly origin: string;
   readonly label?: string | undefined;
   readonly agents?: readonly string[] | null | undefined;
@@ -39,7 +48,7 @@ export interface IssueRequest {
 
 /**
  * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (docs/contract.md, section 3); every node knows it at once.
- * @returns a Refusal INVALID_REQUEST whose details name every wrong field
+ * @returns a Refusal INVALID_REQUEST whose details name every wrong field, or CONFLICT for an id that its tenant has already
  * @throws Unavailable when the database is away
  */
 export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey | Refusal> {
@@ -49,9 +58,10 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     const error = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
     return new Refusal('INVALID_REQUEST', error, { details });
   }
+  if (tenant?.keys.some(({ id }) => id === request.id)) return taken(request);
   const hex = randomBytes(16).toString('hex');
   const key: WidgetKey = {
-    id: `${slug(request.site)}-${hex.slice(0, 8)}`,
+    id: request.id ?? `${slug(request.site)}-${hex.slice(0, 8)}`,
     tenantId: request.tenantId,
     key: `w_${slug(request.tenantId)}_${slug(request.site)}_${hex}`,
     origin: request.origin,
@@ -67,7 +77,13 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     if (!(await deps.tenants.issue(key)))
       throw new Error(`the tenant ${key.tenantId} vanished while a key was issued for it`);
   };
-  await audited(deps.audit, entryOf('key.issue', key, by, deps), issue, () => 'done');
+  try {
+    await audited(deps.audit, entryOf('key.issue', key, by, deps), issue, () => 'done');
+  } catch (fault) {
+    // Somebody else was first.
+    if (fault instanceof KeyTaken) return taken(request);
+    throw fault;
+  }
   deps.bus.publish({ type: 'tenants.changed' });
   return key;
 }
@@ -122,7 +138,9 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
       'tenantId',
       `there is no tenant "${request.tenantId}"; tenants come from TENANTS_FILE, once a server has started with it`,
     );
-  if (slug(request.site) === '') add('site', 'must hold a letter or a digit, such as www or staging');
+  for (const { message } of keyIdSchema.optional().safeParse(request.id).error?.issues ?? []) add('id', message);
+  if (slug(request.site) === '')
+    add(request.id === undefined ? 'site' : 'id', 'must hold a letter or a digit, such as www or staging');
   for (const { message } of originSchema.safeParse(request.origin).error?.issues ?? []) add('origin', message);
   if ((request.label ?? '').length > 200) add('label', 'must be at most 200 characters');
   if (request.agents?.length === 0) add('agents', 'must name an agent; leave it out to allow any');
@@ -136,6 +154,13 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
     for (const { path, message } of schema.safeParse(request[field] ?? {}).error?.issues.flatMap(toProblems) ?? [])
       add(`${field}.${path}`, message);
   return faults;
+}
+
+function taken({ tenantId, id }: IssueRequest): Refusal {
+  return new Refusal(
+    'CONFLICT',
+    `The tenant ${tenantId} has a widget key with the id "${id}" already; choose another id.`,
+  );
 }
 
 /** Lower-case words joined by underscores, at most 40 characters. */

@@ -130,7 +130,9 @@ async function driveLogins(): Promise<void> {
 
 async function driveOperators(id: string): Promise<void> {
   const operator: Headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
-  const plain = ['/api/operator/me', '/api/operator/settings'];
+  const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys'];
+  const { id: keyId } = await app.key();
+  const newKey = { tenantId: 'acme', id: 'described', origin: 'https://described.example' };
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   for (const headers of callers) {
@@ -147,6 +149,8 @@ async function driveOperators(id: string): Promise<void> {
     await post(`${one}/end`, { reason: 'test' }, headers);
     await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
     await post('/api/operator/search', { q: 'acme' }, headers);
+    await post('/api/operator/keys', newKey, headers);
+    await post(`/api/operator/keys/${keyId}/revoke`, { tenantId: 'acme' }, headers);
   }
   for (const path of ['sessions', 'audit']) await get(`/api/operator/${path}?limit=0`, operator);
   const record = await app.sessions.find(await app.open(await app.key()));
@@ -161,6 +165,13 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/sessions/end', { filter: {} }, operator);
   await post('/api/operator/sessions/end', { filter: {}, all: true, expected: 0 }, operator);
   await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, expected: 900 }, operator);
+  await get('/api/operator/keys?tenantId=', operator);
+  await post('/api/operator/keys', newKey, operator);
+  const boss: Headers = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+  await post('/api/operator/keys', newKey, boss);
+  await post('/api/operator/keys/nobody/revoke', { tenantId: 'acme' }, operator);
+  for (const path of ['keys', 'keys/site/revoke'])
+    await post(`/api/operator/${path}`, newKey, { ...operator, origin: EVIL });
   for (const path of ['sessions/end', 'search'])
     await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });
 }
@@ -186,7 +197,23 @@ async function driveEverywhere(id: string): Promise<void> {
   const key = await app.key();
   await stranger.service.directory.reload();
   const cookie = await app.login('ops@example.com');
-  const body = { widgetKey: key.key, sm_session_id: id, email: somebody(), code: '123456', tokens: 1, dollars: 0 };
+  const operators = {
+    filter: { tenantId: 'acme' },
+    dryRun: true,
+    q: 'sess_x',
+    tenantId: 'acme',
+    id: 'y',
+    origin: 'https://y.example',
+  };
+  const body = {
+    widgetKey: key.key,
+    sm_session_id: id,
+    email: somebody(),
+    code: '123456',
+    tokens: 1,
+    dollars: 0,
+    ...operators,
+  };
   app.clock.advance(MINUTE);
   database().isAway = true;
   for (const one of paths) {

@@ -3,6 +3,7 @@ import { auditRoute, type AuditDeps } from './audit.ts';
 import { endManyRoute } from './end-many.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
+import { issueKeyRoute, keysRoute, revokeKeyRoute, type KeysDeps } from './keys.ts';
 import { meRoute, settingsRoute, type MeDeps } from './me.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import type { SearchDeps } from './find.ts';
@@ -17,6 +18,7 @@ export type OperatorDeps = OverviewDeps &
   EndDeps &
   AuditDeps &
   MeDeps &
+  KeysDeps &
   SearchDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
@@ -29,6 +31,9 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     endRoute(deps),
     endManyRoute(deps),
     auditRoute(deps),
+    keysRoute(deps),
+    issueKeyRoute(deps),
+    revokeKeyRoute(deps),
     meRoute(deps),
     settingsRoute(deps),
     searchRoute(deps),
