@@ -231,6 +231,7 @@ export async function buildService(on: Foundations) {
       retentionDays: config.retentionDays,
       shownSettings: config.shown,
       loginStore: stores.logins,
+      challengeStore: stores.challenges,
       keys: { tenants: stores.tenants, audit: stores.audit, bus, clock },
       callModeOf: createCallModes(config.calls.mode, provider),
       setups: stores.sessionSetups,

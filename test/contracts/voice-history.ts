@@ -293,6 +293,33 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect(await list({ caller: 'console', states: ['idle'] })).toEqual([]);
     });
 
+    test('tells the newest sessions of some subjects, and those of one name at the provider', async () => {
+      const upstreamId = randomId();
+      const first = await inserted({ upstreamId });
+      const second = await inserted({ upstreamId, startedAtMs: DAY_BEGIN + 1 });
+      await inserted();
+      const subjects = [first.subject, second.subject, randomId()];
+      expect(await history().newestOf(subjects, 5)).toEqual([row(second), row(first)]);
+      expect(await history().newestOf(subjects, 1)).toEqual([row(second)]);
+      expect(await history().newestOf([], 5)).toEqual([]);
+      expect(await history().ofUpstream(upstreamId, 5)).toEqual([row(second), row(first)]);
+      expect(await history().ofUpstream(randomId(), 5)).toEqual([]);
+    });
+
+    test('counts the open sessions of each widget key', async () => {
+      const [one, other] = [randomId(), randomId()];
+      for (const keyId of ['a', 'a', 'b', null]) await inserted({ tenantId: one, keyId });
+      await inserted({ tenantId: other, keyId: 'a' });
+      await history().save([row(endedRecord(await inserted({ tenantId: one, keyId: 'a' })))]);
+      const ofOne = [
+        { tenantId: one, keyId: 'a', sessions: 2 },
+        { tenantId: one, keyId: 'b', sessions: 1 },
+      ];
+      expect(await history().countOpenByKey([one])).toEqual(ofOne);
+      expect(await history().countOpenByKey(undefined)).toEqual(expect.arrayContaining(ofOne));
+      expect(await history().countOpenByKey([])).toEqual([]);
+    });
+
     test('counts the open sessions of a filter, by state and tenant', async () => {
       const [one, other] = [randomId(), randomId()];
       const first = await inserted({ tenantId: one });

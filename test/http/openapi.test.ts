@@ -132,6 +132,11 @@ async function driveOperators(id: string): Promise<void> {
   const operator: Headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
   const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys'];
   const { id: keyId } = await app.key();
+  plain.push('/api/operator/logins', '/api/operator/challenges');
+  const { body: login } = await get('/api/auth/session', operator);
+  const [challenge] = (await app.get('/api/operator/challenges', operator)).body['challenges'] as { id: string }[];
+  plain.push(`/api/operator/logins/${String(login['sessionId'])}`, `/api/operator/challenges/${challenge?.id}`);
+  const other = await get('/api/auth/session', { cookie: await app.login(somebody()) });
   const newKey = { tenantId: 'acme', id: 'described', origin: 'https://described.example' };
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
@@ -150,6 +155,7 @@ async function driveOperators(id: string): Promise<void> {
     await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
     await post('/api/operator/search', { q: 'acme' }, headers);
     await post('/api/operator/keys', newKey, headers);
+    await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
     await post(`/api/operator/keys/${keyId}/revoke`, { tenantId: 'acme' }, headers);
   }
   for (const path of ['sessions', 'audit']) await get(`/api/operator/${path}?limit=0`, operator);
@@ -170,7 +176,12 @@ async function driveOperators(id: string): Promise<void> {
   const boss: Headers = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
   await post('/api/operator/keys', newKey, boss);
   await post('/api/operator/keys/nobody/revoke', { tenantId: 'acme' }, operator);
-  for (const path of ['keys', 'keys/site/revoke'])
+  for (const what of ['logins', 'challenges']) {
+    await get(`/api/operator/${what}?limit=0`, operator);
+    await get(`/api/operator/${what}/nobody`, operator);
+  }
+  await post('/api/operator/logins/nobody/revoke', {}, operator);
+  for (const path of ['keys', 'keys/site/revoke', 'logins/x/revoke'])
     await post(`/api/operator/${path}`, newKey, { ...operator, origin: EVIL });
   for (const path of ['sessions/end', 'search'])
     await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });
@@ -180,7 +191,7 @@ async function driveOperators(id: string): Promise<void> {
 async function driveEverywhere(id: string): Promise<void> {
   const paths = operationsOf(document).map(({ method, path }) => ({
     method,
-    path: path.replace('{id}', encodeURIComponent(id)),
+    path: path.replace('{id}', path.includes('/logins/') ? 'auth_nobody' : encodeURIComponent(id)),
   }));
   const api = paths.filter(({ path }) => path.startsWith('/api/'));
   const narrow = await build({ env: { RATE_IP_PER_MIN: '1', RATE_PAGE_PER_MIN: '1' } });

@@ -30,5 +30,3 @@ export const operatorSettings = z.object({
   ),
   differs: z.array(z.string()).meta({ description: 'Variables that nodes have different values of' }),
 });
-
-export type OperatorSettings = z.infer<typeof operatorSettings>;

@@ -1,9 +1,11 @@
 import type { Route } from '../../route.ts';
 import { auditRoute, type AuditDeps } from './audit.ts';
+import { challengeRoute, challengesRoute, type ChallengesDeps } from './challenges.ts';
 import { endManyRoute } from './end-many.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { issueKeyRoute, keysRoute, revokeKeyRoute, type KeysDeps } from './keys.ts';
+import { loginRoute, loginsRoute, revokeLoginRoute, type LoginsDeps } from './logins.ts';
 import { meRoute, settingsRoute, type MeDeps } from './me.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import type { SearchDeps } from './find.ts';
@@ -19,6 +21,8 @@ export type OperatorDeps = OverviewDeps &
   AuditDeps &
   MeDeps &
   KeysDeps &
+  LoginsDeps &
+  ChallengesDeps &
   SearchDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
@@ -34,6 +38,11 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     keysRoute(deps),
     issueKeyRoute(deps),
     revokeKeyRoute(deps),
+    loginsRoute(deps),
+    loginRoute(deps),
+    revokeLoginRoute(deps),
+    challengesRoute(deps),
+    challengeRoute(deps),
     meRoute(deps),
     settingsRoute(deps),
     searchRoute(deps),

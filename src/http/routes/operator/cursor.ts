@@ -28,7 +28,7 @@ export function readCursor<P extends readonly Part[]>(
   return isRight && writeCursor(parts as Part[]) === cursor ? (parts as unknown as P) : wrongCursor();
 }
 
-export function wrongCursor(): Refusal {
+function wrongCursor(): Refusal {
   return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
 }
 

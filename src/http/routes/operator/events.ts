@@ -2,7 +2,13 @@ import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import type { ActorEvent, ActorEventPage, ActorEvents, LostEvents } from '../../../stores/actor-events/contract.ts';
+import type {
+  ActorEvent,
+  ActorEventPage,
+  ActorEvents,
+  LostEvents,
+  MachineName,
+} from '../../../stores/actor-events/contract.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './named.ts';
@@ -109,7 +115,13 @@ export function describeEvents({ page, lost }: EventsKnown) {
   };
 }
 
-export function describeEvent(kept: ActorEvent): OperatorEvent {
+/** What any machine did, the newest first: by its name, so that a reader can draw it. @throws Unavailable when the database is away */
+export async function toldOf(machine: MachineName, actor: string, actorEvents: Pick<ActorEvents, 'of'>) {
+  const { events, hasMore } = await actorEvents.of(machine, actor, undefined, NEWEST);
+  return { machine, events: events.map(describeEvent), moreEvents: hasMore };
+}
+
+function describeEvent(kept: ActorEvent): OperatorEvent {
   const { ordinal, version, atMs, kind, event, from, to, steps, guards, node, requestId } = kept;
   const { lastSeenAtMs, lastActivityAtMs, settledAtMs, ...detail } = kept.detail;
   return {
