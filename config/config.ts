@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ConfigError, type Problem } from './config-error.ts';
 import { findContradictions } from './contradictions.ts';
+import { describeSettings, type SettingShown } from './settings-shown.ts';
 import type { Variable } from './variable.ts';
 import { readVariables, variables, type Settings, type VariableName } from './variables.ts';
 
@@ -38,7 +39,7 @@ export function readConfig(env: NodeJS.ProcessEnv, needed?: readonly VariableNam
   const related = [...missing, ...findContradictions(settings)];
   const problems = [...wrong, ...related.filter(({ name }) => !told.has(name))];
   if (problems.length > 0) throw new ConfigError(problems);
-  return complete(settings);
+  return complete(settings, describeSettings(env));
 }
 
 /** What is wrong, with the value that was found, unless it is a secret or an address that may hold a password. */
@@ -66,12 +67,14 @@ function whoNeeds(
 }
 
 /** Puts in the defaults that depend on other variables. */
-function complete(settings: Settings) {
+function complete(settings: Settings, shown: readonly SettingShown[]) {
   const { widget, console, ...others } = settings;
   const { upstream, bots, consoleEmails = ['*'] } = others;
   const isProduction = others.mode === 'production';
   return {
     ...others,
+    /** The variables as operators are shown them. */
+    shown,
     upstream: { ...upstream, provider: upstream.provider ?? (upstream.apiKey === undefined ? 'local' : 'openai') },
     bots: { ...bots, provider: bots.provider ?? (isProduction ? 'heuristic' : 'none') },
     callers: { widget, console },

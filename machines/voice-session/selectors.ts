@@ -1,5 +1,5 @@
 import type { StateValue } from 'xstate';
-import type { VoiceFact, VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
+import type { EndReason, VoiceFact, VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -84,6 +84,19 @@ export function nextDeadline(record: VoiceRecord, limits: VoiceLimits): number {
   if (state === 'engaged') return Math.min(durationEndMs(record, limits) + 1, idleAtMs(record, limits));
   if (state === 'idle') return staleAtMs(record, limits);
   return state === 'stale' ? abandonedAtMs(record, limits) : Infinity;
+}
+
+/** What the clock alone makes of a session next; undefined for an ended one. It is due at `nextDeadline`. */
+export function nextMove(
+  record: VoiceRecord,
+  limits: VoiceLimits,
+): { readonly atMs: number; readonly to: VoiceState; readonly reason: EndReason | null } | undefined {
+  if (record.endedAtMs !== null) return undefined;
+  const atMs = nextDeadline(record, limits);
+  // With a grace of nothing a state is passed through at once.
+  const to = classify(record, Math.max(atMs, record.settledAtMs), limits);
+  if (to !== 'ended') return { atMs, to, reason: null };
+  return { atMs, to, reason: endsByDuration(record, limits) ? 'duration_exceeded' : 'abandoned' };
 }
 
 /** Until when the session's slot is leased; undefined when it holds none, because it is not engaged. */

@@ -3,6 +3,20 @@ import { matchesEmailList } from '../protocol/email.ts';
 /** What somebody may do in the operator API (docs/contract.md, section 8); `nobody` nothing. */
 export type OperatorRole = 'operator' | 'service' | 'viewer' | 'tenant_admin' | 'nobody';
 
+/**
+ * What a route for operators asks of a role: to see or to change what is of tenants, or what concerns the whole installation (logins,
+ * nodes, settings). Viewers change nothing; admins of tenants are shown their own tenants, and nothing of the installation.
+ */
+export const RIGHTS = ['see', 'change', 'see-installation', 'change-installation'] as const;
+
+export type Right = (typeof RIGHTS)[number];
+
+export function mayDo(role: OperatorRole, right: Right): boolean {
+  if (role === 'nobody') return false;
+  if (role === 'viewer') return right === 'see' || right === 'see-installation';
+  return role !== 'tenant_admin' || right === 'see' || right === 'change';
+}
+
 /** Who operates. */
 export interface Operator {
   /** As the audit names who acted: an e-mail address, or `service:` and what tells one token from another. */
@@ -52,4 +66,12 @@ export function tenantsOf({ tenants }: Operator): readonly string[] | undefined 
 /** Whether an operator is shown whole session ids, which prove their callers. */
 export function seesWholeIds({ role }: Operator): boolean {
   return role === 'operator' || role === 'service';
+}
+
+/** How an operator sees who acted: the addresses of others whole by those who may change everything, else by their first letter. */
+export function actorSeenBy({ role, actor: self }: Operator, actor: string): string {
+  const at = actor.lastIndexOf('@');
+  return role === 'operator' || role === 'service' || actor === self || at < 0
+    ? actor
+    : `${actor.slice(0, 1)}…${actor.slice(at)}`;
 }

@@ -110,7 +110,7 @@ function readIssue(args: string[]): Command {
     call: readCall(values.call),
     totals: values.totals === undefined ? usualTotals : readTotals(values.totals),
   };
-  return { asJson: values.json, work: (deps) => issueKey(request, { actor: 'cli' }, deps) };
+  return { asJson: values.json, work: (deps) => issueKey(request, { actor: 'cli', role: 'cli' }, deps) };
 }
 
 function readCall(mode: string | undefined): CallMode | undefined {
@@ -138,7 +138,7 @@ function readList(args: string[]): Command {
 
 function readRevoke(args: string[]): Command {
   const { values } = parseArgs({ args, options: { tenant: text, id: text, reason: text, json: flag } });
-  const by = { actor: 'cli', reason: values.reason ?? null };
+  const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
   const [tenant, id] = [need(values.tenant, 'tenant'), need(values.id, 'id')];
   return { asJson: values.json, work: (deps) => revokeKey(tenant, id, by, deps) };
 }

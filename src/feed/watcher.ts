@@ -174,12 +174,12 @@ export class Watcher implements SocketListener {
 /** What a session was counts as well: a list must hear of those that leave it. */
 function concerns({ state, tenantId, agentId, keyId, caller, reason }: FeedFilter, change: SessionChange): boolean {
   return (
-    (state === undefined || state === change.state || state === change.was) &&
+    (state === undefined || state.some((one) => one === change.state || one === change.was)) &&
     (tenantId === undefined || tenantId === change.tenantId) &&
     (agentId === undefined || agentId === change.agentId) &&
     (keyId === undefined || keyId === change.keyId) &&
     (caller === undefined || caller === change.caller) &&
-    (reason === undefined || reason === change.reason)
+    (reason === undefined || reason.some((one) => one === change.reason))
   );
 }
 

@@ -8,7 +8,7 @@ const RETRY_WHEN_AWAY_SEC = 2;
 
 /** The body that tells of a refusal; JSON leaves out what it does not have. */
 export function errorBody(refusal: Refusal): ErrorBody {
-  const { retryAfter, reason, maxMinutes, counted, usage, details } = refusal.additions;
+  const { retryAfter, reason, maxMinutes, counted, usage, matched, details } = refusal.additions;
   return {
     error: refusal.error,
     code: refusal.code,
@@ -18,6 +18,7 @@ export function errorBody(refusal: Refusal): ErrorBody {
     maxMinutes,
     counted,
     usage,
+    matched,
     details,
   };
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Login } from '../auth/known-logins.ts';
-import type { Operator } from '../auth/operators.ts';
+import type { Operator, Right } from '../auth/operators.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Code } from '../protocol/error-codes.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -57,16 +57,16 @@ export type CorsScope = 'everybody' | 'widgets' | 'console';
 export type Access = 'public' | 'proof' | 'console' | 'operator';
 
 /**
- * What a route for operators asks of a role: to see or to change what is of tenants, or what concerns the whole installation (logins,
- * nodes, settings). Viewers change nothing; admins of tenants are shown their own tenants, and nothing of the installation.
- */
-export type Right = 'see' | 'change' | 'see-installation' | 'change-installation';
-
-/**
  * Which window of the caller's address counts a route: the API's, the coarse one of pages, files and descriptions, or none, for what
  * load balancers ask.
  */
 export type AddressWindow = 'api' | 'page' | 'none';
+
+/** A window of an operator that counts some routes only. */
+export interface OperatorRate {
+  readonly name: string;
+  readonly perMinute: number;
+}
 
 /** What a body is that is no JSON. */
 export interface TextBody {
@@ -96,6 +96,8 @@ export interface Route<B = unknown> {
   readonly access: Access;
   /** Of routes for operators. */
   readonly right: Right;
+  /** What one operator may ask of it in a minute, beside what holds for all routes together. */
+  readonly perOperator?: OperatorRate;
   /** By default a path under /api is in the API's, every other in the one of pages. */
   readonly window: AddressWindow;
   /** Where it takes undefined, the body may be left out. */

@@ -30,6 +30,12 @@ export interface EdgeLimits {
   byUser(email: string, atMs: number): Eventually<WindowCount>;
   /** Counts a request to the operator API of one who operates; the addresses of operators are not counted. */
   byOperator(actor: string, atMs: number): Eventually<WindowCount>;
+  /** Counts a request of an operator to routes that have a window of their own beside that. */
+  byOperatorAt(
+    actor: string,
+    rate: { readonly name: string; readonly perMinute: number },
+    atMs: number,
+  ): Eventually<WindowCount>;
   /** Counts what is not of the API: pages, files, descriptions. Without waiting, so that they are served whatever is away. */
   pageByAddress(scope: string, atMs: number): EdgeCount;
   /** What is known of the service tokens that an address sent and that are none; it counts nothing. */
@@ -59,6 +65,7 @@ export function createEdgeLimits(windows: Windows, rates: EdgeRates): EdgeLimits
     byAddressAtOnce: (scope, atMs) => windows.takeAtOnce(scope, perAddress, atMs),
     byUser: (email, atMs) => windows.take(`user:${email}`, perUser, atMs),
     byOperator: (actor, atMs) => windows.take(`operator:${actor}`, perOperator, atMs),
+    byOperatorAt: (actor, { name, perMinute }, atMs) => windows.take(`operator:${name}:${actor}`, perMinute, atMs),
     pageByAddress: (scope, atMs) => ({
       ...withLimit(windows.takeAtOnce(`page:${scope}`, perPage, atMs), perPage),
       lever: 'RATE_PAGE_PER_MIN',

@@ -63,7 +63,7 @@ function size({ now, before }: Change): number {
 export function whatHappened(
   runs: readonly NodeRun[],
   known: readonly NodeRun[],
-  audit: readonly AuditEntry[],
+  audit: readonly Pick<AuditEntry, 'atMs' | 'actor' | 'action' | 'target'>[],
 ): Happened[] {
   const started = runs.map((run): Happened & { readonly atMs: number } => ({
     atMs: run.startedAtMs,

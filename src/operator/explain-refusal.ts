@@ -52,6 +52,8 @@ const tellings: Readonly<Record<Code, Telling>> = {
   },
   METHOD_NOT_ALLOWED: { layer: 'edge', say: ({ route }) => `${route} does not take this method` },
   AMBIGUOUS: { layer: 'body', say: () => 'Several sessions share the ref that was named' },
+  CONFLICT: { layer: 'body', say: () => 'What was to be made is there already' },
+  COUNT_CHANGED: { layer: 'body', say: () => 'More matched than had been counted, and nothing was ended; count again' },
   QUERY_TOO_BROAD: {
     layer: 'body',
     say: () => 'The query asked for more than is read at once; ask for a shorter time',

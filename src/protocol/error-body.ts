@@ -19,6 +19,7 @@ export const errorBody = z.object({
     .optional()
     .meta({ description: 'A usage report: it was counted although it is refused, so do not send it again' }),
   usage: usage.optional().meta({ description: 'With counted: the totals right after the report' }),
+  matched: z.int().optional().meta({ description: 'With COUNT_CHANGED: how many sessions match now' }),
   details: z.array(detail).optional(),
 });
 

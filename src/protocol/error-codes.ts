@@ -93,6 +93,18 @@ export const ERROR_CODES = {
     userMessage: 'This fits more than one. Please name it in full.',
     example: { error: 'Several sessions have this ref; name one by its whole id.' },
   },
+  COUNT_CHANGED: {
+    status: 409,
+    meaning: 'more sessions match than were counted before; `matched` says how many',
+    userMessage: 'This would now concern more than before. Please look again.',
+    example: { error: '1431 sessions match now, and 1204 were expected; count them again with dryRun.', matched: 1431 },
+  },
+  CONFLICT: {
+    status: 409,
+    meaning: 'an id that is taken',
+    userMessage: 'This name is already in use. Please choose another.',
+    example: { error: 'The tenant acme has a widget key with the id "shop" already; choose another id.' },
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     meaning: 'a body of more than 64 KiB; an offer of more than 32 KiB',

@@ -2,23 +2,31 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import type { CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { Audit } from '../stores/audit/contract.ts';
+import { audited, type Audit, type AuditAction, type AuditRole, type NewAuditEntry } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { KeyLimits, KeyTotals, Tenant, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
-import { limitsSchema, originSchema, totalsSchema } from './schema.ts';
+import {
+  KeyTaken,
+  type KeyLimits,
+  type KeyTotals,
+  type Tenant,
+  type Tenants,
+  type WidgetKey,
+} from '../stores/tenants/contract.ts';
+import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
 import { toProblems } from './tenants-file.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
-  readonly audit: Pick<Audit, 'append'>;
+  readonly audit: Pick<Audit, 'append' | 'settle'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
 }
 
 /** Who asks for a change, for the audit. */
 export interface ChangedBy {
-  /** An operator's e-mail address, `service` or `cli`. */
+  /** An operator's e-mail address, `service:` and what tells one token from another, or `cli`. */
   readonly actor: string;
+  readonly role: AuditRole;
   readonly reason?: string | null;
   readonly requestId?: string | null;
 }
@@ -27,6 +35,8 @@ export interface IssueRequest {
   readonly tenantId: string;
   /** A word for the page or environment; it becomes a part of the key. */
   readonly site: string;
+  /** By default it is made of the site. */
+  readonly id?: string | undefined;
   readonly origin: string;
   readonly label?: string | undefined;
   readonly agents?: readonly string[] | null | undefined;
@@ -38,7 +48,7 @@ export interface IssueRequest {
 
 /**
  * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (docs/contract.md, section 3); every node knows it at once.
- * @returns a Refusal INVALID_REQUEST whose details name every wrong field
+ * @returns a Refusal INVALID_REQUEST whose details name every wrong field, or CONFLICT for an id that its tenant has already
  * @throws Unavailable when the database is away
  */
 export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey | Refusal> {
@@ -48,9 +58,10 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     const error = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
     return new Refusal('INVALID_REQUEST', error, { details });
   }
+  if (tenant?.keys.some(({ id }) => id === request.id)) return taken(request);
   const hex = randomBytes(16).toString('hex');
   const key: WidgetKey = {
-    id: `${slug(request.site)}-${hex.slice(0, 8)}`,
+    id: request.id ?? `${slug(request.site)}-${hex.slice(0, 8)}`,
     tenantId: request.tenantId,
     key: `w_${slug(request.tenantId)}_${slug(request.site)}_${hex}`,
     origin: request.origin,
@@ -62,9 +73,17 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
     totals: request.totals ?? {},
     revokedAtMs: null,
   };
-  await record('key.issue', key, by, deps);
-  if (!(await deps.tenants.issue(key)))
-    throw new Error(`the tenant ${key.tenantId} vanished while a key was issued for it`);
+  const issue = async (): Promise<void> => {
+    if (!(await deps.tenants.issue(key)))
+      throw new Error(`the tenant ${key.tenantId} vanished while a key was issued for it`);
+  };
+  try {
+    await audited(deps.audit, entryOf('key.issue', key, by, deps), issue, () => 'done');
+  } catch (fault) {
+    // Somebody else was first.
+    if (fault instanceof KeyTaken) return taken(request);
+    throw fault;
+  }
   deps.bus.publish({ type: 'tenants.changed' });
   return key;
 }
@@ -89,8 +108,12 @@ export async function revokeKey(
     `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
   );
   if (key === undefined) return unknown;
-  await record('key.revoke', key, by, deps);
-  const revoked = await deps.tenants.revoke(tenantId, key.id, deps.clock.now());
+  const revoked = await audited(
+    deps.audit,
+    entryOf('key.revoke', key, by, deps),
+    () => deps.tenants.revoke(tenantId, key.id, deps.clock.now()),
+    () => (key.revokedAtMs === null ? 'done' : 'unchanged'),
+  );
   deps.bus.publish({ type: 'tenants.changed' });
   return revoked ?? unknown;
 }
@@ -101,10 +124,10 @@ export async function listKeys(deps: Pick<KeyDeps, 'tenants'>, tenantId?: string
   return tenants.filter(({ id }) => tenantId === undefined || id === tenantId).flatMap(({ keys }) => keys);
 }
 
-/** Before the change: a row whose change then failed can be explained, a change without a row can not. */
-function record(action: string, { tenantId, id }: WidgetKey, by: ChangedBy, deps: KeyDeps): Promise<void> {
-  const { actor, reason = null, requestId = null } = by;
-  return deps.audit.append({ atMs: deps.clock.now(), actor, action, target: `${tenantId}/${id}`, reason, requestId });
+function entryOf(action: AuditAction, { tenantId, id }: WidgetKey, by: ChangedBy, { clock }: KeyDeps): NewAuditEntry {
+  const { actor, role, reason = null, requestId = null } = by;
+  const target = `${tenantId}/${id}`;
+  return { atMs: clock.now(), actor, role, action, target, tenantId, reason, requestId, batchId: null };
 }
 
 function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: string; message: string }[] {
@@ -115,7 +138,9 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
       'tenantId',
       `there is no tenant "${request.tenantId}"; tenants come from TENANTS_FILE, once a server has started with it`,
     );
-  if (slug(request.site) === '') add('site', 'must hold a letter or a digit, such as www or staging');
+  for (const { message } of keyIdSchema.optional().safeParse(request.id).error?.issues ?? []) add('id', message);
+  if (slug(request.site) === '')
+    add(request.id === undefined ? 'site' : 'id', 'must hold a letter or a digit, such as www or staging');
   for (const { message } of originSchema.safeParse(request.origin).error?.issues ?? []) add('origin', message);
   if ((request.label ?? '').length > 200) add('label', 'must be at most 200 characters');
   if (request.agents?.length === 0) add('agents', 'must name an agent; leave it out to allow any');
@@ -129,6 +154,13 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
     for (const { path, message } of schema.safeParse(request[field] ?? {}).error?.issues.flatMap(toProblems) ?? [])
       add(`${field}.${path}`, message);
   return faults;
+}
+
+function taken({ tenantId, id }: IssueRequest): Refusal {
+  return new Refusal(
+    'CONFLICT',
+    `The tenant ${tenantId} has a widget key with the id "${id}" already; choose another id.`,
+  );
 }
 
 /** Lower-case words joined by underscores, at most 40 characters. */

@@ -92,9 +92,12 @@ const adminSchema = z
   .toLowerCase()
   .regex(/^[^\s@,;<>"*]*@[^\s@,;<>"*]+$/, 'must be an e-mail address or a @domain');
 
+/** The label identifier of a key. */
+export const keyIdSchema = identifier(200);
+
 const keySchema = z.strictObject(
   {
-    id: identifier(200).optional(),
+    id: keyIdSchema.optional(),
     key: z
       .string(wanted('a widget key that starts with w_'))
       .regex(

@@ -70,7 +70,7 @@ export async function idOfNamed(name: string, history: Pick<VoiceHistory, 'list'
   if (!sessionName.test(name)) return sessionNotFound();
   if (refOf(name) !== name) return name;
   const page = await history.list({ idPrefix: name }, undefined, 2);
-  const [first, second] = page?.rows ?? [];
+  const [first, second] = page.rows;
   if (first === undefined) return sessionNotFound();
   if (second !== undefined)
     return new Refusal('AMBIGUOUS', 'Several sessions have this ref; name one by its whole id.');

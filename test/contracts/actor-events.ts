@@ -82,6 +82,20 @@ export function actorEventsContract(name: string, make: Make<ActorEvents>): void
       expect(await kinds('otp-challenge')).toEqual(['ended']);
     });
 
+    test('tell which actors a request did something to', async () => {
+      const [requestId, one, other] = [randomId(), randomId(), randomId()];
+      const asked = { ...moved, requestId };
+      await events().append([
+        { ...asked, actor: one },
+        { ...asked, actor: other },
+        { ...asked, actor: one, kind: 'ended' },
+        { ...asked, actor: randomId(), machine: 'auth-session' },
+      ]);
+      expect(await events().actorsOf('voice-session', requestId, 5)).toEqual([one, other]);
+      expect(await events().actorsOf('voice-session', requestId, 1)).toEqual([one]);
+      expect(await events().actorsOf('voice-session', randomId(), 5)).toEqual([]);
+    });
+
     test('that are none are kept without asking', async () => {
       await events().append([]);
       expect(await events().of('voice-session', randomId(), undefined, 10)).toEqual({ events: [], hasMore: false });

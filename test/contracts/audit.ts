@@ -1,60 +1,174 @@
 import { describe, expect, test } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Audit, AuditEntry } from '../../src/stores/audit/contract.ts';
+import {
+  audited,
+  type Audit,
+  type AuditEntry,
+  type AuditFilter,
+  type AuditPosition,
+  type NewAuditEntry,
+} from '../../src/stores/audit/contract.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
-/** @param read what was appended for a target, oldest first: the contract itself tells one at a time. */
-export function auditContract(
-  name: string,
-  make: Make<{ readonly audit: Audit; readonly read: (target: string) => Promise<AuditEntry[]> }>,
-): void {
-  describe(`the audit, ${name}`, () => {
-    const node = nodesOf(make);
+const entry: NewAuditEntry = {
+  atMs: DAY_BEGIN,
+  actor: 'ops@example.com',
+  role: 'operator',
+  action: 'key.revoke',
+  target: 'acme/site',
+  tenantId: 'acme',
+  reason: 'stolen "ü"',
+  requestId: 'req_1',
+  batchId: null,
+};
 
-    test('keeps every entry as it was appended, in order', async () => {
+/** As it is kept before anything is known of its result. */
+const fresh = { ordinal: expect.any(Number) as number, result: null, count: null };
+
+export function auditContract(name: string, make: Make<Audit>): void {
+  describe(`the audit, ${name}`, () => {
+    const audit = nodesOf(make);
+
+    async function list(filter: AuditFilter, limit = 50): Promise<readonly AuditEntry[]> {
+      return (await audit().list(filter, undefined, limit)).entries;
+    }
+
+    test('keeps every entry as it was appended, and tells the newest first', async () => {
       const target = randomId();
-      const entry = {
-        atMs: DAY_BEGIN,
-        actor: 'ops@example.com',
-        action: 'key.revoke',
-        target,
-        reason: 'stolen',
-        requestId: 'r',
-      };
-      const bare = { ...entry, actor: 'cli', reason: null, requestId: null };
-      await node().audit.append(entry);
-      await node().audit.append(bare);
-      expect(await node().read(target)).toEqual([entry, bare]);
+      const bare: NewAuditEntry = { ...entry, target, role: 'cli', tenantId: null, reason: null, requestId: null };
+      const ordinals = await audit().append([{ ...entry, target }, bare]);
+      expect(ordinals).toHaveLength(2);
+      expect(await list({ target })).toEqual([
+        { ...bare, ...fresh, ordinal: ordinals[1] },
+        { ...entry, target, ...fresh, ordinal: ordinals[0] },
+      ]);
+      expect(await audit().append([])).toEqual([]);
+    });
+
+    test('says what came of entries, and of no others', async () => {
+      const target = randomId();
+      const ordinals = await audit().append([1, 2, 3].map((n) => ({ ...entry, target, batchId: `${target}${n}` })));
+      await audit().settle(ordinals.slice(0, 1), 'done', 12);
+      await audit().settle(ordinals.slice(1, 2), 'unchanged');
+      expect(await list({ target })).toMatchObject([
+        { result: null, count: null },
+        { result: 'unchanged', count: null },
+        { result: 'done', count: 12 },
+      ]);
+      expect(await list({ batchId: `${target}2` })).toMatchObject([{ ordinal: ordinals[1] }]);
     });
 
     test('tells the last entry of an action on a target up to a time, and none of others', async () => {
       const target = randomId();
-      const entry = { atMs: DAY_BEGIN, actor: 'a', action: 'session.end', target, reason: null, requestId: null };
-      const later = { ...entry, atMs: DAY_BEGIN + 2, actor: 'b', reason: 'late', requestId: 'r' };
-      const others = [
-        { ...entry, action: 'session.look', atMs: DAY_BEGIN + 1 },
-        { ...entry, target: randomId(), atMs: DAY_BEGIN + 1 },
+      const one: NewAuditEntry = { ...entry, action: 'session.end', target };
+      const later: NewAuditEntry = { ...one, atMs: DAY_BEGIN + 2, actor: 'b' };
+      await audit().append([
+        one,
+        later,
+        { ...one, action: 'key.issue', atMs: DAY_BEGIN + 1 },
+        { ...one, target: randomId(), atMs: DAY_BEGIN + 1 },
         // At the same instant the first one is the one that did it.
         { ...later, actor: 'c' },
-      ];
-      for (const one of [entry, later, ...others]) await node().audit.append(one);
-      const latest = (untilMs: number) => node().audit.latest('session.end', target, untilMs);
+      ]);
+      const latest = (untilMs: number) => audit().latest('session.end', target, untilMs);
       expect(await latest(DAY_BEGIN - 1)).toBeUndefined();
-      expect(await latest(DAY_BEGIN)).toEqual(entry);
-      expect(await latest(DAY_BEGIN + 1)).toEqual(entry);
-      expect(await latest(DAY_BEGIN + 2)).toEqual(later);
-      expect(await latest(DAY_BEGIN + 9)).toEqual(later);
+      expect(await latest(DAY_BEGIN)).toEqual({ ...one, ...fresh });
+      expect(await latest(DAY_BEGIN + 1)).toEqual({ ...one, ...fresh });
+      expect(await latest(DAY_BEGIN + 2)).toEqual({ ...later, ...fresh });
+      expect(await latest(DAY_BEGIN + 9)).toEqual({ ...later, ...fresh });
     });
 
-    test('tells the entries within a span, the newest first and at most so many', async () => {
-      const year = Date.UTC(2020, 0, 1);
-      const entry = { atMs: year, actor: 'a', action: 'key.issue', target: randomId(), reason: null, requestId: null };
-      const later = { ...entry, atMs: year + 5 };
-      for (const one of [entry, later]) await node().audit.append(one);
-      expect(await node().audit.within(year, year + 5, 10)).toEqual([later, entry]);
-      expect(await node().audit.within(year + 1, year + 5, 10)).toEqual([later]);
-      expect(await node().audit.within(year, year + 4, 10)).toEqual([entry]);
-      expect(await node().audit.within(year, year + 5, 1)).toEqual([later]);
+    test('filters by who, what, whose and when, alone and together', async () => {
+      const [actor, tenantId] = [randomId(), randomId()];
+      const mine: NewAuditEntry = { ...entry, actor, tenantId, target: 'mine' };
+      await audit().append([
+        mine,
+        { ...mine, target: 'later', atMs: DAY_BEGIN + 10, action: 'key.issue' },
+        { ...mine, target: 'of another', tenantId: randomId() },
+        { ...mine, target: 'of nobody', tenantId: null },
+      ]);
+      const targets = async (filter: AuditFilter) =>
+        (await list({ actor, ...filter })).map(({ target }) => target).toSorted();
+      expect(await targets({})).toEqual(['later', 'mine', 'of another', 'of nobody']);
+      expect(await targets({ tenants: [tenantId] })).toEqual(['later', 'mine']);
+      expect(await targets({ tenants: [] })).toEqual([]);
+      expect(await targets({ action: 'key.issue' })).toEqual(['later']);
+      expect(await targets({ fromMs: DAY_BEGIN + 1 })).toEqual(['later']);
+      expect(await targets({ toMs: DAY_BEGIN + 10, tenants: [tenantId] })).toEqual(['mine']);
+      expect(await targets({ toMs: DAY_BEGIN + 11, tenants: [tenantId] })).toEqual(['later', 'mine']);
+    });
+
+    test('comes in pages that neither repeat nor leave out any, also of one instant', async () => {
+      const actor = randomId();
+      const targets = Array.from({ length: 7 }, (_, n) => `t${n}`);
+      await audit().append(targets.map((target) => ({ ...entry, actor, target })));
+      const seen: string[] = [];
+      let after: AuditPosition | undefined;
+      do {
+        const page = await audit().list({ actor }, after, 3);
+        expect(page.isPartial).toBe(false);
+        seen.push(...page.entries.map(({ target }) => target));
+        after = page.next;
+      } while (after !== undefined);
+      expect(seen).toEqual(targets.toReversed());
+    });
+
+    test('looks at 10,000 rows for a page, says so, and goes on from there', async () => {
+      const actor = randomId();
+      const wantedAtMs = DAY_BEGIN + 10 * 86_400_000;
+      await audit().append([{ ...entry, actor, atMs: wantedAtMs }]);
+      await audit().append(Array.from({ length: 10_000 }, (_, n) => ({ ...entry, atMs: wantedAtMs + 1 + n })));
+      const first = await audit().list({ actor }, undefined, 5);
+      expect(first).toMatchObject({ entries: [], isPartial: true, next: { atMs: wantedAtMs + 1 } });
+      const second = await audit().list({ actor }, first.next, 5);
+      expect(second).toMatchObject({ entries: [{ actor }], next: undefined, isPartial: false });
+    });
+
+    test('keeps a row before a change and its result after it, whatever becomes of the change', async () => {
+      const target = randomId();
+      const one = { ...entry, target };
+      const during = await audited(
+        audit(),
+        one,
+        () => list({ target }),
+        () => 'done',
+      );
+      expect(during).toMatchObject([{ result: null }]);
+      const fault = new Error('no');
+      await expect(
+        audited(
+          audit(),
+          one,
+          () => Promise.reject(fault),
+          () => 'done',
+        ),
+      ).rejects.toBe(fault);
+      expect(await list({ target })).toMatchObject([{ result: 'failed' }, { result: 'done' }]);
+    });
+
+    test('lets a change stand whose result can not be said, and none happen whose row can not be written', async () => {
+      const away = () => Promise.reject(new Unavailable('database'));
+      const half = { append: () => Promise.resolve([1]), settle: away };
+      expect(
+        await audited(
+          half,
+          entry,
+          () => 'changed',
+          () => 'done',
+        ),
+      ).toBe('changed');
+      let changes = 0;
+      const none = { ...half, append: away };
+      await expect(
+        audited(
+          none,
+          entry,
+          () => (changes += 1),
+          () => 'done',
+        ),
+      ).rejects.toThrow(Unavailable);
+      expect(changes).toBe(0);
     });
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AuthRecord } from '../../machines/auth-session/types.ts';
-import type { ChallengeRecord } from '../../machines/otp-challenge/types.ts';
+import type { ChallengeRecord, ChallengeState } from '../../machines/otp-challenge/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { Challenges } from '../../src/stores/challenges/contract.ts';
 import type { Logins } from '../../src/stores/logins/contract.ts';
@@ -45,6 +45,38 @@ export function challengesContract(name: string, make: Make<Stores>): void {
         version: record.version + 1,
       }),
     );
+
+    test('are listed newest first, by the state at a time, page by page', async () => {
+      const subject = randomId();
+      const verified = challenge({ subject, outcome: 'verified' });
+      const all = [
+        challenge({ subject }),
+        verified,
+        challenge({ subject }),
+        challenge({ subject, expiresAtMs: DAY_BEGIN }),
+      ];
+      for (const one of all) await challenges().insert(one);
+      const listed = async (state: ChallengeState | undefined, atMs = DAY_BEGIN): Promise<number[]> => {
+        const seen: ChallengeRecord[] = [];
+        let before: number | undefined;
+        do {
+          const page = await challenges().list(state, atMs, before, 2);
+          expect(page.searchedToMs).toBeUndefined();
+          seen.push(...page.challenges.filter((one) => one.subject === subject));
+          before = page.next;
+        } while (before !== undefined);
+        return seen.map((record) => {
+          const at = all.findIndex(({ id }) => id === record.id);
+          expect(record).toEqual(all[at]);
+          return at;
+        });
+      };
+      expect(await listed(undefined)).toEqual([3, 2, 1, 0]);
+      expect(await listed('pending')).toEqual([2, 0]);
+      expect(await listed('verified')).toEqual([1]);
+      expect(await listed('expired')).toEqual([3]);
+      expect(await listed('expired', DAY_BEGIN + 600_000)).toEqual([3, 2, 0]);
+    });
 
     test("the newest is the subject's last one, whatever its state and times", async () => {
       const subject = randomId();

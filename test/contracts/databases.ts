@@ -2,7 +2,6 @@ import type { Database } from '../../src/database/database.ts';
 import { createPostgresActivity } from '../../src/stores/activity/postgres.ts';
 import { createPostgresActorEvents } from '../../src/stores/actor-events/postgres.ts';
 import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
-import type { AuditEntry } from '../../src/stores/audit/contract.ts';
 import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgres.ts';
 import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
@@ -98,17 +97,5 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   callTicketsContract(name, both(createPostgresCallTickets));
   sessionSetupsContract(name, both(createPostgresSessionSetups));
   retentionContract(name, nodes);
-  auditContract(
-    name,
-    both((database) => ({ audit: createPostgresAudit(database), read: (target) => readAudit(database, target) })),
-  );
-}
-
-async function readAudit(database: Database, target: string): Promise<AuditEntry[]> {
-  const rows = await database.run(
-    (sql) => sql<AuditEntry[]>`
-      select at_ms as "atMs", actor, action, target, reason, request_id as "requestId"
-      from audit where target = ${target} order by ordinal`,
-  );
-  return [...rows];
+  auditContract(name, both(createPostgresAudit));
 }

@@ -1,7 +1,7 @@
-import { describe } from 'vitest';
-import type { AuthRecord } from '../../machines/auth-session/types.ts';
+import { describe, expect, test } from 'vitest';
+import type { AuthRecord, AuthState } from '../../machines/auth-session/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Logins } from '../../src/stores/logins/contract.ts';
+import type { LoginPosition, Logins } from '../../src/stores/logins/contract.ts';
 import { recordStoreContract } from './record-store.ts';
 import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
@@ -36,5 +36,40 @@ export function loginsContract(name: string, make: Make<Logins>): void {
         version: record.version + 1,
       }),
     );
+
+    test('are listed newest first, by the state at a time, page by page', async () => {
+      const email = `${randomId()}@example.com`;
+      // Later than those of any other test.
+      const createdAtMs = DAY_BEGIN + 10 ** 10;
+      const expiresAtMs = createdAtMs + 100;
+      const all = [0, 1, 1, 2].map((later) => login({ email, createdAtMs: createdAtMs + later, expiresAtMs }));
+      const over = login({
+        email,
+        createdAtMs: createdAtMs + 3,
+        expiresAtMs,
+        destroyedAtMs: 5,
+        destroyReason: 'logout',
+      });
+      for (const one of [...all, over]) await logins().insert(one);
+      const listed = async (state: AuthState | undefined, atMs = createdAtMs): Promise<string[]> => {
+        const seen: string[] = [];
+        let after: LoginPosition | undefined;
+        do {
+          const page = await logins().list(state, atMs, after, 2);
+          seen.push(...page.logins.filter((one) => one.email === email).map(({ id }) => id));
+          after = page.logins.some((one) => one.email === email) ? page.next : undefined;
+        } while (after !== undefined);
+        return seen;
+      };
+      const newestFirst = all
+        .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
+        .map(({ id }) => id);
+      expect(await listed(undefined)).toEqual([over.id, ...newestFirst]);
+      expect(await listed('active')).toEqual(newestFirst);
+      expect(await listed('destroyed')).toEqual([over.id]);
+      expect(await listed('destroyed', expiresAtMs)).toEqual([over.id, ...newestFirst]);
+      expect((await logins().ofEmail(email, 2)).map(({ id }) => id)).toEqual([over.id, newestFirst[0]]);
+      expect(await logins().ofEmail(randomId(), 2)).toEqual([]);
+    });
   });
 }

@@ -2,7 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { HistoryFilter, HistoryRow, VoiceHistory } from '../../src/stores/voice-history/contract.ts';
+import type {
+  HistoryFilter,
+  HistoryRow,
+  HistorySort,
+  Position,
+  VoiceHistory,
+} from '../../src/stores/voice-history/contract.ts';
 import { atOnce, DAY_BEGIN, endedRecord, nodesOf, voiceRecord, type Make } from './support.ts';
 
 function row(record: VoiceRecord, state: VoiceState = record.endedAtMs === null ? 'engaged' : 'ended'): HistoryRow {
@@ -138,34 +144,118 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       const tenantId = randomId();
       const made = await atOnce(25, (index) => inserted({ tenantId, startedAtMs: DAY_BEGIN + Math.floor(index / 4) }));
       const seen: HistoryRow[] = [];
-      let cursor: string | undefined;
+      let after: Position | undefined;
       do {
-        const page = await history().list({ tenantId }, cursor, 7);
-        seen.push(...(page?.rows ?? []));
-        cursor = page?.nextCursor;
+        const page = await history().list({ tenantId }, after, 7);
+        seen.push(...page.rows);
+        after = page.next;
         await inserted({ tenantId, startedAtMs: DAY_BEGIN + 100 });
-      } while (cursor !== undefined);
+      } while (after !== undefined);
       const order = (a: VoiceRecord, b: VoiceRecord) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1);
       expect(seen).toEqual(made.sort(order).map((record) => row(record)));
     });
 
-    test('a last page that is just full has no next cursor', async () => {
+    test('a last page that is just full has none after it', async () => {
       const tenantId = randomId();
       await atOnce(4, () => inserted({ tenantId }));
       const first = await history().list({ tenantId }, undefined, 2);
-      const second = await history().list({ tenantId }, first?.nextCursor, 2);
-      expect(first?.nextCursor).toMatch(/^[A-Za-z0-9_-]+$/);
-      expect(second?.rows).toHaveLength(2);
-      expect(second?.nextCursor).toBeUndefined();
-      expect(await history().list({ tenantId: randomId() }, undefined, 2)).toEqual({ rows: [], nextCursor: undefined });
+      const second = await history().list({ tenantId }, first.next, 2);
+      expect(first.next).toEqual({ atMs: DAY_BEGIN, id: first.rows[1]?.record.id });
+      expect(second.rows).toHaveLength(2);
+      expect(second.next).toBeUndefined();
+      const none = { rows: [], next: undefined, isPartial: false };
+      expect(await history().list({ tenantId: randomId() }, undefined, 2)).toEqual(none);
     });
 
-    test.each(['', 'x', '%', 'W10', 'WzEsMl0', 'eyJhIjoxfQ', 'WzEuNSwiYSJd', 'WzEsIlx1MDAwMCJd', 'WzEsImEiXQ=='])(
-      'an unreadable cursor (%s) answers undefined',
-      async (cursor) => {
-        expect(await history().list({}, cursor, 2)).toBeUndefined();
-      },
-    );
+    test('lists oldest first, and by the last end, page by page', async () => {
+      const tenantId = randomId();
+      const ids: string[] = [];
+      for (const [n, endsAfter] of [5, undefined, 2, 9, 2].entries()) {
+        const record = await inserted({ tenantId, startedAtMs: DAY_BEGIN + Math.floor(n / 2) });
+        ids.push(record.id);
+        if (endsAfter !== undefined)
+          await history().save([row(endedRecord(record, { endedAtMs: DAY_BEGIN + endsAfter }))]);
+      }
+      const all = async (sort: HistorySort, filter: HistoryFilter = {}): Promise<number[]> => {
+        const seen: string[] = [];
+        let after: Position | undefined;
+        do {
+          const page = await history().list({ tenantId, ...filter }, after, 2, sort);
+          seen.push(...page.rows.map(({ record }) => record.id));
+          after = page.next;
+        } while (after !== undefined);
+        return seen.map((id) => ids.indexOf(id));
+      };
+      const pairs = ([a = 0, b = 0]: number[]) => ((ids[a] ?? '') < (ids[b] ?? '') ? [a, b] : [b, a]);
+      expect(await all('startedAt')).toEqual([...pairs([0, 1]), ...pairs([2, 3]), 4]);
+      expect(await all('-startedAt')).toEqual((await all('startedAt')).toReversed());
+      expect(await all('-endedAt')).toEqual([3, 0, ...pairs([2, 4]).toReversed()]);
+      expect(await all('-endedAt', { states: ['engaged'] })).toEqual([]);
+    });
+
+    test('lists by several states, reasons, a key, and a span of starts', async () => {
+      const tenantId = randomId();
+      const idle = row(await inserted({ tenantId, keyId: 'shop', startedAtMs: DAY_BEGIN + 1 }), 'idle');
+      const stale = row(await inserted({ tenantId, startedAtMs: DAY_BEGIN + 2 }), 'stale');
+      const later = [idle, stale].map((one) => ({ ...one, record: beat(one.record) }));
+      const revoked = row(endedRecord(await inserted({ tenantId }), { endReason: 'key_revoked' }));
+      const closed = row(endedRecord(await inserted({ tenantId, startedAtMs: DAY_BEGIN + 3 })));
+      await history().save([...later, revoked, closed]);
+      const found = async (filter: HistoryFilter) =>
+        (await history().list({ tenantId, ...filter }, undefined, 10)).rows.map(({ state }) => state).toSorted();
+      expect(await found({ states: ['idle', 'stale'] })).toEqual(['idle', 'stale']);
+      expect(await found({ states: ['idle', 'ended'] })).toEqual(['ended', 'ended', 'idle']);
+      expect(await found({ reasons: ['key_revoked'] })).toEqual(['ended']);
+      expect(await found({ reasons: ['key_revoked', 'closed_by_client'] })).toEqual(['ended', 'ended']);
+      expect(await found({ reasons: ['abandoned'] })).toEqual([]);
+      expect(await found({ keyId: 'shop' })).toEqual(['idle']);
+      expect(await found({ keyId: 'shop', states: ['stale'] })).toEqual([]);
+      expect(await found({ fromMs: DAY_BEGIN + 1, toMs: DAY_BEGIN + 3 })).toEqual(['idle', 'stale']);
+      expect(await found({ fromMs: DAY_BEGIN + 4 })).toEqual([]);
+    });
+
+    test('lists what is of some tenants, and nothing of a tenant that is none of them', async () => {
+      const [one, other] = [randomId(), randomId()];
+      const mine = await inserted({ tenantId: one });
+      await inserted({ tenantId: other });
+      const found = async (filter: HistoryFilter) =>
+        (await history().list(filter, undefined, 10)).rows.map(({ record }) => record.id);
+      expect(await found({ tenants: [one] })).toEqual([mine.id]);
+      expect(await found({ tenants: [one, other] })).toHaveLength(2);
+      expect(await found({ tenants: [one], tenantId: other })).toEqual([]);
+      expect(await found({ tenants: [] })).toEqual([]);
+    });
+
+    test('looks at 10,000 rows for a page, says so, and goes on from there', async () => {
+      const tenantId = randomId();
+      const oldest = await inserted({ tenantId, caller: 'console', keyId: null });
+      await atOnce(10_000, (n) => inserted({ tenantId, startedAtMs: DAY_BEGIN + 1 + n }));
+      const filter = { tenantId, caller: 'console' } as const;
+      const first = await history().list(filter, undefined, 5);
+      expect(first).toMatchObject({ rows: [], isPartial: true, next: { atMs: DAY_BEGIN + 1 } });
+      const second = await history().list(filter, first.next, 5);
+      expect(second).toEqual({ rows: [row(oldest)], next: undefined, isPartial: false });
+      const full = await history().list({ tenantId }, undefined, 5);
+      expect([full.rows.length, full.isPartial]).toEqual([5, false]);
+    });
+
+    test('tells the stale sessions that are silent longest, and no others', async () => {
+      const tenantId = randomId();
+      const ids: string[] = [];
+      for (const [n, silentSinceMs] of [3, 1, 2, 1].entries()) {
+        const record = await inserted({ tenantId });
+        ids.push(record.id);
+        const quiet = { ...record, lastActivityAtMs: DAY_BEGIN - 100 + silentSinceMs, version: 2 };
+        await history().save([row(quiet, n === 3 ? 'idle' : 'stale')]);
+      }
+      const first = await history().silentSince({ tenantId }, DAY_BEGIN, undefined, 2);
+      expect(first.rows.map(({ record }) => ids.indexOf(record.id))).toEqual([1, 2]);
+      const second = await history().silentSince({ tenantId }, DAY_BEGIN, first.next, 2);
+      expect(second.rows.map(({ record }) => ids.indexOf(record.id))).toEqual([0]);
+      expect(second.next).toBeUndefined();
+      expect((await history().silentSince({ tenantId }, DAY_BEGIN - 98, undefined, 5)).rows).toHaveLength(1);
+      expect((await history().silentSince({ tenantId, caller: 'console' }, DAY_BEGIN, undefined, 5)).rows).toEqual([]);
+    });
 
     test('finds sessions by the beginning of their ids, byte by byte, together with other filters', async () => {
       const subject = randomId();
@@ -175,11 +265,11 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       for (const id of ids) await inserted({ id, subject });
       const prefix = `s:${subject}:aaaaaaa`;
       const found = async (filter: HistoryFilter, limit = 10) =>
-        (await history().list(filter, undefined, limit))?.rows.map(({ record }) => record.id).toSorted();
+        (await history().list(filter, undefined, limit)).rows.map(({ record }) => record.id).toSorted();
       expect(await found({ idPrefix: prefix })).toEqual(ids.slice(0, 4).toSorted());
       expect(await found({ idPrefix: prefix }, 2)).toHaveLength(2);
       expect(await found({ idPrefix: `${prefix}z` })).toEqual([`${prefix}z`]);
-      expect(await found({ idPrefix: prefix, state: 'idle' })).toEqual([]);
+      expect(await found({ idPrefix: prefix, states: ['idle'] })).toEqual([]);
       expect(await found({ idPrefix: `s:${randomId()}:` })).toEqual([]);
       expect(await found({ idPrefix: `s:${subject}:%` })).toEqual([]);
     });
@@ -191,17 +281,67 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       const ended = row(endedRecord(await inserted({ tenantId, caller: 'console', keyId: null })));
       const later = { ...idle, record: beat(idle.record) };
       await history().save([later, ended]);
-      const list = async (filter: HistoryFilter) =>
-        (await history().list({ tenantId, ...filter }, undefined, 10))?.rows;
+      const list = async (filter: HistoryFilter) => (await history().list({ tenantId, ...filter }, undefined, 10)).rows;
       expect(await list({})).toHaveLength(3);
-      expect(await list({ state: 'engaged' })).toEqual([engaged]);
-      expect(await list({ state: 'idle' })).toEqual([later]);
-      expect(await list({ state: 'stale' })).toEqual([]);
-      expect(await list({ state: 'ended' })).toEqual([ended]);
+      expect(await list({ states: ['engaged'] })).toEqual([engaged]);
+      expect(await list({ states: ['idle'] })).toEqual([later]);
+      expect(await list({ states: ['stale'] })).toEqual([]);
+      expect(await list({ states: ['ended'] })).toEqual([ended]);
       expect(await list({ agentId: 'sales' })).toEqual([later]);
       expect(await list({ caller: 'console' })).toEqual([ended]);
-      expect(await list({ caller: 'widget', agentId: 'support', state: 'engaged' })).toEqual([engaged]);
-      expect(await list({ caller: 'console', state: 'idle' })).toEqual([]);
+      expect(await list({ caller: 'widget', agentId: 'support', states: ['engaged'] })).toEqual([engaged]);
+      expect(await list({ caller: 'console', states: ['idle'] })).toEqual([]);
+    });
+
+    test('tells the newest sessions of some subjects, and those of one name at the provider', async () => {
+      const upstreamId = randomId();
+      const first = await inserted({ upstreamId });
+      const second = await inserted({ upstreamId, startedAtMs: DAY_BEGIN + 1 });
+      await inserted();
+      const subjects = [first.subject, second.subject, randomId()];
+      expect(await history().newestOf(subjects, 5)).toEqual([row(second), row(first)]);
+      expect(await history().newestOf(subjects, 1)).toEqual([row(second)]);
+      expect(await history().newestOf([], 5)).toEqual([]);
+      expect(await history().ofUpstream(upstreamId, 5)).toEqual([row(second), row(first)]);
+      expect(await history().ofUpstream(randomId(), 5)).toEqual([]);
+    });
+
+    test('counts the open sessions of each widget key', async () => {
+      const [one, other] = [randomId(), randomId()];
+      for (const keyId of ['a', 'a', 'b', null]) await inserted({ tenantId: one, keyId });
+      await inserted({ tenantId: other, keyId: 'a' });
+      await history().save([row(endedRecord(await inserted({ tenantId: one, keyId: 'a' })))]);
+      const ofOne = [
+        { tenantId: one, keyId: 'a', sessions: 2 },
+        { tenantId: one, keyId: 'b', sessions: 1 },
+      ];
+      expect(await history().countOpenByKey([one])).toEqual(ofOne);
+      expect(await history().countOpenByKey(undefined)).toEqual(expect.arrayContaining(ofOne));
+      expect(await history().countOpenByKey([])).toEqual([]);
+    });
+
+    test('counts the open sessions of a filter, by state and tenant', async () => {
+      const [one, other] = [randomId(), randomId()];
+      const first = await inserted({ tenantId: one });
+      await inserted({ tenantId: other, startedAtMs: DAY_BEGIN + 5, keyId: null, caller: 'console' });
+      await history().save([row(beat(await inserted({ tenantId: one })), 'stale')]);
+      await history().save([row(endedRecord(await inserted({ tenantId: one })))]);
+      const tenants = [one, other];
+      const byState = { engaged: 0, idle: 0, stale: 0 };
+      const counted = async (filter: HistoryFilter) => history().countOpen({ tenants, ...filter });
+      expect(await counted({})).toEqual({
+        matched: 3,
+        byState: { engaged: 2, idle: 0, stale: 1 },
+        byTenant: { [one]: 2, [other]: 1 },
+      });
+      expect(await counted({ tenantId: other })).toMatchObject({ matched: 1, byTenant: { [other]: 1 } });
+      expect(await counted({ tenantId: randomId() })).toEqual({ matched: 0, byState, byTenant: {} });
+      expect(await counted({ states: ['stale'] })).toMatchObject({ matched: 1, byState: { ...byState, stale: 1 } });
+      expect(await counted({ states: [] })).toMatchObject({ matched: 0 });
+      expect(await counted({ caller: 'console' })).toMatchObject({ matched: 1 });
+      expect(await counted({ fromMs: DAY_BEGIN + 1 })).toMatchObject({ matched: 1 });
+      expect(await counted({ toMs: DAY_BEGIN + 1 })).toMatchObject({ matched: 2 });
+      expect(await counted({ idPrefix: first.id.slice(0, 30) })).toMatchObject({ matched: 1 });
     });
 
     test('counts live sessions by state, caller and tenant, and ended ones since a time by state alone', async () => {

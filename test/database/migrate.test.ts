@@ -3,8 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
+import { voiceRecord } from '../contracts/support.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
+
+/** Applies the migrations of the service that came before one. */
+async function migrateBefore(number: string, database: Database): Promise<void> {
+  const shipped = new URL('../../src/database/migrations/', import.meta.url);
+  const earlier = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
+  try {
+    for (const name of (await readdir(shipped)).filter((each) => each < number))
+      await copyFile(new URL(name, shipped), join(earlier, name));
+    await migrate(database, pathToFileURL(`${earlier}/`));
+  } finally {
+    await rm(earlier, { recursive: true });
+  }
+}
 
 const fixture = (name: string): URL => new URL(`./fixtures/${name}/`, import.meta.url);
 
@@ -52,15 +68,7 @@ describeEngines('migrations', (open) => {
 
   test('of the service leave no whole id of a session in the audit, where it would be its caller’s proof', async () => {
     const { database } = opened;
-    const shipped = new URL('../../src/database/migrations/', import.meta.url);
-    const earlier = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
-    try {
-      for (const name of (await readdir(shipped)).filter((each) => each < '006'))
-        await copyFile(new URL(name, shipped), join(earlier, name));
-      await migrate(database, pathToFileURL(`${earlier}/`));
-    } finally {
-      await rm(earlier, { recursive: true });
-    }
+    await migrateBefore('006', database);
     const ref = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Z`;
     const targets = [
       `${ref}defghijklmnopqr`,
@@ -75,6 +83,33 @@ describeEngines('migrations', (open) => {
     await migrate(database);
     const kept = await database.run((sql) => sql<{ target: string }[]>`select target from audit order by ordinal`);
     expect(kept.map(({ target }) => target)).toEqual([ref, ref, ...targets.slice(2)]);
+  });
+
+  test('of the service say whose the changes were that are in the audit already', async () => {
+    const { database } = opened;
+    await migrateBefore('011', database);
+    const id = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Zdefghijklmnopqr`;
+    await createPostgresVoiceHistory(database).insert({
+      record: voiceRecord({ id, tenantId: 'globex' }),
+      state: 'engaged',
+    });
+    for (const [action, target] of [
+      ['session.end', id.slice(0, 42)],
+      ['session.end', `s:${'0'.repeat(32)}:forgott`],
+      ['key.issue', 'acme/site'],
+    ] as const)
+      await database.run(
+        (sql) => sql`insert into audit (at_ms, actor, action, target) values (1, 'cli', ${action}, ${target})`,
+      );
+    await migrate(database);
+    const rows = await database.run(
+      (sql) => sql<object[]>`select tenant_id as "of", result from audit order by ordinal`,
+    );
+    expect([...rows]).toEqual([
+      { of: 'globex', result: null },
+      { of: null, result: null },
+      { of: 'acme', result: null },
+    ]);
   });
 
   test('of the service can be applied', async () => {

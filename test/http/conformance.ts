@@ -55,7 +55,9 @@ export class Conformance {
 
   check({ method = 'GET', path }: Request, reply: Reply): void {
     const bare = path.split('?', 1)[0] ?? '';
-    const template = Object.keys(this.#document.paths).find((one) => patternOf(one).test(bare));
+    const { paths } = this.#document;
+    // A fixed path goes before one with parameters.
+    const template = bare in paths ? bare : Object.keys(paths).find((one) => patternOf(one).test(bare));
     const name = `${method} ${template ?? bare} ${reply.status}`;
     const response = this.#document.paths[template ?? '']?.[method.toLowerCase()]?.responses[String(reply.status)];
     if (response === undefined) return void this.faults.push(`${name} is not described`);

@@ -134,16 +134,29 @@ async function driveLogins(): Promise<void> {
 
 async function driveOperators(id: string): Promise<void> {
   const operator: Headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+  const plain = ['/api/operator/me', '/api/operator/settings', '/api/operator/keys'];
+  const { id: keyId } = await app.key();
+  plain.push('/api/operator/logins', '/api/operator/challenges');
+  const { body: login } = await get('/api/auth/session', operator);
+  const [challenge] = (await app.get('/api/operator/challenges', operator)).body['challenges'] as { id: string }[];
+  plain.push(`/api/operator/logins/${String(login['sessionId'])}`, `/api/operator/challenges/${challenge?.id}`);
+  const other = await get('/api/auth/session', { cookie: await app.login(somebody()) });
+  const newKey = { tenantId: 'acme', id: 'described', origin: 'https://described.example' };
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
   for (const headers of callers) {
-    const plain = ['overview', 'sessions?limit=5', 'usage', 'refusals', 'nodes', 'changes', 'machines'];
-    for (const path of [...plain.map((what) => `/api/operator/${what}`), one, `${one}/events`, '/metrics'])
+    const shown = ['overview', 'sessions?limit=5', 'usage', 'refusals', 'nodes', 'changes', 'machines', 'audit'];
+    for (const path of [...shown.map((what) => `/api/operator/${what}`), one, `${one}/events`, ...plain, '/metrics'])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
+    await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
+    await post('/api/operator/search', { q: 'acme' }, headers);
+    await post('/api/operator/keys', newKey, headers);
+    await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
+    await post(`/api/operator/keys/${keyId}/revoke`, { tenantId: 'acme' }, headers);
   }
   const wrong = ['sessions?limit=0', 'usage?limit=0', 'refusals?limit=0', 'changes?since=never', 'machines?id=all'];
-  for (const query of [...wrong, 'usage?from=2020-01-01T00:00:00Z', 'refusals?requestId=req_unknown'])
+  for (const query of [...wrong, 'audit?limit=0', 'usage?from=2020-01-01T00:00:00Z', 'refusals?requestId=req_unknown'])
     await get(`/api/operator/${query}`, operator);
   const { etag = '' } = (await get('/api/operator/machines', operator)).headers;
   await get('/api/operator/machines', { ...operator, 'if-none-match': etag });
@@ -156,13 +169,30 @@ async function driveOperators(id: string): Promise<void> {
   for (const what of ['', '/events']) await get(`/api/operator/sessions/nobody${what}`, operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
+  await post('/api/operator/sessions/end', { filter: {} }, operator);
+  await post('/api/operator/sessions/end', { filter: {}, all: true, expected: 0 }, operator);
+  await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, expected: 900 }, operator);
+  await get('/api/operator/keys?tenantId=', operator);
+  await post('/api/operator/keys', newKey, operator);
+  const boss: Headers = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+  await post('/api/operator/keys', newKey, boss);
+  await post('/api/operator/keys/nobody/revoke', { tenantId: 'acme' }, operator);
+  for (const what of ['logins', 'challenges']) {
+    await get(`/api/operator/${what}?limit=0`, operator);
+    await get(`/api/operator/${what}/nobody`, operator);
+  }
+  await post('/api/operator/logins/nobody/revoke', {}, operator);
+  for (const path of ['keys', 'keys/site/revoke', 'logins/x/revoke'])
+    await post(`/api/operator/${path}`, newKey, { ...operator, origin: EVIL });
+  for (const path of ['sessions/end', 'search'])
+    await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });
 }
 
 /** What can go wrong on any path: too much of everything, and a database that is away. */
 async function driveEverywhere(id: string): Promise<void> {
   const paths = operationsOf(document).map(({ method, path }) => ({
     method,
-    path: path.replace('{id}', encodeURIComponent(id)),
+    path: path.replace('{id}', path.includes('/logins/') ? 'auth_nobody' : encodeURIComponent(id)),
   }));
   const api = paths.filter(({ path }) => path.startsWith('/api/'));
   const narrow = await build({ env: { RATE_IP_PER_MIN: '1', RATE_PAGE_PER_MIN: '1' } });
@@ -179,7 +209,23 @@ async function driveEverywhere(id: string): Promise<void> {
   const key = await app.key();
   await stranger.service.directory.reload();
   const cookie = await app.login('ops@example.com');
-  const body = { widgetKey: key.key, sm_session_id: id, email: somebody(), code: '123456', tokens: 1, dollars: 0 };
+  const operators = {
+    filter: { tenantId: 'acme' },
+    dryRun: true,
+    q: 'sess_x',
+    tenantId: 'acme',
+    id: 'y',
+    origin: 'https://y.example',
+  };
+  const body = {
+    widgetKey: key.key,
+    sm_session_id: id,
+    email: somebody(),
+    code: '123456',
+    tokens: 1,
+    dollars: 0,
+    ...operators,
+  };
   app.clock.advance(MINUTE);
   database().isAway = true;
   for (const one of paths) {

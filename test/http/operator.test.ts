@@ -140,6 +140,7 @@ describe('The operator API', () => {
   const routes: [string, string][] = [
     ['GET', '/api/operator/overview'],
     ['GET', '/api/operator/sessions'],
+    ['GET', '/api/operator/audit'],
     ['GET', '/api/operator/sessions/s'],
     ['POST', '/api/operator/sessions/s/end'],
     ['GET', '/metrics'],
@@ -203,6 +204,13 @@ describe('The operator API', () => {
 
   test.each([
     'state=dead',
+    'state=idle,',
+    'reason=boredom',
+    'from=noon',
+    'endingWithinSec=3601',
+    'sort=id',
+    'sort=deadline',
+    'sort=startedAt&endingWithinSec=5',
     'limit=0',
     'limit=201',
     'limit=x',
@@ -242,7 +250,7 @@ describe('The operator API', () => {
     const first = await app.post(path, { reason: 'abuse' }, headers);
     expect(first).toMatchObject({ status: 200, body: { ok: true, session: { active: false } } });
     app.clock.advance(SECOND);
-    expect((await app.post(path, {}, service)).body).toEqual(first.body);
+    expect((await app.post(path, {}, service)).body).toEqual({ ...first.body, alreadyEnded: true });
     expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
     const rows = await database().run(
       (sql) => sql<object[]>`select actor, action, reason from audit where target = ${id.slice(0, 42)} order by at_ms`,
@@ -319,7 +327,12 @@ describe('The operator API', () => {
 
   test.each([
     ['GET', '/api/operator/overview', 'tenant', 'there are none'],
-    ['GET', '/api/operator/sessions', 'tenant', 'known are state, tenantId, agentId, caller, q, cursor, limit'],
+    [
+      'GET',
+      '/api/operator/sessions',
+      'tenant',
+      'known are state, tenantId, agentId, keyId, caller, reason, from, to, endingWithinSec, q, sort, cursor, limit',
+    ],
     ['GET', '/api/operator/sessions', 'State', 'known are state,'],
     ['GET', '/api/operator/sessions', '__proto__', 'known are state,'],
     ['GET', '/api/operator/sessions/s', 'state', 'there are none'],

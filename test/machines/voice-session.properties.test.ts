@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classify, nextDeadline, savedState } from '../../machines/voice-session/selectors.ts';
+import { classify, nextDeadline, nextMove, savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceFact } from '../../machines/voice-session/types.ts';
 import { activate, anyEvents, anyLimits, clock, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
 
@@ -101,6 +101,21 @@ describe('For every session that some events have left', () => {
       expect(play(record, limits, [clock(deadline - 1)]).record).toEqual(record);
       expect(play(record, limits, [clock(deadline)]).state).not.toBe(state);
       expect(deadline).toBeGreaterThan(record.settledAtMs);
+    });
+    fc.assert(holds, runs);
+  });
+
+  test('becomes by the clock what its next move says, when and for the reason that it says', () => {
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      const actor = activate(play(opened(), limits, events).record, limits);
+      const before = actor.record();
+      const move = nextMove(before, limits);
+      expect(move?.atMs ?? Infinity).toBe(nextDeadline(before, limits));
+      if (move === undefined) return;
+      // A deadline that has passed already is followed from the time that is settled.
+      actor.send({ type: 'CLOCK', at: Math.max(move.atMs, before.settledAtMs) });
+      expect(actor.record().endReason).toBe(move.reason);
+      expect(actor.state()).toBe(move.to);
     });
     fc.assert(holds, runs);
   });

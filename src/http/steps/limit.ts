@@ -3,6 +3,7 @@ import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { addressScope, edgeRefusal, tighter, withLimit, type EdgeCount, type EdgeLimits } from '../../limits/edge.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import type { RequestContext } from '../request-context.ts';
+import type { OperatorRate } from '../route.ts';
 
 export interface LimitDeps {
   readonly edge: EdgeLimits;
@@ -72,14 +73,22 @@ export function createLimits({ edge, serviceOf }: LimitDeps) {
     );
   }
 
+  function countOperatorAt(x: RequestContext, rate: OperatorRate | undefined): Eventually<Refusal | undefined> {
+    if (rate === undefined) return undefined;
+    const counting = edge.byOperatorAt(x.operator.actor, rate, x.request.atMs);
+    return andThen(counting, (count) => note(x, count, rate.perMinute, 'RATE_OPERATOR_PER_MIN'));
+  }
+
   function countCaller(x: RequestContext): Eventually<Refusal | undefined> {
     if (x.window !== 'api') return undefined;
     if (!countsLater(x)) return countUser(x);
     const { atMs } = x.request;
     const { actor, role } = x.operator;
     if (role !== 'nobody')
-      return andThen(edge.byOperator(actor, atMs), (count) =>
-        note(x, count, edge.perOperator, 'RATE_OPERATOR_PER_MIN'),
+      return andThen(
+        edge.byOperator(actor, atMs),
+        (count) =>
+          note(x, count, edge.perOperator, 'RATE_OPERATOR_PER_MIN') ?? countOperatorAt(x, x.route?.perOperator),
       );
     const byAddress = edge.byAddress(addressScope(x.ip), atMs);
     return andThen(byAddress, (count) => note(x, count, edge.perAddress, 'RATE_IP_PER_MIN') ?? countUser(x));

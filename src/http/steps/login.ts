@@ -1,7 +1,7 @@
 import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from '../../auth/cookie.ts';
 import type { Login } from '../../auth/known-logins.ts';
-import { serviceOperator, type Operator } from '../../auth/operators.ts';
+import { mayDo, serviceOperator, type Operator } from '../../auth/operators.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import type { RequestContext, Step } from '../request-context.ts';
@@ -96,12 +96,11 @@ export function requireRole({ operator: { role }, login, route }: RequestContext
           'This login is no operator (OPERATOR_EMAILS), no viewer (VIEWER_EMAILS) and the admin of no tenant (its admins).',
         );
   const right = route?.right ?? 'see';
-  if (role === 'viewer' && (right === 'change' || right === 'change-installation'))
+  if (mayDo(role, right)) return undefined;
+  if (role === 'viewer')
     return new Refusal('FORBIDDEN', 'A viewer (VIEWER_EMAILS) changes nothing; an operator (OPERATOR_EMAILS) may.');
-  if (role === 'tenant_admin' && (right === 'see-installation' || right === 'change-installation'))
-    return new Refusal(
-      'FORBIDDEN',
-      'This concerns all tenants: it is for operators (OPERATOR_EMAILS), and where nothing changes for viewers (VIEWER_EMAILS).',
-    );
-  return undefined;
+  return new Refusal(
+    'FORBIDDEN',
+    'This concerns all tenants: it is for operators (OPERATOR_EMAILS), and where nothing changes for viewers (VIEWER_EMAILS).',
+  );
 }

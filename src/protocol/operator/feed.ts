@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionFilters } from './session.ts';
 import { caller, endReasonOrNull, sessionName, sessionState } from '../session.ts';
-import { count, instant, text } from '../values.ts';
+import { count, instant } from '../values.ts';
 import { operatorEvent } from './event.ts';
 
 /** The subprotocol of the operators' feed (docs/contract.md, section 8.1). */
@@ -9,11 +9,19 @@ export const FEED_SUBPROTOCOL = 'switchboard.operator.v1';
 export const FEED_PATH = '/api/operator/feed';
 
 /** Which sessions a watcher wants to hear of: as lists are filtered. */
-export const feedFilter = sessionFilters
-  .pick({ state: true, tenantId: true, agentId: true, caller: true })
-  .extend({ keyId: text(128).optional(), reason: text(255).optional() });
+export const feedFilter = sessionFilters.pick({
+  state: true,
+  tenantId: true,
+  agentId: true,
+  keyId: true,
+  caller: true,
+  reason: true,
+});
 
-export type FeedFilter = z.infer<typeof feedFilter>;
+/** As it is read. */
+export type FeedFilter = z.output<typeof feedFilter>;
+/** As a watcher sends it: lists are separated by commas. */
+export type FeedFilterSent = z.input<typeof feedFilter>;
 
 /** What a watcher sends: what it wants from now on, in the place of what it wanted before. Topics that are not known are left out. */
 export const watchFrame = z.object({

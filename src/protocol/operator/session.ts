@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { END_REASONS, type EndReason } from '../../../machines/voice-session/end-reasons.ts';
 import { metadata } from '../create.ts';
-import { caller, endReasonOrNull, sessionName, sessionState, sessionView } from '../session.ts';
-import { count, text } from '../values.ts';
+import { caller, endReasonOrNull, sessionName, sessionReply, sessionState, sessionView } from '../session.ts';
+import { commaList, count, instant, instantAsked, text } from '../values.ts';
+import { auditRow } from './audit.ts';
 import { operatorCall } from './call.ts';
 import { operatorEvent } from './event.ts';
 import { used } from './usage.ts';
+import { page, pageAsked } from './page.ts';
 
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
@@ -22,6 +25,9 @@ export const operatorSession = z.object({
   upstreamId: z.string(),
   endedAt: z.iso.datetime().nullable(),
   endReason: endReasonOrNull,
+  deadline: z.object({ at: instant, to: sessionState, reason: endReasonOrNull }).nullable().meta({
+    description: 'When the clock alone changes it next, into which state, and for which reason where that ends it',
+  }),
   session: sessionView,
   usage: used.meta({ description: 'What it has used in all' }),
 });
@@ -42,6 +48,10 @@ export const operatorSessionDetail = operatorSession.extend({
     })
     .nullable()
     .meta({ description: 'Who ended it, where an operator did' }),
+  why: z
+    .object({ sentence: z.string(), facts: z.array(z.string()) })
+    .meta({ description: 'Why it ended, or that it is still open, and what else is worth seeing; times in UTC' }),
+  audit: z.array(auditRow).meta({ description: 'What operators did to it, newest first, at most 5' }),
   metadata: metadata.nullable(),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
@@ -53,24 +63,87 @@ export const operatorSessionDetail = operatorSession.extend({
 
 export type EndedBy = z.infer<typeof operatorSessionDetail>['endedBy'];
 
-/** What GET /api/operator/sessions may be asked. */
-export const sessionFilters = z.object({
-  state: sessionState.optional(),
+/** By what sessions are chosen, in lists and to be ended. */
+const chosenBy = {
   tenantId: text(128).optional(),
   agentId: text(128).optional(),
+  keyId: text(200).optional(),
   caller: caller.optional(),
+};
+
+/** What GET /api/operator/sessions may be asked. */
+export const sessionFilters = z.object({
+  state: commaList(Object.values(sessionState.enum)).optional(),
+  ...chosenBy,
+  reason: commaList(Object.keys(END_REASONS) as EndReason[]).optional(),
+  from: instantAsked.optional(),
+  to: instantAsked.optional(),
+  endingWithinSec: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .meta({ description: 'Only those that the clock ends within so many seconds, the next one first' }),
   q: z
     .string()
+    .refine((name) => !name.includes('@'), {
+      error: 'must be the id of a session, or its ref; an address is looked for by POST /api/operator/search',
+      abort: true,
+    })
     .regex(sessionName, 'must be the id of a session, or its ref')
     .optional()
     .meta({ description: 'The id of a session, or its ref' }),
-  cursor: z.string().max(512).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  sort: z.enum(['-startedAt', 'startedAt', '-endedAt', 'deadline']).optional(),
+  ...pageAsked,
 });
+
+/** Which sessions POST /api/operator/sessions/end is to end. Fields that are not known are refused: what is mistyped must not end more. */
+const endFilter = z.strictObject({
+  ...sessionFilters.pick({
+    state: true,
+    tenantId: true,
+    agentId: true,
+    keyId: true,
+    caller: true,
+    from: true,
+    to: true,
+    q: true,
+  }).shape,
+});
+
+export const operatorEndManyRequest = z.object({
+  filter: endFilter.meta({ description: 'As in the list of sessions; only open ones are ended' }),
+  all: z.boolean().optional().meta({ description: 'Needed with an empty filter' }),
+  dryRun: z.boolean().optional().meta({ description: 'true counts and ends nothing' }),
+  expected: count.optional().meta({ description: 'What was counted; needed unless it is a dry run' }),
+  reason: z.string().max(500).optional(),
+  batchId: z
+    .string()
+    .regex(/^batch_[\w-]{22}$/, 'must be the batchId of an earlier answer')
+    .optional()
+    .meta({ description: 'Of the answer before, when what remained is ended' }),
+});
+
+const endedMany = z.object({ ended: count, failed: count, remaining: count, batchId: z.string() });
+
+const countedMany = z.object({
+  matched: count,
+  byState: z.object({ engaged: count, idle: count, stale: count }),
+  byTenant: z.record(z.string(), count),
+  sample: z.array(operatorSession),
+  expected: count,
+});
+
+export const operatorEndManyReply = z.union([endedMany, countedMany]);
 
 export const operatorSessionPage = z.object({
   sessions: z.array(operatorSession),
-  nextCursor: z.string().nullable(),
+  ...page,
 });
 
 export const operatorEndRequest = z.object({ reason: z.string().max(500).optional() });
+
+export const operatorEndReply = sessionReply.extend({
+  alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before, or by the clock' }),
+});

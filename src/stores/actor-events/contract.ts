@@ -51,6 +51,8 @@ export interface ActorEvents {
   noteLost(lost: LostEvents): Promise<void>;
   /** The events of one actor that are older than `before`, or the newest. */
   of(machine: MachineName, actor: string, before: number | undefined, limit: number): Promise<ActorEventPage>;
+  /** Actors that a request did something to, the latest first. */
+  actorsOf(machine: MachineName, requestId: string, limit: number): Promise<string[]>;
   /** Times in which events may be missing, within a span, the newest first; at most 100. */
   lostWithin(fromMs: number, toMs: number): Promise<LostEvents[]>;
 }

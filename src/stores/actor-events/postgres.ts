@@ -44,6 +44,15 @@ export function createPostgresActorEvents(database: Database): ActorEvents {
       return { events: rows.slice(0, limit).map((row) => ({ ...row, machine })), hasMore: rows.length > limit };
     },
 
+    async actorsOf(machine, requestId, limit) {
+      const rows = await database.run(
+        (sql) => sql<{ actor: string }[]>`
+          select actor from actor_event where request_id = ${requestId} and machine = ${numberOf(machine)}
+          group by actor order by max(ordinal) desc limit ${limit}`,
+      );
+      return rows.map(({ actor }) => actor);
+    },
+
     async lostWithin(fromMs, toMs) {
       const rows = await database.run(
         (sql) => sql<LostEvents[]>`

@@ -1,39 +1,83 @@
-import type { Database } from '../../database/database.ts';
-import type { Audit, AuditEntry } from './contract.ts';
+import type { AnySql, Database, Sql } from '../../database/database.ts';
+import type { Audit, AuditEntry, AuditFilter, AuditPosition } from './contract.ts';
 
-/** No index has the times of entries. */
-const MOST_SEARCHED = 10_000;
+/** So many rows are looked through for one page. */
+const MOST_WALKED = 10_000;
 
-/** The audit in PostgreSQL: rows are only ever added. */
+interface Walked extends AuditEntry {
+  readonly isHit: boolean;
+  readonly place: number;
+}
+
+/** The audit in PostgreSQL: rows are only ever added, and what came of them is filled in. */
 export function createPostgresAudit(database: Database): Audit {
   return {
-    async append({ atMs, actor, action, target, reason, requestId }) {
+    async append(entries) {
+      const rows = await database.run(
+        (sql) => sql<{ ordinal: number }[]>`
+          insert into audit (at_ms, actor, role, action, target, tenant_id, reason, request_id, batch_id)
+          select "atMs", actor, role, action, target, "tenantId", reason, "requestId", "batchId"
+          from json_to_recordset(${JSON.stringify(entries)}::text::json) as given ("atMs" bigint, actor text, role text,
+            action text, target text, "tenantId" text, reason text, "requestId" text, "batchId" text)
+          returning ordinal`,
+      );
+      return rows.map(({ ordinal }) => ordinal);
+    },
+
+    async settle(ordinals, result, count) {
       await database.run(
         (sql) => sql`
-          insert into audit (at_ms, actor, action, target, reason, request_id)
-          values (${atMs}, ${actor}, ${action}, ${target}, ${reason}, ${requestId})`,
+          update audit set result = ${result}, count = ${count ?? null} where ordinal = any(${[...ordinals]}::bigint[])`,
       );
     },
 
     async latest(action, target, untilMs) {
       const [row] = await database.run(
         (sql) => sql<AuditEntry[]>`
-          select at_ms as "atMs", actor, action, target, reason, request_id as "requestId" from audit
+          select ${columns(sql)} from audit
           where target = ${target} and at_ms <= ${untilMs} and action = ${action}
           order by at_ms desc, ordinal limit 1`,
       );
       return row;
     },
 
-    async within(fromMs, toMs, limit) {
-      const rows = await database.run(
-        (sql) => sql<AuditEntry[]>`
-          select "atMs", actor, action, target, reason, "requestId" from (
-            select ordinal, at_ms as "atMs", actor, action, target, reason, request_id as "requestId"
-            from audit order by ordinal desc limit ${MOST_SEARCHED}) as newest
-          where "atMs" >= ${fromMs} and "atMs" <= ${toMs} order by ordinal desc limit ${limit}`,
-      );
-      return [...rows];
+    async list(filter, after, limit) {
+      const walked = await database.run((sql) => walk(sql, filter, after, limit + 1));
+      const hits = walked
+        .filter(({ isHit }) => isHit)
+        .map(({ isHit: _hit, place: _place, ...entry }): AuditEntry => entry);
+      const entries = hits.slice(0, limit);
+      const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
+      const last = hits.length > limit ? entries.at(-1) : isPartial ? walked.at(-1) : undefined;
+      return { entries, next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },
   };
+}
+
+/** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
+function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, limit: number) {
+  const { actor, action, target, batchId, fromMs, toMs, tenants } = filter;
+  const always = sql`true`;
+  return sql<Walked[]>`
+    select * from (
+      select ${columns(sql)}, row_number() over (order by at_ms desc, ordinal desc) as place,
+        ${actor === undefined ? always : sql`actor = ${actor}`}
+        and ${action === undefined ? always : sql`action = ${action}`}
+        and ${tenants === undefined ? always : sql`coalesce(tenant_id = any(${[...tenants]}::text[]), false)`} as "isHit"
+      from audit
+      where ${after === undefined ? always : sql`(at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
+        and ${fromMs === undefined ? always : sql`at_ms >= ${fromMs}`}
+        and ${toMs === undefined ? always : sql`at_ms < ${toMs}`}
+        and ${target === undefined ? always : sql`target = ${target}`}
+        and ${batchId === undefined ? always : sql`batch_id = ${batchId}`}
+      order by at_ms desc, ordinal desc limit ${MOST_WALKED}
+    ) as walked
+    where "isHit" or place = ${MOST_WALKED}
+    order by "atMs" desc, ordinal desc limit ${limit}`;
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    ordinal, at_ms as "atMs", actor, role, action, target, tenant_id as "tenantId", reason, request_id as "requestId",
+    batch_id as "batchId", result, count`;
 }

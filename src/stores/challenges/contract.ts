@@ -1,6 +1,14 @@
-import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
+import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { RecordStore } from '../../actors/record-store.ts';
+
+export interface ChallengePage {
+  readonly challenges: readonly ChallengeRecord[];
+  /** The next page begins after it; undefined on the last page. */
+  readonly next: number | undefined;
+  /** Until when was looked, where a page is short because enough was looked through. */
+  readonly searchedToMs: number | undefined;
+}
 
 /** OTP challenges. @throws Unavailable when the database is away. */
 export interface Challenges extends RecordStore<ChallengeRecord> {
@@ -11,4 +19,11 @@ export interface Challenges extends RecordStore<ChallengeRecord> {
   insert(record: ChallengeRecord): Promise<void>;
   /** The subject's newest challenge, whatever its state. */
   newest(subject: string): Promise<ChallengeRecord | undefined>;
+  /** Challenges that are in a state at a time, or all, the newest first. @param before where an earlier page ended */
+  list(
+    state: ChallengeState | undefined,
+    atMs: number,
+    before: number | undefined,
+    limit: number,
+  ): Promise<ChallengePage>;
 }

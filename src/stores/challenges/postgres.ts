@@ -1,7 +1,10 @@
-import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
-import type { AnySql, Database } from '../../database/database.ts';
+import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
+import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { insertLogin } from '../logins/postgres.ts';
 import type { Challenges } from './contract.ts';
+
+/** So many rows are looked through for one page. */
+const MOST_WALKED = 10_000;
 
 /** OTP challenges in PostgreSQL. */
 export function createPostgresChallenges(database: Database): Challenges {
@@ -33,6 +36,21 @@ export function createPostgresChallenges(database: Database): Challenges {
       );
     },
 
+    async list(state, atMs, before, limit) {
+      const walked = await database.run((sql) => walk(sql, state, atMs, before, limit + 1));
+      const hits = walked.filter(({ isHit }) => isHit);
+      const shown = hits.slice(0, limit);
+      const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
+      const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
+      return {
+        challenges: shown.map(
+          ({ isHit: _hit, place: _place, ordinal: _ordinal, ...record }): ChallengeRecord => record,
+        ),
+        next: last?.ordinal,
+        searchedToMs: isPartial ? last?.issuedAtMs : undefined,
+      };
+    },
+
     async newest(subject) {
       const [record] = await database.run(
         (sql) => sql<ChallengeRecord[]>`
@@ -41,6 +59,24 @@ export function createPostgresChallenges(database: Database): Challenges {
       return record;
     },
   };
+}
+
+interface Walked extends ChallengeRecord {
+  readonly ordinal: number;
+  readonly isHit: boolean;
+  readonly place: number;
+}
+
+function walk(sql: Sql, state: ChallengeState | undefined, atMs: number, before: number | undefined, limit: number) {
+  const present = sql`coalesce(outcome, case when expires_at_ms <= ${atMs} then 'expired' else 'pending' end)`;
+  return sql<Walked[]>`
+    select * from (
+      select ${columns(sql)}, ordinal, row_number() over (order by ordinal desc) as place,
+        ${state === undefined ? sql`true` : sql`${present} = ${state}`} as "isHit"
+      from otp_challenge where ordinal < ${before ?? Number.MAX_SAFE_INTEGER}
+      order by ordinal desc limit ${MOST_WALKED}
+    ) as walked
+    where "isHit" or place = ${MOST_WALKED} order by ordinal desc limit ${limit}`;
 }
 
 /** What a challenge is issued with never changes; only this does. */

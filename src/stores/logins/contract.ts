@@ -1,9 +1,27 @@
-import type { AuthRecord } from '../../../machines/auth-session/types.ts';
+import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
 import type { RecordStore } from '../../actors/record-store.ts';
+
+/** Where a page ends, and the next one begins after it. */
+export interface LoginPosition {
+  readonly atMs: number;
+  readonly id: string;
+}
+
+export interface LoginPage {
+  readonly logins: readonly AuthRecord[];
+  /** Undefined on the last page. */
+  readonly next: LoginPosition | undefined;
+  /** Whether it is short because enough was looked through. */
+  readonly isPartial: boolean;
+}
 
 /** Console logins: a cookie is worth what its row says. @throws Unavailable when the database is away. */
 export interface Logins extends RecordStore<AuthRecord> {
   load(id: string): Promise<AuthRecord | undefined>;
   save(record: AuthRecord, expectedVersion: number): Promise<boolean>;
   insert(record: AuthRecord): Promise<void>;
+  /** The newest logins of an address. */
+  ofEmail(email: string, limit: number): Promise<AuthRecord[]>;
+  /** Logins that are in a state at a time, or all, the newest first. */
+  list(state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number): Promise<LoginPage>;
 }

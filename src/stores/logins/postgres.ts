@@ -1,16 +1,16 @@
-import type { AuthRecord } from '../../../machines/auth-session/types.ts';
-import type { AnySql, Database } from '../../database/database.ts';
-import type { Logins } from './contract.ts';
+import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
+import type { AnySql, Database, Sql } from '../../database/database.ts';
+import type { LoginPosition, Logins } from './contract.ts';
+
+/** So many rows are looked through for one page. */
+const MOST_WALKED = 10_000;
 
 /** Console logins in PostgreSQL. */
 export function createPostgresLogins(database: Database): Logins {
   return {
     async load(id) {
       const [record] = await database.run(
-        (sql) => sql<AuthRecord[]>`
-          select id, email, created_at_ms as "createdAtMs", renewed_at_ms as "renewedAtMs", expires_at_ms as "expiresAtMs",
-            destroyed_at_ms as "destroyedAtMs", destroy_reason as "destroyReason", version
-          from login where id = ${id}`,
+        (sql) => sql<AuthRecord[]>`select ${columns(sql)} from login where id = ${id}`,
       );
       return record;
     },
@@ -26,8 +26,49 @@ export function createPostgresLogins(database: Database): Logins {
       return count === 1;
     },
 
+    async ofEmail(email, limit) {
+      const rows = await database.run(
+        (sql) => sql<AuthRecord[]>`
+          select ${columns(sql)} from login where email = ${email} order by created_at_ms desc, id desc limit ${limit}`,
+      );
+      return [...rows];
+    },
+
+    async list(state, atMs, after, limit) {
+      const walked = await database.run((sql) => walk(sql, state, atMs, after, limit + 1));
+      const hits = walked.filter(({ isHit }) => isHit);
+      const logins = hits.slice(0, limit).map(({ isHit: _hit, place: _place, ...login }): AuthRecord => login);
+      const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
+      const last = hits.length > limit ? logins.at(-1) : isPartial ? walked.at(-1) : undefined;
+      return { logins, next: last && { atMs: last.createdAtMs, id: last.id }, isPartial };
+    },
+
     insert: (record) => database.run((sql) => insertLogin(sql, record)),
   };
+}
+
+interface Walked extends AuthRecord {
+  readonly isHit: boolean;
+  readonly place: number;
+}
+
+function walk(sql: Sql, state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number) {
+  const isActive = sql`(destroyed_at_ms is null and expires_at_ms > ${atMs})`;
+  return sql<Walked[]>`
+    select * from (
+      select ${columns(sql)}, row_number() over (order by created_at_ms desc, id desc) as place,
+        ${state === undefined ? sql`true` : state === 'active' ? isActive : sql`not ${isActive}`} as "isHit"
+      from login
+      where ${after === undefined ? sql`true` : sql`(created_at_ms, id) < (${after.atMs}, ${after.id})`}
+      order by created_at_ms desc, id desc limit ${MOST_WALKED}
+    ) as walked
+    where "isHit" or place = ${MOST_WALKED} order by "createdAtMs" desc, id desc limit ${limit}`;
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    id, email, created_at_ms as "createdAtMs", renewed_at_ms as "renewedAtMs", expires_at_ms as "expiresAtMs",
+    destroyed_at_ms as "destroyedAtMs", destroy_reason as "destroyReason", version`;
 }
 
 /** Inserts a login, on its own or in a transaction with what opens it. */

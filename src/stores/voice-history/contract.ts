@@ -1,14 +1,33 @@
-import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
+import type { EndReason, VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 
 export interface HistoryFilter {
-  readonly state?: VoiceState | undefined;
+  /** One of these states. */
+  readonly states?: readonly VoiceState[] | undefined;
+  /** Ended for one of these reasons. */
+  readonly reasons?: readonly EndReason[] | undefined;
   readonly tenantId?: string | undefined;
   /** One of these tenants, where they are named. */
   readonly tenants?: readonly string[] | undefined;
+  readonly keyId?: string | undefined;
   readonly agentId?: string | undefined;
   readonly caller?: VoiceRecord['caller'] | undefined;
+  /** Started at this time or later. */
+  readonly fromMs?: number | undefined;
+  /** Started before this time. */
+  readonly toMs?: number | undefined;
   /** The beginning of the ids. */
   readonly idPrefix?: string | undefined;
+}
+
+/** In which order a list is: the newest first, the oldest first, or those that have ended, the last end first. */
+export const HISTORY_SORTS = ['-startedAt', 'startedAt', '-endedAt'] as const;
+
+export type HistorySort = (typeof HISTORY_SORTS)[number];
+
+/** Where a page ends: the time that it is sorted by, and the id of its last session. */
+export interface Position {
+  readonly atMs: number;
+  readonly id: string;
 }
 
 /** A record with the state that held when it was saved. */
@@ -19,8 +38,10 @@ export interface HistoryRow {
 
 export interface HistoryPage {
   readonly rows: readonly HistoryRow[];
-  /** Undefined on the last page. */
-  readonly nextCursor: string | undefined;
+  /** The next page begins after it; undefined on the last page. */
+  readonly next: Position | undefined;
+  /** Whether it is short because enough was looked through, up to `next`. */
+  readonly isPartial: boolean;
 }
 
 export interface HistoryCounts {
@@ -37,6 +58,19 @@ export interface EndingFilter {
   readonly staleSinceMs: number;
   /** One of these tenants, where they are named. */
   readonly tenants?: readonly string[] | undefined;
+}
+
+export interface KeyCount {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly sessions: number;
+}
+
+/** How many sessions that have not ended a filter fits. */
+export interface OpenCounts {
+  readonly matched: number;
+  readonly byState: Readonly<Record<Exclude<VoiceState, 'ended'>, number>>;
+  readonly byTenant: Readonly<Record<string, number>>;
 }
 
 /** What must never be lost of voice sessions; every method is @throws Unavailable when the database is away. */
@@ -60,8 +94,25 @@ export interface VoiceHistory {
   activeOf(subject: string): Promise<VoiceRecord[]>;
   /** The widget key's sessions that have not ended. */
   activeOfKey(tenantId: string, keyId: string): Promise<VoiceRecord[]>;
-  /** Newest first. `cursor` comes from an earlier page; an unreadable one answers undefined. */
-  list(filter: HistoryFilter, cursor: string | undefined, limit: number): Promise<HistoryPage | undefined>;
+  /** @param after where an earlier page of the same sort ended */
+  list(filter: HistoryFilter, after: Position | undefined, limit: number, sort?: HistorySort): Promise<HistoryPage>;
+  /** Stale sessions whose last activity was before a time, in the order of that: of more than 10,000 stale ones some may be missing. */
+  silentSince(
+    filter: HistoryFilter,
+    beforeMs: number,
+    after: Position | undefined,
+    limit: number,
+  ): Promise<HistoryPage>;
+  /** The newest sessions of some subjects. */
+  newestOf(subjects: readonly string[], limit: number): Promise<HistoryRow[]>;
+  /** The newest sessions that the provider names so. */
+  ofUpstream(upstreamId: string, limit: number): Promise<HistoryRow[]>;
+  /** How many sessions of each widget key have not ended, of all tenants or of some. */
+  countOpenByKey(tenants: readonly string[] | undefined): Promise<KeyCount[]>;
+  /** Counts the sessions that a filter fits and that have not ended. */
+  countOpen(filter: HistoryFilter): Promise<OpenCounts>;
+  /** How many sessions end soon; of either kind at most 10,000 are counted. */
+  countEnding(filter: EndingFilter): Promise<number>;
   /**
    * Counts of sessions that have not ended, and of those that ended since `endedSinceMs`. Callers and tenants count live sessions only.
    * Live sessions cost the same to count however many there are.
@@ -73,6 +124,4 @@ export interface VoiceHistory {
    * @returns how many counts were wrong; undefined when another node is at it
    */
   recount(): Promise<number | undefined>;
-  /** How many sessions end soon; of either kind at most 10,000 are counted. */
-  countEnding(filter: EndingFilter): Promise<number>;
 }

@@ -1,6 +1,6 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { Sql } from '../../database/database.ts';
-import type { HistoryCounts } from './contract.ts';
+import type { HistoryCounts, KeyCount } from './contract.ts';
 
 interface Group {
   readonly state: VoiceState;
@@ -32,4 +32,14 @@ export async function countSessions(
     if (tenantId !== null) byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + sessions);
   }
   return { byState, byCaller, byTenant: Object.fromEntries(byTenant) };
+}
+
+/** See `VoiceHistory.countOpenByKey`. */
+export async function countOpenByKey(sql: Sql, tenants: readonly string[] | undefined): Promise<KeyCount[]> {
+  const rows = await sql<KeyCount[]>`
+    select tenant_id as "tenantId", key_id as "keyId", count(*) as sessions from voice_session
+    where ended_at_ms is null and key_id is not null
+      and ${tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`}
+    group by tenant_id, key_id order by tenant_id, key_id`;
+  return [...rows];
 }

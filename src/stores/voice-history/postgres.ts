@@ -1,11 +1,12 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { AnySql, Database, Sql } from '../../database/database.ts';
+import type { Database, Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
-import type { HistoryFilter, HistoryRow, VoiceHistory } from './contract.ts';
-import { countSessions } from './postgres-counts.ts';
-import { recount, tallied } from './postgres-tally.ts';
+import type { HistoryRow, VoiceHistory } from './contract.ts';
+import { countOpenByKey, countSessions } from './postgres-counts.ts';
 import { countEnding } from './postgres-ending.ts';
-import { readCursor, writeCursor, type Position } from './cursor.ts';
+import { countOpen, listSessions, newestOf, ofUpstream, silentSessions } from './postgres-pages.ts';
+import { record } from './postgres-record.ts';
+import { recount, tallied } from './postgres-tally.ts';
 
 type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
 
@@ -82,15 +83,19 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       return [...rows];
     },
 
-    async list(filter, cursor, limit) {
-      const after = cursor === undefined ? null : readCursor(cursor);
-      if (after === undefined) return undefined;
-      // One row more than asked for tells whether there is a next page.
-      const found = await database.run((sql) => page(sql, filter, after, limit + 1));
-      const rows = found.slice(0, limit).map(({ state, ...row }) => ({ record: row, state }));
-      const last = rows.at(-1)?.record;
-      return { rows, nextCursor: found.length > limit && last !== undefined ? writeCursor(last) : undefined };
-    },
+    list: (filter, after, limit, sort = '-startedAt') =>
+      database.run((sql) => listSessions(sql, filter, sort, after, limit)),
+
+    silentSince: (filter, beforeMs, after, limit) =>
+      database.run((sql) => silentSessions(sql, filter, beforeMs, after, limit)),
+
+    newestOf: (subjects, limit) => database.run((sql) => newestOf(sql, subjects, limit)),
+
+    ofUpstream: (upstreamId, limit) => database.run((sql) => ofUpstream(sql, upstreamId, limit)),
+
+    countOpenByKey: (tenants) => database.run((sql) => countOpenByKey(sql, tenants)),
+
+    countOpen: (filter) => database.run((sql) => countOpen(sql, filter)),
 
     counts: (endedSinceMs, tenants) => database.run((sql) => countSessions(sql, endedSinceMs, tenants)),
 
@@ -147,37 +152,4 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         select tenant_id, caller, state, 1 from newer where ended is null`,
     )}
     select id from saved where ended_at_ms is not null`;
-}
-
-function page(sql: Sql, filter: HistoryFilter, after: Position | null, limit: number) {
-  const { state, tenantId, tenants, agentId, caller, idPrefix } = filter;
-  const always = sql`true`;
-  // Ids sort by their bytes, and none has a tilde. The offset keeps the range of the primary key apart, so that nothing takes the index
-  // of the newest for it, and walks all sessions to find one.
-  const from =
-    idPrefix === undefined
-      ? sql`voice_session`
-      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} offset 0) as named`;
-  return sql<FlatRow[]>`
-    select ${record(sql)}, state from ${from}
-    where ${after === null ? always : sql`(started_at_ms, id) < (${after.startedAtMs}, ${after.id})`}
-      and ${state === undefined ? always : sql`state = ${state}`}
-      and ${
-        // Said apart from the state, so that the index of those under way serves.
-        state === undefined || state === 'ended' ? always : sql`ended_at_ms is null`
-      }
-      and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
-      and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
-      and ${agentId === undefined ? always : sql`agent_id = ${agentId}`}
-      and ${caller === undefined ? always : sql`caller = ${caller}`}
-    order by started_at_ms desc, id desc limit ${limit}`;
-}
-
-/** The columns of a record by the names of its fields. */
-function record(sql: AnySql) {
-  return sql`
-    id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
-    provider, upstream_id as "upstreamId", heard as "isHeard", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
-    last_activity_at_ms as "lastActivityAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
-    end_reason as "endReason", version`;
 }

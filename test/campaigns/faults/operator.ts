@@ -41,7 +41,7 @@ export class Operator {
     const tokens = createTokens(['of no use, because it signs nothing']);
     this.#logins = createConsoleLogins({ logins, tokens, bus: heard, limits: auth, admits: () => true });
     this.#tenants = { tenants, audit, bus: heard, clock: systemClock };
-    this.#audit = { actor: 'operator' };
+    this.#audit = { actor: 'operator', role: 'cli' } as const;
     this.#journal = journal;
   }
 

@@ -148,7 +148,7 @@ test('What happened tells of restarts with what differs, and of operators, the n
     stoppedAtMs: null,
     ...fields,
   });
-  const entry = { actor: 'ops@example.com', action: 'key.issue', target: 'acme/shop', reason: null, requestId: null };
+  const entry = { actor: 'ops@example.com', action: 'key.issue', target: 'acme/shop' } as const;
   const happened = whatHappened(
     [run(5, { version: '0.1.1', configHash: 'b' }), run(4, { host: 'voice-4' }), run(3)],
     [run(1)],

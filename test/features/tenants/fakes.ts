@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../../src/stores/audit/contract.ts';
+import type { AuditResult, NewAuditEntry } from '../../../src/stores/audit/contract.ts';
 import type { Bus, BusMessage } from '../../../src/stores/bus/contract.ts';
 import { type Tenant, type Tenants, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
@@ -106,10 +106,14 @@ export class FakeBus implements Bus {
 }
 
 export class FakeAudit {
-  readonly rows: AuditEntry[] = [];
+  readonly rows: (NewAuditEntry & { result?: AuditResult })[] = [];
 
-  append(entry: AuditEntry): Promise<void> {
-    this.rows.push(entry);
+  append(entries: readonly NewAuditEntry[]): Promise<number[]> {
+    return Promise.resolve(entries.map((entry) => this.rows.push({ ...entry }) - 1));
+  }
+
+  settle(ordinals: readonly number[], result: AuditResult): Promise<void> {
+    for (const ordinal of ordinals) Object.assign(this.rows[ordinal] ?? {}, { result });
     return Promise.resolve();
   }
 }

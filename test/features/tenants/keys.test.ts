@@ -12,7 +12,8 @@ function build() {
   return { tenants, audit: new FakeAudit(), bus: new FakeBus(), clock: { now: () => 42 } };
 }
 
-const by = { actor: 'ops@acme.example', reason: 'new site', requestId: 'req_1' };
+const by = { actor: 'ops@acme.example', role: 'operator', reason: 'new site', requestId: 'req_1' } as const;
+const kept = { ...by, atMs: 42, tenantId: 'acme', batchId: null };
 const request: IssueRequest = { tenantId: 'acme', site: 'Web Shop', origin: 'https://shop.acme.example' };
 
 describe('Issuing a key', () => {
@@ -23,7 +24,7 @@ describe('Issuing a key', () => {
     expect(key).toMatchObject({ tenantId: 'acme', label: '', agents: null, allowOverrides: true, revokedAtMs: null });
     expect(await listKeys(deps, 'acme')).toContainEqual(key);
     expect(deps.bus.published).toEqual([{ type: 'tenants.changed' }]);
-    expect(deps.audit.rows).toEqual([{ ...by, atMs: 42, action: 'key.issue', target: `acme/${key.id}` }]);
+    expect(deps.audit.rows).toEqual([{ ...kept, action: 'key.issue', target: `acme/${key.id}`, result: 'done' }]);
   });
 
   test('never makes the same key twice', async () => {
@@ -85,7 +86,7 @@ describe('Revoking a key', () => {
     const deps = build();
     expect(await revokeKey('acme', idOrKey, by, deps)).toMatchObject({ id: 'site', tenantId: 'acme', revokedAtMs: 42 });
     expect(deps.bus.published).toEqual([{ type: 'tenants.changed' }]);
-    expect(deps.audit.rows).toEqual([{ ...by, atMs: 42, action: 'key.revoke', target: 'acme/site' }]);
+    expect(deps.audit.rows).toEqual([{ ...kept, action: 'key.revoke', target: 'acme/site', result: 'done' }]);
     const revoked = (await listKeys(deps)).filter(({ revokedAtMs }) => revokedAtMs !== null);
     expect(revoked.map(({ key }) => key)).toEqual(['w_acme_site']);
   });

@@ -61,7 +61,7 @@ test('An issued key is found, and a later merge of the file leaves it alone', as
   const request = { tenantId: 'acme', site: 'shop', origin: 'https://shop.acme.example', agents: ['guide'] };
   const issued = (await issueKey(
     request,
-    { actor: 'cli' },
+    { actor: 'cli', role: 'cli' },
     { tenants, audit: new FakeAudit(), bus, clock },
   )) as WidgetKey;
   expect((await merge({ label: 'changed' })).keyOf(issued.key)?.key).toEqual(issued);

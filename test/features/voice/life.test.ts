@@ -57,7 +57,7 @@ describe('A session', () => {
     const id = await app.open(await app.key());
     app.clock.advance(301 * SECOND);
     await app.sweep();
-    const { rows } = (await app.service.stores.history.list({ state: 'idle' }, undefined, 10)) ?? { rows: [] };
+    const { rows } = (await app.service.stores.history.list({ states: ['idle'] }, undefined, 10)) ?? { rows: [] };
     expect(rows.map(({ record }) => record.id)).toContain(id);
     app.clock.advance(5 * SECOND);
     const outcome = await app.sessions.heartbeat(id, app.clock.now(), undefined, anybody);

@@ -7,6 +7,14 @@ import { machinesRoute, type MachinesDeps } from './machines.ts';
 import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { refusalsRoute, type RefusalListDeps } from './refusals.ts';
+import { auditRoute, type AuditDeps } from './audit.ts';
+import { challengeRoute, challengesRoute, type ChallengesDeps } from './challenges.ts';
+import { endManyRoute } from './end-many.ts';
+import { issueKeyRoute, keysRoute, revokeKeyRoute, type KeysDeps } from './keys.ts';
+import { loginRoute, loginsRoute, revokeLoginRoute, type LoginsDeps } from './logins.ts';
+import { meRoute, settingsRoute, type MeDeps } from './me.ts';
+import type { SearchDeps } from './find.ts';
+import { searchRoute } from './search.ts';
 import { sessionRoute, type SessionDetailDeps } from './session.ts';
 import { usageRoute, type OperatorUsageDeps } from './usage.ts';
 import { sessionsRoute, type SessionListDeps } from './sessions.ts';
@@ -21,7 +29,13 @@ export type OperatorDeps = OverviewDeps &
   NodesDeps &
   ChangesDeps &
   MachinesDeps &
-  FeedRouteDeps;
+  FeedRouteDeps &
+  AuditDeps &
+  MeDeps &
+  KeysDeps &
+  LoginsDeps &
+  ChallengesDeps &
+  SearchDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
@@ -37,5 +51,18 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     changesRoute(deps),
     machinesRoute(deps),
     feedRoute(deps),
+    endManyRoute(deps),
+    auditRoute(deps),
+    keysRoute(deps),
+    issueKeyRoute(deps),
+    revokeKeyRoute(deps),
+    loginsRoute(deps),
+    loginRoute(deps),
+    revokeLoginRoute(deps),
+    challengesRoute(deps),
+    challengeRoute(deps),
+    meRoute(deps),
+    settingsRoute(deps),
+    searchRoute(deps),
   ];
 }

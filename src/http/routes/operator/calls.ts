@@ -23,16 +23,25 @@ export const exampleCall: OperatorCall = {
   ownerNode: 'Jm4c0Vb1T2yq8s5nXk9ZwA',
 };
 
-interface OperatorCallsDeps {
+export interface OperatorCallsDeps {
   readonly calls: Pick<Calls, 'ofSession'>;
   readonly ledger: Pick<Ledger, 'metersOf'>;
 }
 
-/** The calls of a session as operators see them, the newest first. @throws Unavailable when the database is away */
-export async function callsOf(sessionId: string, { calls, ledger }: OperatorCallsDeps): Promise<OperatorCall[]> {
+/** The calls of a session, the newest first, and what those have used that used something. */
+export interface CallsKnown {
+  readonly records: readonly CallRecord[];
+  readonly meters: readonly CallMeter[];
+}
+
+/** @throws Unavailable when the database is away */
+export async function callsOf(sessionId: string, { calls, ledger }: OperatorCallsDeps): Promise<CallsKnown> {
   const records = await calls.ofSession(sessionId);
-  if (records.length === 0) return [];
-  const meters = await ledger.metersOf(records.map(({ id }) => id));
+  return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
+}
+
+/** Calls as operators see them. */
+export function describeCalls({ records, meters }: CallsKnown): OperatorCall[] {
   return records.map((record) =>
     describe(
       record,

@@ -1,3 +1,4 @@
+import { actorSeenBy } from '../../../auth/operators.ts';
 import { sumsBetween } from '../../../operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../operator/changes.ts';
 import { changesSince, operatorChanges } from '../../../protocol/operator/change.ts';
@@ -16,7 +17,7 @@ const MOST_HAPPENED = 200;
 export interface ChangesDeps {
   readonly activity: Pick<ActivityStore, 'sums'>;
   readonly nodeRuns: Pick<NodeRuns, 'startedWithin'>;
-  readonly audit: Pick<Audit, 'within'>;
+  readonly audit: Pick<Audit, 'list'>;
 }
 
 /** What differs from the span of the same length before, and what was done meanwhile. */
@@ -63,7 +64,7 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
           sumsBetween(activity, fromMs, atMs, atMs, { tenants }),
           tenants === '*' ? nodeRuns.startedWithin(fromMs, atMs, MOST_HAPPENED) : [],
           tenants === '*' ? nodeRuns.startedWithin(0, fromMs - 1, MOST_HAPPENED) : [],
-          tenants === '*' ? audit.within(fromMs, atMs, MOST_HAPPENED) : [],
+          tenants === '*' ? audit.list({ fromMs, toMs: atMs + 1 }, undefined, MOST_HAPPENED) : { entries: [] },
         ]);
         return {
           status: 200,
@@ -72,7 +73,11 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
             to: new Date(atMs).toISOString(),
             previousFrom: new Date(fromMs - (atMs - fromMs)).toISOString(),
             moved: whatMoved(moved),
-            happened: whatHappened(runs, known, acts).slice(0, MOST_HAPPENED),
+            happened: whatHappened(
+              runs,
+              known,
+              acts.entries.map((entry) => ({ ...entry, actor: actorSeenBy(call.operator, entry.actor) })),
+            ).slice(0, MOST_HAPPENED),
           },
         };
       }),

@@ -1,13 +1,14 @@
+import type { VoiceFact } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import { operatorEndRequest } from '../../../protocol/operator/session.ts';
+import { operatorEndReply, operatorEndRequest } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import { sessionReply } from '../../../protocol/session.ts';
-import type { Audit } from '../../../stores/audit/contract.ts';
+import { audited, type Audit } from '../../../stores/audit/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import { sessionNotFound } from '../../../voice/proof.ts';
 import { viewOf } from '../../../voice/view.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
+import { entryOf } from './audit-entry.ts';
 import {
   alwaysRefused,
   findNamed,
@@ -20,12 +21,9 @@ import {
 } from './named.ts';
 
 export interface EndDeps extends NamedDeps {
-  readonly audit: Pick<Audit, 'append'>;
+  readonly audit: Pick<Audit, 'append' | 'settle'>;
   readonly events: Events;
 }
-
-/** The action of the audit. */
-export const END = 'session.end';
 
 /** Ends one session. */
 export function endRoute(deps: EndDeps): Route {
@@ -44,31 +42,32 @@ export function endRoute(deps: EndDeps): Route {
     replies: {
       200: {
         description: 'The session is over',
-        schema: sessionReply,
-        example: { ok: true, session: { ...sample.session, active: false } },
+        schema: operatorEndReply,
+        example: { ok: true, session: { ...sample.session, active: false }, alreadyEnded: false },
       },
     },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
-        const { actor, role } = call.operator;
         const { atMs, requestId } = call.request;
         const record = await findNamed(call, deps);
         if (record instanceof Refusal) return record;
         const target = refOf(record.id);
-        // Before the change: a row whose change then failed can be explained, a change without a row can not.
-        await deps.audit.append({
-          atMs,
-          actor,
-          action: END,
-          target,
-          reason: call.body?.reason ?? null,
-          requestId,
-        });
-        deps.events.operatorActed(role, END, target, requestId);
-        const outcome = await deps.sessions.end(record.id, 'closed_by_operator', atMs);
+        deps.events.operatorActed(call.operator.role, 'session.end', target, requestId);
+        const outcome = await audited(
+          deps.audit,
+          entryOf(call, 'session.end', { target, tenantId: record.tenantId, reason: call.body?.reason }),
+          () => deps.sessions.end(record.id, 'closed_by_operator', atMs),
+          (ended) => (isEndedBy(ended) ? 'done' : 'unchanged'),
+        );
         if (outcome === undefined) return sessionNotFound();
-        return { status: 200, body: { ok: true, session: viewOf(outcome.record, atMs) } };
+        const session = viewOf(outcome.record, atMs);
+        return { status: 200, body: { ok: true, session, alreadyEnded: !isEndedBy(outcome) } };
       }),
   });
+}
+
+/** Whether it was this act that ended the session: it may have ended before, or be due to end by the clock. */
+export function isEndedBy(outcome: { readonly facts: readonly VoiceFact[] } | undefined): boolean {
+  return outcome?.facts.some((fact) => fact.type === 'session.ended' && fact.reason === 'closed_by_operator') ?? false;
 }

@@ -2,7 +2,7 @@ import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
+import type { ActorEventPage, ActorEvents, LostEvents, MachineName } from '../../../stores/actor-events/contract.ts';
 import { viewOfEvent } from '../../../operator/event-view.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -86,16 +86,40 @@ export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
   });
 }
 
-/** The newest events of a session, and when some may be missing. @throws Unavailable when the database is away */
-export async function newestEvents(record: VoiceRecord, atMs: number, { actorEvents }: OperatorEventsDeps) {
+/** The newest events of a session, and when some may be missing. */
+export interface EventsKnown {
+  readonly page: ActorEventPage;
+  readonly lost: readonly LostEvents[];
+}
+
+/** @throws Unavailable when the database is away */
+export async function newestEvents(
+  record: VoiceRecord,
+  atMs: number,
+  { actorEvents }: OperatorEventsDeps,
+): Promise<EventsKnown> {
   const [page, lost] = await Promise.all([
     actorEvents.of('voice-session', refOf(record.id), undefined, NEWEST),
     actorEvents.lostWithin(record.startedAtMs, record.endedAtMs ?? atMs),
   ]);
+  return { page, lost };
+}
+
+export function describeEvents({ page, lost }: EventsKnown) {
   return {
     events: page.events.map((event) => viewOfEvent(event, String(event.ordinal))),
     moreEvents: page.hasMore,
     lost: lost.map(({ node, fromMs, toMs, count }) => ({ node, from: iso(fromMs), to: iso(toMs), count })),
+  };
+}
+
+/** What any machine did, the newest first: by its name, so that a reader can draw it. @throws Unavailable when the database is away */
+export async function toldOf(machine: MachineName, actor: string, actorEvents: Pick<ActorEvents, 'of'>) {
+  const { events, hasMore } = await actorEvents.of(machine, actor, undefined, NEWEST);
+  return {
+    machine,
+    events: events.map((event) => viewOfEvent(event, String(event.ordinal))),
+    moreEvents: hasMore,
   };
 }
 

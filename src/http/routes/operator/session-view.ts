@@ -1,4 +1,5 @@
-import type { VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
+import { nextMove } from '../../../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
 import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
@@ -20,6 +21,7 @@ export const exampleSession: OperatorSession = {
   upstreamId: 'sess_C9CwUVUzUzYIssh3ELY1d',
   endedAt: null,
   endReason: null,
+  deadline: { at: '2030-01-01T12:15:00.001Z', to: 'ended', reason: 'duration_exceeded' },
   session: sample.session,
   usage: { tokens: 1833, dollars: 0.064187 },
 };
@@ -30,6 +32,7 @@ export function describe(
   state: VoiceState,
   at: number,
   operator: Operator,
+  limits: VoiceLimits,
   usage: UsageTotals = { tokens: 0, microDollars: 0 },
 ): OperatorSession {
   const {
@@ -58,7 +61,13 @@ export function describe(
     upstreamId,
     endedAt,
     endReason,
+    deadline: deadlineOf(record, limits),
     session: viewOf(record, at),
     usage: usedOf(usage),
   };
+}
+
+function deadlineOf(record: VoiceRecord, limits: VoiceLimits): OperatorSession['deadline'] {
+  const move = nextMove(record, limits);
+  return move === undefined ? null : { at: new Date(move.atMs).toISOString(), to: move.to, reason: move.reason };
 }

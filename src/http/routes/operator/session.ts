@@ -1,17 +1,16 @@
 import { classify, nextDeadline } from '../../../../machines/voice-session/selectors.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
-import type { Calls } from '../../../calls/contract.ts';
+import { actorSeenBy } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { Audit } from '../../../stores/audit/contract.ts';
-import type { Ledger } from '../../../stores/ledger/contract.ts';
+import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
 import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
-import { callsOf, exampleCall } from './calls.ts';
-import { END } from './end.ts';
-import { exampleEvent, newestEvents, type OperatorEventsDeps } from './events.ts';
+import { describeEntry } from './audit-entry.ts';
+import { callsOf, describeCalls, exampleCall, type OperatorCallsDeps } from './calls.ts';
+import { describeEvents, exampleEvent, newestEvents, type OperatorEventsDeps } from './events.ts';
 import {
   alwaysRefused,
   findNamed,
@@ -23,14 +22,18 @@ import {
   type NamedDeps,
 } from './named.ts';
 import { describe, exampleSession } from './session-view.ts';
+import { actOf, whyOf, type WhyDeps } from './why.ts';
 
-export interface SessionDetailDeps extends NamedDeps, OperatorEventsDeps {
+export interface SessionDetailDeps extends NamedDeps, OperatorEventsDeps, OperatorCallsDeps, WhyDeps {
+  readonly sessions: NamedDeps['sessions'];
+  readonly ledger: OperatorCallsDeps['ledger'] & WhyDeps['ledger'];
+  readonly audit: Pick<Audit, 'latest' | 'list'>;
   readonly setups: Pick<SessionSetups, 'find'>;
-  readonly calls: Pick<Calls, 'ofSession'>;
-  readonly ledger: Pick<Ledger, 'metersOf'>;
-  readonly audit: Pick<Audit, 'latest'>;
   readonly usageReports: Pick<UsageReports, 'ofSessions'>;
 }
+
+/** The newest acts on a session come with it. */
+const MOST_ACTS = 5;
 
 /** All that is known of one session. */
 export function sessionRoute(deps: SessionDetailDeps): Route {
@@ -38,7 +41,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
     method: 'GET',
     path: '/api/operator/sessions/{id}',
     operationId: 'getSession',
-    summary: 'One session: record, state, next deadline, who ended it, its metadata and calls',
+    summary: 'One session: record, state, why it ended, next deadline, its metadata, calls and events',
     description: `The next deadline is when the session changes by the clock alone; null once it has ended. ${NAMED}`,
     params: sessionParams,
     tag: TAG,
@@ -51,6 +54,13 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           ...exampleSession,
           nextDeadline: '2030-01-01T12:15:00.000Z',
           endedBy: null,
+          why: {
+            sentence: 'Still open: it ends 2030-01-01 12:15:00 UTC, when 15 min (MAX_SESSION_MINUTES) are over.',
+            facts: [
+              'Opened 2030-01-01 12:00:00 UTC, open for 90 s; last heartbeat 2030-01-01 12:01:30 UTC, last activity 2030-01-01 12:01:30 UTC.',
+            ],
+          },
+          audit: [],
           metadata: { page: 'pricing' },
           calls: [exampleCall],
           events: [exampleEvent],
@@ -67,25 +77,32 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         const { limits } = deps.sessions;
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);
-        const usage = await deps.usageReports.ofSessions([record.id]);
+        const [calls, events, found, setup, acts, usage] = await Promise.all([
+          callsOf(record.id, deps),
+          newestEvents(record, atMs, deps),
+          actOf(record, deps),
+          deps.setups.find(record.id),
+          deps.audit.list({ target: refOf(record.id) }, undefined, MOST_ACTS),
+          deps.usageReports.ofSessions([record.id]),
+        ]);
+        const act = found && { ...found, actor: actorSeenBy(call.operator, found.actor) };
         const body = {
-          ...describe(record, classify(record, atMs, limits), atMs, call.operator, usage.get(record.id)),
+          ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
-          endedBy: await endedBy(record, deps.audit),
-          metadata: (await deps.setups.find(record.id))?.metadata ?? null,
-          calls: await callsOf(record.id, deps),
-          ...(await newestEvents(record, atMs, deps)),
+          endedBy: endedBy(record, act),
+          why: await whyOf({ record, ...calls, ...events, act, atMs }, deps),
+          audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
+          metadata: setup?.metadata ?? null,
+          calls: describeCalls(calls),
+          ...describeEvents(events),
         };
         return { status: 200, body };
       }),
   });
 }
 
-/** The act that ended the session: later ones found it ended. */
-async function endedBy(record: VoiceRecord, audit: SessionDetailDeps['audit']): Promise<EndedBy> {
-  if (record.endReason !== 'closed_by_operator' || record.endedAtMs === null) return null;
-  const entry = await audit.latest(END, refOf(record.id), record.endedAtMs);
-  if (entry === undefined) return null;
-  const { actor, reason, atMs, requestId } = entry;
+function endedBy({ endReason }: VoiceRecord, act: AuditEntry | undefined): EndedBy {
+  if (endReason !== 'closed_by_operator' || act === undefined) return null;
+  const { actor, reason, atMs, requestId } = act;
   return { actor, reason, at: new Date(atMs).toISOString(), requestId };
 }

@@ -1,5 +1,5 @@
 /** The filter of the sessions list, as the address of the page has it: a link shows what its sender saw. */
-import type { FeedFilter } from '../../../protocol/operator/feed.ts';
+import type { FeedFilterSent } from '../../../protocol/operator/feed.ts';
 
 const NAMES = [
   'state',
@@ -49,16 +49,16 @@ export function askedFilter(filter: Filter, atMs: number): URLSearchParams {
   return asked;
 }
 
-/** The filter as the feed is told: what it cannot filter by it tells of, too. */
-export function feedFilter({ state, caller, ...filter }: Filter): FeedFilter {
+/** The filter as the feed is told: it knows no times, and tells of all. */
+export function feedFilter({ state, caller, ...filter }: Filter): FeedFilterSent {
   const { tenantId, agentId, keyId, reason } = filter;
   return {
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(keyId === undefined ? {} : { keyId }),
-    ...(reason === undefined || reason.includes(',') ? {} : { reason }),
-    ...(state === undefined || state.includes(',') ? {} : { state: state as NonNullable<FeedFilter['state']> }),
-    ...(caller === undefined ? {} : { caller: caller as NonNullable<FeedFilter['caller']> }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(state === undefined ? {} : { state }),
+    ...(caller === undefined ? {} : { caller: caller as NonNullable<FeedFilterSent['caller']> }),
   };
 }
 

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { classify } from '../../../../machines/otp-challenge/selectors.ts';
+import type { ChallengeRecord } from '../../../../machines/otp-challenge/types.ts';
+import {
+  challengeFilters,
+  challengePage,
+  operatorChallengeDetail,
+  type OperatorChallenge,
+} from '../../../protocol/operator/login.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
+import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
+import type { Challenges } from '../../../stores/challenges/contract.ts';
+import { defineRoute, type Route } from '../../route.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { exampleEvent, toldOf } from './events.ts';
+import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
+
+export interface ChallengesDeps {
+  readonly challengeStore: Pick<Challenges, 'load' | 'list'>;
+  readonly actorEvents: Pick<ActorEvents, 'of'>;
+}
+
+const exampleChallenge: OperatorChallenge = {
+  id: 'Zq3v0m8XcQf1rT6uYp2sLw',
+  subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4',
+  issuedAt: '2030-01-01T12:00:00.000Z',
+  expiresAt: '2030-01-01T12:10:00.000Z',
+  attempts: 2,
+  maxAttempts: 5,
+  state: 'pending',
+};
+
+/** Login codes that were sent, the newest first. */
+export function challengesRoute({ challengeStore }: ChallengesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/operator/challenges',
+    operationId: 'listChallenges',
+    summary: 'Login codes that were sent, newest first',
+    description: 'Neither the codes nor their hashes. Each is there until a day after it expires.',
+    tag: TAG,
+    access: 'operator',
+    right: 'see-installation',
+    query: challengeFilters,
+    replies: {
+      200: {
+        description: 'A page of codes',
+        schema: challengePage,
+        example: {
+          challenges: [exampleChallenge],
+          nextCursor: null,
+          asOf: '2030-01-01T12:01:00.000Z',
+          searchedTo: null,
+        },
+      },
+    },
+    refusals: ['INVALID_REQUEST', ...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, challengeFilters, async ({ state, cursor, limit }) => {
+        const after = readCursor(cursor, [0] as const);
+        if (after instanceof Refusal) return after;
+        const { atMs } = call.request;
+        const { challenges, next, searchedToMs } = await challengeStore.list(state, atMs, after?.[0], limit);
+        const body = {
+          challenges: challenges.map((record) => describe(record, atMs)),
+          nextCursor: next === undefined ? null : writeCursor([next]),
+          asOf: iso(atMs),
+          searchedTo: searchedToMs === undefined ? null : iso(searchedToMs),
+        };
+        return { status: 200, body };
+      }),
+  });
+}
+
+const challengeParams = z.object({
+  id: z.string().meta({ description: 'The id of the code', examples: [exampleChallenge.id] }),
+});
+
+/** One login code, and what its machine did. */
+export function challengeRoute({ challengeStore, actorEvents }: ChallengesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/operator/challenges/{id}',
+    operationId: 'getChallenge',
+    summary: 'One login code that was sent, and what its machine did',
+    params: challengeParams,
+    tag: TAG,
+    access: 'operator',
+    right: 'see-installation',
+    replies: {
+      200: {
+        description: 'The code, by all but itself',
+        schema: operatorChallengeDetail,
+        example: {
+          ...exampleChallenge,
+          machine: 'otp-challenge',
+          events: [{ ...exampleEvent, kind: 'stayed', event: 'REDEEM', from: 'pending', to: 'pending', steps: [] }],
+          moreEvents: false,
+        },
+      },
+    },
+    refusals: ['NOT_FOUND', ...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, noParameters, async () => {
+        const [id = ''] = call.params;
+        const record = /^[\w.-]{1,512}$/.test(id) ? await challengeStore.load(id) : undefined;
+        if (record === undefined)
+          return new Refusal('NOT_FOUND', 'There is no code of this id; it may be so old that it was deleted.');
+        const told = await toldOf('otp-challenge', id, actorEvents);
+        return { status: 200, body: { ...describe(record, call.request.atMs), ...told } };
+      }),
+  });
+}
+
+function describe(record: ChallengeRecord, atMs: number): OperatorChallenge {
+  const { id, subject, issuedAtMs, expiresAtMs, attempts, maxAttempts } = record;
+  return {
+    id,
+    subject,
+    issuedAt: iso(issuedAtMs),
+    expiresAt: iso(expiresAtMs),
+    attempts,
+    maxAttempts,
+    state: classify(record, atMs),
+  };
+}
+
+const iso = (atMs: number): string => new Date(atMs).toISOString();

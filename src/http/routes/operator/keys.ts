@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { seesTenant, tenantsOf, type Operator } from '../../../auth/operators.ts';
+import {
+  issueKeyReply,
+  issueKeyRequest,
+  keyFilters,
+  operatorKeys,
+  revokeKeyReply,
+  revokeKeyRequest,
+  type OperatorKey,
+} from '../../../protocol/operator/key.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
+import type { AuditRole } from '../../../stores/audit/contract.ts';
+import type { WidgetKey } from '../../../stores/tenants/contract.ts';
+import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
+import type { Events } from '../../../telemetry/events.ts';
+import type { TenantDirectory } from '../../../tenants/directory.ts';
+import { issueKey, revokeKey, type ChangedBy, type KeyDeps } from '../../../tenants/keys.ts';
+import { defineRoute, type Call, type Route } from '../../route.ts';
+import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
+
+export interface KeysDeps {
+  readonly directory: Pick<TenantDirectory, 'all' | 'reload'>;
+  readonly keys: KeyDeps;
+  readonly history: Pick<VoiceHistory, 'countOpen' | 'countOpenByKey'>;
+  readonly events: Pick<Events, 'operatorActed'>;
+}
+
+const exampleKey: OperatorKey = {
+  tenantId: 'acme',
+  id: 'site',
+  key: 'w_acme_site_4f1c0e8b7d2a49c3b6e5f0a1d2c3b4e5',
+  origin: 'https://www.acme.example',
+  label: 'Production site',
+  agents: ['support'],
+  allowOverrides: false,
+  call: null,
+  limits: { concurrentSessions: 2 },
+  totals: { dollarsDaily: 100 },
+  revokedAt: null,
+  live: 212,
+  today: null,
+  refusedHour: null,
+};
+
+/** The widget keys of tenants, with their live sessions. */
+export function keysRoute({ directory, history }: KeysDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/operator/keys',
+    operationId: 'listKeys',
+    summary: 'Tenants and their widget keys, revoked ones included',
+    tag: TAG,
+    access: 'operator',
+    query: keyFilters,
+    replies: {
+      200: {
+        description: 'The keys',
+        schema: operatorKeys,
+        example: { tenants: [{ id: 'acme', name: 'Acme', agents: ['support'], admins: 1 }], keys: [exampleKey] },
+      },
+    },
+    refusals: ['INVALID_REQUEST', ...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, keyFilters, async ({ tenantId }) => {
+        const [counts] = await Promise.all([history.countOpenByKey(tenantsOf(call.operator)), directory.reload()]);
+        const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
+        const tenants = directory
+          .all()
+          .filter(({ id }) => seesTenant(call.operator, id) && (tenantId === undefined || id === tenantId));
+        const body = {
+          tenants: tenants.map(({ id, name, agents, admins }) => ({
+            id,
+            name,
+            agents: agents.map((agent) => agent.id),
+            admins: admins?.length ?? null,
+          })),
+          keys: tenants.flatMap(({ keys }) => keys.map((key) => describe(key, live.get(`${key.tenantId}/${key.id}`)))),
+        };
+        return { status: 200, body };
+      }),
+  });
+}
+
+/** Issues a widget key. */
+export function issueKeyRoute(deps: KeysDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/operator/keys',
+    operationId: 'issueKey',
+    summary: 'Issue a widget key',
+    description:
+      'Every node serves it at once. TENANTS_FILE need not name it, and a merge of that file leaves it as it is.',
+    tag: TAG,
+    access: 'operator',
+    right: 'change',
+    body: issueKeyRequest,
+    bodyExample: {
+      tenantId: 'acme',
+      id: 'shop',
+      origin: 'https://shop.acme.example',
+      agents: ['support'],
+      allowOverrides: false,
+    },
+    replies: { 201: { description: 'The key', schema: issueKeyReply, example: { key: exampleKey } } },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT', ...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, noParameters, async () => {
+        const { tenantId, id, ...rest } = call.body;
+        if (!seesTenant(call.operator, tenantId)) return noTenant(tenantId);
+        const key = await issueKey({ ...rest, tenantId, site: id, id }, by(call), deps.keys);
+        if (key instanceof Refusal) return key;
+        deps.events.operatorActed(call.operator.role, 'key.issue', `${tenantId}/${id}`, call.request.requestId);
+        return { status: 201, body: { key: describe(key, 0) } };
+      }),
+  });
+}
+
+const keyParams = z.object({
+  id: z.string().meta({ description: 'The id of the key in its tenant', examples: ['site'] }),
+});
+
+/** Revokes a widget key, or tells what that would end. */
+export function revokeKeyRoute(deps: KeysDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/operator/keys/{id}/revoke',
+    operationId: 'revokeKey',
+    summary: 'Revoke a widget key for ever, or count what would end',
+    description:
+      'For ever: no key is served again once it is revoked, whatever TENANTS_FILE says, and its live sessions end. Again changes nothing.',
+    params: keyParams,
+    tag: TAG,
+    access: 'operator',
+    right: 'change',
+    body: revokeKeyRequest,
+    bodyExample: { tenantId: 'acme', reason: 'it leaked' },
+    replies: {
+      200: {
+        description: 'It is revoked, or counted',
+        schema: revokeKeyReply,
+        example: { ok: true, liveSessions: 212, revokedAt: '2030-01-01T12:00:00.000Z' },
+      },
+    },
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND', ...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, noParameters, async () => {
+        const { tenantId, dryRun = false } = call.body;
+        const [id = ''] = call.params;
+        const key = await findKey(call.operator, tenantId, id, deps);
+        if (key === undefined) return noKey(tenantId, id);
+        const { matched: liveSessions } = await deps.history.countOpen({ tenantId, keyId: id });
+        const revoked = dryRun ? key : await revokeKey(tenantId, id, by(call), deps.keys);
+        if (revoked instanceof Refusal) return revoked;
+        if (!dryRun)
+          deps.events.operatorActed(call.operator.role, 'key.revoke', `${tenantId}/${id}`, call.request.requestId);
+        return { status: 200, body: { ok: true, liveSessions, revokedAt: isoOrNull(revoked.revokedAtMs) } };
+      }),
+  });
+}
+
+/** In the database, because one that was issued a moment ago may not have come round. */
+async function findKey(
+  operator: Operator,
+  tenantId: string,
+  id: string,
+  { keys }: KeysDeps,
+): Promise<WidgetKey | undefined> {
+  if (!seesTenant(operator, tenantId)) return undefined;
+  const tenants = await keys.tenants.all();
+  return tenants.find((tenant) => tenant.id === tenantId)?.keys.find((key) => key.id === id);
+}
+
+function by({ operator: { actor, role }, body, request }: Call<{ reason?: string | undefined } | object>): ChangedBy {
+  const reason = 'reason' in body ? (body.reason ?? null) : null;
+  // The pipeline lets nobody else in.
+  return { actor, role: role as AuditRole, reason, requestId: request.requestId };
+}
+
+function describe({ revokedAtMs, limits, totals, agents, ...key }: WidgetKey, live = 0): OperatorKey {
+  return {
+    ...key,
+    agents: agents === null ? null : [...agents],
+    limits: { ...limits },
+    totals: { ...totals },
+    revokedAt: isoOrNull(revokedAtMs),
+    live,
+    today: null,
+    refusedHour: null,
+  };
+}
+
+const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
+
+function noTenant(tenantId: string): Refusal {
+  return new Refusal(
+    'NOT_FOUND',
+    `There is no tenant "${tenantId}"; GET /api/operator/keys names those that there are.`,
+  );
+}
+
+function noKey(tenantId: string, id: string): Refusal {
+  return new Refusal(
+    'NOT_FOUND',
+    `The tenant "${tenantId}" has no widget key "${id}"; GET /api/operator/keys names them.`,
+  );
+}

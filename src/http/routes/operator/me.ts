@@ -1,0 +1,87 @@
+import type { RetentionDays } from '../../../../config/config.ts';
+import type { SettingShown } from '../../../../config/settings-shown.ts';
+import { version } from '../../../../config/version.ts';
+import { mayDo, RIGHTS } from '../../../auth/operators.ts';
+import { operatorMe, operatorSettings, type OperatorMe } from '../../../protocol/operator/me.ts';
+import { defineRoute, type Route } from '../../route.ts';
+import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
+
+export interface MeDeps {
+  readonly timeZone: string;
+  readonly retentionDays: RetentionDays;
+  readonly shownSettings: readonly SettingShown[];
+}
+
+/** Who operates, and what they may do. */
+export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays'>): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/operator/me',
+    operationId: 'getOperator',
+    summary: 'Who operates, in which role, and what they may do',
+    tag: TAG,
+    access: 'operator',
+    replies: {
+      200: {
+        description: 'Who operates',
+        schema: operatorMe,
+        example: {
+          email: 'ops@example.com',
+          role: 'operator',
+          tenants: '*',
+          can: [...RIGHTS],
+          now: '2030-01-01T12:00:00.000Z',
+          timeZone: 'UTC',
+          version,
+          retention: { sessions: 0, usage: 400, events: 30, audit: 0 },
+        },
+      },
+    },
+    refusals: [...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, noParameters, async () => {
+        const { actor, role, tenants } = call.operator;
+        const body: OperatorMe = {
+          email: actor,
+          // The pipeline lets nobody else in.
+          role: role as OperatorMe['role'],
+          tenants: tenants === '*' ? tenants : [...tenants],
+          can: RIGHTS.filter((right) => mayDo(role, right)),
+          now: new Date(call.request.atMs).toISOString(),
+          timeZone: deps.timeZone,
+          version,
+          retention: { ...deps.retentionDays },
+        };
+        return { status: 200, body };
+      }),
+  });
+}
+
+/** The variables of this node, without what is secret. */
+export function settingsRoute(deps: Pick<MeDeps, 'shownSettings'>): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/operator/settings',
+    operationId: 'getSettings',
+    summary: 'The variables of the node that answers, without what is secret',
+    tag: TAG,
+    access: 'operator',
+    right: 'see-installation',
+    replies: {
+      200: {
+        description: 'The variables',
+        schema: operatorSettings,
+        example: {
+          settings: [
+            { name: 'MAX_SESSION_MINUTES', value: '15', isSecret: false, isSet: false, default: '15' },
+            { name: 'JWT_SECRET', value: null, isSecret: true, isSet: true, default: 'development: a random one' },
+          ],
+          differs: [],
+        },
+      },
+    },
+    refusals: [...alwaysRefused],
+    handle: (call) =>
+      withQuery(call, noParameters, async () => ({ status: 200, body: { settings: deps.shownSettings, differs: [] } })),
+  });
+}

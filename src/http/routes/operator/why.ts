@@ -1,0 +1,86 @@
+import type { CallLimits } from '../../../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
+import { refOf } from '../../../kernel/ids.ts';
+import { totalCeilings, type LimitsOf, type TotalsOf } from '../../../quota/ceilings.ts';
+import type { QuotaDay } from '../../../quota/calendar.ts';
+import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
+import { keyAccount, type Ledger } from '../../../stores/ledger/contract.ts';
+import { explain, type Why } from '../../../voice/explain.ts';
+import type { QuotaKnown } from '../../../voice/explain-facts.ts';
+import type { VoiceSessions } from '../../../voice/sessions.ts';
+import type { CallsKnown } from './calls.ts';
+import type { EventsKnown } from './events.ts';
+
+export interface WhyDeps {
+  readonly sessions: Pick<VoiceSessions, 'limits'>;
+  readonly audit: Pick<Audit, 'latest'>;
+  readonly ledger: Pick<Ledger, 'totals'>;
+  readonly limitsOf: LimitsOf;
+  readonly totalsOf: TotalsOf;
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly callLimits: CallLimits;
+  readonly heartbeatIntervalSec: number;
+}
+
+interface Asked extends CallsKnown, EventsKnown {
+  readonly record: VoiceRecord;
+  /** What `actOf` found. */
+  readonly act: AuditEntry | undefined;
+  readonly atMs: number;
+}
+
+/** Why a session is as it is. @throws Unavailable when the database is away */
+export async function whyOf({ record, records, meters, page, lost, act, atMs }: Asked, deps: WhyDeps): Promise<Why> {
+  return explain({
+    record,
+    limits: deps.sessions.limits,
+    heartbeatIntervalSec: deps.heartbeatIntervalSec,
+    callLimits: deps.callLimits,
+    atMs,
+    calls: records,
+    meters,
+    events: page.events,
+    lost,
+    act,
+    quotas: record.endReason === 'quota_exceeded' ? await quotasOf(record, deps) : [],
+  });
+}
+
+/** The act that ended a session, by itself or with its key: later ones found it ended. @throws Unavailable when the database is away */
+export async function actOf(
+  { id, tenantId, keyId, endReason, endedAtMs }: VoiceRecord,
+  { audit }: Pick<WhyDeps, 'audit'>,
+): Promise<AuditEntry | undefined> {
+  if (endedAtMs === null) return undefined;
+  if (endReason === 'closed_by_operator') return audit.latest('session.end', refOf(id), endedAtMs);
+  if (endReason === 'key_revoked' && keyId !== null)
+    return audit.latest('key.revoke', `${tenantId}/${keyId}`, endedAtMs);
+  return undefined;
+}
+
+async function quotasOf(record: VoiceRecord, deps: WhyDeps): Promise<QuotaKnown[]> {
+  const { subject, caller, tenantId, keyId, endedAtMs } = record;
+  const { day } = deps.calendar(endedAtMs ?? record.settledAtMs);
+  const kind = caller === 'widget' ? 'WIDGET' : 'CONSOLE';
+  const ofCaller: QuotaKnown = {
+    whose: 'the caller',
+    used: await deps.ledger.totals(subject, day),
+    ceilings: deps.limitsOf(caller, tenantId, keyId),
+    setBy: {
+      tokens: `${kind}_MAX_TOKENS_DAILY${overrideOf(keyId, 'limits.dailyTokens')}`,
+      dollars: `${kind}_MAX_DOLLARS_DAILY${overrideOf(keyId, 'limits.dailyDollars')}`,
+    },
+  };
+  if (keyId === null) return [ofCaller];
+  const ofKey: QuotaKnown = {
+    whose: 'the widget key',
+    used: await deps.ledger.totals(keyAccount(tenantId, keyId), day),
+    ceilings: totalCeilings(deps.totalsOf(tenantId, keyId)),
+    setBy: { tokens: 'totals.tokensDaily of the key', dollars: 'totals.dollarsDaily of the key' },
+  };
+  return [ofCaller, ofKey];
+}
+
+function overrideOf(keyId: string | null, field: string): string {
+  return keyId === null ? '' : `, or ${field} of the key`;
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { callMode } from '../call.ts';
+import { count, instant, ok, text } from '../values.ts';
+
+const amount = z.number().min(0);
+const limits = z.object({
+  sessionsPerMinute: count.optional(),
+  dailyTokens: count.optional(),
+  dailyDollars: amount.optional(),
+  concurrentSessions: count.optional(),
+});
+const totals = z.object({
+  sessionsPerMinute: count.optional(),
+  concurrentSessions: count.optional(),
+  tokensDaily: count.optional(),
+  dollarsDaily: amount.optional(),
+});
+
+/** A widget key as operators see it (docs/contract.md, section 8). */
+export const operatorKey = z.object({
+  tenantId: z.string(),
+  id: z.string(),
+  key: z.string(),
+  origin: z.string(),
+  label: z.string(),
+  agents: z.array(z.string()).nullable(),
+  allowOverrides: z.boolean(),
+  call: callMode.nullable(),
+  limits,
+  totals,
+  revokedAt: instant.nullable(),
+  live: count.meta({ description: 'Its sessions that have not ended' }),
+  today: z
+    .object({ tokens: count, dollars: amount })
+    .nullable()
+    .meta({ description: 'What all its users have used today; null where that is not known' }),
+  refusedHour: z
+    .record(z.string(), count)
+    .nullable()
+    .meta({ description: 'Refusals of the last hour by code; null where they are not known' }),
+});
+
+export type OperatorKey = z.infer<typeof operatorKey>;
+
+export const operatorKeys = z.object({
+  tenants: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      agents: z.array(z.string()),
+      admins: count.nullable().meta({ description: 'How many entries its list of admins has; null where it has none' }),
+    }),
+  ),
+  keys: z.array(operatorKey),
+});
+
+/** What GET /api/operator/keys may be asked. */
+export const keyFilters = z.object({ tenantId: text(128).optional() });
+
+/** What else is wrong with a key is told by the rules of TENANTS_FILE. */
+export const issueKeyRequest = z.object({
+  tenantId: text(128),
+  id: text(200),
+  origin: z.string(),
+  label: z.string().optional(),
+  agents: z.array(z.string()).nullable().optional(),
+  allowOverrides: z
+    .boolean()
+    .optional()
+    .meta({ description: 'false refuses what differs from the agent; true by default' }),
+  call: callMode.optional(),
+  limits: z.record(z.string(), z.number()).optional(),
+  totals: z.record(z.string(), z.number()).optional(),
+});
+
+export const issueKeyReply = z.object({ key: operatorKey });
+
+export const revokeKeyRequest = z.object({
+  tenantId: text(128),
+  reason: z.string().max(500).optional(),
+  dryRun: z.boolean().optional().meta({ description: 'true tells how many sessions would end, and revokes nothing' }),
+});
+
+export const revokeKeyReply = z.object({
+  ok,
+  liveSessions: count.meta({ description: 'Sessions that end with it' }),
+  revokedAt: instant.nullable().meta({ description: 'For ever; null for a dry run of a key that is not revoked' }),
+});

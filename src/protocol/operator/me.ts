@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { count, instant } from '../values.ts';
+
+/** GET /api/operator/me: who operates, and what they may do (docs/contract.md, section 8). */
+export const operatorMe = z.object({
+  email: z.string().meta({ description: 'Their address, or the name of their service token' }),
+  role: z.enum(['operator', 'service', 'viewer', 'tenant_admin']),
+  tenants: z
+    .union([z.literal('*'), z.array(z.string())])
+    .meta({ description: 'Whose sessions are shown; `*` is everybody’s' }),
+  can: z.array(z.enum(['see', 'change', 'see-installation', 'change-installation'])),
+  now: instant,
+  timeZone: z.string().meta({ description: 'QUOTA_TIMEZONE: where the day of usage begins' }),
+  version: z.string(),
+  retention: z.record(z.string(), count).meta({ description: 'Days for which things are kept; 0 is for ever' }),
+});
+
+export type OperatorMe = z.infer<typeof operatorMe>;
+
+/** GET /api/operator/settings. */
+export const operatorSettings = z.object({
+  settings: z.array(
+    z.object({
+      name: z.string(),
+      value: z.string().nullable().meta({ description: 'null for secrets, and where nothing is set' }),
+      isSecret: z.boolean(),
+      isSet: z.boolean(),
+      default: z.string().meta({ description: 'What holds where it is not set, in words' }),
+    }),
+  ),
+  differs: z.array(z.string()).meta({ description: 'Variables that nodes have different values of' }),
+});

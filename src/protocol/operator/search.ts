@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** POST /api/operator/search: what an operator looks for, by its shape (docs/contract.md, section 8). */
+export const searchRequest = z.object({
+  q: z
+    .string()
+    .trim()
+    .min(1)
+    .max(254)
+    .meta({ description: 'An id, a ref, a key, a tenant, 6 or more digits of a hash, an action, or an address' }),
+});
+
+const searchHit = z.object({
+  kind: z.enum(['session', 'login', 'request', 'key', 'tenant', 'audit']),
+  id: z.string(),
+  label: z.string(),
+  href: z.string().meta({ description: 'The page of the console that shows it' }),
+});
+
+export type SearchHit = z.infer<typeof searchHit>;
+
+export const searchReply = z.object({ hits: z.array(searchHit).max(20) });

@@ -1,0 +1,177 @@
+import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
+import type { Sql } from '../../database/database.ts';
+import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
+import { record } from './postgres-record.ts';
+
+/**
+ * So many rows of an index are looked through for one page. The embedded database serves one statement at a time and knows no timeout: a
+ * filter that nothing fits must not hold up what is written.
+ */
+const MOST_WALKED = 10_000;
+
+interface Listed extends VoiceRecord {
+  readonly state: VoiceState;
+}
+
+interface WalkedRow extends Listed {
+  readonly isHit: boolean;
+  readonly place: number;
+}
+
+const nothing: HistoryPage = { rows: [], next: undefined, isPartial: false };
+
+/** See `VoiceHistory.list`. */
+export async function listSessions(
+  sql: Sql,
+  asked: HistoryFilter,
+  sort: HistorySort,
+  after: Position | undefined,
+  limit: number,
+): Promise<HistoryPage> {
+  const filter = withTenants(asked);
+  if (filter === undefined) return nothing;
+  const walked = await walk(sql, filter, sort, after, limit + 1);
+  const hits = walked.filter(({ isHit }) => isHit);
+  const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
+  const shown = hits.slice(0, limit);
+  const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
+  const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
+  return { rows: shown.map(toHit), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
+}
+
+/** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
+function walk(sql: Sql, filter: HistoryFilter, sort: HistorySort, after: Position | undefined, limit: number) {
+  const { idPrefix, fromMs, toMs } = filter;
+  const always = sql`true`;
+  // Ids sort by their bytes, and none has a tilde. The offset keeps the range of the primary key apart, so that nothing takes the index
+  // of the newest for it, and walks all sessions to find one.
+  const from =
+    idPrefix === undefined
+      ? sql`voice_session`
+      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} offset 0) as named`;
+  const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
+  const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
+  const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
+  return sql<WalkedRow[]>`
+    select * from (
+      select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
+        ${hits(sql, filter)} as "isHit"
+      from ${from}
+      where ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
+        and ${fromMs === undefined ? always : sql`started_at_ms >= ${fromMs}`}
+        and ${toMs === undefined ? always : sql`started_at_ms < ${toMs}`}
+        and ${sort === '-endedAt' ? sql`ended_at_ms is not null` : walkedBy(sql, filter)}
+      order by ${key} ${way}, id ${way} limit ${MOST_WALKED}
+    ) as walked
+    where "isHit" or place = ${MOST_WALKED}
+    order by ${sorted} ${way}, id ${way} limit ${limit}`;
+}
+
+/** The part of a filter that one index has in the order of the list: what is walked is what this index holds, and no more. */
+function walkedBy(sql: Sql, { states = [], reasons = [], tenantId, keyId, agentId }: HistoryFilter) {
+  const [state, otherState] = states;
+  const [reason, otherReason] = reasons;
+  if (tenantId !== undefined && keyId !== undefined) return sql`tenant_id = ${tenantId} and key_id = ${keyId}`;
+  if (tenantId !== undefined && agentId !== undefined) return sql`tenant_id = ${tenantId} and agent_id = ${agentId}`;
+  // Before the state: what is live began lately, and so comes first among a tenant's own.
+  if (tenantId !== undefined) return sql`tenant_id = ${tenantId}`;
+  if (state !== undefined && otherState === undefined && state !== 'ended')
+    return sql`state = ${state} and ended_at_ms is null`;
+  if (reason !== undefined && otherReason === undefined) return sql`end_reason = ${reason} and ended_at_ms is not null`;
+  return state !== undefined && !states.includes('ended') ? sql`ended_at_ms is null` : sql`true`;
+}
+
+/** The whole filter, but times and the beginning of the ids. */
+function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, caller }: HistoryFilter) {
+  const always = sql`true`;
+  return sql`(
+    ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
+    and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${[...reasons]}::text[]), false)`}
+    and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
+    and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
+    and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
+    and ${agentId === undefined ? always : sql`coalesce(agent_id = ${agentId}, false)`}
+    and ${caller === undefined ? always : sql`caller = ${caller}`})`;
+}
+
+/** The filter with one tenant where only one can be meant; undefined where none can. */
+function withTenants(filter: HistoryFilter): HistoryFilter | undefined {
+  const { tenantId, tenants } = filter;
+  if (tenants === undefined) return filter;
+  if (tenantId === undefined) return tenants.length === 1 ? { ...filter, tenantId: tenants[0] } : filter;
+  return tenants.includes(tenantId) ? filter : undefined;
+}
+
+/** See `VoiceHistory.silentSince`. No index has the last activity, which heartbeats change. */
+export async function silentSessions(
+  sql: Sql,
+  asked: HistoryFilter,
+  beforeMs: number,
+  after: Position | undefined,
+  limit: number,
+): Promise<HistoryPage> {
+  const filter = withTenants(asked);
+  if (filter === undefined) return nothing;
+  const found = await sql<WalkedRow[]>`
+    select * from (
+      select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['stale'] })} as "isHit" from voice_session
+      where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MOST_WALKED}
+    ) as walked
+    where "isHit" and "lastActivityAtMs" < ${beforeMs}
+      and ${after === undefined ? sql`true` : sql`("lastActivityAtMs", id) > (${after.atMs}, ${after.id})`}
+    order by "lastActivityAtMs", id limit ${limit + 1}`;
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return { rows: shown.map(toHit), next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
+}
+
+/** See `VoiceHistory.newestOf`. Ids begin with their subject; the semicolon is the character after the colon. */
+export async function newestOf(sql: Sql, subjects: readonly string[], limit: number): Promise<HistoryRow[]> {
+  const rows = await sql<Listed[]>`
+    select found.* from unnest(${[...subjects]}::text[]) as wanted (subject)
+      cross join lateral (
+        select ${record(sql)}, state from voice_session
+        where id > 's:' || wanted.subject || ':' and id < 's:' || wanted.subject || ';' limit ${MOST_WALKED}
+      ) as found
+    order by "startedAtMs" desc, id desc limit ${limit}`;
+  return rows.map(toRow);
+}
+
+/** See `VoiceHistory.ofUpstream`. */
+export async function ofUpstream(sql: Sql, upstreamId: string, limit: number): Promise<HistoryRow[]> {
+  const rows = await sql<Listed[]>`
+    select ${record(sql)}, state from voice_session where upstream_id = ${upstreamId}
+    order by started_at_ms desc, id desc limit ${limit}`;
+  return rows.map(toRow);
+}
+
+/** See `VoiceHistory.countOpen`. It looks at all sessions that are open, which are as many as are under way. */
+export async function countOpen(sql: Sql, asked: HistoryFilter): Promise<OpenCounts> {
+  const byState = { engaged: 0, idle: 0, stale: 0 };
+  const byTenant = new Map<string, number>();
+  const filter = withTenants(asked);
+  const groups =
+    filter === undefined
+      ? []
+      : await sql<{ state: keyof typeof byState; tenantId: string; sessions: number }[]>`
+          select state, tenant_id as "tenantId", count(*) as sessions from voice_session
+          where ended_at_ms is null and ${hits(sql, filter)}
+            and ${filter.fromMs === undefined ? sql`true` : sql`started_at_ms >= ${filter.fromMs}`}
+            and ${filter.toMs === undefined ? sql`true` : sql`started_at_ms < ${filter.toMs}`}
+            and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
+          group by state, tenant_id order by tenant_id`;
+  for (const { state, tenantId, sessions } of groups) {
+    byState[state] += sessions;
+    byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + sessions);
+  }
+  const matched = byState.engaged + byState.idle + byState.stale;
+  return { matched, byState, byTenant: Object.fromEntries(byTenant) };
+}
+
+function toHit({ isHit: _hit, place: _place, ...row }: WalkedRow): HistoryRow {
+  return toRow(row);
+}
+
+function toRow({ state, ...record }: Listed): HistoryRow {
+  return { record, state };
+}

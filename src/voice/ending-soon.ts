@@ -1,0 +1,118 @@
+import { nextMove } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits } from '../../machines/voice-session/types.ts';
+import type {
+  HistoryFilter,
+  HistoryPage,
+  HistoryRow,
+  Position,
+  VoiceHistory,
+} from '../stores/voice-history/contract.ts';
+
+export interface EndingSoonDeps {
+  readonly history: Pick<VoiceHistory, 'list' | 'silentSince'>;
+  readonly limits: VoiceLimits;
+}
+
+interface Candidate extends Position {
+  readonly row: HistoryRow;
+  readonly isEnding: boolean;
+}
+
+/** Candidates in the order of their deadlines, and where they were cut off. */
+interface Source {
+  readonly candidates: readonly Candidate[];
+  readonly end: Position | undefined;
+}
+
+/**
+ * Sessions that the clock ends before a time, the next one first: engaged ones, whose duration ends in the order in which they started, and
+ * stale ones, which are given up in the order of their last activity.
+ * @param after the deadline and the id at which an earlier page ended
+ * @throws Unavailable when the database is away
+ */
+export async function endingSoon(
+  filter: HistoryFilter,
+  untilMs: number,
+  after: Position | undefined,
+  limit: number,
+  deps: EndingSoonDeps,
+): Promise<HistoryPage> {
+  const sources = await Promise.all([
+    engaged(filter, untilMs, after, limit, deps),
+    stale(filter, untilMs, after, limit, deps),
+  ]);
+  // Beyond the end of a source that was cut off the other one is not told: in between there may be more.
+  const ends = sources.flatMap(({ end }) => end ?? []).toSorted(inOrder);
+  const [frontier] = ends;
+  const all = sources
+    .flatMap(({ candidates }) => candidates)
+    .filter((one) => frontier === undefined || inOrder(one, frontier) <= 0)
+    .toSorted(inOrder);
+  const ending = all.filter(({ isEnding }) => isEnding);
+  const shown = ending.slice(0, limit);
+  const isFull = ending.length > limit;
+  const next = isFull ? shown.at(-1) : frontier;
+  return {
+    rows: shown.map(({ row }) => row),
+    next: next && { atMs: next.atMs, id: next.id },
+    isPartial: !isFull && shown.length < limit && frontier !== undefined,
+  };
+}
+
+async function engaged(
+  filter: HistoryFilter,
+  untilMs: number,
+  after: Position | undefined,
+  limit: number,
+  deps: EndingSoonDeps,
+): Promise<Source> {
+  const { states = ['engaged'] } = filter;
+  if (!states.includes('engaged') || filter.reasons !== undefined) return { candidates: [], end: undefined };
+  const lastsMs = deps.limits.maxMinutes * 60_000 + 1;
+  const toMs = Math.min(filter.toMs ?? Infinity, untilMs - lastsMs + 1);
+  const page = await deps.history.list(
+    { ...filter, states: ['engaged'], toMs },
+    after && { atMs: after.atMs - lastsMs, id: after.id },
+    limit + 1,
+    'startedAt',
+  );
+  return sourceOf(page, lastsMs, deps.limits, ({ record }) => record.startedAtMs);
+}
+
+async function stale(
+  filter: HistoryFilter,
+  untilMs: number,
+  after: Position | undefined,
+  limit: number,
+  deps: EndingSoonDeps,
+): Promise<Source> {
+  const { states = ['stale'] } = filter;
+  if (!states.includes('stale') || filter.reasons !== undefined) return { candidates: [], end: undefined };
+  const { staleGraceSec, staleReapSec } = deps.limits;
+  const lastsMs = (staleGraceSec + 1 + staleReapSec) * 1000;
+  const page = await deps.history.silentSince(
+    filter,
+    untilMs - lastsMs + 1,
+    after && { atMs: after.atMs - lastsMs, id: after.id },
+    limit + 1,
+  );
+  return sourceOf(page, lastsMs, deps.limits, ({ record }) => record.lastActivityAtMs);
+}
+
+/** @param lastsMs from the time that the page is sorted by to the deadline */
+function sourceOf(
+  { rows, next }: HistoryPage,
+  lastsMs: number,
+  limits: VoiceLimits,
+  sinceMs: (row: HistoryRow) => number,
+): Source {
+  const candidates = rows.map((row) => {
+    const isEnding = nextMove(row.record, limits)?.to === 'ended';
+    return { atMs: sinceMs(row) + lastsMs, id: row.record.id, row, isEnding };
+  });
+  return { candidates, end: next && { atMs: next.atMs + lastsMs, id: next.id } };
+}
+
+function inOrder(a: Position, b: Position): number {
+  return a.atMs - b.atMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}

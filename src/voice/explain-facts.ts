@@ -1,0 +1,136 @@
+import { durationEndMs, nextDeadline } from '../../machines/voice-session/selectors.ts';
+import type { CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { ActorEvent, LostEvents } from '../stores/actor-events/contract.ts';
+import type { AuditEntry } from '../stores/audit/contract.ts';
+import type { CallMeter, UsageTotals } from '../stores/ledger/contract.ts';
+import { dollars, span, when } from './explain-words.ts';
+
+/** A ceiling of the day, what counts against it, and what sets it. */
+export interface QuotaKnown {
+  /** Whose total it is. */
+  readonly whose: 'the caller' | 'the widget key';
+  readonly used: UsageTotals;
+  /** Infinity where there is none. */
+  readonly ceilings: { readonly dailyTokens: number; readonly dailyMicroDollars: number };
+  /** The variables or fields that set them. */
+  readonly setBy: { readonly tokens: string; readonly dollars: string };
+}
+
+/** What is known of a session when somebody asks why it is as it is. */
+export interface Known {
+  readonly record: VoiceRecord;
+  readonly limits: VoiceLimits;
+  /** HEARTBEAT_INTERVAL_SEC. */
+  readonly heartbeatIntervalSec: number;
+  readonly callLimits: CallLimits;
+  /** When it is asked. */
+  readonly atMs: number;
+  /** The newest first. */
+  readonly calls: readonly CallRecord[];
+  readonly meters: readonly CallMeter[];
+  /** What its machine did, as far as that was kept. */
+  readonly events: readonly Pick<ActorEvent, 'kind' | 'event' | 'atMs' | 'node'>[];
+  readonly lost: readonly LostEvents[];
+  /** Who ended it, or revoked its key, where somebody did. */
+  readonly act: AuditEntry | undefined;
+  /** The totals of the day of its end. */
+  readonly quotas: readonly QuotaKnown[];
+}
+
+/** The clock is at most two seconds late (docs/contract.md, section 5.4). */
+const LATE_MS = 2000;
+/** A call that was open for longer has been heard to use something. */
+const TALKED_MS = 10_000;
+
+/** What is worth seeing beside the reason: the times, and all that does not fit together. */
+export function factsOf(known: Known): string[] {
+  return [
+    ...timesOf(known),
+    ...silenceOf(known),
+    ...changedLimits(known),
+    ...lateness(known),
+    ...known.calls.toReversed().flatMap((call) => callTold(call, known)),
+    ...usageOf(known),
+    ...gapsOf(known),
+  ];
+}
+
+const endOf = ({ record, atMs }: Known): number => record.endedAtMs ?? atMs;
+
+function timesOf({ record, atMs }: Known): string[] {
+  const { startedAtMs, lastSeenAtMs, lastActivityAtMs } = record;
+  const lasted = span((record.endedAtMs ?? atMs) - startedAtMs);
+  const told = `Opened ${when(startedAtMs)}, ${record.endedAtMs === null ? 'open for' : 'lasted'} ${lasted}`;
+  return [`${told}; last heartbeat ${when(lastSeenAtMs)}, last activity ${when(lastActivityAtMs)}.`];
+}
+
+/** A client that beats no more is closed, asleep or cut off, whatever the reason of the end says. */
+function silenceOf(known: Known): string[] {
+  const { record, heartbeatIntervalSec } = known;
+  const silentMs = endOf(known) - record.lastSeenAtMs;
+  if (silentMs <= 2 * heartbeatIntervalSec * 1000) return [];
+  const until = record.endedAtMs === null ? 'Its client has been silent' : 'Before the end its client was silent';
+  return [
+    `${until} for ${span(silentMs)}, though a heartbeat was due every ${heartbeatIntervalSec} s (HEARTBEAT_INTERVAL_SEC): its page was closed, asleep or cut off.`,
+  ];
+}
+
+function changedLimits({ record, limits }: Known): string[] {
+  const { endedAtMs, endReason } = record;
+  if (endReason !== 'duration_exceeded' || endedAtMs === null || endedAtMs === durationEndMs(record, limits)) return [];
+  return [`MAX_SESSION_MINUTES is ${limits.maxMinutes} now; it was another value then.`];
+}
+
+/** What fell due while no process ran is dated at the instant at which it was due. */
+function lateness({ record, limits, atMs, events }: Known): string[] {
+  if (record.endedAtMs === null) {
+    const dueMs = nextDeadline(record, limits);
+    if (atMs - dueMs <= LATE_MS) return [];
+    return [`It was to change ${when(dueMs)}, ${span(atMs - dueMs)} ago: the clock that follows deadlines is late.`];
+  }
+  const end = events.find(({ kind }) => kind === 'ended');
+  if (end === undefined || end.atMs - record.endedAtMs <= LATE_MS) return [];
+  return [
+    `That was found ${when(end.atMs)}, ${span(end.atMs - record.endedAtMs)} later, by ${end.event} on node ${end.node}.`,
+  ];
+}
+
+function callTold(call: CallRecord, known: Known): string[] {
+  const { id, state, closedAtMs, closeReason, hangup, hangupTries, unheardSinceMs } = call;
+  const told: string[] = [];
+  if (state === 'closed' && closedAtMs !== null)
+    told.push(`Call ${id} closed ${when(closedAtMs)} (${closeReason ?? 'no reason'})${distance(closedAtMs, known)}.`);
+  else if (known.record.endedAtMs !== null)
+    told.push(`Call ${id} is still ${state}, ${hangupTries} tries to hang up so far.`);
+  if (hangup === 'unconfirmed')
+    told.push(`The provider never confirmed that call ${id} is over: see whether it still bills it.`);
+  if (unheardSinceMs !== null) told.push(`Nobody here has heard call ${id} since ${when(unheardSinceMs)}.`);
+  return told;
+}
+
+function distance(atMs: number, { record }: Known): string {
+  const beforeMs = (record.endedAtMs ?? atMs) - atMs;
+  return beforeMs >= 1000 ? `, ${span(beforeMs)} before the end` : '';
+}
+
+/** Usage of calls that were heard here: of others only their clients tell. */
+function usageOf(known: Known): string[] {
+  const { record, calls, meters } = known;
+  if (!record.isHeard) return [];
+  if (calls.length === 0) return ['Its page never opened a call.'];
+  const talkedMs = calls.reduce((sum, call) => sum + openFor(call, endOf(known)), 0);
+  const micro = meters.reduce((sum, { microDollars }) => sum + microDollars, 0);
+  const told = micro > 0 ? `${dollars(micro)} in all` : 'no usage';
+  if (micro === 0 && talkedMs < TALKED_MS) return [];
+  return [`Its calls were open for ${span(talkedMs)}, and the provider told of ${told}.`];
+}
+
+function openFor({ openedAtMs, closedAtMs }: CallRecord, untilMs: number): number {
+  return openedAtMs === null ? 0 : Math.max(0, (closedAtMs ?? untilMs) - openedAtMs);
+}
+
+function gapsOf({ lost }: Known): string[] {
+  const count = lost.reduce((sum, one) => sum + one.count, 0);
+  return count === 0 ? [] : [`Of its time ${count} events of some sessions were not kept; one may be its own.`];
+}

@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build, database } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const env = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' };
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env });
+});
+
+async function as(email: string): Promise<Record<string, string>> {
+  return { cookie: await app.login(email), origin: CONSOLE };
+}
+
+const pathOf = (id: string): string => `/api/operator/sessions/${encodeURIComponent(id)}`;
+const audit = (query: string, headers: Record<string, string> = service): Promise<Reply> =>
+  app.get(`/api/operator/audit?${query}`, headers);
+
+describe('The audit tells operators', () => {
+  test('who did what, in which role, why, with which request, and what came of it', async () => {
+    const id = await app.open(await app.key());
+    const ops = await as('ops@example.com');
+    const first = await app.post(`${pathOf(id)}/end`, { reason: 'abuse' }, ops);
+    expect(first.body).toMatchObject({ ok: true, alreadyEnded: false });
+    app.clock.advance(SECOND);
+    expect((await app.post(`${pathOf(id)}/end`, {}, service)).body).toMatchObject({ ok: true, alreadyEnded: true });
+    const target = id.slice(0, 42);
+    const { status, body, headers } = await audit(`target=${encodeURIComponent(target)}`);
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    const about = { action: 'session.end', target, tenantId: 'acme', batchId: null, count: null };
+    expect(body).toEqual({
+      rows: [
+        {
+          ...about,
+          at: new Date(NOON + SECOND).toISOString(),
+          actor: SERVICE_NAME,
+          role: 'service',
+          reason: null,
+          requestId: expect.stringMatching(/^req_/),
+          result: 'unchanged',
+        },
+        {
+          ...about,
+          at: new Date(NOON).toISOString(),
+          actor: 'ops@example.com',
+          role: 'operator',
+          reason: 'abuse',
+          requestId: first.headers['x-request-id'],
+          result: 'done',
+        },
+      ],
+      nextCursor: null,
+      asOf: new Date(NOON + SECOND).toISOString(),
+      searchedTo: null,
+    });
+    expect((await app.get(pathOf(id), service)).body['audit']).toEqual(body['rows']);
+  });
+
+  test('who ended a session that was due to end by the clock: not they', async () => {
+    const id = await app.open(await app.key());
+    app.clock.advance(8000 * SECOND);
+    expect((await app.post(`${pathOf(id)}/end`, {}, service)).body).toMatchObject({ alreadyEnded: true });
+    expect((await app.get(pathOf(id), service)).body).toMatchObject({
+      endReason: 'abandoned',
+      endedBy: null,
+      audit: [{ result: 'unchanged' }],
+    });
+  });
+
+  test('by who, what and when, page by page, and nothing of an action that there is none of', async () => {
+    const ops = await as('ops@example.com');
+    const key = await app.key();
+    const targets: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const id = await app.open(key);
+      targets.unshift(id.slice(0, 42));
+      app.clock.advance(SECOND);
+      await app.post(`${pathOf(id)}/end`, {}, ops);
+    }
+    const from = new Date(NOON + SECOND).toISOString();
+    const query = `actor=ops@example.com&action=session.end&from=${from}`;
+    const first = (await audit(`${query}&limit=2`)).body as { rows: { target: string }[]; nextCursor: string };
+    const next = (await audit(`${query}&limit=2&cursor=${first.nextCursor}`)).body as typeof first;
+    expect([...first.rows, ...next.rows].map(({ target }) => target)).toEqual(targets);
+    expect(next.nextCursor).toBeNull();
+    expect((await audit(`${query}&to=${from}`)).body['rows']).toEqual([]);
+    expect((await audit('action=session.look')).body['rows']).toEqual([]);
+  });
+
+  test('of their own tenants, and viewers of all, with the addresses of others masked', async () => {
+    app.clock.advance(20_000 * SECOND);
+    const from = new Date(app.clock.now()).toISOString();
+    const ops = await as('ops@example.com');
+    const ids = [await app.open(await app.key()), await app.open(await app.key({ tenantId: 'globex' }))];
+    for (const id of ids) await app.post(`${pathOf(id)}/end`, { reason: 'both' }, ops);
+    const seenBy = async (email: string) => {
+      const { rows } = (await audit(`from=${from}`, await as(email))).body as {
+        rows: { tenantId: string; actor: string }[];
+      };
+      return rows.map(({ tenantId, actor }) => [tenantId, actor]);
+    };
+    expect(await seenBy('ops@example.com')).toEqual([
+      ['globex', 'ops@example.com'],
+      ['acme', 'ops@example.com'],
+    ]);
+    expect(await seenBy('vera@example.com')).toEqual([
+      ['globex', 'o…@example.com'],
+      ['acme', 'o…@example.com'],
+    ]);
+    const bosss = await seenBy('boss@globex.example');
+    expect(bosss[0]).toEqual(['globex', 'o…@example.com']);
+    expect(new Set(bosss.map(([tenantId]) => tenantId))).toEqual(new Set(['globex']));
+    const detail = await app.get(pathOf(ids[0]?.slice(0, 42) ?? ''), await as('vera@example.com'));
+    expect(detail.body).toMatchObject({ endedBy: { actor: 'o…@example.com' }, audit: [{ actor: 'o…@example.com' }] });
+    expect(detail.text).not.toContain('ops@');
+  });
+
+  test.each(['from=yesterday', 'cursor=x', 'cursor=WzFd', 'cursor=WzEsIngiXQ', 'limit=0', 'who=me', 'actor='])(
+    'what is wrong with the query %s',
+    async (query) => {
+      const reply = await audit(query);
+      expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+      expect(reply.body['details']).toMatchObject([{ path: query.split('=')[0] }]);
+    },
+  );
+
+  test('that a change failed, where the database went away in the midst of it', async () => {
+    const id = await app.open(await app.key());
+    // The look for the session by its id asks nothing; the row is the first question.
+    database().answersLeft = 1;
+    const reply = await app.post(`${pathOf(id)}/end`, {}, service);
+    database().answersLeft = Infinity;
+    database().isAway = false;
+    const { rows } = (await audit(`target=${encodeURIComponent(id.slice(0, 42))}`)).body as {
+      rows: { result: unknown }[];
+    };
+    expect([reply.status, rows.map(({ result }) => result)]).toEqual([200, [null]]);
+  });
+});

@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { CONSOLE, SERVICE_TOKEN, unique, type Reply, type TestApp } from '../support/app.ts';
+import { SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const free = { limits: { sessionsPerMinute: 10_000, concurrentSessions: 10_000 } };
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+});
+
+const end = (body: object, headers: Record<string, string> = service): Promise<Reply> =>
+  app.post('/api/operator/sessions/end', body, headers);
+
+async function as(email: string): Promise<Record<string, string>> {
+  return { cookie: await app.login(email), origin: CONSOLE };
+}
+
+async function open(count: number, agentId: string, tenantId = 'acme'): Promise<string[]> {
+  const key = await app.key({ ...free, tenantId });
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) ids.push(await app.open(key, { agentId }));
+  return ids;
+}
+
+describe('Ending many sessions', () => {
+  test('counts first, and ends nothing by that', async () => {
+    const agentId = unique('agent');
+    const ids = [...(await open(2, agentId)), ...(await open(1, agentId, 'globex'))];
+    await app.post('/api/realtime/end', { sm_session_id: ids[0] });
+    const { status, body } = await end({ filter: { agentId }, dryRun: true });
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        matched: 2,
+        expected: 2,
+        byState: { engaged: 2, idle: 0, stale: 0 },
+        byTenant: { acme: 1, globex: 1 },
+        sample: [{ state: 'engaged' }, { state: 'engaged' }],
+      },
+    ]);
+    for (const id of ids.slice(1)) expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+    expect((await end({ filter: { agentId, state: 'ended' }, dryRun: true })).body).toMatchObject({ matched: 0 });
+  });
+
+  test('ends at most 500 a call, and the rest with the calls after, as one act in the audit', async () => {
+    const agentId = unique('agent');
+    const [sample] = await open(1, agentId);
+    const record = await app.sessions.find(sample ?? '');
+    if (record === undefined) throw new Error('opened just now');
+    const ids = Array.from({ length: 511 }, (_, n) => `${record.id.slice(0, 35)}${String(n).padStart(22, '0')}`);
+    await Promise.all(
+      ids.map((id) => app.service.stores.history.insert({ record: { ...record, id }, state: 'engaged' })),
+    );
+    const first = await end({ filter: { agentId }, expected: 512, reason: 'leaked' });
+    const batchId = String(first.body['batchId']);
+    expect(first).toMatchObject({ status: 200, body: { ended: 500, failed: 0, remaining: 12, batchId } });
+    app.clock.advance(SECOND);
+    const second = await end({ filter: { agentId }, expected: 12, reason: 'leaked', batchId });
+    expect(second.body).toEqual({ ended: 12, failed: 0, remaining: 0, batchId });
+    for (const id of [sample ?? '', ...ids.slice(0, 3), ids.at(-1) ?? ''])
+      expect(await app.service.stores.history.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
+    const { body } = await app.get(`/api/operator/audit?batchId=${batchId}&action=sessions.end`, service);
+    expect(body['rows']).toMatchObject([
+      { target: `agentId=${agentId}`, reason: 'leaked', batchId, result: 'done', count: 12 },
+      { target: `agentId=${agentId}`, reason: 'leaked', batchId, result: 'done', count: 500 },
+    ]);
+    const detail = await app.get(`/api/operator/sessions/${encodeURIComponent(sample ?? '')}`, service);
+    expect(detail.body).toMatchObject({ endedBy: { reason: 'leaked' }, audit: [{ batchId, result: 'done' }] });
+  });
+
+  test('ends nothing when a tenth more match than were expected, and tells how many do', async () => {
+    const agentId = unique('agent');
+    const ids = await open(11, agentId);
+    const reply = await end({ filter: { agentId }, expected: 9 });
+    expect(errorOf(reply)).toEqual({ status: 409, code: 'COUNT_CHANGED' });
+    expect(reply.body['matched']).toBe(11);
+    expect(await app.sessions.find(ids[0] ?? '')).toMatchObject({ endedAtMs: null });
+    expect((await end({ filter: { agentId }, expected: 10 })).body).toMatchObject({ ended: 11, remaining: 0 });
+    expect((await end({ filter: { agentId }, expected: 0 })).body).toMatchObject({ ended: 0, failed: 0, remaining: 0 });
+  });
+
+  test.each([
+    [{ filter: {}, expected: 100 }, 'all'],
+    [{ filter: { agentId: 'x' } }, 'expected'],
+    [{ filter: { tenant: 'acme' }, expected: 1 }, 'filter'],
+    [{ filter: { state: 'asleep' }, expected: 1 }, 'filter.state'],
+    [{ filter: { q: 'ada@example.com' }, expected: 1 }, 'filter.q'],
+    [{ filter: { agentId: 'x' }, expected: 1, batchId: 'mine' }, 'batchId'],
+    [{ expected: 1 }, 'filter'],
+  ])('refuses %j, and says which field is wrong', async (body, path) => {
+    const reply = await end(body);
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject([{ path }]);
+  });
+
+  test('ends all only for whoever says so, and only those of the own tenants', async () => {
+    const agentId = unique('agent');
+    const [acmes, globexs] = [await open(1, agentId), await open(1, agentId, 'globex')];
+    const boss = await as('boss@globex.example');
+    const counted = (await end({ filter: {}, all: true, dryRun: true }, boss)).body;
+    expect(counted['byTenant']).toEqual({ globex: counted['matched'] });
+    expect((await end({ filter: { tenantId: 'acme' }, dryRun: true }, boss)).body).toMatchObject({ matched: 0 });
+    const { body } = await end({ filter: {}, all: true, expected: counted['expected'] }, boss);
+    expect(body).toMatchObject({ ended: counted['matched'], remaining: 0 });
+    expect(await app.sessions.find(globexs[0] ?? '')).toMatchObject({ endReason: 'closed_by_operator' });
+    expect(await app.sessions.find(acmes[0] ?? '')).toMatchObject({ endedAtMs: null });
+    expect(errorOf(await end({ filter: { agentId }, dryRun: true }, await as('vera@example.com')))).toEqual({
+      status: 403,
+      code: 'FORBIDDEN',
+    });
+  });
+
+  test('says how many failed, and keeps it', async () => {
+    const agentId = unique('agent');
+    const ids = await open(3, agentId);
+    const { sessions } = app;
+    const ending = sessions.end.bind(sessions);
+    vi.spyOn(sessions, 'end').mockImplementation((id, ...rest) =>
+      id === ids[1] ? Promise.reject(new Unavailable('registry')) : ending(id, ...rest),
+    );
+    const { body } = await end({ filter: { agentId }, expected: 3 });
+    expect(body).toMatchObject({ ended: 2, failed: 1, remaining: 1 });
+    vi.restoreAllMocks();
+    const { rows } = (await app.get(`/api/operator/audit?batchId=${String(body['batchId'])}`, service)).body as {
+      rows: { action: string; result: string; count: number | null }[];
+    };
+    expect(rows.map(({ action, result, count }) => [action, result, count]).toSorted()).toEqual(
+      [
+        ['session.end', 'done', null],
+        ['session.end', 'done', null],
+        ['session.end', 'failed', null],
+        ['sessions.end', 'done', 2],
+      ].toSorted(),
+    );
+  });
+
+  test('is asked for sixty times a minute by one operator, and goes on for another', async () => {
+    const statuses = new Map<number, number>();
+    for (let n = 0; n < 61; n += 1) {
+      const { status } = await end({ filter: { agentId: 'none' }, dryRun: true });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses]).toEqual([
+      [200, 60],
+      [429, 1],
+    ]);
+    expect((await app.get('/api/operator/sessions?limit=1', service)).status).toBe(200);
+    expect((await end({ filter: { agentId: 'none' }, dryRun: true }, await as('ops@example.com'))).status).toBe(200);
+    app.clock.advance(60 * SECOND);
+    expect((await end({ filter: { agentId: 'none' }, dryRun: true })).status).toBe(200);
+  });
+});

@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { mergeTenantsFile } from '../../src/tenants/watch.ts';
+import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import { CONSOLE, SERVICE_TOKEN, unique, type Reply, type TestApp } from '../support/app.ts';
+import { NOON } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+});
+
+async function as(email: string): Promise<Record<string, string>> {
+  return { cookie: await app.login(email), origin: CONSOLE };
+}
+
+const issue = (body: object, headers: Record<string, string> = service): Promise<Reply> =>
+  app.post('/api/operator/keys', { tenantId: 'acme', origin: 'https://shop.acme.example', ...body }, headers);
+
+const revoke = (id: string, body: object = {}, headers: Record<string, string> = service): Promise<Reply> =>
+  app.post(`/api/operator/keys/${encodeURIComponent(id)}/revoke`, { tenantId: 'acme', ...body }, headers);
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+  readonly tenantId: string;
+  readonly live: number;
+}
+
+async function keysOf(query = '', headers: Record<string, string> = service): Promise<readonly Key[]> {
+  const { status, body } = await app.get(`/api/operator/keys${query}`, headers);
+  expect(status).toBe(200);
+  return body['keys'] as Key[];
+}
+
+describe('Widget keys', () => {
+  test('are issued under an id of one’s own, work at once, and are kept by a merge of the tenants file', async () => {
+    const id = unique('shop');
+    const reply = await issue({
+      id,
+      label: 'Shop',
+      agents: ['support'],
+      allowOverrides: false,
+      limits: { dailyTokens: 5 },
+    });
+    expect(reply.status).toBe(201);
+    const { key } = reply.body as { key: Key & { origin: string } };
+    expect(key).toEqual({
+      tenantId: 'acme',
+      id,
+      key: expect.stringMatching(new RegExp(`^w_acme_${id}_[0-9a-f]{32}$`)),
+      origin: 'https://shop.acme.example',
+      label: 'Shop',
+      agents: ['support'],
+      allowOverrides: false,
+      call: null,
+      limits: { dailyTokens: 5 },
+      totals: {},
+      revokedAt: null,
+      live: 0,
+      today: null,
+      refusedHour: null,
+    });
+    await app.service.directory.reload();
+    const opened = await app.post('/api/session', { widgetKey: key.key, agentId: 'support' }, { origin: key.origin });
+    expect(opened.status).toBe(200);
+    const { tenants } = app.service.stores;
+    await mergeTenantsFile({ file: defaultTenantsFile(), tenants, bus: app.live.bus, clock: app.clock });
+    expect((await keysOf('?tenantId=acme')).find((one) => one.id === id)).toEqual({ ...key, live: 1 });
+    const { body } = await app.get(`/api/operator/audit?target=acme/${id}`, service);
+    expect(body['rows']).toMatchObject([{ action: 'key.issue', tenantId: 'acme', role: 'service', result: 'done' }]);
+  });
+
+  test('are issued once under an id, also when two ask at once', async () => {
+    const id = unique('shop');
+    const statuses = (await Promise.all([issue({ id }), issue({ id })])).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([201, 409]);
+    const again = await issue({ id });
+    expect(errorOf(again)).toEqual({ status: 409, code: 'CONFLICT' });
+    expect(again.body['error']).toContain(id);
+  });
+
+  test.each([
+    [{ id: 'a:b' }, 'id'],
+    [{ id: '---' }, 'id'],
+    [{ id: 'x', origin: 'https://*.example' }, 'origin'],
+    [{ id: 'x', agents: ['nobody'] }, 'agents'],
+    [{ id: 'x', limits: { dailyToken: 5 } }, 'limits.dailyToken'],
+    [{ id: 'x', tenantId: 'nobody' }, 'tenantId'],
+    [{}, 'id'],
+  ])('are not issued for %j, and the field is named', async (body, path) => {
+    const reply = await issue(body);
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject([{ path }]);
+  });
+
+  test('are revoked for ever, after it was told how many sessions that ends', async () => {
+    const key = await app.key();
+    const id = await app.open(key);
+    expect((await revoke(key.id, { dryRun: true })).body).toEqual({ ok: true, liveSessions: 1, revokedAt: null });
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+    const revokedAt = new Date(NOON).toISOString();
+    expect((await revoke(key.id, { reason: 'leaked' })).body).toEqual({ ok: true, liveSessions: 1, revokedAt });
+    await expect.poll(async () => (await app.sessions.find(id))?.endReason).toBe('key_revoked');
+    app.clock.advance(1000);
+    expect((await revoke(key.id)).body).toEqual({ ok: true, liveSessions: 0, revokedAt });
+    expect((await keysOf()).find((one) => one.id === key.id)).toMatchObject({ revokedAt, live: 0 });
+    const { body } = await app.get(`/api/operator/audit?target=acme/${key.id}`, service);
+    expect(body['rows']).toMatchObject([
+      { action: 'key.revoke', result: 'unchanged' },
+      { action: 'key.revoke', result: 'done', reason: 'leaked' },
+    ]);
+  });
+
+  test('of other tenants are not there, and viewers only see', async () => {
+    const [acmes, globexs] = [await app.key(), await app.key({ tenantId: 'globex' })];
+    const boss = await as('boss@globex.example');
+    expect(new Set((await keysOf('', boss)).map(({ tenantId }) => tenantId))).toEqual(new Set(['globex']));
+    expect(await keysOf('?tenantId=acme', boss)).toEqual([]);
+    expect(errorOf(await revoke(acmes.id, {}, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await issue({ id: 'mine' }, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await revoke('nobody'))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect((await issue({ id: unique('g'), tenantId: 'globex' }, boss)).status).toBe(201);
+    expect((await revoke(globexs.id, { tenantId: 'globex' }, boss)).status).toBe(200);
+    const viewer = await as('vera@example.com');
+    expect((await keysOf('', viewer)).map(({ id }) => id)).toContain(acmes.id);
+    for (const reply of [await issue({ id: 'x' }, viewer), await revoke(acmes.id, {}, viewer)])
+      expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+});

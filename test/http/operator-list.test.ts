@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_TOKEN, unique, type TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+
+const { build } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
+});
+
+interface Page {
+  readonly sessions: readonly { readonly id: string; readonly deadline: unknown }[];
+  readonly nextCursor: string | null;
+  readonly asOf: string;
+  readonly searchedTo: string | null;
+}
+
+async function list(query: string, headers: Record<string, string> = service): Promise<Page> {
+  const { status, body } = await app.get(`/api/operator/sessions?${query}`, headers);
+  expect([status, body['error']]).toEqual([200, undefined]);
+  return body as unknown as Page;
+}
+
+const at = (sec: number): string => new Date(NOON + sec * SECOND).toISOString();
+
+describe('The list of sessions', () => {
+  test('tells when the clock changes each next, into which state, and why it would end', async () => {
+    const agentId = unique('agent');
+    const id = await app.open(await app.key(), { agentId });
+    const only = async () => (await list(`agentId=${agentId}`)).sessions.map(({ deadline }) => deadline);
+    expect(await only()).toEqual([{ at: at(301), to: 'idle', reason: null }]);
+    app.clock.advance(700 * SECOND);
+    await app.sessions.noteActivity(id, app.clock.now() - 410 * SECOND);
+    await app.sweep();
+    await app.flush();
+    expect(await only()).toMatchObject([{ to: 'stale' }]);
+    app.clock.advance(3601 * SECOND);
+    await app.sweep();
+    expect(await only()).toMatchObject([{ to: 'ended', reason: 'abandoned' }]);
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    expect(await only()).toEqual([null]);
+  });
+
+  test('says as of when it is, and has sorts whose cursors are those of no other', async () => {
+    const agentId = unique('agent');
+    const key = await app.key();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      ids.push(await app.open(key, { agentId }));
+      app.clock.advance(SECOND);
+    }
+    await app.post('/api/realtime/end', { sm_session_id: ids[1] });
+    await app.post('/api/realtime/end', { sm_session_id: ids[0] });
+    const order = async (query: string) => (await list(query)).sessions.map(({ id }) => ids.indexOf(id));
+    expect(await order(`agentId=${agentId}&sort=startedAt`)).toEqual([0, 1, 2]);
+    expect(await order(`agentId=${agentId}&sort=-startedAt`)).toEqual([2, 1, 0]);
+    expect((await order(`agentId=${agentId}&sort=-endedAt`)).toSorted()).toEqual([0, 1]);
+    expect(await order(`agentId=${agentId}&state=engaged,idle`)).toEqual([2]);
+    expect(await order(`agentId=${agentId}&reason=closed_by_client,abandoned&keyId=${key.id}`)).toEqual([1, 0]);
+    expect(await order(`agentId=${agentId}&from=${at(1)}&to=${at(2)}`)).toEqual([1]);
+    const first = await list(`agentId=${agentId}&sort=startedAt&limit=1`);
+    expect(first).toMatchObject({ asOf: new Date(app.clock.now()).toISOString(), searchedTo: null });
+    expect(await order(`agentId=${agentId}&sort=startedAt&limit=1&cursor=${first.nextCursor}`)).toEqual([1]);
+    for (const sort of ['-startedAt', '-endedAt']) {
+      const reply = await app.get(`/api/operator/sessions?sort=${sort}&cursor=${first.nextCursor}`, service);
+      expect(reply).toMatchObject({ status: 400, body: { details: [{ path: 'cursor' }] } });
+    }
+  });
+
+  test('goes on with a cursor of before there were sorts', async () => {
+    const agentId = unique('agent');
+    const key = await app.key();
+    const older = await app.open(key, { agentId });
+    app.clock.advance(SECOND);
+    const newer = await app.open(key, { agentId });
+    const cursor = Buffer.from(JSON.stringify([NOON + SECOND, newer])).toString('base64url');
+    expect((await list(`agentId=${agentId}&cursor=${cursor}`)).sessions).toMatchObject([{ id: older }]);
+  });
+
+  test('looks for no address, and says where one may be looked for', async () => {
+    const { status, body } = await app.get('/api/operator/sessions?q=ada@example.com', service);
+    expect([status, body['error']]).toEqual([400, expect.stringContaining('POST /api/operator/search')]);
+  });
+
+  test('tells which the clock ends soon, the next one first, of both kinds, page by page', async () => {
+    const agentId = unique('agent');
+    const key = await app.key({ limits: { sessionsPerMinute: 100, concurrentSessions: 100 } });
+    const open = () => app.open(key, { agentId });
+    const silent = await open();
+    app.clock.advance(7171 * SECOND - 840 * SECOND);
+    await app.sweep();
+    const talking: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      talking.push(await open());
+      app.clock.advance(10 * SECOND);
+    }
+    // The last one says nothing more, so that it goes idle before its time is over.
+    const [last] = talking.splice(3);
+    for (let beat = 0; beat < 4; beat += 1) {
+      app.clock.advance(200 * SECOND);
+      for (const id of talking) await app.sessions.heartbeat(id, app.clock.now(), 0, () => true);
+    }
+    await app.sweep();
+    await app.flush();
+    const soon = async (query: string) => {
+      const page = await list(`agentId=${agentId}&${query}`);
+      return { ...page, ids: page.sessions.map(({ id }) => id) };
+    };
+    // Now is 840 s after the first of those that talk began.
+    expect((await soon('endingWithinSec=3600')).ids).toEqual([silent, ...talking]);
+    expect((await soon('endingWithinSec=29')).ids).toEqual([]);
+    expect((await soon('endingWithinSec=60')).ids).toEqual([silent]);
+    expect((await soon('endingWithinSec=61')).ids).toEqual([silent, ...talking.slice(0, 1)]);
+    expect((await soon('endingWithinSec=71')).ids).toEqual([silent, ...talking.slice(0, 2)]);
+    expect((await soon('endingWithinSec=3600&state=stale')).ids).toEqual([silent]);
+    expect((await soon('endingWithinSec=3600&state=engaged')).ids).toEqual(talking);
+    expect((await soon('endingWithinSec=3600&reason=abandoned')).ids).toEqual([]);
+    expect((await soon('endingWithinSec=3600&tenantId=globex')).ids).toEqual([]);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const page = await soon(`endingWithinSec=3600&sort=deadline&limit=1${cursor}`);
+      seen.push(...page.ids);
+      cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
+    } while (cursor !== '');
+    expect(seen).toEqual([silent, ...talking]);
+    expect(seen).not.toContain(last);
+  });
+
+  test('tells the admin of a tenant nothing of how much others have', async () => {
+    await app.open(await app.key());
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    expect(await list('tenantId=acme', boss)).toMatchObject({ sessions: [], nextCursor: null, searchedTo: null });
+    expect(await list('tenantId=acme&endingWithinSec=3600', boss)).toMatchObject({ sessions: [], nextCursor: null });
+  });
+});

@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
+});
+
+async function as(email: string): Promise<Record<string, string>> {
+  return { cookie: await app.login(email), origin: CONSOLE };
+}
+
+const at = (sec: number): string => new Date(NOON + sec * SECOND).toISOString();
+
+async function loggedIn(email = somebody()): Promise<{ id: string; email: string; cookie: string }> {
+  const cookie = await app.login(email);
+  const { body } = await app.get('/api/auth/session', { cookie });
+  return { id: String(body['sessionId']), email, cookie };
+}
+
+interface Listed {
+  readonly id: string;
+  readonly email: string;
+  readonly state: string;
+  readonly subject: string;
+}
+
+async function pagesOf(what: 'logins' | 'challenges', query: string, headers = service as Record<string, string>) {
+  const rows: Listed[] = [];
+  let cursor = '';
+  do {
+    const { status, body } = await app.get(`/api/operator/${what}?${query}${cursor}`, headers);
+    expect([status, body['error']]).toEqual([200, undefined]);
+    rows.push(...(body[what] as Listed[]));
+    cursor = body['nextCursor'] === null ? '' : `&cursor=${String(body['nextCursor'])}`;
+  } while (cursor !== '');
+  return rows;
+}
+
+describe('Console logins', () => {
+  test('are listed newest first, by state, with who it was and when', async () => {
+    const older = await loggedIn();
+    app.clock.advance(SECOND);
+    const newer = await loggedIn();
+    await app.post('/api/auth/logout', {}, { cookie: older.cookie, origin: CONSOLE });
+    const ids = (await pagesOf('logins', 'limit=1')).map(({ id }) => id);
+    expect(ids.slice(0, 2)).toEqual([newer.id, older.id]);
+    const active = await pagesOf('logins', 'state=active');
+    expect(active.map(({ id }) => id)).toContain(newer.id);
+    expect(active.map(({ id }) => id)).not.toContain(older.id);
+    expect(await pagesOf('logins', `q=${older.id}`)).toEqual([
+      {
+        id: older.id,
+        email: older.email,
+        createdAt: at(0),
+        renewedAt: at(0),
+        expiresAt: at(86_400),
+        state: 'destroyed',
+        reason: 'logout',
+        endedAt: at(1),
+      },
+    ]);
+    expect(await pagesOf('logins', `q=${older.id}&state=active`)).toEqual([]);
+    app.clock.advance(2 * 86_400 * SECOND);
+    expect(await pagesOf('logins', `q=${newer.id}`)).toMatchObject([
+      { state: 'destroyed', reason: 'expired', endedAt: at(86_401) },
+    ]);
+  });
+
+  test('come one by one with what their machine did', async () => {
+    const { id, cookie } = await loggedIn();
+    await app.post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
+    await app.service.eventWriter.flush();
+    const { body } = await app.get(`/api/operator/logins/${id}`, service);
+    expect(body).toMatchObject({
+      id,
+      machine: 'auth-session',
+      moreEvents: false,
+      events: [
+        { kind: 'ended', event: 'DESTROY', from: 'active', to: 'destroyed', detail: { reason: 'logout' } },
+        { kind: 'started', event: 'OPEN', to: 'active' },
+      ],
+    });
+  });
+
+  test('are revoked by operators, at once and once, which is kept', async () => {
+    const { id, cookie } = await loggedIn();
+    const path = `/api/operator/logins/${id}/revoke`;
+    expect((await app.post(path, { reason: 'stolen' }, service)).body).toEqual({ ok: true, alreadyEnded: false });
+    expect((await app.get('/api/auth/session', { cookie })).status).toBe(401);
+    expect((await app.post(path, {}, service)).body).toEqual({ ok: true, alreadyEnded: true });
+    const { body } = await app.get(`/api/operator/audit?target=${id}`, service);
+    expect(body['rows']).toMatchObject([
+      { action: 'login.revoke', actor: SERVICE_NAME, result: 'unchanged', tenantId: null },
+      { action: 'login.revoke', result: 'done', reason: 'stolen' },
+    ]);
+    expect(await pagesOf('logins', `q=${id}`)).toMatchObject([{ reason: 'revoked' }]);
+  });
+
+  test('are seen by viewers without the addresses, and by admins of tenants not at all', async () => {
+    const { id, email } = await loggedIn();
+    const [viewer, boss] = [await as('vera@example.com'), await as('boss@globex.example')];
+    expect(await pagesOf('logins', `q=${id}`, viewer)).toMatchObject([{ email: `${email.slice(0, 1)}…@example.com` }]);
+    expect((await app.get(`/api/operator/logins/${id}`, viewer)).text).not.toContain(email);
+    const refused: Reply[] = [
+      await app.post(`/api/operator/logins/${id}/revoke`, {}, viewer),
+      await app.post(`/api/operator/logins/${id}/revoke`, {}, boss),
+    ];
+    for (const path of ['logins', `logins/${id}`, 'challenges', 'challenges/x'])
+      refused.push(await app.get(`/api/operator/${path}`, boss));
+    for (const reply of refused) expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  test('that are not there are not found', async () => {
+    for (const id of ['auth_nobody', 'x', '%00'])
+      for (const reply of [
+        await app.get(`/api/operator/logins/${id}`, service),
+        await app.post(`/api/operator/logins/${id}/revoke`, {}, service),
+      ])
+        expect(errorOf(reply)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    expect(errorOf(await app.get('/api/operator/challenges/%00', service))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('Login codes', () => {
+  test('are listed newest first, by state, and come one by one with the guards that were asked, but never by a hash', async () => {
+    const email = somebody();
+    await app.post('/api/auth/otp/send', { email });
+    await app.service.codes.settled();
+    const code = /\b\d{6}\b/.exec(app.outbox.list()[0]?.text ?? '')?.[0] ?? '';
+    const wrong = code === '000000' ? '111111' : '000000';
+    await app.post('/api/auth/otp/verify', { email, code: wrong });
+    const subject = app.service.subjects.console(email);
+    const [challenge] = await pagesOf('challenges', 'state=pending&limit=1');
+    expect(challenge).toEqual({
+      id: challenge?.id,
+      subject,
+      issuedAt: at(0),
+      expiresAt: at(600),
+      attempts: 1,
+      maxAttempts: 5,
+      state: 'pending',
+    });
+    await app.service.eventWriter.flush();
+    const { status, text, body } = await app.get(`/api/operator/challenges/${challenge?.id}`, service);
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        ...challenge,
+        machine: 'otp-challenge',
+        events: [
+          {
+            kind: 'stayed',
+            event: 'REDEEM',
+            guards: expect.arrayContaining([{ name: 'codeMatches', passed: false }]) as unknown,
+          },
+          { kind: 'started' },
+        ],
+      },
+    ]);
+    const record = await app.service.stores.challenges.load(challenge?.id ?? '');
+    for (const secret of [record?.codeHash ?? '?', record?.asker ?? '?', code, email])
+      expect(text).not.toContain(secret);
+    app.clock.advance(601 * SECOND);
+    expect(await pagesOf('challenges', 'state=pending')).toEqual([]);
+    expect((await pagesOf('challenges', 'state=expired&limit=1')).map(({ id }) => id)).toContain(challenge?.id);
+  });
+
+  test.each([
+    'logins?cursor=x',
+    'logins?state=lost',
+    'logins?q=ada@example.com',
+    'challenges?cursor=WyJhIl0',
+    'challenges?q=x',
+  ])('and logins are not listed for what is wrong: %s', async (path) => {
+    expect(errorOf(await app.get(`/api/operator/${path}`, service))).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+  });
+});

@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { version } from '../../config/version.ts';
+import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+
+const { build } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+const env = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' };
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env });
+});
+
+async function as(email: string): Promise<Record<string, string>> {
+  return { cookie: await app.login(email), origin: CONSOLE };
+}
+
+const search = (q: string, headers: Record<string, string> = service): Promise<Reply> =>
+  app.post('/api/operator/search', { q }, headers);
+
+async function hitsOf(q: string, headers: Record<string, string> = service): Promise<readonly string[]> {
+  const { status, body } = await search(q, headers);
+  expect([status, body['error']]).toEqual([200, undefined]);
+  return (body['hits'] as { kind: string; id: string }[]).map(({ kind, id }) => `${kind} ${id}`);
+}
+
+describe('Who operates is told', () => {
+  test.each([
+    ['ops@example.com', 'operator', '*', ['see', 'change', 'see-installation', 'change-installation']],
+    ['vera@example.com', 'viewer', '*', ['see', 'see-installation']],
+    ['boss@globex.example', 'tenant_admin', ['globex'], ['see', 'change']],
+  ])('%s: a role, its tenants and what it may do', async (email, role, tenants, can) => {
+    const { status, body } = await app.get('/api/operator/me', await as(email));
+    const now = new Date(NOON).toISOString();
+    expect([status, body]).toMatchObject([200, { email, role, tenants, can, now, timeZone: 'UTC', version }]);
+    expect(body['retention']).toMatchObject({ sessions: 0, usage: 400, events: 30, audit: 0 });
+  });
+
+  test('a service token: its name, and never itself', async () => {
+    const { body, text } = await app.get('/api/operator/me', service);
+    expect(body).toMatchObject({ email: SERVICE_NAME, role: 'service' });
+    expect(text).not.toContain(SERVICE_TOKEN);
+  });
+});
+
+describe('The settings tell', () => {
+  test('each variable with its value, what is set, and nothing that is secret', async () => {
+    const url = 'https://user:hunter22@bots.example.com/verdict';
+    const own = await build({ env: { ...env, MAX_SESSION_MINUTES: '7', BOT_VERDICT_URL: url, BOT_PROVIDER: 'http' } });
+    const { status, body, text } = await own.get('/api/operator/settings', service);
+    expect([status, body['differs']]).toEqual([200, []]);
+    const settings = body['settings'] as { name: string }[];
+    const named = (wanted: string) => settings.find(({ name }) => name === wanted);
+    expect(named('MAX_SESSION_MINUTES')).toEqual({
+      name: 'MAX_SESSION_MINUTES',
+      value: '7',
+      isSecret: false,
+      isSet: true,
+      default: '15',
+    });
+    expect(named('STALE_GRACE_SEC')).toMatchObject({ value: '3600', isSet: false });
+    expect(named('SERVICE_TOKENS')).toMatchObject({ value: null, isSecret: true, isSet: true });
+    expect(named('BOT_VERDICT_URL')).toMatchObject({ value: null, isSecret: true, isSet: true });
+    for (const secret of [SERVICE_TOKEN, 'hunter22']) expect(text).not.toContain(secret);
+  });
+
+  test('admins of tenants nothing', async () => {
+    const reply = await app.get('/api/operator/settings', await as('boss@globex.example'));
+    expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+});
+
+describe('A search finds', () => {
+  test('a session by its id, its ref, the begin of its hash, its request, and what the provider calls it', async () => {
+    const reply = await app.create(await app.key());
+    const id = String(reply.body['sm_session_id']);
+    await app.service.eventWriter.flush();
+    const hit = `session ${id.slice(0, 42)}`;
+    const { upstreamId } = (await app.sessions.find(id)) ?? { upstreamId: '' };
+    for (const q of [id, id.slice(0, 42), id.slice(2, 34), id.slice(2, 8), ` ${id.slice(2, 12)} `])
+      expect(await hitsOf(q)).toContain(hit);
+    const requestId = reply.headers['x-request-id'] ?? '';
+    expect(await hitsOf(requestId)).toEqual(expect.arrayContaining([`request ${requestId}`, hit]));
+    if (upstreamId.startsWith('sess_')) expect(await hitsOf(upstreamId)).toEqual([hit]);
+    expect((await search(id)).text).not.toContain(id);
+    expect(await hitsOf(id.slice(2, 7))).not.toContain(hit);
+  });
+
+  test('what the provider calls a session', async () => {
+    const record = await app.sessions.find(await app.open(await app.key()));
+    if (record === undefined) throw new Error('opened just now');
+    const id = `${record.id.slice(0, 35)}${'u'.repeat(22)}`;
+    await app.service.stores.history.insert({ record: { ...record, id, upstreamId: 'sess_abc' }, state: 'engaged' });
+    expect(await hitsOf('sess_abc')).toEqual([`session ${id.slice(0, 42)}`]);
+    expect(await hitsOf('sess_abc', await as('boss@globex.example'))).toEqual([]);
+  });
+
+  test('keys, tenants and actions by a part of their names, and acts by their batch', async () => {
+    const { id, key } = await app.key();
+    for (const q of [id, key, key.slice(0, -1).toUpperCase()]) expect(await hitsOf(q)).toContain(`key acme/${id}`);
+    expect(await hitsOf('globe')).toContain('tenant globex');
+    expect(await hitsOf('key.rev')).toEqual(['audit key.revoke']);
+    const batchId = `batch_${'x'.repeat(22)}`;
+    expect(await hitsOf(batchId)).toEqual([`audit ${batchId}`]);
+    expect(await hitsOf('nothing of this name')).toEqual([]);
+  });
+
+  test('logins by their ids, for those who may see the installation', async () => {
+    const cookie = await app.login(somebody());
+    const { sessionId } = (await app.get('/api/auth/session', { cookie })).body as { sessionId: string };
+    expect(await hitsOf(sessionId)).toEqual([`login ${sessionId}`]);
+    expect(await hitsOf(sessionId, await as('vera@example.com'))).toEqual([`login ${sessionId}`]);
+    expect(await hitsOf(sessionId, await as('boss@globex.example'))).toEqual([]);
+  });
+
+  test('of other tenants nothing', async () => {
+    const { id } = await app.key();
+    const session = await app.open(await app.key());
+    const boss = await as('boss@globex.example');
+    for (const q of [session, session.slice(2, 34), id, 'acme']) expect(await hitsOf(q, boss)).toEqual([]);
+    expect(await hitsOf('globex', boss)).toContain('tenant globex');
+  });
+
+  test('all of an address, of whatever tenant, keeps who looked for whom by the hash, and names the address nowhere', async () => {
+    const email = somebody();
+    const ids = [
+      await app.open(await app.key(), { email }),
+      await app.open(await app.key({ tenantId: 'globex' }), { email }),
+    ];
+    await app.login(email);
+    const reply = await search(email.toUpperCase());
+    const hits = (reply.body['hits'] as { kind: string; id: string }[]).map(({ kind, id }) => [kind, id]);
+    expect(hits).toEqual(expect.arrayContaining(ids.map((id) => ['session', id.slice(0, 42)])));
+    expect(hits.filter(([kind]) => kind === 'login')).toHaveLength(1);
+    const audit = await app.get('/api/operator/audit?action=search.address&limit=1', service);
+    expect(audit.body['rows']).toMatchObject([
+      { actor: SERVICE_NAME, target: app.service.subjects.console(email), result: 'done', reason: null },
+    ]);
+    for (const text of [reply.text, audit.text, app.logged()]) expect(text.toLowerCase()).not.toContain(email);
+    expect((await search('ada@')).body['hits']).toEqual([]);
+  });
+
+  test('no address for viewers and admins of tenants, whose search is refused', async () => {
+    for (const email of ['vera@example.com', 'boss@globex.example'])
+      expect(errorOf(await search('ada@example.com', await as(email)))).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  test('twenty times a minute', async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 21; n += 1) statuses.push((await search('x')).status);
+    expect([new Set(statuses.slice(0, 20)), statuses[20]]).toEqual([new Set([200]), 429]);
+    app.clock.advance(60 * SECOND);
+    expect((await search('x')).status).toBe(200);
+  });
+});

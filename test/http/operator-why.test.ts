@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { revokeKey } from '../../src/tenants/keys.ts';
+import { CONSOLE, SERVICE_TOKEN, type TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+
+const { build } = useApps();
+const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
+});
+
+const at = (ms: number): string => `${new Date(NOON + ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+async function whyOf(id: string): Promise<{ sentence: string; facts: readonly string[] }> {
+  const { status, body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service);
+  expect(status).toBe(200);
+  return body['why'] as { sentence: string; facts: readonly string[] };
+}
+
+describe('The detail of a session tells why', () => {
+  test('it is open, and what comes next', async () => {
+    const id = await app.open(await app.key());
+    const { sentence, facts } = await whyOf(id);
+    expect(sentence).toContain(`Still open: it goes idle ${at(301 * SECOND)}`);
+    expect(facts).toMatchObject([expect.stringContaining(`Opened ${at(0)}`)]);
+  });
+
+  test('the clock ended it, and how late that was found', async () => {
+    const id = await app.open(await app.key());
+    app.clock.advance(8000 * SECOND);
+    await app.sweep();
+    await app.service.eventWriter.flush();
+    const { sentence, facts } = await whyOf(id);
+    expect(sentence).toContain(`Ended ${at(7201 * SECOND)}, because nothing was heard for 2 h 0 min`);
+    expect(facts.join()).toMatch(/found .* 13 min 19 s later, by CLOCK on node/);
+  });
+
+  test('an operator ended it, who, and with which words', async () => {
+    const id = await app.open(await app.key());
+    const headers = { cookie: await app.login('ops@example.com'), origin: CONSOLE };
+    await app.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, { reason: 'abuse' }, headers);
+    expect((await whyOf(id)).sentence).toContain('by ops@example.com, who wrote “abuse” (request req_');
+  });
+
+  test('its key was revoked, and by whom', async () => {
+    const key = await app.key();
+    const id = await app.open(key);
+    const { tenants, audit } = app.service.stores;
+    const { clock, live } = app;
+    await revokeKey(
+      'acme',
+      key.id,
+      { actor: 'cli', role: 'cli', reason: 'stolen' },
+      { tenants, audit, clock, bus: live.bus },
+    );
+    await app.service.directory.reload();
+    await expect.poll(async () => (await app.sessions.find(id))?.endReason).toBe('key_revoked');
+    expect((await whyOf(id)).sentence).toContain(`acme/${key.id} was revoked by cli, who wrote “stolen”.`);
+  });
+
+  test('its usage passed a ceiling, which one, and what sets it', async () => {
+    const key = await app.key({ limits: { dailyTokens: 10 }, totals: { dollarsDaily: 3 } });
+    const id = await app.open(key);
+    await app.post('/api/auth/usage', { sm_session_id: id, tokens: 11, dollars: 0.5 });
+    const { sentence } = await whyOf(id);
+    expect(sentence).toContain(
+      'the caller has used 11 of 10 tokens (WIDGET_MAX_TOKENS_DAILY, or limits.dailyTokens of the key).',
+    );
+    expect(sentence).not.toContain('the widget key has');
+  });
+});
