@@ -93,6 +93,12 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
     packages: ['xstate'],
   },
+  /** What operators are told as it happens. */
+  feed: {
+    files: /^src\/feed\//,
+    rings: ['machines', 'kernel', 'host', 'contracts', 'protocol', 'auth', 'operator'],
+    packages: [],
+  },
   /** How callers reach features: values in, values out, no socket. The two ways do not know each other. */
   channel: {
     files: /^src\/channel\//,
@@ -114,12 +120,13 @@ const rings: Readonly<Record<string, Ring>> = {
       'quota',
       'voice',
       'calls',
+      'operator',
     ],
     packages: ['zod', 'zod-openapi', 'node:'],
   },
   transport: {
     files: /^src\/transport\//,
-    rings: ['kernel', 'protocol', 'channel', 'http'],
+    rings: ['kernel', 'protocol', 'http'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
   /** What the build bundles for browsers brings no package along. */
@@ -147,6 +154,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'voice',
       'calls',
       'operator',
+      'feed',
       'channel',
       'http',
       'transport',

@@ -7,7 +7,6 @@ import { openDatabase } from '../database/open.ts';
 import { timeMs } from '../database/time.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
 import type { HttpReply } from '../http/message.ts';
-import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
@@ -30,6 +29,7 @@ import { listen, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
 import { openProvider } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
+import { socketsOf } from './sockets.ts';
 import { liveEngineOf, openLiveStores } from './stores.ts';
 
 const DRAIN_MS = 5000;
@@ -102,7 +102,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   let isAccepting = true;
   let isReady = false;
-  const { handle, hub, sessions, heldCalls, metering, eventWriter, budgets, directory, logins, codes, calendar } =
+  const { handle, hub, sessions, heldCalls, metering, eventWriter, feed, budgets, directory, logins, codes, calendar } =
     await buildService({
       config,
       clock,
@@ -146,7 +146,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
         events.refused(refusal.code, 'transport', requestId, refusal.error);
         return plainReply(refusal, requestId);
       },
-      sockets: { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket, client) => hub.accept(socket, client) },
+      sockets: socketsOf({ hub, feed }),
     });
     release.add(() => transport.close(0));
     metrics.observe('switchboard_connections_open', 'Open connections of this process', () => transport.connections);
@@ -195,6 +195,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       calls: heldCalls,
       metering,
       eventWriter,
+      feed,
       budgets,
       purge,
       onError,
@@ -216,6 +217,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     async close() {
       isAccepting = false;
       hub.close();
+      feed.close();
       await transport.close(DRAIN_MS);
       await release.all();
     },

@@ -1,10 +1,8 @@
-import type { Traced } from '../actors/trace.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
 import { createConsoleLogins } from '../auth/console-logins.ts';
 import { matchesEmailList } from '../protocol/email.ts';
 import { createLoginCodes } from '../auth/login-codes.ts';
-import { createOperators } from '../auth/operators.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
 import { createTokens } from '../auth/tokens.ts';
@@ -34,14 +32,13 @@ import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { HostedRecords } from '../operator/actor-event.ts';
-import { EventWriter } from '../operator/event-writer.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
+import { wireOperating } from './operating.ts';
 import { buildMetering } from './metering.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
@@ -82,16 +79,18 @@ export async function buildService(on: Foundations) {
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 
   const node = randomId();
-  const eventWriter = new EventWriter({
-    store: stores.actorEvents,
+  const { operatorOf, eventWriter, feed, trace } = wireOperating({
+    config,
     node,
-    onDropped: () => metrics.actorEventsDropped.inc(),
+    clock,
+    bus,
+    stores,
+    events,
+    metrics,
     onError,
+    directory: () => directory,
+    cookies: () => cookies,
   });
-  const trace = (traced: Traced<HostedRecords>): void => {
-    events.transition?.(traced);
-    eventWriter.note(traced);
-  };
 
   const subjects = createSubjects(installationKey);
   const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace });
@@ -211,6 +210,8 @@ export async function buildService(on: Foundations) {
     maxSocketsPerAddress: config.edge.maxSocketsPerIp,
     frames: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
   });
+  const cookies = createConsoleCookie(logins, () => publicUrl().startsWith('https:'));
+  const serviceOf = createServiceTokens(config.serviceTokens);
   const handle = createPipeline({
     routes: routesOf({
       ...features,
@@ -254,16 +255,14 @@ export async function buildService(on: Foundations) {
       destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
+      cookies,
+      serviceOf,
       asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
       outbox: mailer instanceof DevMailbox ? mailer : undefined,
     }),
-    cookies: createConsoleCookie(logins, () => publicUrl().startsWith('https:')),
-    operatorOf: createOperators({
-      operatorEmails: config.operatorEmails,
-      viewerEmails: config.viewerEmails,
-      administeredBy: (email) => directory.administeredBy(email),
-    }),
-    serviceOf: createServiceTokens(config.serviceTokens),
+    cookies,
+    operatorOf,
+    serviceOf,
     edge,
     origins,
     trustedProxies: config.trustedProxies,
@@ -271,6 +270,7 @@ export async function buildService(on: Foundations) {
     metrics,
     timing: config.debugMetrics,
   });
+  metrics.tellBuild(version);
   metrics.observe('switchboard_sessions_held', 'Records in the live registry', () => live.registry.size());
   metrics.observe('switchboard_sockets_attached', 'Sockets that are attached to a session', () => hub.attached);
   metrics.observe(
@@ -279,7 +279,18 @@ export async function buildService(on: Foundations) {
     () => sessions.recovery.writer.size,
   );
 
-  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
-
-  return { ...features, calendar, eventWriter, calls, heldCalls, tickets, handle, hub, metering, budgets, stores };
+  return {
+    ...features,
+    calendar,
+    eventWriter,
+    feed,
+    calls,
+    heldCalls,
+    tickets,
+    handle,
+    hub,
+    metering,
+    budgets,
+    stores,
+  };
 }

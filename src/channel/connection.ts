@@ -11,7 +11,7 @@ import type { ConnectionContext } from './connection-context.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { SocketLease } from './socket-leases.ts';
 import { readFrame } from './read-frame.ts';
-import type { Socket, SocketListener } from './socket.ts';
+import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { answerUsage } from './usage-answer.ts';
 import { endLoginOnViolation } from './end-login.ts';
 import { untoldWarning, type Warning } from './warnings.ts';

@@ -10,7 +10,7 @@ import { Connection } from './connection.ts';
 import type { ChannelDeps } from './deps.ts';
 import { MAX_SOCKETS, SocketLeases } from './socket-leases.ts';
 import { Resync } from './resync.ts';
-import type { Socket, SocketListener } from './socket.ts';
+import type { Socket, SocketListener } from '../kernel/socket.ts';
 
 const ATTACH_MS = 5000;
 /** Sessions that are looked at together after a gap. */

@@ -55,7 +55,14 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
   }
 
   function answerLater(x: RequestContext, result: Promise<Result>): Promise<HttpReply> {
-    return result.then((found) => answer(x, found)).catch((fault: unknown) => answerFault(x, fault));
+    const since = performance.now();
+    return result
+      .then((found) => answer(x, found))
+      .catch((fault: unknown) => answerFault(x, fault))
+      .then((reply) => {
+        deps.metrics.durations.note(x.routeName, performance.now() - since);
+        return reply;
+      });
   }
 
   return (request) => {

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { RequestDurations } from './request-durations.ts';
 import { Unavailable } from '../kernel/errors.ts';
 
 /** Everything that /metrics tells. Hot paths count in plain numbers that are read when somebody scrapes. */
@@ -27,6 +28,7 @@ export class Metrics {
   readonly callEventsDropped: Counter<'provider'>;
   readonly callRateLimits: Gauge<'provider' | 'name'>;
   readonly #replies = new Map<string, number[]>();
+  readonly durations = new RequestDurations(this.#replies);
 
   constructor() {
     const registers = [this.registry];
@@ -172,6 +174,18 @@ export class Metrics {
       },
     });
     this.registry.registerMetric(told);
+    this.registry.registerMetric(this.durations);
+  }
+
+  /** Which version runs here, as labels of a gauge that is always 1. */
+  tellBuild(version: string): void {
+    const build = new Gauge({
+      name: 'switchboard_build_info',
+      help: 'The version that runs here',
+      labelNames: ['version', 'node'],
+      registers: [this.registry],
+    });
+    build.set({ version, node: process.versions.node }, 1);
   }
 
   /** A gauge whose value is read when somebody scrapes; it is left out while it cannot be read, because an outage is when the others are needed. */

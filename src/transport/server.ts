@@ -35,7 +35,7 @@ export interface ListenOptions {
   /** Called for each connection that was closed because there were `open` already. */
   readonly onConnectionRefused?: (open: number) => void;
   /** Where sockets may be opened; `handle` answers the upgrade, with 101 to let it go on. */
-  readonly sockets?: SocketEndpoint;
+  readonly sockets?: readonly SocketEndpoint[];
 }
 
 /** A server that listens; see `listen`. */
@@ -97,7 +97,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     // Connections that are open stay so.
     uws.us_listen_socket_close(socket);
     // Sockets that were told count as connections until they had time to read it: closing earlier could make the kernel reset them.
-    const told = sockets?.closeAll() ?? 0;
+    const told = sockets.reduce((sum, served) => sum + served.closeAll(), 0);
     await drain(
       () => ({ pending: all.pending.size, requests: traffic.requests, connections: traffic.connections + told }),
       graceMs - (performance.now() - startedAt),
@@ -118,7 +118,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
 interface Served {
   /** Its connections are those that speak HTTP. */
   readonly traffic: { accepted: number; connections: number; requests: number };
-  readonly sockets: OpenSockets | undefined;
+  readonly sockets: readonly OpenSockets[];
   readonly openConnections: () => number;
 }
 
@@ -127,7 +127,7 @@ function serve(app: NativeApp, all: Exchanges, options: ListenOptions): Served {
   const clock = options.clock ?? systemClock;
   const traffic = { accepted: 0, connections: 0, requests: 0 };
   const { maxConnections = Infinity, onConnectionRefused } = options;
-  const openConnections = (): number => traffic.connections + (sockets?.count ?? 0);
+  const openConnections = (): number => traffic.connections + sockets.reduce((sum, { count }) => sum + count, 0);
   app.filter((res, change) => {
     traffic.connections += change;
     if (change > 0) traffic.accepted += 1;
@@ -136,7 +136,7 @@ function serve(app: NativeApp, all: Exchanges, options: ListenOptions): Served {
     res.close();
     onConnectionRefused?.(openConnections());
   });
-  const sockets = options.sockets === undefined ? undefined : serveSockets(app, all, options.sockets, clock, traffic);
+  const sockets = (options.sockets ?? []).map((endpoint) => serveSockets(app, all, endpoint, clock, traffic));
   // After the sockets: an upgrade that none of them takes is a GET like any other.
   app.any('/*', (res, req) => {
     // Nothing may be thrown out of here and no path may lack onAborted: either would abort the process.

@@ -1,4 +1,4 @@
-import type { Socket, SocketListener } from '../channel/socket.ts';
+import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { closeCode } from '../protocol/close-codes.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Exchange, type Exchanges } from './exchange.ts';

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { ServerFrame } from '../../src/protocol/frames.ts';
-import type { SocketListener } from '../../src/channel/socket.ts';
+import type { SocketListener } from '../../src/kernel/socket.ts';
 import type { TestApp } from '../support/app.ts';
 import { FakeSocket } from './fake-socket.ts';
 

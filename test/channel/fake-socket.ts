@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { describeChannel } from '../../src/channel/asyncapi.ts';
 import type { ServerFrame } from '../../src/protocol/frames.ts';
-import type { Socket } from '../../src/channel/socket.ts';
+import type { Socket } from '../../src/kernel/socket.ts';
 
 interface Described {
   readonly components: {

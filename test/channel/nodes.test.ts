@@ -76,4 +76,22 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
     expect(counted()).toBeGreaterThan(0);
     expect(counted()).toBeLessThanOrEqual(20 + 15);
   });
+
+  it('and an operator who watches one node hears what the other does', async () => {
+    const email = 'fay@example.com';
+    const id = await both.open(email);
+    const watching = await both.watch(both.nodes[1], ['counts', 'sessions']);
+    // With its first tick the other node knows that somebody watches here.
+    expect(JSON.parse(await watching.hear())).toMatchObject({ type: 'tick', lossy: false });
+    await both.endByOperator(both.nodes[0], id);
+    await expect
+      .poll(() => watching.messages.filter((text) => text.includes('"type":"sessions"')).join(''))
+      .toContain(`"ref":"${id.slice(0, 42)}","state":"ended","was":"engaged","reason":"closed_by_operator"`);
+  });
+
+  it('and an operator is told that something may have been missed, when the nodes were cut off from each other', async () => {
+    const watching = await both.watch(both.nodes[0], ['counts']);
+    await both.redis.restart();
+    await expect.poll(() => watching.messages.some((text) => text.includes('"type":"gap"'))).toBe(true);
+  });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
+import { FEED_PATH, FEED_SUBPROTOCOL } from '../../src/protocol/operator/feed.ts';
 import { Client } from '../support/client.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { startRedis, type RedisService } from '../support/services/redis.ts';
@@ -90,6 +91,15 @@ export class TwoNodes {
     const operator = this.#asking(node, { Authorization: `Bearer ${serviceToken}` });
     const reply = await operator.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {});
     expect(reply.status, reply.text).toBe(200);
+  }
+
+  /** A service that watches the feed of a node. */
+  async watch({ port }: Node, topics: readonly string[]): Promise<SocketClient> {
+    const headers = { 'x-forwarded-for': this.address, authorization: `Bearer ${serviceToken}` };
+    const socket = await SocketClient.open(`ws://127.0.0.1:${port}${FEED_PATH}`, FEED_SUBPROTOCOL, headers);
+    expect(JSON.parse(await socket.hear())).toMatchObject({ type: 'hello', role: 'service' });
+    socket.say({ type: 'watch', topics });
+    return socket;
   }
 
   /** A socket that asks to attach. */

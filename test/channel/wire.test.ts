@@ -1,53 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { framingRefusal, plainReply } from '../../src/http/error-reply.ts';
+import { describe, expect, it } from 'vitest';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
-import { listen, type Transport } from '../../src/transport/server.ts';
-import { CONSOLE, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { CONSOLE, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
+import { useServed, type Served } from './served.ts';
 import { frameBytes, opcode, RawSocket, SocketClient, upgradeHeaders } from '../support/socket-client.ts';
-import { useApps } from '../support/use-apps.ts';
 
-const { build } = useApps();
-const transports = new Set<Transport>();
+const serve = useServed();
 
-afterEach(async () => {
-  await Promise.all([...transports].map((transport) => transport.close(0)));
-  transports.clear();
-});
-
-interface Served {
-  readonly app: TestApp;
-  readonly port: number;
-  readonly url: string;
-  readonly transport: Transport;
-  readonly faults: unknown[];
-}
-
-/** The whole service on a port, with a clock by hand. */
-async function start(options: Omit<TestAppOptions, 'database'> = {}): Promise<Served> {
-  const app = await build(options);
-  const faults: unknown[] = [];
-  const transport = await listen({
-    host: '127.0.0.1',
-    port: 0,
-    replyDeadlineMs: 5000,
-    clock: app.clock,
-    handle: app.service.handle,
-    rejectMalformed: ({ requestId }) => plainReply(framingRefusal(), requestId),
-    onFault(error) {
-      faults.push(error);
-      return { status: 500, headers: [], body: '' };
-    },
-    sockets: {
-      path: SOCKET_PATH,
-      subprotocol: SUBPROTOCOL,
-      accept: (socket, client) => app.service.hub.accept(socket, client),
-    },
-  });
-  transports.add(transport);
-  const { port } = transport;
-  return { app, port, transport, faults, url: `ws://127.0.0.1:${port}${SOCKET_PATH}` };
+async function start(options: Omit<TestAppOptions, 'database'> = {}): Promise<Served & { readonly url: string }> {
+  const served = await serve(options);
+  return { ...served, url: `ws://127.0.0.1:${served.port}${SOCKET_PATH}` };
 }
 
 /** Asks for an upgrade and answers the reply, which is no 101. */

@@ -68,6 +68,10 @@ async function driveSessions(): Promise<void> {
 
   await get('/api/realtime/socket', upgrade);
   await get('/api/realtime/socket', { ...upgrade, origin: EVIL });
+  const watching = { ...upgrade, 'sec-websocket-protocol': 'switchboard.operator.v1' };
+  await get('/api/operator/feed', { ...watching, authorization: `Bearer ${SERVICE_TOKEN}` });
+  await get('/api/operator/feed', watching);
+  await get('/api/operator/feed', { ...watching, origin: EVIL });
 }
 
 async function driveCalls(): Promise<void> {

@@ -32,11 +32,13 @@ describe('connections', () => {
   it('that became sockets count as well, until they close', async () => {
     const { port, transport } = await serve(() => ({ status: 101, headers: [], body: '' }), {
       maxConnections: 1,
-      sockets: {
-        path: '/socket',
-        subprotocol: 'echo',
-        accept: () => ({ message() {}, binary() {}, ping() {}, closed() {} }),
-      },
+      sockets: [
+        {
+          path: '/socket',
+          subprotocol: 'echo',
+          accept: () => ({ message() {}, binary() {}, ping() {}, closed() {} }),
+        },
+      ],
     });
     const socket = await SocketClient.open(`ws://127.0.0.1:${port}/socket`, 'echo');
     const refused = await RawClient.sending(port, requestText('GET', '/good'));

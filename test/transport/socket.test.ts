@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Socket, SocketListener } from '../../src/channel/socket.ts';
+import type { Socket, SocketListener } from '../../src/kernel/socket.ts';
+import type { SocketEndpoint } from '../../src/transport/socket.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import type { Eventually } from '../../src/kernel/eventually.ts';
 import type { ListenOptions } from '../../src/transport/server.ts';
@@ -52,25 +53,25 @@ interface SocketServer extends TestServer {
 async function serveSockets(
   handle: (request: HttpRequest) => Eventually<HttpReply> = () => switching,
   {
-    sockets: endpoint,
+    endpoint,
     ...options
-  }: Partial<Omit<ListenOptions, 'sockets'>> & {
-    sockets?: Partial<NonNullable<ListenOptions['sockets']>>;
-  } = {},
+  }: Partial<Omit<ListenOptions, 'sockets'>> & { readonly endpoint?: Partial<SocketEndpoint> } = {},
 ): Promise<SocketServer> {
   const sockets: Echo[] = [];
   const server = await serve(handle, {
     ...options,
-    sockets: {
-      path,
-      subprotocol: 'switchboard.v1',
-      accept(socket) {
-        const echo = new Echo(socket);
-        sockets.push(echo);
-        return echo;
+    sockets: [
+      {
+        path,
+        subprotocol: 'switchboard.v1',
+        accept(socket) {
+          const echo = new Echo(socket);
+          sockets.push(echo);
+          return echo;
+        },
+        ...endpoint,
       },
-      ...endpoint,
-    },
+    ],
   });
   return { ...server, sockets, url: `ws://127.0.0.1:${server.port}${path}` };
 }
@@ -350,7 +351,7 @@ describe('a socket', () => {
 
   it('that nobody accepts without a fault is closed with 1011', async () => {
     const { url, faults } = await serveSockets(undefined, {
-      sockets: {
+      endpoint: {
         accept() {
           throw new Error('not today');
         },
@@ -363,7 +364,7 @@ describe('a socket', () => {
 
   it('whose listener throws at its end does no harm', async () => {
     const { url, faults, port } = await serveSockets(undefined, {
-      sockets: {
+      endpoint: {
         accept: (socket) => ({
           message: (message) => socket.send(message),
           binary: () => {},
@@ -403,7 +404,7 @@ describe('a socket', () => {
 // They wait for pings, and need not wait for each other.
 describe.concurrent('a silent socket', () => {
   it('that does not answer pings is dead and is closed', async ({ expect: expectHere }) => {
-    const { port, sockets } = await serveSockets(undefined, { sockets: { idleTimeoutSec: 8 } });
+    const { port, sockets } = await serveSockets(undefined, { endpoint: { idleTimeoutSec: 8 } });
     const dead = await RawSocket.open(port, path);
     // What is sent to it is no sign of life.
     const pushing = setInterval(() => sockets[0]?.socket.send('push'), 500);
@@ -414,7 +415,7 @@ describe.concurrent('a silent socket', () => {
   });
 
   it('that answers pings lives on without a message', async ({ expect: expectHere }) => {
-    const { port, sockets } = await serveSockets(undefined, { sockets: { idleTimeoutSec: 8 } });
+    const { port, sockets } = await serveSockets(undefined, { endpoint: { idleTimeoutSec: 8 } });
     const socket = await RawSocket.open(port, path);
     const pings = (): number => socket.frames.filter((frame) => frame.opcode === opcode.ping).length;
     for (const count of [1, 2, 3]) {

@@ -1,3 +1,4 @@
+import type { FeedFact } from '../../protocol/operator/feed.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { EndReason, VoiceState } from '../../../machines/voice-session/types.ts';
 
@@ -5,6 +6,10 @@ import type { EndReason, VoiceState } from '../../../machines/voice-session/type
 export type BusMessage =
   | { readonly type: 'tenants.changed' }
   | { readonly type: 'login.changed'; readonly loginId: string }
+  /** Operators watch the feed on a node, and there the events of these sessions. */
+  | { readonly type: 'feed.watched'; readonly node: string; readonly refs: readonly string[] }
+  /** What happened on a node, told while somebody watches; `more` was left out. */
+  | { readonly type: 'feed.told'; readonly node: string; readonly facts: readonly FeedFact[]; readonly more: number }
   | {
       readonly type: 'session.moved';
       readonly sessionId: string;

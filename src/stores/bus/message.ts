@@ -9,10 +9,21 @@ const isUsage = (value: unknown): boolean =>
   Number.isSafeInteger((value as Fields)['tokens']) &&
   Number.isSafeInteger((value as Fields)['microDollars']);
 
+const isRecord = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const isFact = (value: unknown): boolean => {
+  if (!isRecord(value)) return false;
+  const { kind, change, event, ref, tenantId } = value;
+  if (kind === 'session') return isRecord(change) && isText(change['ref']) && isText(change['tenantId']);
+  return kind === 'event' && isText(ref) && isText(tenantId) && isRecord(event);
+};
+
 /** What makes a message of each type one: nodes of another version, or other programs on the channel, may send anything. */
 const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> = {
   'tenants.changed': () => true,
   'login.changed': ({ loginId }) => isText(loginId),
+  'feed.watched': ({ node, refs }) => isText(node) && Array.isArray(refs) && refs.every(isText),
+  'feed.told': ({ node, facts, more }) =>
+    isText(node) && Array.isArray(facts) && facts.every(isFact) && Number.isSafeInteger(more),
   'session.moved': ({ sessionId, state, endReason }) =>
     isText(sessionId) && isText(state) && (endReason === null || isText(endReason)),
   'calls.orphaned': () => true,

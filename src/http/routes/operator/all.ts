@@ -7,6 +7,7 @@ import { eventsRoute, type OperatorEventsDeps } from './events.ts';
 import { issueKeyRoute, keysRoute, revokeKeyRoute, type KeysDeps } from './keys.ts';
 import { loginRoute, loginsRoute, revokeLoginRoute, type LoginsDeps } from './logins.ts';
 import { meRoute, settingsRoute, type MeDeps } from './me.ts';
+import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import type { SearchDeps } from './find.ts';
 import { searchRoute } from './search.ts';
@@ -23,7 +24,8 @@ export type OperatorDeps = OverviewDeps &
   KeysDeps &
   LoginsDeps &
   ChallengesDeps &
-  SearchDeps;
+  SearchDeps &
+  FeedRouteDeps;
 
 /** The operator API for monitoring (docs/contract.md, section 8). */
 export function operatorRoutes(deps: OperatorDeps): Route[] {
@@ -46,5 +48,6 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     meRoute(deps),
     settingsRoute(deps),
     searchRoute(deps),
+    feedRoute(deps),
   ];
 }

@@ -2,13 +2,8 @@ import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import type {
-  ActorEvent,
-  ActorEventPage,
-  ActorEvents,
-  LostEvents,
-  MachineName,
-} from '../../../stores/actor-events/contract.ts';
+import type { ActorEventPage, ActorEvents, LostEvents, MachineName } from '../../../stores/actor-events/contract.ts';
+import { viewOfEvent } from '../../../operator/event-view.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './named.ts';
@@ -83,7 +78,10 @@ export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
         const page = await deps.actorEvents.of('voice-session', refOf(record.id), before, limit);
         const last = page.events.at(-1);
         const nextCursor = page.hasMore && last !== undefined ? String(last.ordinal) : null;
-        return { status: 200, body: { events: page.events.map(describeEvent), nextCursor } };
+        return {
+          status: 200,
+          body: { events: page.events.map((event) => viewOfEvent(event, String(event.ordinal))), nextCursor },
+        };
       }),
   });
 }
@@ -109,7 +107,7 @@ export async function newestEvents(
 
 export function describeEvents({ page, lost }: EventsKnown) {
   return {
-    events: page.events.map(describeEvent),
+    events: page.events.map((event) => viewOfEvent(event, String(event.ordinal))),
     moreEvents: page.hasMore,
     lost: lost.map(({ node, fromMs, toMs, count }) => ({ node, from: iso(fromMs), to: iso(toMs), count })),
   };
@@ -118,35 +116,10 @@ export function describeEvents({ page, lost }: EventsKnown) {
 /** What any machine did, the newest first: by its name, so that a reader can draw it. @throws Unavailable when the database is away */
 export async function toldOf(machine: MachineName, actor: string, actorEvents: Pick<ActorEvents, 'of'>) {
   const { events, hasMore } = await actorEvents.of(machine, actor, undefined, NEWEST);
-  return { machine, events: events.map(describeEvent), moreEvents: hasMore };
-}
-
-function describeEvent(kept: ActorEvent): OperatorEvent {
-  const { ordinal, version, atMs, kind, event, from, to, steps, guards, node, requestId } = kept;
-  const { lastSeenAtMs, lastActivityAtMs, settledAtMs, ...detail } = kept.detail;
-  return {
-    id: String(ordinal),
-    at: iso(atMs),
-    kind,
-    event,
-    from,
-    to,
-    steps: [...steps].map(({ actions, ...step }) => ({ ...step, actions: [...actions] })),
-    guards: [...guards],
-    record: {
-      version,
-      lastSeenAt: isoOrNull(lastSeenAtMs),
-      lastActivityAt: isoOrNull(lastActivityAtMs),
-      settledAt: isoOrNull(settledAtMs),
-    },
-    detail,
-    node,
-    requestId,
-  };
+  return { machine, events: events.map((event) => viewOfEvent(event, String(event.ordinal))), moreEvents: hasMore };
 }
 
 const iso = (atMs: number): string => new Date(atMs).toISOString();
-const isoOrNull = (atMs: unknown): string | null => (typeof atMs === 'number' ? iso(atMs) : null);
 
 function readOrdinal(cursor: string): number | undefined {
   const ordinal = Number(cursor);

@@ -1,4 +1,4 @@
-/** One WebSocket as the channel sees it; the transport puts the real one behind it. */
+/** One WebSocket as its owner sees it; the transport puts the real one behind it. */
 export interface Socket {
   /** Says what became of the text: a socket that drops has too much waiting and must be closed. */
   send(text: string): 'sent' | 'buffered' | 'dropped';

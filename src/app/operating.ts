@@ -1,0 +1,69 @@
+import type { Config } from '../../config/config.ts';
+import type { Traced } from '../actors/trace.ts';
+import { createOperators, serviceOperator } from '../auth/operators.ts';
+import { Feed } from '../feed/feed.ts';
+import { tellSessions } from '../feed/session-facts.ts';
+import type { ConsoleCookie } from '../http/steps/login.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { HostedRecords } from '../operator/actor-event.ts';
+import { EventWriter } from '../operator/event-writer.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { DurableStores } from '../stores/postgres.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
+
+export interface OperatingDeps {
+  readonly config: Config;
+  readonly node: string;
+  readonly clock: Clock;
+  readonly bus: Bus;
+  readonly stores: Pick<DurableStores, 'actorEvents' | 'history'>;
+  readonly events: Events;
+  readonly metrics: Metrics;
+  readonly onError: (error: unknown) => void;
+  /** Both are made later, and asked later. */
+  readonly directory: () => Pick<TenantDirectory, 'administeredBy'>;
+  readonly cookies: () => Pick<ConsoleCookie, 'authenticate'>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Wires what operators are shown: who they are, what machines did, the feed of what happens. */
+export function wireOperating(deps: OperatingDeps) {
+  const { config, node, clock, bus, stores, events, metrics, onError } = deps;
+  const operatorOf = createOperators({
+    operatorEmails: config.operatorEmails,
+    viewerEmails: config.viewerEmails,
+    administeredBy: (email) => deps.directory().administeredBy(email),
+  });
+  const eventWriter = new EventWriter({
+    store: stores.actorEvents,
+    node,
+    onDropped: () => metrics.actorEventsDropped.inc(),
+    onError,
+  });
+  const feed = new Feed({
+    node,
+    bus,
+    now: () => clock.now(),
+    async admit({ service, token }) {
+      if (service !== null) return { operator: serviceOperator(service), loginId: null };
+      const found = token === null ? undefined : await deps.cookies().authenticate(token, clock.now());
+      return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
+    },
+    countsOf: async (tenants) => (tenants === '*' ? (await stores.history.counts(clock.now() - DAY_MS)).byState : null),
+    onError,
+  });
+  const tellFeed = tellSessions(feed, config.voice, node);
+
+  function trace(traced: Traced<HostedRecords>): void {
+    events.transition?.(traced);
+    eventWriter.note(traced);
+    tellFeed(traced);
+  }
+
+  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
+  metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
+  return { operatorOf, eventWriter, feed, trace };
+}

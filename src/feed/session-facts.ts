@@ -1,0 +1,39 @@
+import { nextDeadline, savedState } from '../../machines/voice-session/selectors.ts';
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Traced } from '../actors/trace.ts';
+import { refOf } from '../kernel/ids.ts';
+import type { HostedRecords } from '../operator/actor-event.ts';
+import { describeTraced } from '../operator/actor-event.ts';
+import { viewOfEvent } from '../operator/event-view.ts';
+import type { Feed } from './feed.ts';
+
+/** Tells the feed what voice sessions do: their changes of state, and to those who follow one each of its events. */
+export function tellSessions(
+  feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
+  limits: VoiceLimits,
+  node: string,
+): (traced: Traced<HostedRecords>) => void {
+  return (traced) => {
+    if (!feed.isWatched || traced.machine !== 'voice-session') return;
+    const record = traced.record as VoiceRecord;
+    const before = traced.before as VoiceRecord | undefined;
+    const ref = refOf(record.id);
+    const state = savedState(record, limits);
+    const was = before === undefined ? null : savedState(before, limits);
+    if (state !== was) {
+      const { endReason: reason, tenantId, agentId, keyId, caller } = record;
+      const deadlineMs = nextDeadline(record, limits);
+      const deadline = Number.isFinite(deadlineMs) ? new Date(deadlineMs).toISOString() : null;
+      const at = new Date(traced.atMs).toISOString();
+      feed.tell({
+        kind: 'session',
+        change: { ref, state, was, reason, at, tenantId, agentId, keyId, caller, deadline },
+      });
+    }
+    if (!feed.isFollowed(ref)) return;
+    const event = describeTraced(traced, node);
+    // It has no number before it is written.
+    if (event !== undefined)
+      feed.tell({ kind: 'event', ref, tenantId: record.tenantId, event: viewOfEvent(event, `v${event.version}`) });
+  };
+}

@@ -1,0 +1,194 @@
+import type { Operator } from '../auth/operators.ts';
+import { seesTenant } from '../auth/operators.ts';
+import type { Socket, SocketListener } from '../kernel/socket.ts';
+import {
+  feedCloseCode,
+  watchFrame,
+  type FeedFact,
+  type FeedFilter,
+  type SessionChange,
+  type UnnumberedFrame,
+} from '../protocol/operator/feed.ts';
+
+/** Changes that one frame carries at most. */
+const MOST_CHANGES = 100;
+/** Changes that wait for the next frame at most. */
+const MOST_WAITING = 1000;
+/** Frames of a watcher within a minute. */
+const MOST_FRAMES = 60;
+const MINUTE_MS = 60_000;
+
+export interface WatcherDeps {
+  readonly node: string;
+  /** Whether this node is cut off from the others. */
+  readonly isLossy: () => boolean;
+  readonly now: () => number;
+  /** The watcher is gone. */
+  readonly onClosed: (watcher: Watcher) => void;
+}
+
+/**
+ * One socket of the operators' feed. It gathers what is told and sends it a few times a second: the last state of a session wins, and what
+ * has no room is counted. Nothing is sent before it is known who watches.
+ */
+export class Watcher implements SocketListener {
+  readonly #socket: Socket;
+  readonly #deps: WatcherDeps;
+  #operator: Operator | undefined;
+  #topics: ReadonlySet<string> = new Set();
+  #filter: FeedFilter = {};
+  #ref: string | undefined;
+  #changes = new Map<string, SessionChange>();
+  #more = 0;
+  #seq = 0;
+  /** Frames that a socket that does not read did not take. */
+  #dropped = 0;
+  #minute = 0;
+  #frames = 0;
+  #isOver = false;
+
+  constructor(socket: Socket, deps: WatcherDeps) {
+    this.#socket = socket;
+    this.#deps = deps;
+  }
+
+  /** Who watches; undefined until that is known. */
+  get operator(): Operator | undefined {
+    return this.#operator;
+  }
+
+  /** The session whose events it wants. */
+  get ref(): string | undefined {
+    return this.#ref;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  wants(topic: string): boolean {
+    return this.#topics.has(topic);
+  }
+
+  /** Who watches was found out, now or again. */
+  admit(operator: Operator): void {
+    const isFirst = this.#operator === undefined;
+    this.#operator = operator;
+    if (!isFirst || this.#isOver) return;
+    const { node, isLossy, now } = this.#deps;
+    const at = new Date(now()).toISOString();
+    this.send({ type: 'hello', at, node, role: operator.role, lossy: isLossy() });
+  }
+
+  message(text: string): void {
+    if (this.#isOver) return;
+    const minute = Math.floor(this.#deps.now() / MINUTE_MS);
+    if (minute !== this.#minute) [this.#minute, this.#frames] = [minute, 0];
+    this.#frames += 1;
+    if (this.#frames > MOST_FRAMES) return this.close(feedCloseCode.tooMany, 'too many frames');
+    const frame = watchFrame.safeParse(parse(text)).data;
+    if (frame === undefined) return this.close(feedCloseCode.badFrames, 'not a watch frame');
+    this.#topics = new Set(frame.topics);
+    this.#filter = frame.filter ?? {};
+    this.#ref = frame.ref ?? undefined;
+    this.#changes.clear();
+    this.#more = 0;
+  }
+
+  binary(): void {
+    this.close(feedCloseCode.badFrames, 'not a text');
+  }
+
+  ping(): void {
+    // It is answered already.
+  }
+
+  closed(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#changes.clear();
+    this.#deps.onClosed(this);
+  }
+
+  /** Closes the socket once; later calls change nothing. */
+  close(code: number, reason: string): void {
+    if (this.#isOver) return;
+    this.closed();
+    this.#socket.close(code, reason);
+  }
+
+  /** Takes in what happened somewhere, if it concerns this watcher. */
+  tell(fact: FeedFact): void {
+    const operator = this.#operator;
+    if (operator === undefined || this.#isOver) return;
+    if (fact.kind === 'event') {
+      const { ref, tenantId, event } = fact;
+      if (this.#ref?.startsWith(ref) === true && seesTenant(operator, tenantId))
+        this.send({ type: 'event', ref, event });
+      return;
+    }
+    const { change } = fact;
+    if (!this.wants('sessions') || !seesTenant(operator, change.tenantId) || !concerns(this.#filter, change)) return;
+    const earlier = this.#changes.get(change.ref);
+    if (earlier === undefined && this.#changes.size >= MOST_WAITING) this.#more += 1;
+    else this.#changes.set(change.ref, earlier === undefined ? change : { ...change, was: earlier.was });
+  }
+
+  /** Sends what was gathered. */
+  flush(): void {
+    if (this.#changes.size === 0 && this.#more === 0) return;
+    const all = [...this.#changes.values()];
+    const changes = all.slice(0, MOST_CHANGES);
+    const more = this.#more + all.length - changes.length;
+    this.#changes.clear();
+    this.#more = 0;
+    this.send({ type: 'sessions', changes, more });
+  }
+
+  /** Something may have been missed. */
+  tellGap(): void {
+    this.send({ type: 'gap', dropped: null });
+  }
+
+  /** Numbers and sends a frame. What a socket that does not read leaves out is told as a gap; left out twice in a row, it is closed. */
+  send(frame: UnnumberedFrame): void {
+    if (this.#isOver || this.#operator === undefined) return;
+    if (this.#dropped > 0) {
+      if (!this.#write({ type: 'gap', dropped: this.#dropped })) {
+        this.close(feedCloseCode.overloaded, 'the socket does not read');
+        return;
+      }
+      this.#dropped = 0;
+    }
+    if (!this.#write(frame)) this.#dropped = 1;
+  }
+
+  #write(frame: UnnumberedFrame): boolean {
+    const { type, ...fields } = frame;
+    const isTaken = this.#socket.send(JSON.stringify({ type, seq: this.#seq, ...fields })) !== 'dropped';
+    this.#seq += 1;
+    return isTaken;
+  }
+}
+
+/** What a session was counts as well: a list must hear of those that leave it. */
+function concerns({ state, tenantId, agentId, keyId, caller, reason }: FeedFilter, change: SessionChange): boolean {
+  return (
+    (state === undefined || [change.state, change.was].some((one) => one !== null && includes(state, one))) &&
+    (tenantId === undefined || tenantId === change.tenantId) &&
+    (agentId === undefined || agentId === change.agentId) &&
+    (keyId === undefined || keyId === change.keyId) &&
+    (caller === undefined || caller === change.caller) &&
+    (reason === undefined || (change.reason !== null && includes(reason, change.reason)))
+  );
+}
+
+const includes = (words: readonly string[], word: string): boolean => words.includes(word);
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { SERVICE_TOKEN } from '../support/app.ts';
+import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
+import { useApps } from '../support/use-apps.ts';
+
+const { build } = useApps();
+const run = promisify(execFile);
+const pathOf = (name: string): string => fileURLToPath(new URL(name, new URL('../../config/', import.meta.url)));
+
+const findPromtool = (): string => findBinary('promtool', 'prometheus');
+const reason = reasonToSkip(findPromtool);
+
+/** What a scrape of a service tells after a session was opened. */
+async function scrape(): Promise<string> {
+  const app = await build({});
+  await app.open(await app.key());
+  return (await app.get('/metrics', { authorization: `Bearer ${SERVICE_TOKEN}` })).text;
+}
+
+describe.skipIf(reason !== undefined)(`To Prometheus ${reason ?? ''}`, () => {
+  test('the alert rules are right, and alert when they should', async () => {
+    for (const [command, name] of [
+      ['check', 'prometheus-rules.yaml'],
+      ['test', '../test/e2e/prometheus-rules.test.yaml'],
+    ] as const)
+      expect((await run(findPromtool(), [command, 'rules', pathOf(name)])).stdout).toContain('SUCCESS');
+  });
+
+  test('metrics have names and texts as it wants them', async () => {
+    const checking = run(findPromtool(), ['check', 'metrics']);
+    checking.child.stdin?.end((await scrape()).replaceAll(/^.*(?:nodejs|process)_.*\n/gm, ''));
+    await expect(checking).resolves.toMatchObject({ stderr: '' });
+  });
+});
+
+describe('The alert rules and the dashboard', () => {
+  test.each(['prometheus-rules.yaml', 'grafana-dashboard.json'])(
+    '%s ask only for metrics that there are',
+    async (name) => {
+      const told = new Set(
+        [...(await scrape()).matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, metric = '', type]) =>
+          type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => metric + end) : [metric],
+        ),
+      );
+      const asked = [...(await readFile(pathOf(name), 'utf8')).matchAll(/\b(?:switchboard|nodejs|process)_\w+/g)];
+      expect(asked.length).toBeGreaterThan(10);
+      expect(asked.map(([metric]) => metric).filter((metric) => !told.has(metric))).toEqual([]);
+    },
+  );
+
+  test('lay out panels that do not overlap', async () => {
+    const { panels } = JSON.parse(await readFile(pathOf('grafana-dashboard.json'), 'utf8')) as {
+      panels: { id: number; gridPos: { x: number; y: number; w: number; h: number } }[];
+    };
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, n) => `${x + (n % w)},${y + Math.floor(n / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  });
+});

@@ -1,0 +1,295 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { LiveStores } from '../../../src/stores/contract.ts';
+import { SERVICE_NAME, somebody, type TestApp } from '../../support/app.ts';
+import { ManualClock, NOON, SECOND } from '../../support/clock.ts';
+import { useApps } from '../../support/use-apps.ts';
+import { credentialsOf, watch, Watching } from './watching.ts';
+
+const { build } = useApps();
+
+const env = { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' };
+/** The admin of the tenant globex. */
+const BOSS = 'boss@globex.example';
+
+let clock: ManualClock;
+let app: TestApp;
+beforeEach(async () => {
+  clock = new ManualClock();
+  app = await build({ env, clock });
+});
+
+/** Lets the feeds of nodes send what they gathered. */
+async function tick(...nodes: readonly TestApp[]): Promise<void> {
+  clock.advance(SECOND);
+  for (const node of nodes) await node.service.feed.tick();
+}
+
+describe('The feed of operators', () => {
+  test.each([
+    ['an operator', 'ops@example.com', 'operator'],
+    ['a viewer', 'vera@example.com', 'viewer'],
+    ['the admin of a tenant', BOSS, 'tenant_admin'],
+  ])('says hello to %s, with the role', async (_, email, role) => {
+    const watching = new Watching(app, await credentialsOf(app, email));
+    await expect.poll(() => watching.heard()).toMatchObject([{ type: 'hello', seq: 0, role, lossy: false }]);
+  });
+
+  test.each([
+    ['without a login', 4401, async () => ({ service: null, token: null })],
+    ['with a token that is none', 4401, async () => ({ service: null, token: 'forged' })],
+    ['whose login has no role', 4403, () => credentialsOf(app, somebody())],
+  ])('closes a socket %s, and has told it nothing', async (_, code, credentials) => {
+    const watching = new Watching(app, await credentials());
+    await app.open(await app.key());
+    await tick(app);
+    expect(await watching.closeCode()).toBe(code);
+    expect(watching.heard()).toEqual([]);
+    expect(app.service.feed.size).toBe(0);
+  });
+
+  test('tells changes of sessions a few times a second, of each the last, with what it was before', async () => {
+    const watching = await watch(app, 'ops@example.com');
+    const id = await app.open(await app.key());
+    const other = await app.open(await app.key({ tenantId: 'globex' }));
+    await app.post('/api/realtime/end', { sm_session_id: other });
+    expect(watching.heard()).toEqual([]);
+    await tick(app);
+    const at = new Date(NOON).toISOString();
+    const told = { was: null, at, agentId: null, keyId: expect.any(String), caller: 'widget' };
+    expect(watching.heard()).toEqual([
+      {
+        type: 'sessions',
+        seq: 1,
+        changes: [
+          {
+            ...told,
+            ref: id.slice(0, 42),
+            tenantId: 'acme',
+            state: 'engaged',
+            reason: null,
+            deadline: expect.stringMatching(/Z$/),
+          },
+          {
+            ...told,
+            ref: other.slice(0, 42),
+            tenantId: 'globex',
+            state: 'ended',
+            reason: 'closed_by_client',
+            deadline: null,
+          },
+        ],
+        more: 0,
+      },
+    ]);
+    await tick(app);
+    expect(watching.heard()).toEqual([]);
+  });
+
+  test('tells an admin of a tenant nothing of others, whatever the filter asks for', async () => {
+    const watching = await watch(app, BOSS);
+    const acmes = await app.open(await app.key());
+    const globexs = await app.open(await app.key({ tenantId: 'globex' }));
+    await tick(app);
+    expect(watching.heard()).toMatchObject([{ changes: [{ ref: globexs.slice(0, 42) }], more: 0 }]);
+    watching.say({ type: 'watch', topics: ['sessions'], filter: { tenantId: 'acme' }, ref: acmes });
+    await app.post('/api/realtime/end', { sm_session_id: acmes });
+    await tick(app);
+    expect(watching.heard()).toEqual([]);
+  });
+
+  test('tells those who filter by a state also of what leaves it', async () => {
+    const id = await app.open(await app.key());
+    const watching = await watch(app, undefined, { filter: { state: 'idle,engaged' } });
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    await tick(app);
+    expect(watching.heard()).toMatchObject([{ changes: [{ state: 'ended', was: 'engaged' }] }]);
+    watching.say({ type: 'watch', topics: ['sessions'], filter: { state: 'idle,stale' } });
+    await app.open(await app.key());
+    await tick(app);
+    expect(watching.heard()).toEqual([]);
+  });
+
+  test('tells whoever follows a session what its machine did, and nobody the whole id', async () => {
+    const id = await app.open(await app.key());
+    const watching = await watch(app, 'ops@example.com', { topics: [], ref: id.slice(0, 42) });
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    const heard = watching.heard();
+    expect(heard).toMatchObject([
+      { type: 'event', ref: id.slice(0, 42), event: { event: 'END', from: 'engaged', to: 'ended', kind: 'ended' } },
+    ]);
+    expect(JSON.stringify(heard)).not.toContain(id);
+  });
+
+  test('counts what has no room in a frame', async () => {
+    const watching = await watch(app);
+    const { feed } = app.service;
+    const id = await app.open(await app.key());
+    await tick(app);
+    const [frame] = watching.heard();
+    if (frame?.type !== 'sessions' || frame.changes[0] === undefined) throw new Error('one change was told');
+    const { changes } = frame;
+    for (let n = 0; n < 1100; n += 1)
+      feed.tell({
+        kind: 'session',
+        change: { ...changes[0]!, ref: `${id.slice(0, 38)}${String(n).padStart(4, '0')}` },
+      });
+    await tick(app);
+    const [next] = watching.heard();
+    expect(next).toMatchObject({ type: 'sessions', more: 1000 });
+    expect(next?.type === 'sessions' && next.changes.length).toBe(100);
+  });
+
+  test('counts the sessions by state, and goes on without the counts while the database is away', async () => {
+    const watching = await watch(app, 'ops@example.com', { topics: ['counts'] });
+    clock.advance(2 * SECOND);
+    await tick(app);
+    expect(watching.heard()).toMatchObject([{ type: 'tick', byState: { engaged: expect.any(Number) }, lossy: false }]);
+    vi.spyOn(app.service.stores.history, 'counts').mockRejectedValue(new Unavailable('database', 'gone'));
+    clock.advance(2 * SECOND);
+    await tick(app);
+    expect(watching.heard()).toMatchObject([{ type: 'tick', byState: null }]);
+  });
+
+  test('closes when the login is over, as soon as that is told', async () => {
+    const credentials = await credentialsOf(app, 'ops@example.com');
+    const watching = new Watching(app, credentials);
+    await expect.poll(() => watching.heard()).toMatchObject([{ type: 'hello' }]);
+    const found = await app.service.logins.authenticate(String(credentials.token), clock.now());
+    await app.service.logins.destroy(String(found?.login.id), 'logout', clock.now());
+    expect(await watching.closeCode()).toBe(4401);
+  });
+
+  test('closes a sixth socket of one user, and takes one again when another has left', async () => {
+    const sockets: Watching[] = [];
+    for (let n = 0; n < 5; n += 1) sockets.push(await watch(app, 'ops@example.com'));
+    const sixth = new Watching(app, await credentialsOf(app, 'ops@example.com'));
+    expect(await sixth.closeCode()).toBe(4429);
+    sockets[0]?.listener.closed();
+    await watch(app, 'ops@example.com');
+  });
+
+  test.each([
+    ['what is no JSON', '{'],
+    ['what is no watch frame', { type: 'end' }],
+    ['a filter that it does not know by that type', { type: 'watch', topics: ['sessions'], filter: { state: 'gone' } }],
+  ])('closes with 4400 for %s', async (_, frame) => {
+    const watching = await watch(app);
+    watching.say(frame);
+    expect(watching.socket.closed).toBe(4400);
+  });
+
+  test('closes with 4429 for more than 60 frames in a minute', async () => {
+    const watching = await watch(app);
+    for (let n = 0; n < 60; n += 1) watching.say({ type: 'watch', topics: [] });
+    expect(watching.socket.closed).toBe(4429);
+  });
+
+  test('tells a socket that did not read of the gap, and closes it when it still does not', async () => {
+    const watching = await watch(app);
+    const key = await app.key();
+    watching.socket.isFull = true;
+    await app.open(key);
+    await tick(app);
+    watching.socket.isFull = false;
+    await app.open(key);
+    await tick(app);
+    expect(watching.heard()).toMatchObject([
+      { type: 'gap', seq: 2, dropped: 1 },
+      { type: 'sessions', seq: 3 },
+    ]);
+    watching.socket.isFull = true;
+    await app.open(key);
+    await tick(app);
+    await app.open(key);
+    await tick(app);
+    expect(watching.socket.closed).toBe(4503);
+  });
+
+  test('tells every watcher to connect elsewhere when the node goes away', async () => {
+    const watching = await watch(app);
+    app.service.feed.close();
+    expect(watching.socket.closed).toBe(1012);
+  });
+});
+
+describe('The feed over several nodes', () => {
+  let other: TestApp;
+  beforeEach(async () => {
+    other = await build({ env, clock, live: app.live });
+  });
+
+  const published = (live: LiveStores): (() => readonly string[]) => {
+    const publish = vi.spyOn(live.bus, 'publish');
+    return () => publish.mock.calls.map(([{ type }]) => type).filter((type) => type.startsWith('feed.'));
+  };
+
+  test('tells nothing between nodes while nobody watches', async () => {
+    const types = published(app.live);
+    await other.open(await other.key());
+    await tick(app, other);
+    expect(types()).toEqual([]);
+  });
+
+  test('tells what happens on another node, for as long as somebody watches', async () => {
+    const types = published(app.live);
+    const watching = await watch(app, 'ops@example.com');
+    await tick(app, other);
+    const id = await other.open(await other.key());
+    await tick(other, app);
+    expect(watching.heard()).toMatchObject([{ changes: [{ ref: id.slice(0, 42), state: 'engaged' }] }]);
+    watching.listener.closed();
+    clock.advance(16 * SECOND);
+    await tick(app, other);
+    const told = types().length;
+    await other.open(await other.key());
+    await tick(other, app);
+    expect(types().length).toBe(told);
+  });
+
+  test('tells the events of a session that another node serves', async () => {
+    const id = await other.open(await other.key());
+    const watching = await watch(app, undefined, { topics: [], ref: id });
+    await tick(app, other);
+    await other.post('/api/realtime/end', { sm_session_id: id });
+    await tick(other, app);
+    expect(watching.heard()).toMatchObject([{ type: 'event', event: { event: 'END' } }]);
+  });
+
+  test('tells of a gap where more happened than nodes tell each other', async () => {
+    const watching = await watch(app);
+    await tick(app, other);
+    const id = await other.open(await other.key());
+    await tick(other, app);
+    const [frame] = watching.heard();
+    if (frame?.type !== 'sessions' || frame.changes[0] === undefined) throw new Error('one change was told');
+    for (let n = 0; n < 201; n += 1)
+      other.service.feed.tell({
+        kind: 'session',
+        change: { ...frame.changes[0], ref: `${id.slice(0, 38)}${String(n).padStart(4, '0')}` },
+      });
+    await tick(other, app);
+    expect(watching.heard()).toMatchObject([
+      { type: 'gap', dropped: null },
+      { type: 'sessions', more: 100 },
+    ]);
+  });
+
+  test('says that it is cut off from other nodes, and that something may have been missed', async () => {
+    let isConnected = true;
+    const { bus } = app.live;
+    Object.defineProperty(bus, 'isConnected', { get: () => isConnected });
+    const watching = await watch(app, undefined, { topics: ['counts'] });
+    await tick(app);
+    watching.heard();
+    isConnected = false;
+    clock.advance(2 * SECOND);
+    await tick(app);
+    expect(watching.heard()).toMatchObject([
+      { type: 'gap', dropped: null },
+      { type: 'tick', lossy: true },
+    ]);
+    const late = new Watching(app, { service: SERVICE_NAME, token: null });
+    await expect.poll(() => late.heard()).toMatchObject([{ type: 'hello', lossy: true }]);
+  });
+});

@@ -1,0 +1,68 @@
+import { vi } from 'vitest';
+import type { FeedCredentials } from '../../../src/feed/feed.ts';
+import type { Socket, SocketListener } from '../../../src/kernel/socket.ts';
+import { feedFrames, type FeedFrame } from '../../../src/protocol/operator/feed.ts';
+import { SERVICE_NAME, type TestApp } from '../../support/app.ts';
+
+/** A socket that keeps what the feed sends, and takes no frame that is not described. */
+class FeedSocket implements Socket {
+  readonly frames: FeedFrame[] = [];
+  closed: number | undefined;
+  /** It does not read. */
+  isFull = false;
+
+  send(text: string): 'sent' | 'dropped' {
+    if (this.closed !== undefined) throw new Error(`sent after the close: ${text}`);
+    if (this.isFull) return 'dropped';
+    const frame = JSON.parse(text) as FeedFrame;
+    this.frames.push(feedFrames[frame.type].strict().parse(frame));
+    return 'sent';
+  }
+
+  close(code: number): void {
+    this.closed ??= code;
+  }
+}
+
+/** An operator's side of the feed. */
+export class Watching {
+  readonly socket = new FeedSocket();
+  readonly listener: SocketListener;
+  #read = 0;
+
+  constructor(app: TestApp, credentials: FeedCredentials) {
+    this.listener = app.service.feed.accept(this.socket, credentials);
+  }
+
+  say(frame: object | string): void {
+    this.listener.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  /** The frames that have come since the last look. */
+  heard(): readonly FeedFrame[] {
+    const frames = this.socket.frames.slice(this.#read);
+    this.#read = this.socket.frames.length;
+    return frames;
+  }
+
+  /** The code that the socket was closed with. */
+  closeCode(): Promise<number> {
+    return vi.waitUntil(() => this.socket.closed, { timeout: 60_000, interval: 1 });
+  }
+}
+
+/** What a login's upgrade brings along. */
+export async function credentialsOf(app: TestApp, email: string): Promise<FeedCredentials> {
+  const cookie = await app.login(email);
+  return { service: null, token: cookie.slice(cookie.indexOf('=') + 1) };
+}
+
+/** Watches as somebody, a service by default, once the feed has said hello. */
+export async function watch(app: TestApp, email?: string, frame: object = {}): Promise<Watching> {
+  const credentials = email === undefined ? { service: SERVICE_NAME, token: null } : await credentialsOf(app, email);
+  const watching = new Watching(app, credentials);
+  await vi.waitUntil(() => watching.socket.frames.length > 0, { timeout: 60_000, interval: 1 });
+  watching.heard();
+  watching.say({ type: 'watch', topics: ['sessions'], ...frame });
+  return watching;
+}
