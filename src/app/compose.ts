@@ -32,7 +32,6 @@ import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { describeMachines } from '../operator/machines.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
@@ -228,19 +227,10 @@ export async function buildService(on: Foundations) {
       ledger: stores.ledger,
       replays: stores.replays,
       history: stores.history,
-      usageReports: stores.usageReports,
       ...operating,
-      machines: () => describeMachines(config),
       events,
       metrics,
       provider,
-      callLimits: config.calls,
-      timeZone: config.quotaTimeZone,
-      retentionDays: config.retentionDays,
-      shownSettings: config.shown,
-      loginStore: stores.logins,
-      challengeStore: stores.challenges,
-      keys: { tenants: stores.tenants, audit: stores.audit, bus, clock },
       callModeOf: createCallModes(config.calls.mode, provider),
       setups: stores.sessionSetups,
       issuers,

@@ -11,6 +11,7 @@ import { hashConfig } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
 import { EventWriter } from '../operator/event-writer.ts';
 import { createLoopDelay } from '../operator/loop-delay.ts';
+import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
 import { RefusalWriter } from '../operator/refusal-writer.ts';
@@ -138,8 +139,27 @@ export function wireConsole({ on, node, installationKey, writers, hub, sessions 
     bus: live.bus,
     clock,
   });
-  const { activity, actorEvents, audit, nodeRuns, refusals } = stores;
-  return { presence, nodes, dependencies, activity, actorEvents, audit, nodeRuns, refusals, refusalWriter };
+  const { activity, actorEvents, audit, nodeRuns, refusals, usageReports } = stores;
+  return {
+    presence,
+    nodes,
+    dependencies,
+    activity,
+    actorEvents,
+    audit,
+    nodeRuns,
+    refusals,
+    refusalWriter,
+    usageReports,
+    loginStore: stores.logins,
+    challengeStore: stores.challenges,
+    keys: { tenants: stores.tenants, audit, bus: live.bus, clock },
+    machines: () => describeMachines(config),
+    callLimits: config.calls,
+    timeZone: config.quotaTimeZone,
+    retentionDays: config.retentionDays,
+    shownSettings: config.shown,
+  };
 }
 
 /** Hands a refusal that is told in the log to the writer of refusals. */

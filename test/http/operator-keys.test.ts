@@ -78,7 +78,7 @@ describe('Widget keys', () => {
   test('are issued once under an id, also when two ask at once', async () => {
     const id = unique('shop');
     const statuses = (await Promise.all([issue({ id }), issue({ id })])).map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([201, 409]);
+    expect(new Set(statuses)).toEqual(new Set([201, 409]));
     const again = await issue({ id });
     expect(errorOf(again)).toEqual({ status: 409, code: 'CONFLICT' });
     expect(again.body['error']).toContain(id);

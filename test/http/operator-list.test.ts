@@ -57,7 +57,7 @@ describe('The list of sessions', () => {
     const order = async (query: string) => (await list(query)).sessions.map(({ id }) => ids.indexOf(id));
     expect(await order(`agentId=${agentId}&sort=startedAt`)).toEqual([0, 1, 2]);
     expect(await order(`agentId=${agentId}&sort=-startedAt`)).toEqual([2, 1, 0]);
-    expect((await order(`agentId=${agentId}&sort=-endedAt`)).toSorted()).toEqual([0, 1]);
+    expect(new Set(await order(`agentId=${agentId}&sort=-endedAt`))).toEqual(new Set([0, 1]));
     expect(await order(`agentId=${agentId}&state=engaged,idle`)).toEqual([2]);
     expect(await order(`agentId=${agentId}&reason=closed_by_client,abandoned&keyId=${key.id}`)).toEqual([1, 0]);
     expect(await order(`agentId=${agentId}&from=${at(1)}&to=${at(2)}`)).toEqual([1]);

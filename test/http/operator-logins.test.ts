@@ -38,7 +38,7 @@ async function pagesOf(what: 'logins' | 'challenges', query: string, headers = s
     const { status, body } = await app.get(`/api/operator/${what}?${query}${cursor}`, headers);
     expect([status, body['error']]).toEqual([200, undefined]);
     rows.push(...(body[what] as Listed[]));
-    cursor = body['nextCursor'] === null ? '' : `&cursor=${String(body['nextCursor'])}`;
+    cursor = body['nextCursor'] === null ? '' : `&cursor=${body['nextCursor'] as string}`;
   } while (cursor !== '');
   return rows;
 }

@@ -100,11 +100,11 @@ describe('The feed of operators', () => {
 
   test('tells those who filter by a state also of what leaves it', async () => {
     const id = await app.open(await app.key());
-    const watching = await watch(app, undefined, { filter: { state: 'engaged' } });
+    const watching = await watch(app, undefined, { filter: { state: 'idle,engaged' } });
     await app.post('/api/realtime/end', { sm_session_id: id });
     await tick(app);
     expect(watching.heard()).toMatchObject([{ changes: [{ state: 'ended', was: 'engaged' }] }]);
-    watching.say({ type: 'watch', topics: ['sessions'], filter: { state: 'idle' } });
+    watching.say({ type: 'watch', topics: ['sessions'], filter: { state: 'idle,stale' } });
     await app.open(await app.key());
     await tick(app);
     expect(watching.heard()).toEqual([]);

@@ -1,4 +1,4 @@
-import { Refusal } from '../../../protocol/refusal.ts';
+import type { Refusal } from '../../../protocol/refusal.ts';
 import { invalidFields } from '../../invalid-request.ts';
 
 type Part = string | number;
