@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
+import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
@@ -23,7 +23,8 @@ describe('In the operator API', () => {
   let acmes: string;
   let globexs: string;
   beforeEach(async () => {
-    app = await build({ env: emails });
+    // The duration ends before anybody goes idle.
+    app = await build({ env: { ...emails, MAX_SESSION_MINUTES: '4' } });
     acmes = await app.open(await app.key());
     globexs = await app.open(await app.key({ tenantId: 'globex' }));
   });
@@ -51,6 +52,28 @@ describe('In the operator API', () => {
     expect(errorOf(await app.post(`${pathOf(acmes)}/end`, {}, viewer))).toEqual({ status: 403, code: 'FORBIDDEN' });
     expect(await app.sessions.find(acmes)).toMatchObject({ endedAtMs: null });
   });
+
+  test.each(['-startedAt', 'startedAt', '-endedAt', 'deadline'])(
+    'a viewer goes from page to page by %s with cursors that prove nothing',
+    async (sort) => {
+      const ids = [acmes, globexs, await app.open(await app.key()), await app.open(await app.key())];
+      if (sort === '-endedAt') for (const sm_session_id of ids) await app.post('/api/realtime/end', { sm_session_id });
+      const viewer = await as(VIEWER);
+      const seen: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const from = cursor === '' ? '' : `&cursor=${cursor}`;
+        const within = sort === 'deadline' ? '&endingWithinSec=3600' : '';
+        const { body }: Reply = await app.get(`/api/operator/sessions?limit=1&sort=${sort}${within}${from}`, viewer);
+        seen.push(...(body['sessions'] as Listed[]).map(({ ref }) => ref));
+        cursor = body['nextCursor'] as string | null;
+        const told = Buffer.from(cursor ?? '', 'base64url').toString();
+        for (const id of ids) expect(told).not.toContain(id);
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen).toEqual(expect.arrayContaining(ids.map((id) => id.slice(0, 42))));
+    },
+  );
 
   test('the admin of a tenant sees and ends what is of that tenant, and nothing else is there', async () => {
     const boss = await as(BOSS);

@@ -12,6 +12,7 @@ import type {
 import { endingSoon } from '../../../voice/ending-soon.ts';
 import type { VoiceSessions } from '../../../voice/sessions.ts';
 import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
+import { refOf } from '../../../kernel/ids.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { readCursor, writeCursor } from './cursor.ts';
@@ -115,9 +116,13 @@ function toldOf({ next, isPartial }: HistoryPage, sort: Sort, atMs: number) {
   };
 }
 
-/** The cursor of one sort is none of another; the usual one is not named in it. */
+/**
+ * The cursor of one sort is none of another; the usual one is not named in it. It holds the ref of the last session, because the whole id
+ * proves its caller: ids sort by their bytes, where a ref comes before all ids that begin with it, and with a tilde after them.
+ */
 function writePosition({ atMs, id }: Position, sort: Sort): string {
-  return writeCursor(sort === '-startedAt' ? [atMs, id] : [atMs, id, sort]);
+  const place = sort.startsWith('-') ? refOf(id) : `${refOf(id)}~`;
+  return writeCursor(sort === '-startedAt' ? [atMs, place] : [atMs, place, sort]);
 }
 
 function readPosition(cursor: string | undefined, sort: Sort): Position | undefined | Refusal {
