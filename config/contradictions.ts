@@ -26,6 +26,7 @@ export function findContradictions(settings: Settings): Problem[] {
         'must not be * in production while CONSOLE_EMAILS=* lets everybody log in: list the viewers',
       );
   }
+  if (isProduction && settings.inspect) add('INSPECT', 'is for development: it must not be true in production');
   if (isProduction && publicUrl !== undefined && !isSafeOrigin(publicUrl))
     add('PUBLIC_URL', 'must start with https:// in production (http:// is only for localhost)');
   return problems;

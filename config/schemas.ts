@@ -35,8 +35,8 @@ export function choice<const T extends readonly [string, ...string[]]>(values: T
 }
 
 export const boolean: z.ZodType<boolean> = z
-  .enum(['true', 'false'], { error: 'must be true or false' })
-  .transform((text) => text === 'true');
+  .enum(['true', 'false', '1', '0'], { error: 'must be true or false' })
+  .transform((text) => text === 'true' || text === '1');
 
 /** A comma-separated list without empty entries. */
 export const list: z.ZodType<string[], string> = z.string().transform((text) =>

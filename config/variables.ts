@@ -60,6 +60,12 @@ export const groups = {
       'false',
       'true: /metrics needs no credential and replies carry Server-Timing',
     ),
+    inspect: variable(
+      'INSPECT',
+      s.boolean,
+      'false',
+      'true: inspectors of XState may attach on this machine, at ws://localhost:PORT/api/operator/inspect; never in production',
+    ),
   },
 
   'Storage and tenants': {

@@ -120,7 +120,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     requestIds,
     isAccepting: () => isAccepting,
   });
-  const { handle, hub, sessions, heldCalls, metering, feed, directory, logins, codes, calendar, presence } = service;
+  const { handle, hub, sessions, heldCalls, metering, feed, inspector, directory, logins, codes, calendar, presence } =
+    service;
   release.add(() => sessions.recovery.writer.flush());
   release.add(() => metering.flush());
   release.add(() => presence.leave());
@@ -153,7 +154,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
           service.refusalWriter.note({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
         return plainReply(refusal, requestId);
       },
-      sockets: socketsOf({ hub, feed }),
+      sockets: socketsOf({ hub, feed, inspector }),
     });
     release.add(() => transport.close(0));
     metrics.observe('switchboard_connections_open', 'Open connections of this process', () => transport.connections);

@@ -5,6 +5,7 @@ import type { VoiceCalls } from '../calls/voice-calls.ts';
 import type { ActivityWriter } from '../operator/activity-writer.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { EventWriter } from '../operator/event-writer.ts';
+import type { Inspector } from '../operator/inspector.ts';
 import type { Presence } from '../operator/presence.ts';
 import type { RefusalWriter } from '../operator/refusal-writer.ts';
 import { repeat } from '../kernel/repeat.ts';
@@ -30,6 +31,8 @@ export interface BackgroundDeps {
   readonly activityWriter: Pick<ActivityWriter, 'flush'>;
   readonly presence: Pick<Presence, 'beat' | 'write'>;
   readonly feed: Pick<Feed, 'tick'>;
+  /** With INSPECT alone. */
+  readonly inspector?: Pick<Inspector, 'tick'> | undefined;
   readonly budgets: Pick<CallBudgets, 'tick'>;
   /** None where browsers open their calls themselves. */
   readonly calls?: Pick<VoiceCalls, 'guard' | 'renewLease' | 'tick'> | undefined;
@@ -46,7 +49,8 @@ export interface BackgroundDeps {
  * near, telling operators what happens, deleting what is over, mending counts. @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, eventWriter, refusalWriter, activityWriter, presence, feed } = deps;
+  const { recovery, hub, calls, metering, eventWriter, refusalWriter, activityWriter, presence, feed, inspector } =
+    deps;
   const { budgets, purge, recount, onError } = deps;
   const stops = [
     repeat(SWEEP_MS, () => sweep(recovery), onError),
@@ -63,6 +67,7 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     repeat(PURGE_MS, purge, onError),
     repeat(RECOUNT_MS, recount, onError),
   ];
+  if (inspector !== undefined) stops.push(repeat(FEED_MS, async () => inspector.tick(), onError));
   if (calls !== undefined)
     stops.push(
       repeat(CALLS_MS, () => calls.tick(), onError),

@@ -83,7 +83,7 @@ export async function buildService(on: Foundations) {
 
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
-  const { operatorOf, feed, trace } = wireOperating({
+  const { operatorOf, feed, inspector, trace } = wireOperating({
     config,
     node,
     clock,
@@ -254,6 +254,7 @@ export async function buildService(on: Foundations) {
       probes: { database: () => database.ping(), registry: () => live.ping() },
       cookies,
       serviceOf,
+      inspects: config.inspect,
       asyncapi: () => describeChannel({ serverUrl: publicUrl(), path: SOCKET_PATH, subprotocol: SUBPROTOCOL }, version),
       outbox: mailer instanceof DevMailbox ? mailer : undefined,
     }),
@@ -283,6 +284,7 @@ export async function buildService(on: Foundations) {
     ...operating,
     calendar,
     feed,
+    inspector,
     calls,
     heldCalls,
     tickets,

@@ -7,6 +7,8 @@ import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { HostedRecords } from '../operator/actor-event.ts';
 import type { EventWriter } from '../operator/event-writer.ts';
+import { Inspector } from '../operator/inspector.ts';
+import { toldMachines } from '../operator/machines.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -53,12 +55,31 @@ export function wireOperating(deps: OperatingDeps) {
   });
   const tellFeed = tellSessions(feed, config.voice, node);
 
+  const inspector = config.inspect ? wireInspector(deps) : undefined;
+
   function trace(traced: Traced<HostedRecords>): void {
     events.transition?.(traced);
     eventWriter.note(traced);
     tellFeed(traced);
+    inspector?.note(traced);
   }
 
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
-  return { operatorOf, feed, trace };
+  return { operatorOf, feed, inspector, trace };
+}
+
+/** Sessions that an inspector is told of when it attaches. */
+const MOST_INSPECTED = 200;
+
+function wireInspector({ config, clock, stores, onError }: OperatingDeps): Inspector {
+  return new Inspector({
+    machines: toldMachines(config),
+    limits: config.voice,
+    now: () => clock.now(),
+    async open() {
+      const { rows } = await stores.history.list({ states: ['engaged', 'idle', 'stale'] }, undefined, MOST_INSPECTED);
+      return rows.map(({ record }) => record);
+    },
+    onError,
+  });
 }

@@ -1,12 +1,26 @@
 import type { Hub } from '../channel/hub.ts';
 import type { Feed, FeedCredentials } from '../feed/feed.ts';
+import { INSPECT_PATH } from '../http/routes/operator/inspect.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
+import type { Inspector } from '../operator/inspector.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../protocol/operator/feed.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
 
-/** Where sockets may be opened: for those who speak, and for operators. */
-export function socketsOf({ hub, feed }: { readonly hub: Hub; readonly feed: Feed }): SocketEndpoint[] {
+interface SocketOwners {
+  readonly hub: Hub;
+  readonly feed: Feed;
+  /** With INSPECT alone. */
+  readonly inspector: Inspector | undefined;
+}
+
+/** Where sockets may be opened: for those who speak, for operators, and for inspectors in development. */
+export function socketsOf({ hub, feed, inspector }: SocketOwners): SocketEndpoint[] {
+  const inspected: SocketEndpoint[] =
+    inspector === undefined
+      ? []
+      : [{ path: INSPECT_PATH, subprotocol: '', accept: (socket) => inspector.accept(socket) }];
   return [
+    ...inspected,
     { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket, client) => hub.accept(socket, client) },
     {
       path: FEED_PATH,

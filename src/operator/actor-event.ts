@@ -65,10 +65,15 @@ const tellings: { readonly [M in MachineName]: Telling<Records[M]> } = {
   },
 };
 
+/** How the events of a machine are told. */
+export function tellingOf(machine: string): Telling<HostedRecords> {
+  return tellings[machine as MachineName] as Telling<HostedRecords>;
+}
+
 /** What is kept of a trace; undefined for one that tells nothing. */
 export function describeTraced(traced: Traced<HostedRecords>, node: string): NewActorEvent | undefined {
   const machine = traced.machine as MachineName;
-  const telling = tellings[machine] as Telling<HostedRecords>;
+  const telling = tellingOf(machine);
   const { record, event, atMs, requestId, steps, guards } = traced;
   const from = traced.from === undefined ? null : leafOf(traced.from);
   const to = leafOf(traced.to);

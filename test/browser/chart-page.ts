@@ -102,16 +102,22 @@ export class ChartPage {
     return new ChartPage(visit);
   }
 
-  async show({ machine, at = null, deadline = null, ...given }: Given & { readonly machine: string }): Promise<void> {
-    const { charts, words } = machineNamed(machine);
-    const props = { machine, chart: charts, words, at, deadline, ...given };
-    await this.visit.page.evaluate(`show(${JSON.stringify(props)})`);
-    await this.visit.page.locator(`[data-machine=${machine}] [role=img]`).waitFor();
+  /** Shows charts, one below the other. */
+  async show(...given: readonly (Given & { readonly machine: string })[]): Promise<void> {
+    const all = given.map(({ machine, at = null, deadline = null, ...others }) => {
+      const { charts, words } = machineNamed(machine);
+      return { machine, chart: charts, words, at, deadline, ...others };
+    });
+    await this.visit.page.evaluate(`show(...${JSON.stringify(all)})`);
+    const last = all.at(-1);
+    await this.visit.page.locator(`[data-machine=${last?.machine}] [role=img]`).nth(-1).waitFor();
   }
 
-  /** Opens the table. */
+  /** Opens the tables. */
   async open(): Promise<void> {
-    await this.visit.page.locator('details').evaluate((details) => details.setAttribute('open', ''));
+    await this.visit.page
+      .locator('details')
+      .evaluateAll((all) => all.forEach((details) => details.setAttribute('open', '')));
   }
 
   /** The states that are filled. */

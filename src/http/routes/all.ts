@@ -10,6 +10,7 @@ import { heartbeatRoute } from './heartbeat.ts';
 import { loginRoutes, type LoginDeps } from './login.ts';
 import { openCallRoute, type OpenCallDeps } from './open-call.ts';
 import { operatorRoutes, type OperatorDeps } from './operator/all.ts';
+import { inspectRoute } from './operator/inspect.ts';
 import { pageRoutes, type PageDeps } from './pages.ts';
 import { socketRoute } from './socket.ts';
 import { reportUsageRoute, type ReportUsageDeps } from './report-usage.ts';
@@ -22,13 +23,22 @@ export type RouteDeps = CreateSessionDeps &
   HealthDeps &
   OperatorDeps &
   PageDeps['demo'] &
-  Pick<PageDeps, 'outbox' | 'asyncapi'> & { readonly origins: Origins };
+  Pick<PageDeps, 'outbox' | 'asyncapi'> & {
+    readonly origins: Origins;
+    /** INSPECT. */
+    readonly inspects: boolean;
+  };
 
 /** Every route of the service. */
 export function routesOf(deps: RouteDeps): Route[] {
   const api = apiRoutes(deps);
   const openapi = (): object => describeRoutes(api, version, deps.publicUrl());
-  return [...api, ...pageRoutes({ openapi, asyncapi: deps.asyncapi, webDirectory, outbox: deps.outbox, demo: deps })];
+  const inspected = deps.inspects ? [inspectRoute(deps)] : [];
+  return [
+    ...inspected,
+    ...api,
+    ...pageRoutes({ openapi, asyncapi: deps.asyncapi, webDirectory, outbox: deps.outbox, demo: deps }),
+  ];
 }
 
 /** The OpenAPI document without a running service: only handlers use their deps, and nobody calls them here. */

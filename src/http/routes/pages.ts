@@ -3,6 +3,7 @@ import { escapeHtml } from '../../kernel/text.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Eventually } from '../../kernel/eventually.ts';
 import type { KeptMail } from '../../mail/contract.ts';
+import { isLocal } from '../local.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { pagePolicy, sendDocument, sendFile } from '../static-files.ts';
 import { consoleRoutes } from './console.ts';
@@ -48,19 +49,6 @@ export function pageRoutes({ openapi, asyncapi, webDirectory, outbox, demo }: Pa
           ),
         ]),
   ];
-}
-
-/** What proxies add to the requests of others. */
-const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
-
-/**
- * The mailbox holds login codes, and a development server listens on all addresses: only this machine may read it, under a name
- * that no other page can use (DNS rebinding). A proxy on this machine may bring strangers without a word; that there is one
- * shows in a public URL that is not this machine's.
- */
-function isLocal({ request: { headers, peer } }: Call): boolean {
-  const isNear = peer === '::1' || peer.startsWith('127.');
-  return isNear && isLoopback(`http://${headers['host']}`) && forwarding.every((name) => headers[name] === undefined);
 }
 
 function notLocal(): Refusal {

@@ -5,11 +5,15 @@ import { StateChart, type StateChartProps } from '../../../src/web/console/chart
 /** How a test says what the page is to show. */
 declare global {
   interface Window {
-    show(props: StateChartProps): void;
+    show(...charts: readonly StateChartProps[]): void;
   }
 }
 
 const root = document.querySelector('#chart');
-window.show = (props) => {
-  if (root !== null) render(<StateChart {...props} />, root);
+window.show = (...charts) => {
+  if (root !== null)
+    render(
+      charts.map((props, index) => <StateChart key={index} {...props} />),
+      root,
+    );
 };

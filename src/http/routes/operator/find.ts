@@ -121,7 +121,7 @@ function sessionHit({ record, state }: Pick<HistoryRow, 'record' | 'state'>): Se
   const ref = refOf(id);
   const whose = agentId === null ? tenantId : `${tenantId}/${agentId}`;
   const label = `${whose} ${subject.slice(0, 4)}…, ${state}, ${new Date(startedAtMs).toISOString()}`;
-  return { kind: 'session', id: ref, label, href: `/console/sessions/${encodeURIComponent(ref)}` };
+  return { kind: 'session', id: ref, label, href: `/console/sessions/${ref}` };
 }
 
 function loginHit({ id, createdAtMs }: { readonly id: string; readonly createdAtMs: number }): SearchHit {
