@@ -32,6 +32,13 @@ export const PLACES: readonly Place[] = [
     icon: 'M2 3.5h12M2 8h12M2 12.5h12',
     component: lazy(() => import('./sessions.tsx').then(({ SessionsPage }) => SessionsPage)),
   },
+  {
+    path: '/console/refusals',
+    title: 'Refusals',
+    key: 'r',
+    icon: 'M8 1.75a6.25 6.25 0 1 0 0 12.5 6.25 6.25 0 0 0 0-12.5M3.6 3.6l8.8 8.8',
+    component: lazy(() => import('./refusals.tsx').then(({ RefusalsPage }) => RefusalsPage)),
+  },
 ];
 
 /** What is reached from those. */
@@ -39,5 +46,9 @@ export const DETAILS: readonly Page[] = [
   {
     path: '/console/sessions/:ref',
     component: lazy(() => import('./session.tsx').then(({ SessionPage }) => SessionPage)),
+  },
+  {
+    path: '/console/refusals/:requestId',
+    component: lazy(() => import('./refusal.tsx').then(({ RefusalPage }) => RefusalPage)),
   },
 ];
