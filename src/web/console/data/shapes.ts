@@ -105,6 +105,7 @@ export interface Me {
   readonly can?: readonly string[];
   readonly now?: string;
   readonly version?: string;
+  readonly timeZone?: string;
 }
 
 export interface Hit {

@@ -39,6 +39,13 @@ export const PLACES: readonly Place[] = [
     icon: 'M8 1.75a6.25 6.25 0 1 0 0 12.5 6.25 6.25 0 0 0 0-12.5M3.6 3.6l8.8 8.8',
     component: lazy(() => import('./refusals.tsx').then(({ RefusalsPage }) => RefusalsPage)),
   },
+  {
+    path: '/console/usage',
+    title: 'Usage',
+    key: 'u',
+    icon: 'M2 14h12M3.5 14V9M8 14V2.5M12.5 14V6',
+    component: lazy(() => import('./usage.tsx').then(({ UsagePage }) => UsagePage)),
+  },
 ];
 
 /** What is reached from those. */
