@@ -46,6 +46,20 @@ export const PLACES: readonly Place[] = [
     icon: 'M2 14h12M3.5 14V9M8 14V2.5M12.5 14V6',
     component: lazy(() => import('./usage.tsx').then(({ UsagePage }) => UsagePage)),
   },
+  {
+    path: '/console/nodes',
+    title: 'Nodes',
+    key: 'n',
+    icon: 'M2 2.5h12v4.5H2zM2 9h12v4.5H2zM4.5 4.75h1M4.5 11.25h1',
+    component: lazy(() => import('./nodes.tsx').then(({ NodesPage }) => NodesPage)),
+  },
+  {
+    path: '/console/changes',
+    title: 'Changes',
+    key: 'c',
+    icon: 'M2 8a6 6 0 1 0 2-4.5L2 5M2 2v3h3M8 5v3.25l2.5 1.5',
+    component: lazy(() => import('./changes.tsx').then(({ ChangesPage }) => ChangesPage)),
+  },
 ];
 
 /** What is reached from those. */
