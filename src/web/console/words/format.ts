@@ -1,5 +1,5 @@
 /** How figures, times and names are written everywhere. */
-import type { Zone } from '../data/preferences.ts';
+export type Zone = 'utc' | 'local';
 
 const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
 
