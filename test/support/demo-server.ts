@@ -7,7 +7,7 @@ import { freePort } from './services/server-process.ts';
 import { openStored } from './stored.ts';
 import { Switchboard, type Environment } from './switchboard.ts';
 
-const serviceToken = 'service-token-that-only-the-browser-tests-know';
+export const serviceToken = 'service-token-that-only-the-browser-tests-know';
 
 export interface SeenSession extends ListedSession {
   readonly session: { readonly startedAt: string; readonly lastSeenAt: string; readonly idleSec: number };

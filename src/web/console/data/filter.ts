@@ -1,5 +1,6 @@
 /** The filter of the sessions list, as the address of the page has it: a link shows what its sender saw. */
 import type { FeedFilterSent } from '../../../protocol/operator/feed.ts';
+import { instantOf, queryText } from './query.ts';
 
 const NAMES = [
   'state',
@@ -18,8 +19,6 @@ const NAMES = [
 export type FilterName = (typeof NAMES)[number];
 export type Filter = Readonly<Partial<Record<FilterName, string>>>;
 
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** Reads the query of the page; what it does not know it leaves out. */
 export function readFilter(query: Readonly<Record<string, string>>): Filter {
   return Object.fromEntries(
@@ -32,11 +31,7 @@ export function readFilter(query: Readonly<Record<string, string>>): Filter {
 
 /** The filter as a query with its question mark; empty when it filters nothing. */
 export function filterQuery(filter: Filter): string {
-  const parts = NAMES.flatMap((name) => {
-    const value = filter[name];
-    return value === undefined || value === '' ? [] : [`${name}=${encode(value)}`];
-  });
-  return parts.length === 0 ? '' : `?${parts.join('&')}`;
+  return queryText(Object.fromEntries(NAMES.map((name) => [name, filter[name]])));
 }
 
 /** The filter as the API is asked: times as instants, `-1h` being an hour before `atMs`. */
@@ -66,14 +61,4 @@ export function feedFilter({ state, caller, ...filter }: Filter): FeedFilterSent
 export function toggled(list: string | undefined, value: string): string {
   const values = (list ?? '').split(',').filter(Boolean);
   return (values.includes(value) ? values.filter((each) => each !== value) : [...values, value]).join(',');
-}
-
-function instantOf(value: string, atMs: number): string {
-  const [, count, unit = ''] = /^-(\d+)([mhd])$/.exec(value) ?? [];
-  return count === undefined ? value : new Date(atMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();
-}
-
-// Commas and colons are read better as they are.
-function encode(value: string): string {
-  return encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%3A', ':');
 }

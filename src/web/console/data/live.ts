@@ -11,6 +11,8 @@ const SECOND = 1000;
 const ASK_EVERY_MS = 5 * SECOND;
 /** With a feed too: it tells nothing of heartbeats, and a login lives by being used. */
 const ASK_BESIDE_FEED_MS = 30 * SECOND;
+/** What the feed does not tell of is asked for as if there were none. */
+export const UNTOLD_MS = ASK_EVERY_MS;
 const STALE_AFTER_MS = 6 * SECOND;
 const AWAY_AFTER_MS = 15 * SECOND;
 const HIDDEN_REST_MS = 60 * SECOND;
@@ -43,7 +45,8 @@ export const freshness = computed<Freshness>(() => {
   return silentMs < AWAY_AFTER_MS ? 'stale' : 'away';
 });
 
-const refreshes = new Set<Refresh>();
+/** With how often each is called beside the feed. */
+const refreshes = new Map<Refresh, number>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueAtMs = Infinity;
 let readAtMs = -Infinity;
@@ -55,8 +58,8 @@ let hiddenSinceMs: number | undefined;
  * Calls `refresh` whenever something may have changed, until the returned function is called.
  * @param watch what the feed should tell of: that of the view that came last holds
  */
-export function keepFresh(refresh: Refresh, watch: Watch): () => void {
-  refreshes.add(refresh);
+export function keepFresh(refresh: Refresh, watch: Watch, besideFeedMs = ASK_BESIDE_FEED_MS): () => void {
+  refreshes.set(refresh, besideFeedMs);
   listen(watch, { onFrame, onLost: () => plan(0) });
   if (timer === undefined) planNext();
   return () => void refreshes.delete(refresh);
@@ -67,7 +70,7 @@ export async function refreshAll(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
   readAtMs = Date.now();
-  const outcomes = await Promise.all([...refreshes].map((refresh) => refresh()));
+  const outcomes = await Promise.all([...refreshes.keys()].map((refresh) => refresh()));
   noteOutcome(outcomes.every(Boolean));
 }
 
@@ -103,7 +106,7 @@ function noteOutcome(isHeard: boolean): void {
 }
 
 function planNext(): void {
-  const ms = isUnwritten ? WRITTEN_AFTER_MS : isFeedOpen.peek() ? ASK_BESIDE_FEED_MS : ASK_EVERY_MS;
+  const ms = isUnwritten ? WRITTEN_AFTER_MS : isFeedOpen.peek() ? Math.min(...refreshes.values()) : ASK_EVERY_MS;
   isUnwritten = false;
   plan(ms);
 }

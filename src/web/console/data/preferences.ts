@@ -1,8 +1,8 @@
 /** What a person chose for this browser. Nothing of it leaves the browser. */
 import { effect, signal, type Signal } from '@preact/signals';
+import type { Zone } from '../words/format.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
-export type Zone = 'utc' | 'local';
 
 export const theme: Signal<Theme> = kept('theme', ['system', 'light', 'dark']);
 export const zone: Signal<Zone> = kept('zone', ['utc', 'local']);

@@ -3,7 +3,7 @@ import { signal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get, isPassing, type Failure } from './api.ts';
 import type { Watch } from './feed.ts';
-import { isPaused, keepFresh, noteHeard } from './live.ts';
+import { isPaused, keepFresh, noteHeard, UNTOLD_MS } from './live.ts';
 
 export interface Resource<T> {
   readonly body: Signal<T | undefined>;
@@ -19,7 +19,7 @@ const resources = new Map<string, Resource<unknown>>();
 /** What was looked at lately comes back at once. */
 const MOST_KEPT = 30;
 
-function resourceOf<T>(path: string): Resource<T> {
+function resourceOf<T>(path: string, asked: () => string): Resource<T> {
   const known = resources.get(path) as Resource<T> | undefined;
   if (known !== undefined) return known;
   const body = signal<T | undefined>(undefined);
@@ -30,7 +30,7 @@ function resourceOf<T>(path: string): Resource<T> {
     text,
     failure,
     async load() {
-      const answer = await get<T>(path);
+      const answer = await get<T>(asked());
       if (answer.ok) {
         body.value = answer.body;
         text.value = answer.text;
@@ -48,12 +48,24 @@ function resourceOf<T>(path: string): Resource<T> {
   return resource;
 }
 
+interface Reading {
+  /** What is asked, where the address tells of times that move, such as an hour ago. */
+  readonly asked?: () => string;
+  /** Whether the feed tells when it changes. */
+  readonly isTold?: boolean;
+}
+
 /** Reads an address while a view shows it, again whenever the feed tells of what is watched. */
-export function useResource<T>(path: string, watch: Watch): Resource<T> {
-  const resource = resourceOf<T>(path);
+export function useResource<T>(
+  path: string,
+  watch: Watch,
+  { asked = () => path, isTold = true }: Reading = {},
+): Resource<T> {
+  const resource = resourceOf<T>(path, asked);
   useEffect(() => {
     void resource.load();
-    return keepFresh(() => (isPaused.peek() ? Promise.resolve(true) : resource.load()), watch);
+    const refresh = (): Promise<boolean> => (isPaused.peek() ? Promise.resolve(true) : resource.load());
+    return keepFresh(refresh, watch, isTold ? undefined : UNTOLD_MS);
   }, [resource]);
   return resource;
 }

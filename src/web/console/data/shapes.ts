@@ -2,9 +2,18 @@
  * What the operator API answers, as far as the console shows it. Fields that a server may not have yet are optional: what is missing is
  * not shown. Nothing here has the whole id of a session: it is its caller's proof, and no view needs it.
  */
+import type { OperatorChanges } from '../../../protocol/operator/change.ts';
 import type { OperatorEvent } from '../../../protocol/operator/event.ts';
+import type { DependencyState, OperatorNode, operatorNodes } from '../../../protocol/operator/node.ts';
 import type { overview } from '../../../protocol/operator/overview.ts';
+import type {
+  exactRefusal,
+  OperatorRefusal,
+  operatorRefusalPage,
+  refusalMinute,
+} from '../../../protocol/operator/refusal.ts';
 import type { OperatorSession, operatorSessionDetail } from '../../../protocol/operator/session.ts';
+import type { OperatorUsageRow, usageReportReply } from '../../../protocol/operator/usage.ts';
 
 type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
 
@@ -72,26 +81,22 @@ export interface EventPage {
   readonly nextCursor: string | null;
 }
 
-interface Node {
-  readonly id: string;
-  readonly version?: string;
-}
-
-interface Dependency {
-  readonly name: string;
-  readonly state: string;
-  readonly latencyMs?: number | null;
-}
-
 /** Counts, and what the installation says of itself. */
-export type Overview = Output<typeof overview> & {
-  readonly asOf?: string;
-  readonly endingSoon?: number | null;
-  readonly spend?: (Spent & { readonly ceiling?: number | null; readonly projected?: number | null }) | null;
-  readonly verdict?: { readonly us: string; readonly provider: string; readonly sentence: string } | null;
-  readonly dependencies?: readonly Dependency[];
-  readonly nodes?: readonly Node[];
-};
+export type Overview = Output<typeof overview>;
+export type Activity = Overview['activity']['hour'];
+export type Node = OperatorNode;
+export type Dependency = DependencyState;
+export type NodeList = Output<typeof operatorNodes>;
+
+export type Refusal = OperatorRefusal;
+export type RefusalPage = Output<typeof operatorRefusalPage>;
+export type RefusalMinute = Output<typeof refusalMinute>;
+export type FoundRefusal = Output<typeof exactRefusal> | RefusalMinute;
+
+export type UsageReport = Output<typeof usageReportReply>;
+export type UsageRow = OperatorUsageRow;
+
+export type Changes = OperatorChanges;
 
 export interface Me {
   readonly email: string;
@@ -100,6 +105,7 @@ export interface Me {
   readonly can?: readonly string[];
   readonly now?: string;
   readonly version?: string;
+  readonly timeZone?: string;
 }
 
 export interface Hit {

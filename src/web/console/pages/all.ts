@@ -32,6 +32,34 @@ export const PLACES: readonly Place[] = [
     icon: 'M2 3.5h12M2 8h12M2 12.5h12',
     component: lazy(() => import('./sessions.tsx').then(({ SessionsPage }) => SessionsPage)),
   },
+  {
+    path: '/console/refusals',
+    title: 'Refusals',
+    key: 'r',
+    icon: 'M8 1.75a6.25 6.25 0 1 0 0 12.5 6.25 6.25 0 0 0 0-12.5M3.6 3.6l8.8 8.8',
+    component: lazy(() => import('./refusals.tsx').then(({ RefusalsPage }) => RefusalsPage)),
+  },
+  {
+    path: '/console/usage',
+    title: 'Usage',
+    key: 'u',
+    icon: 'M2 14h12M3.5 14V9M8 14V2.5M12.5 14V6',
+    component: lazy(() => import('./usage.tsx').then(({ UsagePage }) => UsagePage)),
+  },
+  {
+    path: '/console/nodes',
+    title: 'Nodes',
+    key: 'n',
+    icon: 'M2 2.5h12v4.5H2zM2 9h12v4.5H2zM4.5 4.75h1M4.5 11.25h1',
+    component: lazy(() => import('./nodes.tsx').then(({ NodesPage }) => NodesPage)),
+  },
+  {
+    path: '/console/changes',
+    title: 'Changes',
+    key: 'c',
+    icon: 'M2 8a6 6 0 1 0 2-4.5L2 5M2 2v3h3M8 5v3.25l2.5 1.5',
+    component: lazy(() => import('./changes.tsx').then(({ ChangesPage }) => ChangesPage)),
+  },
 ];
 
 /** What is reached from those. */
@@ -39,5 +67,9 @@ export const DETAILS: readonly Page[] = [
   {
     path: '/console/sessions/:ref',
     component: lazy(() => import('./session.tsx').then(({ SessionPage }) => SessionPage)),
+  },
+  {
+    path: '/console/refusals/:requestId',
+    component: lazy(() => import('./refusal.tsx').then(({ RefusalPage }) => RefusalPage)),
   },
 ];

@@ -1,156 +1,235 @@
-import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso';
+import { whatStandsOut, type Matter } from '../data/attention.ts';
+import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Overview } from '../data/shapes.ts';
+import { Bars, type Bar } from '../parts/bars.tsx';
+import { Card } from '../parts/card.tsx';
+import { Code } from '../parts/code.tsx';
+import { Dependencies } from '../parts/dependencies.tsx';
+import { Chips } from '../parts/filter-fields.tsx';
+import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { Shown } from '../parts/shown.tsx';
+import { SpendCard } from '../parts/spend.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
-import { Failed, Loading, Warning } from '../parts/view-states.tsx';
-import { countText, moneyText } from '../words/format.ts';
+import { Verdict } from '../parts/verdict.tsx';
+import { Warning } from '../parts/view-states.tsx';
+import { countText, latencyText } from '../words/format.ts';
+import { nodeName } from '../words/nodes.ts';
+import { reasonWords } from '../words/reasons.ts';
 import { STATE_NAMES, STATES } from '../words/states.ts';
 
-/** How the service stands: what its answer does not have yet is not shown. */
+/** How the service stands: what is wrong first. */
 export function OverviewPage() {
   usePage('Overview');
-  const { body, failure } = useResource<Overview>('/api/operator/overview', { topics: ['counts', 'sessions'] });
-  const overview = body.value;
-  if (overview === undefined)
-    return (
-      <div class="page">
-        <h1>Overview</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="the overview" />}
-      </div>
-    );
-  const { verdict, endingSoon, spend, nodes, dependencies } = overview;
+  const watch = { topics: ['counts', 'sessions'] } as const;
+  const resource = useResource<Overview>('/api/operator/overview', watch, { isTold: false });
   return (
-    <div class="page">
+    <div class="page overview">
       <h1>Overview</h1>
-      {verdict !== undefined && verdict !== null && <Verdict {...verdict} />}
-      <ul class="tiles">
-        {STATE_NAMES.map((state) => (
-          <li key={state}>
-            <a class="tile" href={`/console/sessions?state=${state}`} title={STATES[state]}>
-              <StateMark state={state} />
-              <b class="figure">{countText(overview.byState[state])}</b>
-              {state === 'ended' && <span class="soft">in 24 h</span>}
-            </a>
-          </li>
-        ))}
-        {typeof endingSoon === 'number' && (
-          <li>
-            <a class="tile" href="/console/sessions?endingWithinSec=60&sort=deadline">
-              <span>ending within 60 s</span>
-              <b class="figure">{countText(endingSoon)}</b>
-            </a>
-          </li>
-        )}
-      </ul>
-      <div class="columns">
-        <Counts title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
-        <Counts title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
-        {spend !== undefined && spend !== null && (
-          <Card title="Spent today">
-            <p>
-              <b class="figure">{moneyText(spend.dollars)}</b>
-              {typeof spend.ceiling === 'number' && <> of {moneyText(spend.ceiling)}</>}
-              {typeof spend.projected === 'number' && (
-                <span class="soft"> at this pace {moneyText(spend.projected)} by midnight</span>
-              )}
-            </p>
-          </Card>
-        )}
-        {dependencies !== undefined && dependencies.length > 0 && (
-          <Card title="What it depends on">
-            <table class="plain">
-              <tbody>
-                {dependencies.map(({ name, state, latencyMs }) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td>{state}</td>
-                    <td class="number">{typeof latencyMs === 'number' ? `${countText(latencyMs)} ms` : ''}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Card>
-        )}
-        {nodes !== undefined && nodes.length > 0 && (
-          <Card title="Nodes">
-            <p>
-              <b class="figure">{nodes.length}</b>
-            </p>
-          </Card>
-        )}
-      </div>
+      <Shown resource={resource} what="the overview">
+        {(overview) => <Standing overview={overview} />}
+      </Shown>
     </div>
   );
 }
 
-function Verdict({
-  us,
-  provider,
-  sentence,
-}: {
-  readonly us: string;
-  readonly provider: string;
-  readonly sentence: string;
-}) {
-  const isFine = us === 'fine' && provider === 'fine';
+function Standing({ overview }: { readonly overview: Overview }) {
+  const { query, route } = useLocation();
+  const span = query['span'] === 'day' ? 'day' : 'hour';
+  const from = span === 'day' ? '-24h' : '-1h';
+  const { verdict, spend, nodes, dependencies, activity } = overview;
+  const { ended, refused, previous } = activity[span];
+  const chips = (
+    <Chips
+      label="Time"
+      value={span}
+      values={[
+        ['hour', '1 h'],
+        ['day', '24 h'],
+      ]}
+      onSet={(chosen) => route(`/console${chosen === 'day' ? '?span=day' : ''}`, true)}
+    />
+  );
   return (
-    <p class={isFine ? 'verdict' : 'verdict bad'}>
-      {!isFine && <Warning />} {sentence}
-    </p>
+    <>
+      {verdict !== null && <Verdict overview={overview} verdict={verdict} />}
+      <Matters matters={whatStandsOut(overview)} />
+      <Tiles overview={overview} />
+      <div class="columns">
+        <Card title="Refusals by code" aside={chips}>
+          <Counted
+            columns={['Code', 'Refusals']}
+            bars={barsOf(refused, previous.refused, (code) => ({
+              words: <Code code={code} />,
+              href: `/console/refusals${queryText({ code, from })}`,
+            }))}
+            none="Nothing was refused."
+          />
+        </Card>
+        <Card title="Ends by reason" aside={chips}>
+          <Counted
+            columns={['Reason', 'Ends']}
+            bars={barsOf(ended, previous.ended, (reason) => ({
+              words: reasonWords(reason),
+              href: `/console/sessions${queryText({ reason, sort: '-endedAt' })}`,
+            }))}
+            none="No session ended."
+          />
+        </Card>
+        <Starts activity={activity} />
+        {spend !== null && <SpendCard spend={spend} />}
+        {nodes.length > 0 && <Nodes nodes={nodes} />}
+        {dependencies.length > 0 && (
+          <Card title="What it needs" aside={<a href="/console/nodes">By process</a>}>
+            <Dependencies dependencies={dependencies} />
+          </Card>
+        )}
+        <Live title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
+        <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
+      </div>
+    </>
   );
 }
 
-function Card({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+function Matters({ matters }: { readonly matters: readonly Matter[] }) {
+  if (matters.length === 0) return null;
   return (
-    <section class="card">
-      <h2>{title}</h2>
-      {children}
-    </section>
+    <ul class="matters" aria-label="To look at">
+      {matters.map(({ degree, sentence, at, href }) => (
+        <li key={sentence}>
+          <a class={`matter matter-${degree}`} href={href}>
+            <Warning />
+            <b>{degree === 'wrong' ? 'Wrong' : 'Watch'}</b>
+            <span>
+              {sentence} {at !== undefined && <Moment at={at} />}
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 
-interface CountsProps {
+function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overview }) {
+  return (
+    <ul class="tiles">
+      {STATE_NAMES.map((state) => (
+        <li key={state}>
+          <a class="tile" href={`/console/sessions?state=${state}`} title={STATES[state]}>
+            <StateMark state={state} />
+            {state === 'ended' && <span class="soft">in 24 h</span>}
+            <b class="figure">{countText(byState[state])}</b>
+          </a>
+        </li>
+      ))}
+      <li>
+        <a
+          class="tile"
+          href="/console/sessions?endingWithinSec=60&sort=deadline"
+          title="by the clock, if nothing comes in between"
+        >
+          <span class="state">
+            <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+              <circle class="hollow" cx="6" cy="6" r="4.75" />
+              <path class="hollow" d="M6 3v3.5h2.5" />
+            </svg>
+            ending ≤60 s
+          </span>
+          <b class="figure">{countText(endingSoon)}</b>
+        </a>
+      </li>
+    </ul>
+  );
+}
+
+/** How many start in a minute: just now, and usually. */
+function Starts({ activity: { minute, hour, day } }: Pick<Overview, 'activity'>) {
+  const perMinute = (started: number, minutes: number): number => Math.round((10 * started) / minutes) / 10;
+  return (
+    <Card title="Starts a minute">
+      <Bars
+        isOrdered
+        columns={['When', 'Starts a minute']}
+        bars={[
+          { label: 'last minute', count: minute.started },
+          { label: 'minute before', count: minute.previous.started },
+          { label: 'last hour', count: perMinute(hour.started, 60) },
+          { label: 'last 24 h', count: perMinute(day.started, 24 * 60) },
+          { label: 'day before', count: perMinute(day.previous.started, 24 * 60) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Counted({ columns, bars, none }: Parameters<typeof Bars>[0] & { readonly none: string }) {
+  return bars.length === 0 ? <p class="soft">{none}</p> : <Bars columns={columns} bars={bars} />;
+}
+
+function barsOf(
+  counts: Readonly<Record<string, number>>,
+  before: Readonly<Record<string, number>>,
+  shown: (label: string) => Pick<Bar, 'words' | 'href'>,
+): readonly Bar[] {
+  return Object.entries(counts).map(([label, count]) => ({
+    label,
+    count,
+    before: before[label] ?? 0,
+    ...shown(label),
+  }));
+}
+
+function Nodes({ nodes }: Pick<Overview, 'nodes'>) {
+  return (
+    <Card title={`Nodes: ${countText(nodes.length)}`} aside={<a href="/console/nodes">All of them</a>}>
+      <table class="plain">
+        <thead class="hidden">
+          <tr>
+            <th scope="col">Node</th>
+            <th scope="col">Event loop</th>
+            <th scope="col">Events dropped</th>
+          </tr>
+        </thead>
+        <tbody>
+          {nodes.map((node) => (
+            <tr key={node.id}>
+              <th scope="row">{nodeName(node)}</th>
+              <td class="number">{latencyText(node.loopP99Ms)} late</td>
+              <td class={node.eventsDropped === 0 ? 'number soft' : 'number problem'}>
+                {node.eventsDropped > 0 && <Warning />} {countText(node.eventsDropped)} dropped
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  );
+}
+
+interface LiveProps {
   readonly title: string;
   readonly name: string;
   readonly counts: Readonly<Record<string, number>>;
   readonly filter: string;
 }
 
-/** Counts, the largest first, each leading to its sessions. */
-function Counts({ title, name, counts, filter }: CountsProps) {
-  const rows = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
-  const most = Math.max(1, ...rows.map(([, count]) => count));
+/** Live sessions, each count leading to its own. */
+function Live({ title, name, counts, filter }: LiveProps) {
+  const bars = Object.entries(counts).map(([label, count]) => ({
+    label,
+    count,
+    href: `/console/sessions${queryText({ state: 'engaged,idle,stale', [filter]: label })}`,
+  }));
   return (
     <Card title={title}>
-      {rows.length === 0 ? (
+      {bars.length === 0 ? (
         <p class="soft">
           None is live. Start one at the <a href="/demo">demo</a>.
         </p>
       ) : (
-        <table class="plain">
-          <thead class="hidden">
-            <tr>
-              <th scope="col">{name}</th>
-              <th scope="col">Live sessions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([label, count]) => (
-              <tr key={label}>
-                <th scope="row">
-                  <a href={`/console/sessions?state=engaged,idle,stale&${filter}=${encodeURIComponent(label)}`}>
-                    {label}
-                  </a>
-                </th>
-                <td class="share">
-                  <progress max={most} value={count} aria-hidden="true" tabIndex={-1} />
-                </td>
-                <td class="number">{countText(count)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Bars columns={[name, 'Live sessions']} bars={bars} />
       )}
     </Card>
   );

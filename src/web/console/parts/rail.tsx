@@ -1,9 +1,14 @@
 import { useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
 import { PLACES } from '../pages/all.ts';
 
 /** The ways to the pages: at the left, and at the bottom of a narrow screen. */
 export function Rail() {
   const { path } = useLocation();
+  // A narrow screen shows some of them only.
+  useEffect(() => {
+    document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
   return (
     <nav class="rail" aria-label="Pages">
       <ul>

@@ -13,7 +13,7 @@ const themes: Readonly<Record<Theme, string>> = { system: 'As the system', light
 export function TopBar() {
   return (
     <header class="top">
-      <a class="wordmark" href="/console">
+      <a class="wordmark" href="/console" aria-label="Switchboard">
         <Mark />
         <span class="wide-only">Switchboard</span>
       </a>

@@ -1,7 +1,8 @@
 /** What a view shows while it has nothing to show, and why. */
 import type { ComponentChildren } from 'preact';
-import type { Failure } from '../data/api.ts';
+import { isForbidden, type Failure } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
+import { me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
 
 /** It comes after a moment only: most answers are quicker. */
@@ -42,6 +43,7 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
         <Again />
       </Empty>
     );
+  if (isForbidden(failure)) return <Forbidden what={what} />;
   const { message, details, requestId } = failure;
   return (
     <div class="empty" role="alert">
@@ -67,6 +69,19 @@ export function Failed({ failure, what }: { readonly failure: Failure; readonly 
       )}
       <Again />
     </div>
+  );
+}
+
+/** Who looks has a role, and it is not enough: which it is, and what would be. */
+function Forbidden({ what }: { readonly what: string }) {
+  const { email, role } = me.value ?? {};
+  return (
+    <Empty title={`You may not see ${what}`}>
+      <p>
+        You are {email ?? 'unknown'}, {role?.replaceAll('_', ' ') ?? 'without a role'}. <code>VIEWER_EMAILS</code> and{' '}
+        <code>OPERATOR_EMAILS</code> grant it.
+      </p>
+    </Empty>
   );
 }
 

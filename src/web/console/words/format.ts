@@ -1,5 +1,5 @@
 /** How figures, times and names are written everywhere. */
-import type { Zone } from '../data/preferences.ts';
+export type Zone = 'utc' | 'local';
 
 const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
 
@@ -70,4 +70,20 @@ const whole = new Intl.NumberFormat('en');
 
 export function countText(value: number): string {
   return whole.format(value);
+}
+
+/** `2 ms`, `0.7 ms`, `2.1 s`. */
+export function latencyText(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
+}
+
+/** `210 MB` */
+export function sizeText(bytes: number): string {
+  return `${whole.format(Math.round(bytes / 1_000_000))} MB`;
+}
+
+/** `41 %`, and `<1 %` where it is little. */
+export function shareText(share: number): string {
+  return share > 0 && share < 0.01 ? '<1 %' : `${Math.round(share * 100)} %`;
 }

@@ -1,0 +1,137 @@
+/** What an operator should look at first. The service judges itself and the provider; this is what else stands out in the overview. */
+import { countText, moneyText, shortName } from '../words/format.ts';
+import { nodeName } from '../words/nodes.ts';
+import { reasonWords } from '../words/reasons.ts';
+import { oddNodes } from './odd-nodes.ts';
+import { queryText } from './query.ts';
+import type { Activity, Overview } from './shapes.ts';
+
+export interface Matter {
+  /** Wrong now, or to be watched. */
+  readonly degree: 'wrong' | 'watch';
+  readonly sentence: string;
+  /** Told after the sentence. */
+  readonly at?: string;
+  readonly href: string;
+}
+
+const MAX_LOOP_MS = 100;
+/** As the changes are judged: less is chance. */
+const MIN_EVENTS = 10;
+const MIN_FACTOR = 1.5;
+/** Ends that are as they should be, however many there are. */
+const USUAL_ENDS = new Set(['closed_by_client', 'duration_exceeded', 'idle_exceeded', 'closed_by_operator']);
+
+/** What is wrong first. */
+export function whatStandsOut(overview: Overview): readonly Matter[] {
+  const matters = [
+    ...ofNodes(overview),
+    ...ofSpend(overview.spend),
+    ...ofRefusals(overview.activity.hour),
+    ...ofEnds(overview.activity.hour),
+  ];
+  return [...matters.filter(({ degree }) => degree === 'wrong'), ...matters.filter(({ degree }) => degree === 'watch')];
+}
+
+function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
+  const href = '/console/nodes';
+  // What the answering process says of itself is older in the list of processes.
+  const seen = nodes.length === 0 ? [{ name: 'this process', dependencies }] : nodes.map(named);
+  const away = new Map<string, string[]>();
+  for (const node of seen)
+    for (const { name, state } of node.dependencies)
+      if (state === 'away') away.set(name, [...(away.get(name) ?? []), node.name]);
+  const late = nodes.filter(({ loopP99Ms }) => loopP99Ms > MAX_LOOP_MS);
+  const dropped = nodes.reduce((sum, { eventsDropped }) => sum + eventsDropped, 0);
+  const versions = oddNodes(nodes, ({ version }) => version).size;
+  const settings = oddNodes(nodes, ({ configHash }) => configHash).size;
+  const differences = [
+    ...(versions === 0 ? [] : ['run different versions']),
+    ...(settings === 0 ? [] : ['are set differently']),
+  ];
+  // The verdict on the provider says more than that its last answer was a fault.
+  if (verdict !== null) away.delete('provider');
+  return [
+    ...[...away].map(([name, whose]): Matter => ({
+      degree: 'wrong',
+      sentence: `The ${name} is away for ${whose.length === seen.length ? 'every process' : whose.join(', ')}`,
+      href,
+    })),
+    ...late.map((node): Matter => ({
+      degree: 'wrong',
+      sentence: `The event loop of ${nodeName(node)} is ${Math.round(node.loopP99Ms)} ms late`,
+      href,
+    })),
+    ...(dropped === 0
+      ? []
+      : [{ degree: 'watch' as const, sentence: `${countText(dropped)} events were dropped since the start`, href }]),
+    ...(differences.length === 0
+      ? []
+      : [{ degree: 'watch' as const, sentence: `Processes ${differences.join(' and ')}`, href }]),
+  ];
+}
+
+function named(node: Overview['nodes'][number]) {
+  return { name: nodeName(node), dependencies: node.dependencies };
+}
+
+function ofSpend(spend: Overview['spend']): Matter[] {
+  if (spend === null) return [];
+  const { dollars, ceiling, projected, atCeiling } = spend;
+  const matters: Matter[] = [];
+  if (ceiling !== null && dollars >= ceiling)
+    matters.push({
+      degree: 'wrong',
+      sentence: `Today's ceiling of ${moneyText(ceiling)} is reached`,
+      href: '/console/usage?by=key',
+    });
+  else if (ceiling !== null && projected !== null && projected > ceiling)
+    matters.push({
+      degree: 'watch',
+      sentence: `At this pace today costs ${moneyText(projected)}, more than its ceiling of ${moneyText(ceiling)}`,
+      href: '/console/usage?by=key',
+    });
+  const [first] = atCeiling ?? [];
+  if (first !== undefined)
+    matters.push({
+      degree: 'watch',
+      sentence:
+        atCeiling?.length === 1
+          ? `Subject ${shortName(first.subject)} reaches its ceiling at`
+          : `${atCeiling?.length} subjects reach their ceilings, the first at`,
+      at: first.at,
+      href: '/console/usage?by=subject',
+    });
+  return matters;
+}
+
+function ofRefusals({ refused, previous }: Activity): Matter[] {
+  const codes = surges(refused, previous.refused);
+  const [code] = codes;
+  if (code === undefined) return [];
+  const told = codes.map((each) => `${each} ${fromTo(refused[each], previous.refused[each])}`);
+  const only = codes.length === 1 ? code : undefined;
+  const href = `/console/refusals${queryText({ code: only, from: '-1h' })}`;
+  return [{ degree: 'watch', sentence: `Refused more than in the hour before: ${told.join(', ')}`, href }];
+}
+
+function ofEnds({ ended, previous }: Activity): Matter[] {
+  const reasons = surges(ended, previous.ended).filter((reason) => !USUAL_ENDS.has(reason));
+  if (reasons.length === 0) return [];
+  const told = reasons.map((each) => `${reasonWords(each)} ${fromTo(ended[each], previous.ended[each])}`);
+  const href = `/console/sessions${queryText({ reason: reasons.join(','), sort: '-endedAt' })}`;
+  return [{ degree: 'watch', sentence: `Ended more than in the hour before: ${told.join(', ')}`, href }];
+}
+
+type Counts = Readonly<Record<string, number>>;
+
+function surges(now: Counts, before: Counts): string[] {
+  return Object.entries(now)
+    .filter(([name, n]) => n >= MIN_EVENTS && n >= MIN_FACTOR * (before[name] ?? 0))
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name]) => name);
+}
+
+function fromTo(now = 0, before = 0): string {
+  return `${countText(now)} (was ${countText(before)})`;
+}

@@ -1,0 +1,106 @@
+/** A list that comes in pages under one address: the first is read again and again, further ones once. */
+import { batch, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { get, isPassing, type Failure } from './api.ts';
+import { isPaused, keepFresh, noteHeard, UNTOLD_MS, waiting } from './live.ts';
+
+interface Page {
+  readonly nextCursor: string | null;
+}
+
+interface Kind<P extends Page, R> {
+  /** The address of the first page, whose times may move. */
+  readonly asked: () => string;
+  readonly rowsOf: (page: P) => readonly R[];
+  readonly idOf: (row: R) => string;
+  /** Whether new rows wait until somebody asks for them; else they come below. */
+  readonly isNewestFirst: boolean;
+}
+
+/** Rows change in their places and never move. */
+export class PagedRows<P extends Page, R> {
+  /** The newest first page: what it says beside its rows. */
+  readonly page = signal<P | undefined>(undefined);
+  readonly rows = signal<readonly R[]>([]);
+  readonly fresh = signal<readonly R[]>([]);
+  readonly nextCursor = signal<string | null>(null);
+  readonly failure = signal<Failure | undefined>(undefined);
+  readonly #kind: Kind<P, R>;
+
+  constructor(kind: Kind<P, R>) {
+    this.#kind = kind;
+  }
+
+  /** Reads the first page. @returns whether the service answered */
+  async refresh(): Promise<boolean> {
+    const page = await this.#read('');
+    if (page === undefined) return this.failure.peek() === undefined || !isPassing(this.failure.peek() as Failure);
+    batch(() => {
+      const isFirst = this.page.peek() === undefined;
+      this.page.value = page;
+      this.#take(page, isFirst);
+      if (isFirst) this.nextCursor.value = page.nextCursor;
+    });
+    return true;
+  }
+
+  /** Puts the new rows on top. */
+  showFresh(): void {
+    batch(() => {
+      this.rows.value = [...this.fresh.peek(), ...this.rows.peek()];
+      this.fresh.value = [];
+      waiting.value = 0;
+    });
+  }
+
+  /** Reads the next page below. */
+  async more(): Promise<void> {
+    const cursor = this.nextCursor.peek();
+    const page = cursor === null ? undefined : await this.#read(`&cursor=${encodeURIComponent(cursor)}`);
+    if (page === undefined) return;
+    batch(() => {
+      this.rows.value = [...this.rows.peek(), ...this.#unknown(page)];
+      this.nextCursor.value = page.nextCursor;
+    });
+  }
+
+  async #read(further: string): Promise<P | undefined> {
+    const answer = await get<P>(this.#kind.asked() + further);
+    this.failure.value = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return undefined;
+    noteHeard();
+    return answer.body;
+  }
+
+  #take(page: P, isFirst: boolean): void {
+    const { rowsOf, idOf, isNewestFirst } = this.#kind;
+    const now = new Map(rowsOf(page).map((row) => [idOf(row), row]));
+    const unknown = this.#unknown(page);
+    const known = this.rows.peek().map((row) => now.get(idOf(row)) ?? row);
+    const waits = isNewestFirst && !isFirst;
+    this.rows.value = waits ? known : [...known, ...unknown];
+    if (waits) this.fresh.value = unknown;
+    if (isNewestFirst) waiting.value = this.fresh.peek().length;
+  }
+
+  #unknown(page: P): readonly R[] {
+    const { rowsOf, idOf } = this.#kind;
+    const known = new Set(this.rows.peek().map(idOf));
+    return rowsOf(page).filter((row) => !known.has(idOf(row)));
+  }
+}
+
+/** The list of an address while a view shows it. @param key what is chosen: another choice is another list */
+export function usePagedRows<P extends Page, R>(key: string, kind: Kind<P, R>): PagedRows<P, R> {
+  const list = useMemo(() => new PagedRows(kind), [key]);
+  useEffect(() => {
+    void list.refresh();
+    const refresh = (): Promise<boolean> => (isPaused.peek() ? Promise.resolve(true) : list.refresh());
+    const stop = keepFresh(refresh, { topics: ['counts'] }, UNTOLD_MS);
+    return () => {
+      stop();
+      waiting.value = 0;
+    };
+  }, [list]);
+  return list;
+}

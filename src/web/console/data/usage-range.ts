@@ -1,0 +1,71 @@
+/** The times of a usage report, as the address of the page has them: `-7d`, or calendar days of the service. */
+import { instantOf, queryText } from './query.ts';
+import type { UsageReport } from './shapes.ts';
+
+export interface Range {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text);
+
+/** A range as the API is asked: noon is in the calendar day of that name almost wherever the service counts its days. */
+export function askedRange({ from, to }: Range, atMs: number): Range {
+  return {
+    from: from === undefined || from === '' ? undefined : isDay(from) ? `${from}T12:00:00.000Z` : instantOf(from, atMs),
+    to: to === undefined || to === '' ? undefined : isDay(to) ? `${to}T12:00:00.001Z` : instantOf(to, atMs),
+  };
+}
+
+/** The days of a range with those in which nothing was used. */
+export function everyDay(series: UsageReport['series'], { from, to }: Range, atMs: number): UsageReport['series'] {
+  const days = series.map(({ at }) => at);
+  const first = least([...days, ...dayOf(from, atMs)]);
+  const last = most([...days, ...dayOf(to ?? new Date(atMs).toISOString(), atMs)]);
+  return first === undefined || last === undefined
+    ? series
+    : filled(
+        series,
+        stepsOf(first, last, DAY_MS, (at) => at.slice(0, 10)),
+      );
+}
+
+/** The 24 hours up to now with those in which nothing was used. */
+export function everyHour(series: UsageReport['series'], atMs: number): UsageReport['series'] {
+  const last = atMs - (atMs % HOUR_MS);
+  const [first, end] = [new Date(last - 23 * HOUR_MS).toISOString(), new Date(last).toISOString()];
+  return filled(
+    series,
+    stepsOf(first, end, HOUR_MS, (at) => at),
+  );
+}
+
+/** The page of usage with something chosen otherwise. */
+export function usageHref(chosen: Readonly<Record<string, string | undefined>>): string {
+  return `/console/usage${queryText(chosen)}`;
+}
+
+function dayOf(text: string | undefined, atMs: number): string[] {
+  return text === undefined || text === '' ? [] : [instantOf(text, atMs).slice(0, 10)];
+}
+
+function stepsOf(first: string, last: string, stepMs: number, name: (at: string) => string): string[] {
+  const [fromMs, toMs] = [Date.parse(first), Date.parse(last)];
+  const steps = Math.min(400, Math.round((toMs - fromMs) / stepMs)) + 1;
+  return Array.from({ length: Math.max(0, steps) }, (_, step) => name(new Date(fromMs + step * stepMs).toISOString()));
+}
+
+function filled(series: UsageReport['series'], names: readonly string[]): UsageReport['series'] {
+  const known = new Map(series.map((each) => [each.at, each]));
+  return names.map((at) => known.get(at) ?? { at, tokens: 0, dollars: 0 });
+}
+
+function least(texts: readonly string[]): string | undefined {
+  return texts.toSorted()[0];
+}
+
+function most(texts: readonly string[]): string | undefined {
+  return texts.toSorted().at(-1);
+}

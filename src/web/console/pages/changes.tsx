@@ -1,0 +1,125 @@
+import { useLocation } from 'preact-iso';
+import { instantOf, queryText } from '../data/query.ts';
+import { useResource } from '../data/resource.ts';
+import { now } from '../data/server-time.ts';
+import type { Changes } from '../data/shapes.ts';
+import { Card } from '../parts/card.tsx';
+import { Chips } from '../parts/filter-fields.tsx';
+import { Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { useRowKeys } from '../parts/row-keys.ts';
+import { Shown } from '../parts/shown.tsx';
+import { countText } from '../words/format.ts';
+import { howMuch, whatMoved, whereMoved } from '../words/changes.ts';
+
+const SPANS: readonly (readonly [since: string, words: string])[] = [
+  ['-1h', '1 h'],
+  ['-24h', '24 h'],
+  ['-7d', '7 d'],
+  ['-30d', '30 d'],
+];
+const USUAL = '-24h';
+
+/** What is not as it was: in numbers, and what somebody did. */
+export function ChangesPage() {
+  usePage('Changes');
+  const { query, route } = useLocation();
+  const since = query['since'] ?? USUAL;
+  const resource = useResource<Changes>(
+    `/api/operator/changes${queryText({ since })}`,
+    { topics: ['counts'] },
+    { asked: () => `/api/operator/changes${queryText({ since: instantOf(since, now.peek()) })}` },
+  );
+  useRowKeys();
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Changes</h1>
+        <Chips
+          label="Since"
+          value={since}
+          values={SPANS}
+          onSet={(chosen) => route(`/console/changes${queryText({ since: chosen })}`)}
+        />
+      </div>
+      <Shown key={since} resource={resource} what="changes">
+        {(changes) => <What changes={changes} since={since} />}
+      </Shown>
+    </div>
+  );
+}
+
+function What({
+  changes: { from, previousFrom, moved, happened },
+  since,
+}: {
+  readonly changes: Changes;
+  readonly since: string;
+}) {
+  return (
+    <>
+      <p class="soft">
+        Since <Moment at={from} />, against as long before, from <Moment at={previousFrom} />.
+      </p>
+      <Card title="What moved">
+        {moved.length === 0 ? (
+          <p class="soft">Nothing that counts ten or more moved by half. Look further back if it began earlier.</p>
+        ) : (
+          <ul class="changes">
+            {moved.map((one) => {
+              const href = whereMoved(one, since);
+              const words = whatMoved(one);
+              return (
+                <li key={one.what}>
+                  <b class="figure">
+                    {one.factor !== null && one.factor < 1 ? '↓' : '↑'} {howMuch(one)}
+                  </b>
+                  <span class="break">
+                    {href === undefined ? (
+                      words
+                    ) : (
+                      <a href={href} data-row>
+                        {words}
+                      </a>
+                    )}
+                    <span class="soft">
+                      : {numberText(one.now)}, {numberText(one.before)} before
+                    </span>
+                  </span>
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </Card>
+      <Card title="What happened">
+        {happened.length === 0 ? (
+          <p class="soft">No process started, and nobody changed anything.</p>
+        ) : (
+          <ul class="changes">
+            {happened.map(({ at, kind, sentence, href }) => (
+              <li key={`${at} ${sentence}`}>
+                <Moment at={at} />
+                <span class="break">
+                  <span class="kind">{kind === 'node' ? 'process' : 'operator'}</span>{' '}
+                  {href === null ? (
+                    sentence
+                  ) : (
+                    <a href={href} data-row>
+                      {sentence}
+                    </a>
+                  )}
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Card>
+    </>
+  );
+}
+
+/** Counts are whole; times are not. */
+function numberText(value: number): string {
+  return Number.isInteger(value) ? countText(value) : value.toFixed(2);
+}

@@ -1,0 +1,159 @@
+import { useLocation, useRoute } from 'preact-iso';
+import { copy } from '../data/dialogs.ts';
+import { queryText } from '../data/query.ts';
+import { useResource } from '../data/resource.ts';
+import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
+import { Bars } from '../parts/bars.tsx';
+import { Card } from '../parts/card.tsx';
+import { Code } from '../parts/code.tsx';
+import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
+import { Fact } from '../parts/facts.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { Shown } from '../parts/shown.tsx';
+import { Empty, Warning } from '../parts/view-states.tsx';
+import { countText } from '../words/format.ts';
+import { layerWords } from '../words/layers.ts';
+
+/** Why one request was refused, by the id that its reply had. */
+export function RefusalPage() {
+  const requestId = useRoute().params['requestId'] ?? '';
+  const path = `/api/operator/refusals?requestId=${encodeURIComponent(requestId)}`;
+  const resource = useResource<FoundRefusal>(path, { topics: ['counts'] });
+  const { route } = useLocation();
+  const found = resource.body.value;
+  const code = found?.found === 'exact' ? found.refusal.code : undefined;
+  usePage(code ?? requestId);
+  useKeys({
+    y: copyLink,
+    Y: () => void copy(curlOf(path), 'curl'),
+    Escape: () => route('/console/refusals'),
+  });
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>{code === undefined ? 'Request' : <Code code={code} />}</h1>
+        <span class="spring" />
+        {found !== undefined && <CopyMenu path={path} text={resource.text.value} />}
+      </div>
+      <p class="ref">
+        <code class="break">{requestId}</code>
+      </p>
+      {resource.failure.value?.kind === 'missing' ? (
+        <Unknown />
+      ) : (
+        <Shown resource={resource} what="this refusal">
+          {(answer) => (answer.found === 'exact' ? <Exact refusal={answer.refusal} /> : <Minute minute={answer} />)}
+        </Shown>
+      )}
+    </div>
+  );
+}
+
+function Unknown() {
+  return (
+    <Empty title="Nothing is known of this request id">
+      <p>It is older than what is kept, of a tenant that you are not shown, or none of this service's.</p>
+      <p>
+        <a href="/console/refusals">See what was refused lately</a>
+      </p>
+    </Empty>
+  );
+}
+
+function Exact({ refusal }: { readonly refusal: Refusal }) {
+  const { at, code, status, layer, route, lever, limit, count, retryAfter, verdict, sentence } = refusal;
+  const { tenantId, keyId, origin, network, addressHash, subject, node } = refusal;
+  return (
+    <>
+      <p class="matter matter-wrong">
+        <Warning />
+        <span>{sentence}</span>
+      </p>
+      <div class="columns">
+        <Card title="What said no">
+          <dl class="facts">
+            <Fact name="Layer">
+              <b>{layer}</b>: {layerWords(layer)}
+            </Fact>
+            <Fact name="Number">{count === null ? null : countText(count)}</Fact>
+            <Fact name="Limit">{limit === null ? null : countText(limit)}</Fact>
+            <Fact name="Lever">{lever === null ? null : <code class="break">{lever}</code>}</Fact>
+            <Fact name="Verdict">{verdict}</Fact>
+            <Fact name="Told to wait">{retryAfter === null ? null : `${countText(retryAfter)} s`}</Fact>
+            <Fact name="Answer">
+              {status} <code class="break">{code}</code>
+            </Fact>
+          </dl>
+        </Card>
+        <Card title="The request">
+          <dl class="facts">
+            <Fact name="Time">
+              <Moment at={at} hasMs />
+            </Fact>
+            <Fact name="Route">
+              <code class="break">{route}</code>
+            </Fact>
+            <Fact name="Tenant">{tenantId}</Fact>
+            <Fact name="Key">{keyId}</Fact>
+            <Fact name="Origin">{origin === null ? null : <code class="break">{origin}</code>}</Fact>
+            <Fact name="Network">{network === null ? null : <code class="break">{network}</code>}</Fact>
+            <Fact name="Address hash">{addressHash === null ? null : <code class="break">{addressHash}</code>}</Fact>
+            <Fact name="Subject">{subject === null ? null : <code class="break">{subject}</code>}</Fact>
+            <Fact name="Process">
+              <code class="break">{node}</code>
+            </Fact>
+          </dl>
+        </Card>
+        <Card title="Like it, in the last 24 h">
+          <ul class="notes">
+            <Like words="with this code" filter={{ code }} />
+            {tenantId !== null && keyId !== null && <Like words="with this key" filter={{ tenantId, keyId }} />}
+            {network !== null && <Like words="from this network" filter={{ network }} />}
+          </ul>
+        </Card>
+      </div>
+    </>
+  );
+}
+
+function Like({ words, filter }: { readonly words: string; readonly filter: Readonly<Record<string, string>> }) {
+  return (
+    <li>
+      <a href={`/console/refusals${queryText(filter)}`}>All refusals {words}</a>
+    </li>
+  );
+}
+
+/** Nothing of the request was kept but when it was, and by whom it was answered. */
+function Minute({ minute: { node, from, to, byCode } }: { readonly minute: RefusalMinute }) {
+  const codes = Object.entries(byCode);
+  return (
+    <>
+      <p class="matter matter-watch">
+        <Warning />
+        <span>
+          Only its time is known: process <code>{node.slice(0, 6)}</code> answered it between <Moment at={from} /> and{' '}
+          <Moment at={to} />. Either it was not refused, or there were so many refusals that only the first of each
+          second were kept.
+        </span>
+      </p>
+      <Card title="What that process refused then">
+        {codes.length === 0 ? (
+          <p class="soft">Nothing: the request was most likely not refused.</p>
+        ) : (
+          <Bars
+            columns={['Code', 'Refusals']}
+            bars={codes.map(([code, count]) => ({
+              label: code,
+              words: <Code code={code} />,
+              count,
+              href: `/console/refusals${queryText({ code, from, to })}`,
+            }))}
+          />
+        )}
+      </Card>
+    </>
+  );
+}

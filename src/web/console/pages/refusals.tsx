@@ -1,0 +1,195 @@
+import { useLocation } from 'preact-iso';
+import { usePagedRows, type PagedRows } from '../data/paged.ts';
+import { instantOf, queryText } from '../data/query.ts';
+import { now } from '../data/server-time.ts';
+import type { Refusal, RefusalPage } from '../data/shapes.ts';
+import { Bars } from '../parts/bars.tsx';
+import { Card } from '../parts/card.tsx';
+import { Code } from '../parts/code.tsx';
+import { Choice, Text } from '../parts/filter-fields.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { PagedFoot } from '../parts/paged-foot.tsx';
+import { useRowKeys } from '../parts/row-keys.ts';
+import { Shown } from '../parts/shown.tsx';
+import { Empty, Warning } from '../parts/view-states.tsx';
+import { countText } from '../words/format.ts';
+
+const NAMES = ['code', 'tenantId', 'keyId', 'network', 'from', 'to'] as const;
+type Name = (typeof NAMES)[number];
+type Filter = Readonly<Partial<Record<Name, string>>>;
+
+const TIMES: readonly (readonly [from: string, words: string])[] = [
+  ['-15m', 'last 15 min'],
+  ['-1h', 'last hour'],
+  ['-7d', 'last 7 days'],
+];
+
+/** What was refused, and why. The filter is the address. */
+export function RefusalsPage() {
+  usePage('Refusals');
+  const { query, route } = useLocation();
+  const filter: Filter = Object.fromEntries(NAMES.map((name) => [name, query[name]?.trim()]));
+  const key = queryText(filter);
+  const list = usePagedRows<RefusalPage, Refusal>(key, {
+    asked: () => `/api/operator/refusals${queryText({ ...asked(filter), limit: '100' })}`,
+    rowsOf: ({ refusals }) => refusals,
+    idOf: ({ requestId }) => requestId,
+    isNewestFirst: true,
+  });
+  useRowKeys();
+  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
+  const change = (next: Filter): void => route(`/console/refusals${queryText(next)}`);
+  const fresh = list.fresh.value.length;
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Refusals</h1>
+        {fresh > 0 && (
+          <button type="button" class="fresh" onClick={() => list.showFresh()}>
+            {countText(fresh)} new ↑
+          </button>
+        )}
+      </div>
+      <Fields filter={filter} onChange={change} />
+      <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="refusals">
+        {(page) => <Found page={page} list={list} filter={filter} />}
+      </Shown>
+    </div>
+  );
+}
+
+/** The API takes instants; without a begin it looks a day back. */
+function asked({ from, to, ...filter }: Filter): Filter {
+  const atMs = now.peek();
+  return {
+    ...filter,
+    ...(from === undefined ? {} : { from: instantOf(from, atMs) }),
+    ...(to === undefined ? {} : { to: instantOf(to, atMs) }),
+  };
+}
+
+function Fields({ filter, onChange }: { readonly filter: Filter; readonly onChange: (filter: Filter) => void }) {
+  const field = (name: Name) => ({
+    value: filter[name] ?? '',
+    onSet: (value: string): void => onChange({ ...filter, [name]: value.trim() }),
+  });
+  return (
+    <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
+      <Text label="Code" {...field('code')} isFirst />
+      <Text label="Tenant" {...field('tenantId')} />
+      <Text label="Key" {...field('keyId')} />
+      <Text label="Network" {...field('network')} />
+      <Choice label="Time" none="last 24 h" values={TIMES} {...field('from')} />
+      {queryText(filter) !== '' && (
+        <button type="button" class="quiet" onClick={() => onChange({})}>
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}
+
+interface FoundProps {
+  readonly page: RefusalPage;
+  readonly list: PagedRows<RefusalPage, Refusal>;
+  readonly filter: Filter;
+}
+
+function Found({ page: { counted, kept, isPartial, searchedTo }, list, filter }: FoundProps) {
+  const rows = list.rows.value;
+  const all = sumOf(counted);
+  const notKept = Math.max(0, all - sumOf(kept));
+  return (
+    <>
+      {isPartial && (
+        <p class="matter matter-watch">
+          <Warning />
+          <span>The database is away: these are what one process refused last, and nothing is counted.</span>
+        </p>
+      )}
+      {all > 0 && (
+        <Card title={`${countText(all)} refused`}>
+          <Bars
+            columns={['Code', 'Refusals']}
+            bars={Object.entries(counted).map(([code, count]) => ({
+              label: code,
+              words: <Code code={code} />,
+              count,
+              href: `/console/refusals${queryText({ ...filter, code })}`,
+            }))}
+          />
+          <p class="soft">
+            Counted in whole minutes or hours{filter.network === undefined ? '' : ', of all networks'}.
+            {notKept > 0 &&
+              ` ${countText(notKept)} are counted only: of a flood the first of each code and second are kept, and the ids of the others lead to their minute.`}
+          </p>
+        </Card>
+      )}
+      {rows.length === 0 ? <None isFiltered={queryText(filter) !== ''} /> : <Table rows={rows} />}
+      {typeof searchedTo === 'string' && (
+        <p class="soft">
+          Looked back as far as <Moment at={searchedTo} />.
+        </p>
+      )}
+      <PagedFoot list={list} words="Older refusals" />
+    </>
+  );
+}
+
+function None({ isFiltered }: { readonly isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty title="No refusal is like that">
+      <p>
+        <a href="/console/refusals">See all of the last 24 h</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="Nothing was refused in the last 24 h">
+      <p>
+        <a href="/console/refusals?from=-7d">Look 7 days back</a>, or paste a request id into the search (<kbd>/</kbd>).
+      </p>
+    </Empty>
+  );
+}
+
+function Table({ rows }: { readonly rows: readonly Refusal[] }) {
+  return (
+    <div class="figures">
+      <table>
+        <caption class="hidden">Refusals, the newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Code</th>
+            <th scope="col">Why</th>
+            <th scope="col">Key</th>
+            <th scope="col">Network</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ requestId, at, code, sentence, tenantId, keyId, network }) => (
+            <tr key={requestId}>
+              <td class="when">
+                <Moment at={at} />
+              </td>
+              <th scope="row">
+                <a href={`/console/refusals/${requestId}`} data-row>
+                  <Code code={code} />
+                </a>
+              </th>
+              <td class="sentence">{sentence}</td>
+              <td data-name="key">{keyId === null ? '' : tenantId === null ? keyId : `${tenantId}/${keyId}`}</td>
+              <td data-name="network">{network === null ? '' : <code>{network}</code>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

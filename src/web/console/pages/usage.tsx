@@ -1,0 +1,174 @@
+import { useLocation } from 'preact-iso';
+import { me } from '../data/identity.ts';
+import { usePagedRows } from '../data/paged.ts';
+import { zone } from '../data/preferences.ts';
+import { queryText } from '../data/query.ts';
+import { useResource } from '../data/resource.ts';
+import { now } from '../data/server-time.ts';
+import type { UsageReport, UsageRow } from '../data/shapes.ts';
+import { askedRange, everyDay, everyHour, usageHref } from '../data/usage-range.ts';
+import { Card } from '../parts/card.tsx';
+import { ColumnsChart } from '../parts/columns-chart.tsx';
+import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { usePage } from '../parts/page.ts';
+import { PagedFoot } from '../parts/paged-foot.tsx';
+import { useRowKeys } from '../parts/row-keys.ts';
+import { Shown } from '../parts/shown.tsx';
+import { UsageTable } from '../parts/usage-table.tsx';
+import { Empty } from '../parts/view-states.tsx';
+import { clockText, countText, moneyText } from '../words/format.ts';
+
+const PATH = '/api/operator/usage';
+const BYS = ['subject', 'tenant', 'key', 'agent', 'session'] as const;
+type By = (typeof BYS)[number];
+
+const TIMES: readonly (readonly [from: string, words: string])[] = [
+  ['-7d', 'last 7 days'],
+  ['-30d', 'last 30 days'],
+  ['-90d', 'last 90 days'],
+];
+
+/** Who used what. What is chosen is the address. */
+export function UsagePage() {
+  usePage('Usage');
+  const { query, route } = useLocation();
+  const by: By = BYS.find((each) => each === query['by']) ?? 'subject';
+  // Sessions are added up for a day at most: the last.
+  const range = by === 'session' ? {} : { from: query['from'], to: query['to'] };
+  const tenantId = query['tenantId'];
+  const chosen = { by, ...range, tenantId };
+  const key = queryText(chosen);
+  const isToday = by !== 'session' && !range.from && !range.to;
+  const list = usePagedRows<UsageReport, UsageRow>(key, {
+    asked: () => PATH + queryText({ by, ...askedRange(range, now.peek()), tenantId, limit: '50' }),
+    rowsOf: ({ rows }) => rows,
+    idOf: ({ id }) => id,
+    isNewestFirst: false,
+  });
+  useRowKeys();
+  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
+  const set = (name: string) => (value: string) => route(usageHref({ ...chosen, [name]: value.trim() }));
+  return (
+    <div class="page">
+      <h1>Usage</h1>
+      <form class="filter" role="search" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
+        <Chips label="By" value={by} values={BYS.map((each) => [each, each] as const)} onSet={set('by')} />
+        {by === 'session' ? (
+          <span class="filter-note">of the last 24 h</span>
+        ) : (
+          <>
+            <Choice label="Time" none="today" values={TIMES} value={query['from'] ?? ''} onSet={set('from')} />
+            <Day label="From" value={query['from']} onSet={set('from')} />
+            <Day label="To" value={query['to']} onSet={set('to')} />
+          </>
+        )}
+        <Text label="Tenant" value={tenantId ?? ''} onSet={set('tenantId')} isFirst />
+      </form>
+      <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="usage">
+        {(report) => (
+          <>
+            <Card title={totalTitle(report, isToday)} aside={<span class="soft">{zoneNote(by)}</span>}>
+              {isToday || by === 'session' ? (
+                <Hours tenantId={tenantId} />
+              ) : (
+                <Series series={everyDay(report.series, range, now.peek())} nameOf={(at) => at} />
+              )}
+            </Card>
+            {list.rows.value.length === 0 ? (
+              <None isToday={isToday && tenantId === undefined} by={by} />
+            ) : (
+              <UsageTable
+                {...{ by, chosen, open: query['row'], rows: list.rows.value }}
+                unattributed={report.unattributed}
+                total={report.total}
+              />
+            )}
+            <PagedFoot list={list} words="Who used less" />
+          </>
+        )}
+      </Shown>
+    </div>
+  );
+}
+
+function totalTitle({ total }: UsageReport, isToday: boolean): string {
+  return `${isToday ? 'Today: ' : ''}${moneyText(total.dollars)}, ${countText(total.tokens)} tokens`;
+}
+
+/** Whose days these are. */
+function zoneNote(by: By): string {
+  const { timeZone } = me.value ?? {};
+  return by === 'session' || timeZone === undefined ? '' : `days of ${timeZone}`;
+}
+
+/** A day by itself is seen by its hours. */
+function Hours({ tenantId }: { readonly tenantId: string | undefined }) {
+  const path = PATH + queryText({ by: 'tenant', span: 'hour', tenantId, limit: '1' });
+  const resource = useResource<UsageReport>(path, { topics: ['counts'] });
+  const nameOf = (at: string): string => clockText(Date.parse(at), zone.value).slice(0, 5);
+  return (
+    <Shown resource={resource} what="usage by the hour">
+      {({ series }) => <Series series={everyHour(series, now.peek())} nameOf={nameOf} isByHour />}
+    </Shown>
+  );
+}
+
+interface SeriesProps {
+  readonly series: UsageReport['series'];
+  readonly nameOf: (at: string) => string;
+  readonly isByHour?: boolean;
+}
+
+function Series({ series, nameOf, isByHour = false }: SeriesProps) {
+  const costs = series.some(({ dollars }) => dollars > 0);
+  if (!costs && series.every(({ tokens }) => tokens === 0)) return <p class="soft">Nothing was used.</p>;
+  return (
+    <ColumnsChart
+      title={`${costs ? 'Dollars' : 'Tokens'} by the ${isByHour ? 'hour, in the last 24 h' : 'day'}`}
+      columns={series.map(({ at, tokens, dollars }) => ({
+        label: nameOf(at),
+        amount: costs ? dollars : tokens,
+        text: costs ? `${moneyText(dollars)}, ${countText(tokens)} tokens` : `${countText(tokens)} tokens`,
+      }))}
+    />
+  );
+}
+
+interface DayProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onSet: (value: string) => void;
+}
+
+function Day({ label, value = '', onSet }: DayProps) {
+  const isDay = /^\d{4}-/.test(value);
+  return (
+    <label class="day">
+      {label}{' '}
+      <input
+        type="date"
+        class={isDay ? 'set' : ''}
+        value={isDay ? value : ''}
+        onChange={({ currentTarget }) => onSet(currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+function None({ isToday, by }: { readonly isToday: boolean; readonly by: By }) {
+  return (
+    <Empty title={isToday ? 'Nothing was used yet' : 'Nothing was used by that in that time'}>
+      <p>
+        {isToday ? (
+          <>
+            Usage is there once a session tells of it.{' '}
+            {by !== 'session' && <a href={usageHref({ by, from: '-7d' })}>Look 7 days back</a>}
+          </>
+        ) : (
+          <a href={usageHref({ by })}>See today</a>
+        )}
+      </p>
+    </Empty>
+  );
+}

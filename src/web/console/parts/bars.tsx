@@ -1,0 +1,62 @@
+import type { ComponentChildren } from 'preact';
+import { countText } from '../words/format.ts';
+import { useSteadyOrder } from './steady-order.ts';
+
+export interface Bar {
+  readonly label: string;
+  readonly words?: ComponentChildren;
+  readonly count: number;
+  /** How many there were in the time before. */
+  readonly before?: number;
+  readonly href?: string;
+}
+
+interface Props {
+  /** For whoever does not see the bars. */
+  readonly columns: readonly [label: string, count: string];
+  readonly bars: readonly Bar[];
+  /** Whether they are in an order of their own; else the largest is first. */
+  readonly isOrdered?: boolean;
+}
+
+const MOST = 8;
+
+/** Counts with a bar each, of which each may lead to what was counted. */
+export function Bars({ columns, bars, isOrdered = false }: Props) {
+  const steady = useSteadyOrder(isOrdered ? bars : bars.toSorted((a, b) => b.count - a.count), ({ label }) => label);
+  const shown = steady.slice(0, MOST);
+  const left = steady.slice(MOST);
+  const most = Math.max(1, ...bars.map(({ count }) => count));
+  const hasBefore = bars.some(({ before }) => before !== undefined);
+  return (
+    <>
+      <table class="plain bars">
+        <thead class="hidden">
+          <tr>
+            <th scope="col">{columns[0]}</th>
+            <td />
+            <th scope="col">{columns[1]}</th>
+            {hasBefore && <th scope="col">Before</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ label, words = label, count, before, href }) => (
+            <tr key={label}>
+              <th scope="row">{href === undefined ? words : <a href={href}>{words}</a>}</th>
+              <td class="share">
+                <progress max={most} value={count} aria-hidden="true" tabIndex={-1} />
+              </td>
+              <td class="number">{countText(count)}</td>
+              {hasBefore && <td class="number before">{before === undefined ? '' : `was ${countText(before)}`}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left.length > 0 && (
+        <p class="soft">
+          and {countText(left.reduce((sum, { count }) => sum + count, 0))} of {countText(left.length)} others
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+/** Fields of a filter: each choice is told at once, and what is not chosen is empty. */
+import { useEffect, useRef } from 'preact/hooks';
+
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onSet: (value: string) => void;
+}
+
+/** @param isFirst whether the key `f` leads there */
+export function Text({ label, value, onSet, isFirst = false }: FieldProps & { readonly isFirst?: boolean }) {
+  const field = useRef<HTMLInputElement>(null);
+  // What the address says holds, also after a step back.
+  useEffect(() => {
+    if (field.current !== null) field.current.value = value;
+  }, [value]);
+  const take = (): void => {
+    const typed = field.current?.value ?? '';
+    if (typed.trim() !== value) onSet(typed);
+  };
+  return (
+    <input
+      ref={field}
+      class={value === '' ? '' : 'set'}
+      type="text"
+      aria-label={label}
+      placeholder={label}
+      data-filter={isFirst ? 'first' : undefined}
+      maxLength={128}
+      spellcheck={false}
+      autocomplete="off"
+      defaultValue={value}
+      onChange={take}
+      onKeyDown={({ key }) => key === 'Enter' && take()}
+    />
+  );
+}
+
+interface ChoiceProps extends FieldProps {
+  readonly values: readonly (readonly [value: string, words: string])[];
+  /** What nothing chosen means. */
+  readonly none?: string;
+}
+
+export function Choice({ label, value, values, none = `${label}: any`, onSet }: ChoiceProps) {
+  const isKnown = value === '' || values.some(([each]) => each === value);
+  return (
+    <select
+      class={value === '' ? '' : 'set'}
+      aria-label={label}
+      value={value}
+      onChange={({ currentTarget }) => onSet(currentTarget.value)}
+    >
+      <option value="">{none}</option>
+      {values.map(([each, words]) => (
+        <option key={each} value={each}>
+          {words}
+        </option>
+      ))}
+      {!isKnown && <option value={value}>{value}</option>}
+    </select>
+  );
+}
+
+/** One of a few, all in sight. */
+export function Chips({ label, value, values, onSet }: Omit<ChoiceProps, 'none'>) {
+  return (
+    <div class="chips" role="group" aria-label={label}>
+      {values.map(([each, words]) => (
+        <button key={each} type="button" class="chip" aria-pressed={value === each} onClick={() => onSet(each)}>
+          {words}
+        </button>
+      ))}
+    </div>
+  );
+}

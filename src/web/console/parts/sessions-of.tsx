@@ -1,0 +1,38 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { search } from '../data/search.ts';
+import type { Hit } from '../data/shapes.ts';
+
+/** The sessions of a subject, by which it is known to the search. */
+export function SessionsOf({ subject }: { readonly subject: string }) {
+  const hits = useSignal<readonly Hit[] | undefined>(undefined);
+  useEffect(() => {
+    let isOver = false;
+    void search(subject).then((found) => {
+      if (!isOver) hits.value = found.filter(({ kind }) => kind === 'session');
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [subject]);
+  return (
+    <>
+      <p>
+        Subject <code class="break">{subject}</code>
+      </p>
+      {hits.value === undefined ? (
+        <p role="status">Looking for its sessions…</p>
+      ) : hits.value.length === 0 ? (
+        <p class="soft">None of its sessions is kept.</p>
+      ) : (
+        <ul class="notes">
+          {hits.value.map(({ id, label, href }) => (
+            <li key={id}>
+              <a href={href}>{label}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import type { VNode } from 'preact';
+import type { Overview } from '../data/shapes.ts';
+import { agoText, countText } from '../words/format.ts';
+import { now } from '../data/server-time.ts';
+import { nodeName } from '../words/nodes.ts';
+import { DependencyMark } from './dependencies.tsx';
+import { Warning } from './view-states.tsx';
+
+type Judged = NonNullable<Overview['verdict']>;
+
+const marks: Readonly<Record<Judged['us'], VNode>> = {
+  fine: (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d="m2.5 8.5 4 4 7-9" />
+    </svg>
+  ),
+  degraded: <Warning />,
+  unknown: (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <circle cx="8" cy="8" r="6" />
+      <path d="M5 8h6" />
+    </svg>
+  ),
+};
+
+/** Us or the provider: the first thing to know in a night. */
+export function Verdict({ overview, verdict }: { readonly overview: Overview; readonly verdict: Judged }) {
+  const [, provider, us] = /^Provider: (.*)\. Us: (.*)\.$/s.exec(verdict.sentence) ?? [];
+  return (
+    <section class="verdict" aria-label="Verdict">
+      {provider === undefined || us === undefined ? (
+        <p>{verdict.sentence}</p>
+      ) : (
+        <div class="verdict-sides">
+          <Side name="Provider" judged={verdict.provider} words={provider} />
+          <Side name="Us" judged={verdict.us} words={us} />
+        </div>
+      )}
+      <details>
+        <summary>What we see</summary>
+        <Seen overview={overview} />
+      </details>
+    </section>
+  );
+}
+
+function Side({
+  name,
+  judged,
+  words,
+}: {
+  readonly name: string;
+  readonly judged: Judged['us'];
+  readonly words: string;
+}) {
+  return (
+    <p class={`verdict-side verdict-${judged}`}>
+      {marks[judged]}
+      <span>
+        <b>{name}:</b> {judged === 'degraded' && 'degraded, '}
+        {judged === 'unknown' && 'unknown, '}
+        {words}
+      </span>
+    </p>
+  );
+}
+
+/** The numbers that the verdict is made of, and by what it is made. */
+function Seen({ overview: { dependencies, nodes, activity } }: { readonly overview: Overview }) {
+  const failed = activity.hour.refused['UPSTREAM_ERROR'] ?? 0;
+  const late = activity.hour.refused['UPSTREAM_TIMEOUT'] ?? 0;
+  return (
+    <div class="seen">
+      <ul>
+        {dependencies.map((dependency) => (
+          <li key={dependency.name}>
+            <DependencyMark dependency={dependency} />{' '}
+            <span class="soft">for {agoText(now.peek() - Date.parse(dependency.since))}</span>
+            {dependency.lastError !== null && <span class="soft">, last fault: {dependency.lastError}</span>}
+          </li>
+        ))}
+        {nodes.map((node) => (
+          <li key={node.id}>
+            {nodeName(node)}: event loop {node.loopP99Ms.toFixed(1)} ms late (p99), {countText(node.eventsDropped)}{' '}
+            events dropped
+          </li>
+        ))}
+        <li>
+          In the last hour the provider refused {countText(failed)} and did not answer {countText(late)} in time
+        </li>
+      </ul>
+      <p class="soft">
+        The provider is degraded when of at least 5 mints in 5 minutes a tenth failed, or they took twice as long as
+        yesterday. We are when something that we need is away, an event loop is 100 ms late, one reply of a hundred is a
+        fault of ours, or events are dropped.
+      </p>
+    </div>
+  );
+}

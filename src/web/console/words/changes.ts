@@ -1,0 +1,40 @@
+/** What changed, in a sentence, and where more of it is. */
+import { queryText } from '../data/query.ts';
+import type { Changes } from '../data/shapes.ts';
+import { countText } from './format.ts';
+import { reasonWords } from './reasons.ts';
+
+type Moved = Changes['moved'][number];
+
+const isCode = (what: string): boolean => /^[A-Z_]+$/.test(what);
+
+/** `sessions ended (create_failed)`: what, and of which kind. */
+function kindOf(what: string): { readonly base: string; readonly kind: string } {
+  const [, base = what, kind = ''] = /^(.*) \((.*)\)$/.exec(what) ?? [];
+  return { base, kind };
+}
+
+/** `refused with ORIGIN_MISMATCH`, `sessions ended (create failed)`. */
+export function whatMoved({ what }: Moved): string {
+  if (isCode(what)) return `refused with ${what}`;
+  const { base, kind } = kindOf(what);
+  return base === 'sessions ended' ? `${base} (${reasonWords(kind)})` : what;
+}
+
+/** `+940 %`, `−78 %`, `new`. */
+export function howMuch({ factor }: Moved): string {
+  if (factor === null) return 'new';
+  const percent = Math.round((factor - 1) * 100);
+  return `${percent < 0 ? '−' : '+'}${countText(Math.abs(percent))} %`;
+}
+
+/** @param since as the address of the page has it */
+export function whereMoved({ what }: Moved, since: string): string | undefined {
+  if (isCode(what)) return `/console/refusals${queryText({ code: what, from: since })}`;
+  const { base, kind } = kindOf(what);
+  if (base === 'sessions ended') return `/console/sessions${queryText({ reason: kind, sort: '-endedAt' })}`;
+  if (base === 'sessions started') return `/console/sessions${queryText({ caller: kind, from: since })}`;
+  if (what === 'requests that failed') return `/console/refusals${queryText({ code: 'INTERNAL_ERROR', from: since })}`;
+  if (base.startsWith('mint')) return `/console/refusals${queryText({ code: 'UPSTREAM_ERROR', from: since })}`;
+  return what.endsWith('dropped') ? '/console/nodes' : undefined;
+}

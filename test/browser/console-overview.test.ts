@@ -1,0 +1,259 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { TestProvider } from '../support/provider.ts';
+import { soon } from '../support/soon.ts';
+import { schemes, violations } from './axe.ts';
+import { ConsolePage, consoleSettings, createSession, refOf } from './console-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const FIELDS = { 'Content-Type': 'application/json', Authorization: `Bearer ${serviceToken}` };
+
+describe.skipIf(skipped !== undefined)(`The console answers an operator ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let provider: TestProvider;
+  let here: ConsolePage;
+
+  beforeAll(async () => {
+    provider = await TestProvider.start();
+    [browser, server] = await Promise.all([
+      openBrowser(),
+      DemoServer.start({
+        ...consoleSettings,
+        UPSTREAM_PROVIDER: 'openai',
+        OPENAI_API_KEY: provider.apiKey,
+        UPSTREAM_BASE_URL: provider.baseUrl,
+        // Whatever is live ends within a minute.
+        MAX_SESSION_MINUTES: '1',
+      }),
+    ]);
+  });
+
+  afterEach(async () => {
+    await here.visit.end();
+    expect(here.visit.strangers).toEqual([]);
+    expect(here.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await provider?.close();
+  });
+
+  /** A create from a page that its key does not allow, which is listed then. @returns the id of the request */
+  async function refuse(): Promise<string> {
+    const reply = await fetch(`${server.direct}/api/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Origin: 'https://evil.example', 'User-Agent': 'Mozilla/5.0' },
+      body: JSON.stringify({ widgetKey: 'w_demo_local_00000000000000000000000000000000' }),
+    });
+    expect(reply.status).toBe(403);
+    const id = reply.headers.get('x-request-id') ?? '';
+    await isTold('/refusals?code=ORIGIN_MISMATCH', id);
+    return id;
+  }
+
+  async function report(id: string, dollars: number): Promise<void> {
+    const body = JSON.stringify({ sm_session_id: id, tokens: 1000, dollars });
+    const reply = await fetch(`${server.direct}/api/auth/usage`, { method: 'POST', headers: FIELDS, body });
+    expect(reply.status).toBe(200);
+  }
+
+  /** Waits until the API tells it: what is counted is written every few seconds. */
+  function isTold(path: string, text: string | RegExp): Promise<void> {
+    return vi.waitFor(async () => {
+      const reply = await fetch(`${server.direct}/api/operator${path}`, { headers: FIELDS });
+      expect(await reply.text()).toMatch(text);
+    }, soon);
+  }
+
+  /** Clicks, and counts. */
+  function clicksOn(page: Page) {
+    let clicks = 0;
+    return {
+      at: async (name: string | RegExp, inside = 'body'): Promise<void> => {
+        clicks += 1;
+        await page.locator(inside).getByRole('link', { name }).first().click();
+      },
+      count: () => clicks,
+    };
+  }
+
+  test('whether it is the provider or us, in the first line, and by which numbers', async () => {
+    provider.mode = 'broken';
+    for (let made = 0; made < 6; made += 1) await expect(createSession(server)).rejects.toThrow('no session');
+    provider.mode = 'ok';
+    await isTold('/overview', '"provider":"degraded"');
+    here = await ConsolePage.enter(browser, server, '/console');
+    await here.sees(/Provider: degraded, \d+ % of mints failed in 5 min/, 'main h1 + .verdict');
+    await here.sees(/Us: /, '.verdict');
+    await here.page.getByText('What we see').click();
+    await here.sees('event loop', '.verdict li');
+    await here.sees('database', '.verdict li');
+  });
+
+  test('why a request was refused, by the id that somebody pastes', async () => {
+    const id = await refuse();
+    here = await ConsolePage.enter(browser, server, '/console');
+    await here.sees('Live by tenant');
+    await here.page.keyboard.press('/');
+    await here.page.locator('[role=combobox]:focus').waitFor();
+    await here.page.keyboard.insertText(id);
+    await here.page.keyboard.press('Enter');
+    await here.isAt(`/console/refusals/${id}`);
+    await here.sees('ORIGIN_MISMATCH', 'h1');
+    await here.sees(`The request came from https://evil.example, and the key is bound to ${server.direct}`, '.matter');
+    await here.sees(/^Layer\s*origin/, '.facts div');
+    await here.sees(/^Lever\s*origin/, '.facts div');
+  });
+
+  test('what was refused, by its code, with two clicks from the overview', async () => {
+    const id = await refuse();
+    await isTold('/overview', /"refused":\{[^}]*"ORIGIN_MISMATCH":[1-9]/);
+    here = await ConsolePage.enter(browser, server, '/console');
+    const click = clicksOn(here.page);
+    await click.at('ORIGIN_MISMATCH', '.bars');
+    await here.isAt('/console/refusals?code=ORIGIN_MISMATCH&from=-1h');
+    await click.at('ORIGIN_MISMATCH', '.figures tr:first-child');
+    await here.isAt(`/console/refusals/${id}`);
+    expect(click.count()).toBeLessThanOrEqual(3);
+    await here.page.keyboard.press('Escape');
+    await here.isAt('/console/refusals');
+  });
+
+  test('what is refused while they look: rows wait, and the others stay where they are', async () => {
+    const before = await refuse();
+    here = await ConsolePage.enter(browser, server, '/console/refusals?code=ORIGIN_MISMATCH');
+    const first = here.page.locator('.figures tbody a').first();
+    await here.sees('ORIGIN_MISMATCH', '.figures');
+    expect(await first.getAttribute('href')).toBe(`/console/refusals/${before}`);
+    const id = await refuse();
+    await here.button('1 new').waitFor(soon);
+    expect(await first.getAttribute('href')).toBe(`/console/refusals/${before}`);
+    await here.button('1 new').click();
+    expect(await first.getAttribute('href')).toBe(`/console/refusals/${id}`);
+    await here.page.keyboard.press('j');
+    await here.page.keyboard.press('Enter');
+    await here.isAt(`/console/refusals/${id}`);
+  });
+
+  test('that of a request only its minute is known, and of a strange id nothing', async () => {
+    const reply = await fetch(`${server.direct}/api/operator/me`, { headers: FIELDS });
+    const id = reply.headers.get('x-request-id') ?? '';
+    await isTold(`/refusals?requestId=${id}`, '"found":"minute"');
+    here = await ConsolePage.enter(browser, server, `/console/refusals/${id}`);
+    await here.sees(/Only its time is known: process \S+ answered it between [\d:]+ and [\d:]+/, '.matter');
+    await here.page.goto(`${server.direct}/console/refusals/req_AAAAAAAA1`);
+    await here.sees('Nothing is known of this request id');
+  });
+
+  test('who eats the budget: the subject, and its sessions', async () => {
+    const ids = [await createSession(server), await createSession(server)] as const;
+    await report(ids[0], 0.25);
+    await report(ids[1], 3);
+    here = await ConsolePage.enter(browser, server, '/console');
+    await here.sees(/\$3\.25\s*of/, '.spend');
+    const click = clicksOn(here.page);
+    await click.at('Usage', '.rail');
+    await here.sees(/Today: \$3\.25, 2,000 tokens/, 'h2');
+    await click.at(/./, '.figures tbody tr:first-child');
+    await here.isAt(/^\/console\/usage\?by=subject&row=[0-9a-f]{32}$/);
+    await click.at(/engaged/, '.more-of');
+    await here.isAt(/^\/console\/sessions\/s/);
+    expect(click.count()).toBeLessThanOrEqual(3);
+  });
+
+  test('how usage is shared and went on, by whatever it is added up', async () => {
+    await report(await createSession(server), 1);
+    here = await ConsolePage.enter(browser, server, '/console/usage');
+    await here.page.getByRole('img', { name: /Dollars by the hour, in the last 24 h; at most \$/ }).waitFor(soon);
+    await here.button('key').click();
+    await here.isAt('/console/usage?by=key');
+    await here.sees(/demo\/local\s*100 %/, '.figures tr');
+    await here.page.getByLabel('Time').selectOption('-7d');
+    await here.isAt('/console/usage?by=key&from=-7d');
+    await here.page.getByRole('img', { name: /Dollars by the day/ }).waitFor(soon);
+    await here.page.getByText('As a table').click();
+    expect(await here.page.locator('.columns-chart tbody tr').count()).toBe(8);
+    await here.page.getByLabel('Tenant').fill('nobody');
+    await here.page.getByLabel('Tenant').press('Enter');
+    await here.sees('Nothing was used by that in that time');
+  });
+
+  test('what changed since yesterday, and where it shows', async () => {
+    for (let made = 0; made < 10; made += 1) await refuse();
+    await isTold('/changes', 'ORIGIN_MISMATCH');
+    here = await ConsolePage.enter(browser, server, '/console');
+    const click = clicksOn(here.page);
+    await click.at('Changes', '.rail');
+    await here.isAt('/console/changes');
+    await here.sees('A process started on', '.changes');
+    await click.at('refused with ORIGIN_MISMATCH', '.changes');
+    await here.isAt('/console/refusals?code=ORIGIN_MISMATCH&from=-24h');
+    await here.sees('evil.example', '.figures');
+    expect(click.count()).toBeLessThanOrEqual(3);
+  });
+
+  test('what ends in the next minute, the next first', async () => {
+    const ref = refOf(await createSession(server));
+    await isTold('/overview', /"endingSoon":[1-9]/);
+    here = await ConsolePage.enter(browser, server, '/console');
+    const click = clicksOn(here.page);
+    await click.at(/ending ≤60 s/, '.tiles');
+    await here.isAt('/console/sessions?endingWithinSec=60&sort=deadline');
+    await here
+      .row(ref)
+      .filter({ hasText: /ends\s*(in|due)/ })
+      .waitFor(soon);
+    expect(click.count()).toBe(1);
+  });
+
+  test('which processes there are, and what they need', async () => {
+    here = await ConsolePage.enter(browser, server, '/console');
+    const click = clicksOn(here.page);
+    await click.at('All of them');
+    await here.isAt('/console/nodes');
+    await here.sees(/database [\d.]+ m?s/, '.figures tbody tr');
+    expect(await here.page.locator('.figures tbody tr').count()).toBe(1);
+  });
+
+  test.each(schemes)('in a way that axe finds nothing at in %s, on a phone too', async (colorScheme) => {
+    const refused = await refuse();
+    await report(await createSession(server), 1);
+    const viewport = { width: 320, height: 640 };
+    here = await ConsolePage.enter(browser, server, '/console', { colorScheme, reducedMotion: 'reduce' });
+    const { page } = here;
+    await here.sees('Live by tenant');
+    const pages = [
+      ['/console', 'Live by tenant'],
+      ['/console?span=day', 'Live by tenant'],
+      ['/console/refusals', 'evil.example'],
+      ['/console/refusals?code=NONE', 'No refusal is like that'],
+      [`/console/refusals/${refused}`, 'What said no'],
+      ['/console/refusals/req_AAAAAAAA1', 'Nothing is known'],
+      ['/console/usage', 'As a table'],
+      ['/console/usage?by=session', 'As a table'],
+      ['/console/usage?by=key&tenantId=nobody', 'Nothing was used'],
+      ['/console/nodes', 'As of'],
+      ['/console/changes', 'What happened'],
+    ] as const;
+    for (const [path, text] of pages) {
+      await page.goto(server.direct + path);
+      await here.sees(text, 'main');
+      expect([path, await violations(page, colorScheme)]).toEqual([path, []]);
+      const wide = page.viewportSize();
+      await page.setViewportSize(viewport);
+      expect([path, await page.evaluate<number>(OVERFLOW)]).toEqual([path, 0]);
+      // The colours are the same.
+      const found = colorScheme === 'light' ? await violations(page) : [];
+      expect([path, found]).toEqual([path, []]);
+      if (wide !== null) await page.setViewportSize(wide);
+    }
+  });
+});
+
+const OVERFLOW =
+  'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth';

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { whatStandsOut } from '../../src/web/console/data/attention.ts';
+import { oddNodes } from '../../src/web/console/data/odd-nodes.ts';
+import { askedRange, everyDay } from '../../src/web/console/data/usage-range.ts';
+import type { Dependency, Node, Overview } from '../../src/web/console/data/shapes.ts';
+import { howMuch, whereMoved } from '../../src/web/console/words/changes.ts';
+
+const AT = '2030-01-01T12:00:00.000Z';
+const none = { started: 0, ended: {}, refused: {} };
+const quiet = { ...none, previous: none };
+
+function dependency(name: Dependency['name'], state: Dependency['state'] = 'ok'): Dependency {
+  return { name, state, latencyMs: 2, since: AT, lastError: null };
+}
+
+function node(id: string, fields: Partial<Node> = {}): Node {
+  return {
+    id,
+    host: 'voice',
+    pid: 1,
+    version: '0.1.0',
+    startedAt: AT,
+    seenAt: AT,
+    loopP99Ms: 4,
+    rss: 1,
+    sockets: 0,
+    historyWaiting: 0,
+    eventsWaiting: 0,
+    eventsDropped: 0,
+    configHash: 'same',
+    dependencies: [dependency('database')],
+    ...fields,
+  };
+}
+
+function overview(fields: Partial<Overview> = {}): Overview {
+  return {
+    byState: { engaged: 0, idle: 0, stale: 0, ended: 0 },
+    byCaller: { widget: 0, console: 0 },
+    byTenant: {},
+    spend: null,
+    asOf: AT,
+    endingSoon: 0,
+    activity: { minute: quiet, hour: quiet, day: quiet },
+    verdict: { us: 'fine', provider: 'fine', sentence: 'Provider: fine. Us: fine.' },
+    dependencies: [],
+    nodes: [node('a'), node('b')],
+    ...fields,
+  };
+}
+
+const sentences = (fields: Partial<Overview>): readonly string[] =>
+  whatStandsOut(overview(fields)).map(({ degree, sentence }) => `${degree}: ${sentence}`);
+
+describe('The overview says what stands out', () => {
+  test('nothing where all is as it should be', () => {
+    expect(sentences({})).toEqual([]);
+  });
+
+  test('what is wrong before what is to be watched, and for which processes', () => {
+    const away = [dependency('database', 'away')];
+    const nodes = [
+      node('a', { eventsDropped: 3 }),
+      node('bbbbbbbb', { dependencies: away }),
+      node('c', { loopP99Ms: 180, configHash: 'other' }),
+    ];
+    expect(sentences({ nodes })).toEqual([
+      'wrong: The database is away for voice bbbbbb',
+      'wrong: The event loop of voice c is 180 ms late',
+      'watch: 3 events were dropped since the start',
+      'watch: Processes are set differently',
+    ]);
+  });
+
+  test('leaves the provider to the verdict on it', () => {
+    const nodes = [node('a', { dependencies: [dependency('provider', 'away')] })];
+    expect(sentences({ nodes })).toEqual([]);
+    expect(sentences({ nodes, verdict: null })).toEqual(['wrong: The provider is away for every process']);
+  });
+
+  test('a ceiling that is reached, or will be, and by whom first', () => {
+    const atCeiling = [{ subject: '7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4', at: AT }];
+    const spend = { tokens: 1, dollars: 5, ceiling: 10, projected: 12, atCeiling };
+    expect(sentences({ spend })).toEqual([
+      'watch: At this pace today costs $12.00, more than its ceiling of $10.00',
+      'watch: Subject 7f3a…c3b4 reaches its ceiling at',
+    ]);
+    expect(sentences({ spend: { ...spend, dollars: 10, atCeiling: null } })).toEqual([
+      "wrong: Today's ceiling of $10.00 is reached",
+    ]);
+  });
+
+  test('refusals and ends that came up by half within the hour, where there are ten; usual ends never', () => {
+    const hour = {
+      started: 0,
+      refused: { BOT_BLOCKED: 15, ORIGIN_MISMATCH: 9, RATE_LIMIT_EXCEEDED: 14 },
+      ended: { create_failed: 30, closed_by_client: 900 },
+      previous: { started: 0, refused: { BOT_BLOCKED: 10, RATE_LIMIT_EXCEEDED: 10 }, ended: { create_failed: 2 } },
+    };
+    expect(whatStandsOut(overview({ activity: { minute: quiet, hour, day: quiet } }))).toEqual([
+      {
+        degree: 'watch',
+        sentence: 'Refused more than in the hour before: BOT_BLOCKED 15 (was 10)',
+        href: '/console/refusals?code=BOT_BLOCKED&from=-1h',
+      },
+      {
+        degree: 'watch',
+        sentence: 'Ended more than in the hour before: create failed 30 (was 2)',
+        href: '/console/sessions?reason=create_failed&sort=-endedAt',
+      },
+    ]);
+  });
+});
+
+describe('Processes differ', () => {
+  const versionOf = ({ version }: Node): string => version;
+
+  test('from most of the others', () => {
+    const nodes = [node('new', { version: '0.1.1' }), node('a'), node('b')];
+    expect([...oddNodes(nodes, versionOf)]).toEqual(['new']);
+  });
+
+  test('from the one that started first, where there are two', () => {
+    expect([...oddNodes([node('a'), node('b', { version: '0.1.1' })], versionOf)]).toEqual(['b']);
+  });
+});
+
+describe('What moved', () => {
+  test('is told in percent, and leads to what was counted', () => {
+    const moved = { what: 'sessions ended (create_failed)', now: 7, before: 20, factor: 0.35 };
+    expect(howMuch(moved)).toBe('−65 %');
+    expect(howMuch({ ...moved, factor: null })).toBe('new');
+    expect(whereMoved(moved, '-24h')).toBe('/console/sessions?reason=create_failed&sort=-endedAt');
+    expect(whereMoved({ ...moved, what: 'BOT_BLOCKED' }, '-7d')).toBe('/console/refusals?code=BOT_BLOCKED&from=-7d');
+    expect(whereMoved({ ...moved, what: 'requests' }, '-7d')).toBeUndefined();
+  });
+});
+
+describe('Times of usage', () => {
+  const atMs = Date.parse(AT);
+
+  test('are asked as instants that are in the day which was chosen', () => {
+    expect(askedRange({ from: '2029-12-30', to: '2029-12-30' }, atMs)).toEqual({
+      from: '2029-12-30T12:00:00.000Z',
+      to: '2029-12-30T12:00:00.001Z',
+    });
+    expect(askedRange({ from: '-7d' }, atMs)).toEqual({ from: '2029-12-25T12:00:00.000Z', to: undefined });
+  });
+
+  test('have every day, also those without usage', () => {
+    const series = everyDay([{ at: '2029-12-31', tokens: 5, dollars: 1 }], { from: '-2d' }, atMs);
+    expect(series.map(({ at, tokens }) => `${at} ${tokens}`)).toEqual(['2029-12-30 0', '2029-12-31 5', '2030-01-01 0']);
+  });
+});
