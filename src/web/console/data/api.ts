@@ -1,7 +1,4 @@
-/**
- * Requests to the service, with the cookie that the browser keeps. Nothing here throws: what went wrong is a value that a view can show.
- * An endpoint that this server has not is `missing`, and breaks nothing.
- */
+/** Requests to the service, with the cookie that the browser keeps. Nothing here throws: what went wrong is a value that a view can show. */
 import { signal } from '@preact/signals';
 import { noteServerTime } from './server-time.ts';
 
@@ -23,7 +20,7 @@ export type Failure =
   | { readonly kind: 'away' }
   /** Nobody is logged in any more. */
   | { readonly kind: 'login' }
-  /** This server has no such endpoint. */
+  /** There is no such thing, or not for who asks. */
   | { readonly kind: 'missing' };
 
 export type Answer<T> =

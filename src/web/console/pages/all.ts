@@ -1,6 +1,7 @@
 /** The pages of the console, one row each: rail, router, palette and keys follow from it. */
 import { lazy } from 'preact-iso';
 import type { FunctionComponent } from 'preact';
+import { may, type Right } from '../data/identity.ts';
 
 interface Page {
   /** As the router reads it. */
@@ -14,6 +15,8 @@ interface Place extends Page {
   readonly key: string;
   /** A path of 16 by 16. */
   readonly icon: string;
+  /** Whoever has not this right is not led there. */
+  readonly needs?: Right;
 }
 
 /** What the rail leads to. */
@@ -41,3 +44,8 @@ export const DETAILS: readonly Page[] = [
     component: lazy(() => import('./session.tsx').then(({ SessionPage }) => SessionPage)),
   },
 ];
+
+/** The places of whoever looks. */
+export function shownPlaces(): readonly Place[] {
+  return PLACES.filter(({ needs }) => needs === undefined || may(needs));
+}

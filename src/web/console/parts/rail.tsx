@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { PLACES } from '../pages/all.ts';
+import { shownPlaces } from '../pages/all.ts';
 
 /** The ways to the pages: at the left, and at the bottom of a narrow screen. */
 export function Rail() {
@@ -7,7 +7,7 @@ export function Rail() {
   return (
     <nav class="rail" aria-label="Pages">
       <ul>
-        {PLACES.map(({ path: to, title, icon, key }) => {
+        {shownPlaces().map(({ path: to, title, icon, key }) => {
           const isHere = path === to || (to !== '/console' && path.startsWith(`${to}/`));
           return (
             <li key={to}>

@@ -5,7 +5,7 @@ import { Ago, Moment, Span } from './moments.tsx';
 
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
-  const { session, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, limits, metadata } = detail;
+  const { session, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, metadata } = detail;
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
@@ -34,9 +34,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           {provider} <code class="break">{upstreamId}</code>
         </Fact>
         <Fact name="Usage">
-          {usage === undefined || usage === null
-            ? null
-            : `${countText(usage.tokens)} tokens, ${moneyText(usage.dollars)}`}
+          {countText(usage.tokens)} tokens, {moneyText(usage.dollars)}
         </Fact>
         <Fact name="Ended by">
           {endedBy === null ? null : (
@@ -46,11 +44,6 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
             </>
           )}
         </Fact>
-        {Object.entries(limits ?? {}).map(([name, value]) => (
-          <Fact key={name} name={limitName(name)}>
-            {value === null ? null : limitText(value)}
-          </Fact>
-        ))}
       </dl>
       {metadata !== null && (
         <details>
@@ -60,16 +53,4 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
       )}
     </section>
   );
-}
-
-/** `maxIdleSec`: `max idle, s`. */
-function limitName(name: string): string {
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  const named = words.replace(/ sec$/, ', s').replace(/ minutes$/, ', min');
-  return `${named.charAt(0).toUpperCase()}${named.slice(1)}`;
-}
-
-function limitText(value: unknown): string {
-  if (typeof value === 'number') return countText(value);
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

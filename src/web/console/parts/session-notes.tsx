@@ -3,21 +3,9 @@ import { countText } from '../words/format.ts';
 import { Moment } from './moments.tsx';
 
 /** What others noted of the session: refusals, acts of operators, and times of which events may be missing. */
-export function SessionNotes({ detail: { refusals = [], audit = [], lost } }: { readonly detail: SessionDetail }) {
+export function SessionNotes({ detail: { audit, lost } }: { readonly detail: SessionDetail }) {
   return (
     <>
-      {refusals.length > 0 && (
-        <section class="card" aria-labelledby="refusals-title">
-          <h2 id="refusals-title">Refusals of its caller</h2>
-          <ul class="notes">
-            {refusals.map(({ requestId, at, code, sentence }) => (
-              <li key={requestId}>
-                <Moment at={at} /> <code>{code}</code> {sentence} <code class="soft">{requestId}</code>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
       {audit.length > 0 && (
         <section class="card" aria-labelledby="audit-title">
           <h2 id="audit-title">Audit</h2>
