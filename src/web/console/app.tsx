@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import { isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
+import { dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
 import { access, identify } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
 import { DETAILS, PLACES, shownPlaces } from './pages/all.ts';
@@ -86,6 +86,7 @@ function Console() {
       <Palette />
       <HelpDialog />
       <EndDialog />
+      {dialog}
       <CopyDialog />
       <LoginDialog />
       <p class={notice.value === '' ? 'notice hidden' : 'notice'} role="status">

@@ -4,6 +4,7 @@ import './styles/frame.css';
 import './styles/dialogs.css';
 import './styles/list.css';
 import './styles/session.css';
+import './styles/tables.css';
 import './styles/login.css';
 import { render } from 'preact';
 import { App } from './app.tsx';

@@ -68,7 +68,7 @@ export function toggled(list: string | undefined, value: string): string {
   return (values.includes(value) ? values.filter((each) => each !== value) : [...values, value]).join(',');
 }
 
-function instantOf(value: string, atMs: number): string {
+export function instantOf(value: string, atMs: number): string {
   const [, count, unit = ''] = /^-(\d+)([mhd])$/.exec(value) ?? [];
   return count === undefined ? value : new Date(atMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();
 }

@@ -16,5 +16,7 @@ export function isAddress(text: string): boolean {
 export async function search(text: string): Promise<Found> {
   const q = session.exec(text)?.[0] ?? text;
   const answer = await post<{ readonly hits: readonly SearchHit[] }>('/api/operator/search', { q });
-  return answer.ok ? answer.body : { failure: answer.failure };
+  if (!answer.ok) return { failure: answer.failure };
+  // One page has one address: colons are written as they are everywhere else.
+  return { hits: answer.body.hits.map((hit) => ({ ...hit, href: hit.href.replaceAll('%3A', ':') })) };
 }

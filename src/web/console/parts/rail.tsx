@@ -7,8 +7,10 @@ export function Rail() {
   return (
     <nav class="rail" aria-label="Pages">
       <ul>
-        {shownPlaces().map(({ path: to, title, icon, key }) => {
-          const isHere = path === to || (to !== '/console' && path.startsWith(`${to}/`));
+        {shownPlaces().map(({ path: to, title, icon, key, covers }) => {
+          const isWithin = (place = '/console'): boolean =>
+            place !== '/console' && `${path}/`.startsWith(`${place}/`);
+          const isHere = path === to || isWithin(to) || isWithin(covers);
           return (
             <li key={to}>
               <a href={to} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>

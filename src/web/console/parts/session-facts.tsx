@@ -1,11 +1,12 @@
 import type { SessionDetail } from '../data/shapes.ts';
+import { keyPage } from '../data/keys.ts';
 import { countText, moneyText } from '../words/format.ts';
 import { Fact } from './facts.tsx';
 import { Ago, Moment, Span } from './moments.tsx';
 
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
-  const { session, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, metadata } = detail;
+  const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, metadata } = detail;
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
@@ -25,7 +26,11 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
         </Fact>
         <Fact name="Caller">
           {caller}
-          {keyId === null ? '' : `, key ${keyId}`}
+          {keyId !== null && (
+            <>
+              , key <a href={keyPage({ tenantId, id: keyId })}>{keyId}</a>
+            </>
+          )}
         </Fact>
         <Fact name="Subject">
           <code class="break">{emailHash}</code>
@@ -40,7 +45,8 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           {endedBy === null ? null : (
             <>
               {endedBy.actor}
-              {endedBy.reason === null ? '' : `: ${endedBy.reason}`}
+              {endedBy.reason === null ? '' : `: ${endedBy.reason}`}{' '}
+              <a href={`/console/audit?target=${ref}`}>in the audit</a>
             </>
           )}
         </Fact>
