@@ -80,6 +80,16 @@ describe('The settings tell', () => {
     expect(await nodes()).toHaveLength(2);
   });
 
+  test('viewers the addresses that are set by their first letters alone', async () => {
+    const own = await build({ env: { ...env, OPERATOR_EMAILS: 'ops@example.com, @acme.example' } });
+    const cookie = await own.login('vera@example.com');
+    const { body, text } = await own.get('/api/operator/settings', { cookie, origin: CONSOLE });
+    expect(text).not.toMatch(/ops@|vera@/);
+    expect(body['settings']).toContainEqual(
+      expect.objectContaining({ name: 'OPERATOR_EMAILS', value: 'o…@example.com, @acme.example' }),
+    );
+  });
+
   test('admins of tenants nothing', async () => {
     const reply = await app.get('/api/operator/settings', await as('boss@globex.example'));
     expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });

@@ -28,6 +28,8 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
   const reason = useSignal('');
   const counted = useSignal<Counted | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);
+  /** How many were counted before there were more of them. */
+  const before = useSignal<number | undefined>(undefined);
   const progress = useSignal<Progress>(NOTHING);
   const step = useSignal<'asking' | 'ending' | 'over'>('asking');
   const isStopped = useSignal(false);
@@ -43,12 +45,17 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
     let expected = counted.peek()?.matched ?? 0;
     step.value = 'ending';
     failure.value = undefined;
+    before.value = undefined;
     while (!isStopped.peek()) {
       const answer = await endPart(filter, expected, reason.peek().trim(), progress.peek().batchId);
       if (!answer.ok) {
         failure.value = answer.failure;
-        // Somebody looks at the new count before anything ends.
-        if (isChange(answer.failure)) await count();
+        // Somebody looks at the new count before anything more ends.
+        if (isChange(answer.failure)) {
+          const counted = expected;
+          await count();
+          before.value = counted;
+        }
         break;
       }
       const { ended, failed, remaining, batchId } = answer.body;
@@ -86,9 +93,12 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
             <ReasonField reason={reason} />
           </>
         )}
-        <Refused failure={failure.value} />
-        {failure.value !== undefined && isChange(failure.value) && (
-          <p>They were counted again: nothing ends before you say so.</p>
+        {before.value === undefined ? (
+          <Refused failure={failure.value} />
+        ) : (
+          <p class="problem" role="alert">
+            {countText(matched)} match now, {countText(before.value)} were counted before. Nothing was ended: look again.
+          </p>
         )}
         {!isAsking && (
           <div role="status">

@@ -23,7 +23,7 @@ export function MachineChart({ machine: id, state, events, at, deadline }: Props
   const told = { name: zoneText(now.value, zone.value), timeOf: (atMs: number) => clockText(atMs, zone.value) };
   const { charts, words } = machine;
   return (
-    <section class="card" aria-label="Its machine">
+    <section aria-label="Its machine">
       <StateChart
         {...{ machine: id, chart: charts, words, state, events, at: at ?? null, now: now.value, deadline, zone: told }}
       />

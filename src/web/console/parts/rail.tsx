@@ -1,11 +1,17 @@
 import { useLocation } from 'preact-iso';
+import { useEffect, useRef } from 'preact/hooks';
 import { shownPlaces } from '../pages/all.ts';
 
 /** The ways to the pages: at the left, and at the bottom of a narrow screen. */
 export function Rail() {
   const { path } = useLocation();
+  const rail = useRef<HTMLElement>(null);
+  // A narrow screen has no room for all of them.
+  useEffect(() => {
+    rail.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
   return (
-    <nav class="rail" aria-label="Pages">
+    <nav ref={rail} class="rail" aria-label="Pages">
       <ul>
         {shownPlaces().map(({ path: to, title, icon, key, covers }) => {
           const isWithin = (place = '/console'): boolean =>

@@ -29,7 +29,7 @@ export function Timeline({ machine, events, at, onStep, hasMore, onMore }: Props
   }, [at]);
   const place =
     at === undefined
-      ? `${events.length}${hasMore ? '+' : ''} events, now`
+      ? `${events.length}${hasMore ? '+' : ''} ${events.length === 1 ? 'event' : 'events'}, now`
       : here < 0
         ? 'an older event'
         : `event ${events.length - here} of ${events.length}${hasMore ? '+' : ''}`;
