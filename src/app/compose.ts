@@ -83,7 +83,7 @@ export async function buildService(on: Foundations) {
 
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
-  const { operatorOf, feed, inspector, trace } = wireOperating({
+  const { operatorOf, feed, inspector, trace, audit } = wireOperating({
     config,
     node,
     clock,
@@ -216,7 +216,14 @@ export async function buildService(on: Foundations) {
   });
   const cookies = createConsoleCookie(logins, () => publicUrl().startsWith('https:'));
   const serviceOf = createServiceTokens(config.serviceTokens);
-  const operating = wireConsole({ on, node, installationKey, writers, hub, sessions });
+  const operating = wireConsole({
+    on: { ...on, stores: { ...stores, audit } },
+    node,
+    installationKey,
+    writers,
+    hub,
+    sessions,
+  });
   const handle = createPipeline({
     routes: routesOf({
       ...features,

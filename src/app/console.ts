@@ -111,6 +111,7 @@ export function wireConsole({ on, node, installationKey, writers, hub, sessions 
     faultsOf: (name) => metrics.activity.faultsOf(name),
     clock,
   });
+  const configHash = hashConfig(config, installationKey);
   const loop = createLoopDelay();
   const presence = new Presence({
     run: {
@@ -118,7 +119,7 @@ export function wireConsole({ on, node, installationKey, writers, hub, sessions 
       node,
       host: hostname(),
       version,
-      configHash: hashConfig(config, installationKey),
+      configHash,
       shard: shardOf(node),
       startedAtMs: clock.now(),
       stoppedAtMs: null,
@@ -159,6 +160,7 @@ export function wireConsole({ on, node, installationKey, writers, hub, sessions 
     timeZone: config.quotaTimeZone,
     retentionDays: config.retentionDays,
     shownSettings: config.shown,
+    configHash,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Traced } from '../actors/trace.ts';
 import { createOperators, serviceOperator } from '../auth/operators.ts';
 import { Feed } from '../feed/feed.ts';
+import { tellAudit } from '../feed/audit-facts.ts';
 import { tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -20,7 +21,7 @@ export interface OperatingDeps {
   readonly node: string;
   readonly clock: Clock;
   readonly bus: Bus;
-  readonly stores: Pick<DurableStores, 'history'>;
+  readonly stores: Pick<DurableStores, 'history' | 'audit'>;
   readonly eventWriter: Pick<EventWriter, 'note'>;
   readonly events: Events;
   readonly metrics: Metrics;
@@ -65,7 +66,7 @@ export function wireOperating(deps: OperatingDeps) {
   }
 
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
-  return { operatorOf, feed, inspector, trace };
+  return { operatorOf, feed, inspector, trace, audit: tellAudit(stores.audit, feed) };
 }
 
 /** Sessions that an inspector is told of when it attaches. */

@@ -1,5 +1,5 @@
 import type { Operator } from '../auth/operators.ts';
-import { seesTenant } from '../auth/operators.ts';
+import { actorSeenBy, seesTenant } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import {
   feedCloseCode,
@@ -121,6 +121,12 @@ export class Watcher implements SocketListener {
   tell(fact: FeedFact): void {
     const operator = this.#operator;
     if (operator === undefined || this.#isOver) return;
+    if (fact.kind === 'audit') {
+      const { row } = fact;
+      if (this.wants('audit') && maySeeRow(operator, row.tenantId))
+        this.send({ type: 'audit', row: { ...row, actor: actorSeenBy(operator, row.actor) } });
+      return;
+    }
     if (fact.kind === 'event') {
       const { ref, tenantId, event } = fact;
       if (this.#ref?.startsWith(ref) === true && seesTenant(operator, tenantId))
@@ -169,6 +175,11 @@ export class Watcher implements SocketListener {
     this.#seq += 1;
     return isTaken;
   }
+}
+
+/** What is of the installation is for those alone who are shown every tenant. */
+function maySeeRow(operator: Operator, tenantId: string | null): boolean {
+  return tenantId === null ? operator.tenants === '*' : seesTenant(operator, tenantId);
 }
 
 /** What a session was counts as well: a list must hear of those that leave it. */

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { BlockList } from 'node:net';
 
-/** What processes of one installation may well have each its own. */
-const OWN = new Set(['host', 'port']);
+/** What processes of one installation may well have each its own; `shown` is the same settings once more, as texts. */
+const OWN = new Set(['host', 'port', 'shown']);
 
 /**
  * A hash of settings, under the installation's key: processes that are set otherwise have another, also where only a secret differs, and

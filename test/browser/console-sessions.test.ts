@@ -117,7 +117,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     const [id = ''] = await list(1);
     await here.page.request.post(`${server.direct}/api/realtime/end`, { data: { sm_session_id: id } });
     await here.page.goto(`${server.direct}/console/sessions/${refOf(id)}`);
-    await here.sees('told to end', '.event');
+    await here.sees('asked to end', '.event');
     await here.page.keyboard.press('Home');
     await here.isAt(/\?at=\d+$/);
     await here.sees('event 1 of 2');
@@ -126,7 +126,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.sees('event 1 of 2');
     await here.page.keyboard.press(']');
     await here.sees('event 2 of 2');
-    await here.sees('in time', '.event.here .passed');
+    await here.sees('before deadline', '.event.here .passed');
     await here.page.keyboard.press('End');
     await here.isAt(`/console/sessions/${refOf(id)}`);
   });

@@ -33,6 +33,27 @@ export function activityContract(name: string, make: Make<ActivityStore>): void 
       ]);
     });
 
+    test('tells a kind by key, of the tenants that are asked for', async () => {
+      const [tenantId, other] = [randomId(), randomId()];
+      const refused = (fields: Partial<Counted>): Counted => counted({ kind: 'refused', label: 'BOT', ...fields });
+      await activity().add([refused({ tenantId, keyId: 'a' }), refused({ tenantId, keyId: 'b', n: 2 })], DAY_BEGIN, 0);
+      await activity().add([refused({ tenantId, keyId: 'a', n: 4 }), refused({ tenantId })], DAY_BEGIN + MINUTE, 1);
+      await activity().add([counted({ tenantId, keyId: 'a' }), refused({ tenantId: other, keyId: 'a' })], DAY_BEGIN, 1);
+      const of = (toMs: number, tenants: '*' | string[]) => activity().ofKeys('refused', 1, DAY_BEGIN, toMs, tenants);
+      const [a, b] = ['a', 'b'].map((keyId) => ({ tenantId, keyId, label: 'BOT' }));
+      expect(await of(DAY_BEGIN + 2 * MINUTE, [tenantId])).toEqual([
+        { ...a, n: 5 },
+        { ...b, n: 2 },
+      ]);
+      expect(await of(DAY_BEGIN + MINUTE, [tenantId])).toEqual([
+        { ...a, n: 1 },
+        { ...b, n: 2 },
+      ]);
+      const all = await of(DAY_BEGIN + MINUTE, '*');
+      expect(all).toContainEqual({ tenantId: other, keyId: 'a', label: 'BOT', n: 1 });
+      expect(all.every(({ keyId }) => keyId !== '')).toBe(true);
+    });
+
     test('ends a span before its end', async () => {
       const tenantId = randomId();
       await activity().add([counted({ tenantId })], DAY_BEGIN + MINUTE, 0);

@@ -69,7 +69,7 @@ export function refusalsContract(name: string, make: Make<Refusals>): void {
       expect((await refusals().list({ ...everything, tenantId, tenants: [] }, undefined, 10)).refusals).toEqual([]);
     });
 
-    test('are found by code, tenant, key, network and time', async () => {
+    test('are found by code, tenant, key, network, subject and time', async () => {
       const tenantId = randomId();
       const late = {
         tenantId,
@@ -77,6 +77,7 @@ export function refusalsContract(name: string, make: Make<Refusals>): void {
         atMs: DAY_BEGIN + 1000,
         network: '198.51.100.0/24',
         code: 'ORIGIN_MISMATCH',
+        subject: 'b'.repeat(32),
       };
       await refusals().append([refusal({ tenantId }), refusal(late)]);
       const keysBy = async (filter: Partial<RefusalFilter>): Promise<(string | null)[]> =>
@@ -87,6 +88,7 @@ export function refusalsContract(name: string, make: Make<Refusals>): void {
       expect(await keysBy({ code: 'ORIGIN_MISMATCH' })).toEqual(['late']);
       expect(await keysBy({ keyId: 'site' })).toEqual(['site']);
       expect(await keysBy({ network: '198.51.100.0/24' })).toEqual(['late']);
+      expect(await keysBy({ subject: late.subject })).toEqual(['late']);
       expect(await keysBy({ toMs: DAY_BEGIN + 999 })).toEqual(['site']);
       expect(await keysBy({ fromMs: DAY_BEGIN + 1 })).toEqual(['late']);
       expect(await keysBy({ fromMs: DAY_BEGIN, toMs: DAY_BEGIN })).toEqual(['site']);

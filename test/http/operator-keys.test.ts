@@ -62,8 +62,10 @@ describe('Widget keys', () => {
       totals: {},
       revokedAt: null,
       live: 0,
-      today: null,
-      refusedHour: null,
+      today: { tokens: 0, dollars: 0 },
+      refusedHour: {},
+      day: { started: 0, refused: 0 },
+      weekAgo: { started: 0, refused: 0 },
     });
     await app.service.directory.reload();
     const opened = await app.post('/api/session', { widgetKey: key.key, agentId: 'support' }, { origin: key.origin });
@@ -114,6 +116,41 @@ describe('Widget keys', () => {
       { action: 'key.revoke', result: 'unchanged' },
       { action: 'key.revoke', result: 'done', reason: 'leaked' },
     ]);
+  });
+
+  test('tell what was used and done with them lately, and a week before', async () => {
+    const [key, quiet] = [await app.key(), await app.key()];
+    const weekAgo = NOON - 7 * 24 * 3_600_000;
+    const { activity } = app.service.stores;
+    const of = { tenantId: 'acme', keyId: key.id };
+    const refused = { ...of, kind: 'refused' as const, label: 'ORIGIN_MISMATCH' };
+    await activity.add([{ ...refused, n: 3 }], NOON - 1, 0);
+    await activity.add([{ ...refused, n: 2 }], NOON - 2 * 3_600_000, 0);
+    await activity.add(
+      [
+        { ...of, kind: 'started', label: 'widget', n: 40 },
+        { ...refused, n: 1 },
+      ],
+      weekAgo,
+      0,
+    );
+    await app.open(key);
+    await app.service.activityWriter.flush();
+    const used = { sm_session_id: await app.open(key), tokens: 300, dollars: 2.5 };
+    expect((await app.post('/api/auth/usage', used, service)).status).toBe(200);
+    const find = async (id: string) => (await keysOf('?tenantId=acme')).find((one) => one.id === id);
+    expect(await find(key.id)).toMatchObject({
+      today: { tokens: 300, dollars: 2.5 },
+      refusedHour: { ORIGIN_MISMATCH: 3 },
+      day: { started: 1, refused: 5 },
+      weekAgo: { started: 40, refused: 1 },
+    });
+    expect(await find(quiet.id)).toMatchObject({
+      today: { tokens: 0, dollars: 0 },
+      refusedHour: {},
+      day: { started: 0, refused: 0 },
+      weekAgo: { started: 0, refused: 0 },
+    });
   });
 
   test('of other tenants are not there, and viewers only see', async () => {

@@ -253,3 +253,28 @@ describe('The list of refusals', () => {
     expect(errorOf(await find('req_nobodyyy1'))).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
   });
 });
+
+describe('A session by itself', () => {
+  test('tells what its subject was refused in its life, and a minute longer', async () => {
+    const key = await app.key({ limits: { concurrentSessions: 1 } });
+    const email = somebody();
+    const opened = await app.create(key, { email });
+    const id = String(opened.body['sm_session_id']);
+    app.clock.advance(SECOND);
+    const refused = await app.create(key, { email });
+    expect(refused.status).toBe(429);
+    expect((await app.create(key, { email: somebody() })).status).toBe(200);
+    expect((await app.post('/api/realtime/end', { sm_session_id: id, email })).status).toBe(200);
+    app.clock.advance(2 * MINUTE);
+    const again = await app.create(key, { email });
+    app.clock.advance(SECOND);
+    expect((await app.create(key, { email })).status).toBe(429);
+    await app.service.refusalWriter.flush();
+    const detail = async (name: string, headers = service): Promise<Reply> =>
+      app.get(`/api/operator/sessions/${encodeURIComponent(name)}`, headers);
+    expect((await detail(id)).body['refusals']).toMatchObject([
+      { requestId: idOf(refused), sentence: expect.any(String) },
+    ]);
+    expect((await detail(String(again.body['sm_session_id']))).body['refusals']).toHaveLength(1);
+  });
+});

@@ -67,6 +67,31 @@ describe('The settings tell', () => {
     for (const secret of [SERVICE_TOKEN, 'hunter22']) expect(text).not.toContain(secret);
   });
 
+  test('which processes are set otherwise than the one that answers', async () => {
+    const [one, other] = [await build({ env }), await build({ env: { ...env, MAX_SESSION_MINUTES: '7' } })];
+    await one.service.presence.beat();
+    const nodes = async (): Promise<unknown> => (await one.get('/api/operator/settings', service)).body['nodes'];
+    expect(await nodes()).toEqual([{ id: expect.any(String), host: expect.any(String), isSame: true }]);
+    await other.service.presence.beat();
+    const told = other.service.nodes.list();
+    for (const node of told) one.service.nodes.hear(node);
+    // Both began at one instant: their order is that of their ids.
+    expect(await nodes()).toEqual(
+      expect.arrayContaining([true, false].map((isSame) => expect.objectContaining({ isSame }))),
+    );
+    expect(await nodes()).toHaveLength(2);
+  });
+
+  test('viewers the addresses that are set by their first letters alone', async () => {
+    const own = await build({ env: { ...env, OPERATOR_EMAILS: 'ops@example.com, @acme.example' } });
+    const cookie = await own.login('vera@example.com');
+    const { body, text } = await own.get('/api/operator/settings', { cookie, origin: CONSOLE });
+    expect(text).not.toMatch(/ops@|vera@/);
+    expect(body['settings']).toContainEqual(
+      expect.objectContaining({ name: 'OPERATOR_EMAILS', value: 'o…@example.com, @acme.example' }),
+    );
+  });
+
   test('admins of tenants nothing', async () => {
     const reply = await app.get('/api/operator/settings', await as('boss@globex.example'));
     expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sessionFilters } from './session.ts';
 import { caller, endReasonOrNull, sessionName, sessionState } from '../session.ts';
 import { count, instant } from '../values.ts';
+import { auditRow, type AuditRow } from './audit.ts';
 import { operatorEvent } from './event.ts';
 
 /** The subprotocol of the operators' feed (docs/contract.md, section 8.1). */
@@ -74,6 +75,7 @@ export const feedFrames = {
     changes: z.array(sessionChange),
     more: count.meta({ description: 'Sessions that changed as well and are not told' }),
   }),
+  audit: z.object({ type: z.literal('audit'), seq, row: auditRow }),
   event: z.object({ type: z.literal('event'), seq, ref: z.string(), event: operatorEvent }),
   gap: z.object({
     type: z.literal('gap'),
@@ -93,6 +95,7 @@ export type UnnumberedFrame = { [F in keyof Frames]: Omit<Frames[F], 'seq'> }[ke
 
 /** What nodes tell each other for the feed, while somebody watches. */
 export type FeedFact =
+  | { readonly kind: 'audit'; readonly row: AuditRow }
   | { readonly kind: 'session'; readonly change: SessionChange }
   | {
       readonly kind: 'event';

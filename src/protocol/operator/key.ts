@@ -16,6 +16,8 @@ const totals = z.object({
   dollarsDaily: amount.optional(),
 });
 
+const doings = z.object({ started: count, refused: count });
+
 /** A widget key as operators see it (docs/contract.md, section 8). */
 export const operatorKey = z.object({
   tenantId: z.string(),
@@ -38,6 +40,10 @@ export const operatorKey = z.object({
     .record(z.string(), count)
     .nullable()
     .meta({ description: 'Refusals of the last hour by code; null where they are not known' }),
+  day: doings
+    .nullable()
+    .meta({ description: 'Sessions and refusals of the last 24 hours, the present one among them' }),
+  weekAgo: doings.nullable().meta({ description: 'The same of the 24 hours a week before' }),
 });
 
 export type OperatorKey = z.infer<typeof operatorKey>;

@@ -16,6 +16,14 @@ export interface Counted {
 /** Of so many minutes is a bucket. */
 export type Span = 1 | 60;
 
+/** What was counted of a key. */
+export interface KeyCounted {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly label: string;
+  readonly n: number;
+}
+
 export interface ActivityFilter {
   /** `*` is everybody's, and what is nobody's. */
   readonly tenants: '*' | readonly string[];
@@ -38,4 +46,12 @@ export interface ActivityStore {
   add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
   /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. */
   sums(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[]>;
+  /** Of a kind, by key: the buckets that begin within [fromMs, toMs). */
+  ofKeys(
+    kind: ActivityKind,
+    span: Span,
+    fromMs: number,
+    toMs: number,
+    tenants: ActivityFilter['tenants'],
+  ): Promise<KeyCounted[]>;
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import type { ActivityStore, Moved } from './contract.ts';
+import type { ActivityStore, KeyCounted, Moved } from './contract.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -34,6 +34,18 @@ export function createPostgresActivity(database: Database): ActivityStore {
             ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}
             ${shard === undefined ? sql`` : sql`and shard = ${shard}`}
           group by kind, label order by kind, label`,
+      );
+      return [...rows];
+    },
+
+    async ofKeys(kind, span, fromMs, toMs, tenants) {
+      const rows = await database.run(
+        (sql) => sql<KeyCounted[]>`
+          select tenant_id as "tenantId", key_id as "keyId", label, sum(n)::int8 as n
+          from activity
+          where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs} and kind = ${kind} and key_id <> ''
+            ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}
+          group by tenant_id, key_id, label order by tenant_id, key_id, label`,
       );
       return [...rows];
     },

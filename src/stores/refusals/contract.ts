@@ -36,6 +36,7 @@ export interface RefusalFilter {
   readonly tenantId?: string | undefined;
   readonly keyId?: string | undefined;
   readonly network?: string | undefined;
+  readonly subject?: string | undefined;
   /** Instants, the ends included. */
   readonly fromMs: number;
   readonly toMs: number;

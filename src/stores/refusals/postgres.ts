@@ -50,7 +50,7 @@ type PageRow = Row & { readonly searched: number; readonly searchedTo: RefusalCu
 
 /** Each row says how far was searched; where nothing was found one row says only that. */
 function page(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined, limit: number) {
-  const { code, tenantId, keyId, network, fromMs, toMs, tenants } = filter;
+  const { code, tenantId, keyId, network, subject, fromMs, toMs, tenants } = filter;
   const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
   return sql<PageRow[]>`
     with walked as materialized (
@@ -65,6 +65,7 @@ function page(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined,
       where true ${ofTenants(sql, tenants)}
         ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}
         ${network === undefined ? sql`` : sql`and network = ${network}`}
+        ${subject === undefined ? sql`` : sql`and subject = ${subject}`}
       order by at_ms desc, ordinal desc limit ${limit + 1}
     ), searched as (
       select count(*) as searched, (select json_build_object('atMs', at_ms, 'ordinal', ordinal)

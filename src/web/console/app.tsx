@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import { isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
+import { dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
 import { access, identify } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
-import { DETAILS, PLACES } from './pages/all.ts';
+import { DETAILS, PLACES, shownPlaces } from './pages/all.ts';
 import { ForbiddenPage } from './pages/forbidden.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
@@ -51,7 +51,7 @@ function Console() {
     '?': () => (isHelpOpen.value = true),
     p: togglePause,
     t: toggleZone,
-    ...Object.fromEntries(PLACES.map(({ key, path }) => [`g ${key}`, () => route(path)])),
+    ...Object.fromEntries(shownPlaces().map(({ key, path }) => [`g ${key}`, () => route(path)])),
   });
   useEffect(() => {
     const open = (event: KeyboardEvent): void => {
@@ -86,6 +86,7 @@ function Console() {
       <Palette />
       <HelpDialog />
       <EndDialog />
+      {dialog}
       <CopyDialog />
       <LoginDialog />
       <p class={notice.value === '' ? 'notice hidden' : 'notice'} role="status">

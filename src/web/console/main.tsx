@@ -5,6 +5,7 @@ import './styles/dialogs.css';
 import './styles/list.css';
 import './styles/session.css';
 import './styles/figures.css';
+import './styles/tables.css';
 import './styles/login.css';
 import { render } from 'preact';
 import { App } from './app.tsx';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { LiveStores } from '../../../src/stores/contract.ts';
-import { SERVICE_NAME, somebody, type TestApp } from '../../support/app.ts';
+import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type TestApp } from '../../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
 import { credentialsOf, watch, Watching } from './watching.ts';
@@ -119,6 +119,33 @@ describe('The feed of operators', () => {
       { type: 'event', ref: id.slice(0, 42), event: { event: 'END', from: 'engaged', to: 'ended', kind: 'ended' } },
     ]);
     expect(JSON.stringify(heard)).not.toContain(id);
+  });
+
+  test('tells what operators did once it is done, each what they may see, and of many together the act alone', async () => {
+    const [ops, boss, quiet] = [
+      await watch(app, 'ops@example.com', { topics: ['audit'] }),
+      await watch(app, BOSS, { topics: ['audit'] }),
+      await watch(app, 'ops@example.com', { topics: ['sessions'] }),
+    ];
+    const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+    const [acmes, globexs] = [await app.open(await app.key()), await app.open(await app.key({ tenantId: 'globex' }))];
+    await app.post(`/api/operator/sessions/${encodeURIComponent(acmes)}/end`, { reason: 'one' }, service);
+    const ofOne = { action: 'session.end', target: acmes.slice(0, 42), reason: 'one', result: 'done' };
+    expect(ops.heard()).toMatchObject([
+      { type: 'audit', row: { ...ofOne, actor: expect.stringMatching(/^service:/) } },
+    ]);
+    expect(boss.heard()).toEqual([]);
+    const filter = { tenantId: 'globex', q: globexs };
+    const cookie = await app.login('ops@example.com');
+    const asked = { filter, expected: 1, reason: 'many' };
+    await app.post('/api/operator/sessions/end', asked, { cookie, origin: CONSOLE });
+    const ofMany = { action: 'sessions.end', tenantId: 'globex', reason: 'many', result: 'done', count: 1 };
+    expect(ops.heard()).toMatchObject([{ row: { ...ofMany, actor: 'ops@example.com' } }]);
+    expect(boss.heard()).toMatchObject([{ row: { ...ofMany, actor: 'o…@example.com' } }]);
+    await app.post('/api/operator/search', { q: somebody() }, service);
+    expect(ops.heard()).toMatchObject([{ row: { action: 'search.address', tenantId: null } }]);
+    expect(boss.heard()).toEqual([]);
+    expect(quiet.heard().filter(({ type }) => type === 'audit')).toEqual([]);
   });
 
   test('counts what has no room in a frame', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { seesTenant, tenantsOf, type Operator } from '../../../auth/operators.ts';
+import { keyActivity, noActivity, type KeyActivity, type KeyActivityDeps } from '../../../operator/key-activity.ts';
 import {
   issueKeyReply,
   issueKeyRequest,
@@ -19,7 +20,7 @@ import { issueKey, revokeKey, type ChangedBy, type KeyDeps } from '../../../tena
 import { defineRoute, type Call, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 
-export interface KeysDeps {
+export interface KeysDeps extends KeyActivityDeps {
   readonly directory: Pick<TenantDirectory, 'all' | 'reload'>;
   readonly keys: KeyDeps;
   readonly history: Pick<VoiceHistory, 'countOpen' | 'countOpenByKey'>;
@@ -39,12 +40,15 @@ const exampleKey: OperatorKey = {
   totals: { dollarsDaily: 100 },
   revokedAt: null,
   live: 212,
-  today: null,
-  refusedHour: null,
+  today: { tokens: 120_400, dollars: 3.1 },
+  refusedHour: { RATE_LIMIT_EXCEEDED: 3 },
+  day: { started: 1911, refused: 69 },
+  weekAgo: { started: 1840, refused: 12 },
 };
 
 /** The widget keys of tenants, with their live sessions. */
-export function keysRoute({ directory, history }: KeysDeps): Route {
+export function keysRoute(deps: KeysDeps): Route {
+  const { directory, history } = deps;
   return defineRoute({
     method: 'GET',
     path: '/api/operator/keys',
@@ -63,7 +67,12 @@ export function keysRoute({ directory, history }: KeysDeps): Route {
     refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, keyFilters, async ({ tenantId }) => {
-        const [counts] = await Promise.all([history.countOpenByKey(tenantsOf(call.operator)), directory.reload()]);
+        const shown = tenantsOf(call.operator);
+        const [counts, activityOf] = await Promise.all([
+          history.countOpenByKey(shown),
+          keyActivity(shown, call.request.atMs, deps),
+          directory.reload(),
+        ]);
         const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
         const tenants = directory
           .all()
@@ -75,7 +84,9 @@ export function keysRoute({ directory, history }: KeysDeps): Route {
             agents: agents.map((agent) => agent.id),
             admins: admins?.length ?? null,
           })),
-          keys: tenants.flatMap(({ keys }) => keys.map((key) => describe(key, live.get(`${key.tenantId}/${key.id}`)))),
+          keys: tenants
+            .flatMap(({ keys }) => keys)
+            .map((key) => describe(key, activityOf(key.tenantId, key.id), live.get(`${key.tenantId}/${key.id}`))),
         };
         return { status: 200, body };
       }),
@@ -111,7 +122,7 @@ export function issueKeyRoute(deps: KeysDeps): Route {
         const key = await issueKey({ ...rest, tenantId, site: id, id }, by(call), deps.keys);
         if (key instanceof Refusal) return key;
         deps.events.operatorActed(call.operator.role, 'key.issue', `${tenantId}/${id}`, call.request.requestId);
-        return { status: 201, body: { key: describe(key, 0) } };
+        return { status: 201, body: { key: describe(key, noActivity) } };
       }),
   });
 }
@@ -177,7 +188,11 @@ function by({ operator: { actor, role }, body, request }: Call<{ reason?: string
   return { actor, role: role as AuditRole, reason, requestId: request.requestId };
 }
 
-function describe({ revokedAtMs, limits, totals, agents, ...key }: WidgetKey, live = 0): OperatorKey {
+function describe(
+  { revokedAtMs, limits, totals, agents, ...key }: WidgetKey,
+  activity: KeyActivity,
+  live = 0,
+): OperatorKey {
   return {
     ...key,
     agents: agents === null ? null : [...agents],
@@ -185,8 +200,7 @@ function describe({ revokedAtMs, limits, totals, agents, ...key }: WidgetKey, li
     totals: { ...totals },
     revokedAt: isoOrNull(revokedAtMs),
     live,
-    today: null,
-    refusedHour: null,
+    ...activity,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { RetentionDays } from '../../../../config/config.ts';
 import type { SettingShown } from '../../../../config/settings-shown.ts';
 import { version } from '../../../../config/version.ts';
-import { mayDo, RIGHTS } from '../../../auth/operators.ts';
+import { mayDo, RIGHTS, seesWholeIds } from '../../../auth/operators.ts';
+import type { NodeList } from '../../../operator/nodes.ts';
 import { operatorMe, operatorSettings, type OperatorMe } from '../../../protocol/operator/me.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
@@ -10,6 +11,9 @@ export interface MeDeps {
   readonly timeZone: string;
   readonly retentionDays: RetentionDays;
   readonly shownSettings: readonly SettingShown[];
+  readonly nodes: Pick<NodeList, 'list'>;
+  /** Of this process. */
+  readonly configHash: string;
 }
 
 /** Who operates, and what they may do. */
@@ -58,7 +62,7 @@ export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays'>): Route
 }
 
 /** The variables of this node, without what is secret. */
-export function settingsRoute(deps: Pick<MeDeps, 'shownSettings'>): Route {
+export function settingsRoute(deps: Pick<MeDeps, 'shownSettings' | 'nodes' | 'configHash'>): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/settings',
@@ -77,11 +81,25 @@ export function settingsRoute(deps: Pick<MeDeps, 'shownSettings'>): Route {
             { name: 'JWT_SECRET', value: null, isSecret: true, isSet: true, default: 'development: a random one' },
           ],
           differs: [],
+          nodes: [{ id: 'Jm4c0Vb1T2yq8s5nXk9ZwA', host: 'voice-2', isSame: true }],
         },
       },
     },
     refusals: [...alwaysRefused],
     handle: (call) =>
-      withQuery(call, noParameters, async () => ({ status: 200, body: { settings: deps.shownSettings, differs: [] } })),
+      withQuery(call, noParameters, async () => {
+        const nodes = deps.nodes
+          .list()
+          .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === deps.configHash }));
+        const settings = seesWholeIds(call.operator)
+          ? deps.shownSettings
+          : deps.shownSettings.map((setting) => ({ ...setting, value: withoutAddresses(setting.value) }));
+        return { status: 200, body: { settings, differs: [], nodes } };
+      }),
   });
+}
+
+/** Viewers see the addresses of others by their first letter, in lists of them too. */
+function withoutAddresses(value: string | null): string | null {
+  return value?.replaceAll(/([^\s,@])[^\s,@]*(?=@)/g, '$1…') ?? null;
 }

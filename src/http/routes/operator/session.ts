@@ -5,6 +5,8 @@ import { refOf } from '../../../kernel/ids.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
+import { viewOfRefusal } from '../../../operator/refusal-view.ts';
+import type { Refusals } from '../../../stores/refusals/contract.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
 import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -30,10 +32,14 @@ export interface SessionDetailDeps extends NamedDeps, OperatorEventsDeps, Operat
   readonly audit: Pick<Audit, 'latest' | 'list'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly usageReports: Pick<UsageReports, 'ofSessions'>;
+  readonly refusals: Pick<Refusals, 'list'>;
 }
 
 /** The newest acts on a session come with it. */
 const MOST_ACTS = 5;
+/** And the newest refusals, also of a client that has not heard of the end. */
+const MOST_REFUSALS = 5;
+const AFTER_END_MS = 60_000;
 
 /** All that is known of one session. */
 export function sessionRoute(deps: SessionDetailDeps): Route {
@@ -61,6 +67,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
             ],
           },
           audit: [],
+          refusals: [],
           metadata: { page: 'pricing' },
           calls: [exampleCall],
           events: [exampleEvent],
@@ -77,13 +84,23 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         const { limits } = deps.sessions;
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);
-        const [calls, events, found, setup, acts, usage] = await Promise.all([
+        const [calls, events, found, setup, acts, usage, refused] = await Promise.all([
           callsOf(record.id, deps),
           newestEvents(record, atMs, deps),
           actOf(record, deps),
           deps.setups.find(record.id),
           deps.audit.list({ target: refOf(record.id) }, undefined, MOST_ACTS),
           deps.usageReports.ofSessions([record.id]),
+          deps.refusals.list(
+            {
+              subject: record.subject,
+              fromMs: record.startedAtMs,
+              toMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS),
+              tenants: call.operator.tenants,
+            },
+            undefined,
+            MOST_REFUSALS,
+          ),
         ]);
         const act = found && { ...found, actor: actorSeenBy(call.operator, found.actor) };
         const body = {
@@ -92,6 +109,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           endedBy: endedBy(record, act),
           why: await whyOf({ record, ...calls, ...events, act, atMs }, deps),
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
+          refusals: refused.refusals.map(viewOfRefusal),
           metadata: setup?.metadata ?? null,
           calls: describeCalls(calls),
           ...describeEvents(events),

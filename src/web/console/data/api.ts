@@ -1,7 +1,4 @@
-/**
- * Requests to the service, with the cookie that the browser keeps. Nothing here throws: what went wrong is a value that a view can show.
- * An endpoint that this server has not is `missing`, and breaks nothing.
- */
+/** Requests to the service, with the cookie that the browser keeps. Nothing here throws: what went wrong is a value that a view can show. */
 import { signal } from '@preact/signals';
 import { noteServerTime } from './server-time.ts';
 
@@ -12,6 +9,8 @@ export interface Refused {
   /** For whoever looks at the page. */
   readonly message: string;
   readonly details: readonly { readonly path: string; readonly message: string }[];
+  /** With COUNT_CHANGED: how many there are now. */
+  readonly matched: number | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
@@ -23,7 +22,7 @@ export type Failure =
   | { readonly kind: 'away' }
   /** Nobody is logged in any more. */
   | { readonly kind: 'login' }
-  /** This server has no such endpoint. */
+  /** There is no such thing, or not for who asks. */
   | { readonly kind: 'missing' };
 
 export type Answer<T> =
@@ -74,6 +73,7 @@ function readFailure({ status, headers }: Response, body: Readonly<Record<string
     code,
     message: textOf(body['userMessage']) ?? textOf(body['error']) ?? `The service answered ${status}.`,
     details: (body['details'] ?? []) as Refused['details'],
+    matched: typeof body['matched'] === 'number' ? body['matched'] : undefined,
     retryAfter: typeof body['retryAfter'] === 'number' ? body['retryAfter'] : undefined,
     requestId: headers.get('x-request-id') ?? undefined,
   };

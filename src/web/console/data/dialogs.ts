@@ -1,14 +1,21 @@
 /** Which dialog is open. They live outside of what is read again and again, so that no reading takes one away. */
 import { signal } from '@preact/signals';
+import type { VNode } from 'preact';
 
 export const isHelpOpen = signal(false);
 export const isPaletteOpen = signal(false);
 /** The sessions that somebody is about to end. */
 export const endTargets = signal<readonly string[] | undefined>(undefined);
+/** The dialog that a page opened, which comes with the page's own program. */
+export const dialog = signal<VNode | undefined>(undefined);
 /** A text for copying by hand, where the browser does not let a page copy. */
 export const textToCopy = signal<string | undefined>(undefined);
 /** What was just done, in a few words. */
 export const notice = signal('');
+
+export function closeDialog(): void {
+  dialog.value = undefined;
+}
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -10,7 +10,7 @@ const HIDDEN_REST_MS = 60 * SECOND;
 
 /** What a view wants to hear of. */
 export interface Watch {
-  readonly topics: readonly ('counts' | 'sessions')[];
+  readonly topics: readonly ('counts' | 'sessions' | 'audit')[];
   readonly filter?: FeedFilterSent;
   /** A session whose events are told as well. */
   readonly ref?: string;

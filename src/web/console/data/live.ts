@@ -85,7 +85,7 @@ function onFrame(frame: FeedFrame): void {
     isPartial.value = frame.lossy;
   }
   noteHeard();
-  if (frame.type !== 'sessions' && frame.type !== 'event' && frame.type !== 'gap') return;
+  if (frame.type === 'hello' || frame.type === 'tick') return;
   isUnwritten = true;
   const ms = Math.max(0, readAtMs + BETWEEN_READINGS_MS - Date.now());
   if (timer === undefined || dueAtMs > Date.now() + ms) plan(ms);

@@ -21,3 +21,11 @@ export function useMachine(id: string): OperatorMachine | undefined {
   }, []);
   return machines.value?.find((machine) => machine.id === id);
 }
+
+const NO_WORDS: Readonly<Record<string, string>> = {};
+
+/** What the events and guards of a machine are called; what has no word is shown by its own name. */
+export function useWords(id: string): (name: string) => string {
+  const words = useMachine(id)?.words ?? NO_WORDS;
+  return (name) => words[name] ?? name;
+}

@@ -1,19 +1,22 @@
-/** What a text that somebody typed or pasted may be. */
-import { get, post } from './api.ts';
-import type { Hit, Session } from './shapes.ts';
+/** What a text that somebody typed or pasted stands for. It is in no address of a request and nowhere kept: it may be an e-mail. */
+import type { SearchHit } from '../../../protocol/operator/search.ts';
+import { post, type Failure } from './api.ts';
+
+export type Found = { readonly hits: readonly SearchHit[] } | { readonly failure: Failure };
 
 /** The id of a session, or its ref, anywhere in what was pasted. */
 const session = /s:[0-9a-f]{32}:[\w-]{7}/;
 
-/** Finds by the server's search; where there is none, sessions by their id. The text is in no address: it may be an e-mail. */
-export async function search(text: string): Promise<readonly Hit[]> {
-  const answer = await post<{ readonly hits: readonly Hit[] }>('/api/operator/search', { q: text });
-  if (answer.ok) return answer.body.hits;
-  const [ref] = session.exec(text) ?? [];
-  if (answer.failure.kind !== 'missing' || ref === undefined) return [];
-  const found = await get<Session>(`/api/operator/sessions/${ref}`);
-  if (!found.ok) return [];
-  const { tenantId, agentId, state } = found.body;
-  const label = `${tenantId}${agentId === null ? '' : `/${agentId}`}, ${state}`;
-  return [{ kind: 'session', id: ref, label, href: `/console/sessions/${ref}` }];
+/** Each search of an address is kept in the audit: none is asked for while somebody types. */
+export function isAddress(text: string): boolean {
+  return text.includes('@');
+}
+
+/** Of an id its ref alone is sent: it names as much, and proves nothing. */
+export async function search(text: string): Promise<Found> {
+  const q = session.exec(text)?.[0] ?? text;
+  const answer = await post<{ readonly hits: readonly SearchHit[] }>('/api/operator/search', { q });
+  if (!answer.ok) return { failure: answer.failure };
+  // One page has one address: colons are written as they are everywhere else.
+  return { hits: answer.body.hits.map((hit) => ({ ...hit, href: hit.href.replaceAll('%3A', ':') })) };
 }

@@ -1,6 +1,7 @@
 /** The pages of the console, one row each: rail, router, palette and keys follow from it. */
 import { lazy } from 'preact-iso';
 import type { FunctionComponent } from 'preact';
+import { may, type Right } from '../data/identity.ts';
 
 interface Page {
   /** As the router reads it. */
@@ -14,6 +15,10 @@ interface Place extends Page {
   readonly key: string;
   /** A path of 16 by 16. */
   readonly icon: string;
+  /** Whoever has not this right is not led there. */
+  readonly needs?: Right;
+  /** Another path that belongs to it. */
+  readonly covers?: string;
 }
 
 /** What the rail leads to. */
@@ -60,6 +65,37 @@ export const PLACES: readonly Place[] = [
     icon: 'M2 8a6 6 0 1 0 2-4.5L2 5M2 2v3h3M8 5v3.25l2.5 1.5',
     component: lazy(() => import('./changes.tsx').then(({ ChangesPage }) => ChangesPage)),
   },
+  {
+    path: '/console/keys',
+    title: 'Keys',
+    key: 'k',
+    icon: 'M5.5 13.5a3.5 3.5 0 1 1 0-7 3.5 3.5 0 0 1 0 7zM8 7.5 13.5 2M11 4.5l2 2',
+    component: lazy(() => import('./keys.tsx').then(({ KeysPage }) => KeysPage)),
+  },
+  {
+    path: '/console/logins',
+    title: 'Logins',
+    key: 'l',
+    icon: 'M6 2.5h7.5v11H6M2 8h7.5M7 5.5 9.5 8 7 10.5',
+    needs: 'see-installation',
+    covers: '/console/challenges',
+    component: lazy(() => import('./logins.tsx').then(({ LoginsPage }) => LoginsPage)),
+  },
+  {
+    path: '/console/audit',
+    title: 'Audit',
+    key: 'a',
+    icon: 'M3.5 1.5h9v13h-9zM6 5h4M6 8h4M6 11h2.5',
+    component: lazy(() => import('./audit.tsx').then(({ AuditPage }) => AuditPage)),
+  },
+  {
+    path: '/console/settings',
+    title: 'Settings',
+    key: ',',
+    icon: 'M2 4.5h7M12 4.5h2M2 11.5h2M7 11.5h7M10.5 2.5v4M5.5 9.5v4',
+    needs: 'see-installation',
+    component: lazy(() => import('./settings.tsx').then(({ SettingsPage }) => SettingsPage)),
+  },
 ];
 
 /** What is reached from those. */
@@ -72,4 +108,25 @@ export const DETAILS: readonly Page[] = [
     path: '/console/refusals/:requestId',
     component: lazy(() => import('./refusal.tsx').then(({ RefusalPage }) => RefusalPage)),
   },
+  {
+    path: '/console/keys/:tenantId/:keyId',
+    component: lazy(() => import('./key.tsx').then(({ KeyPage }) => KeyPage)),
+  },
+  {
+    path: '/console/logins/:id',
+    component: lazy(() => import('./login-detail.tsx').then(({ LoginDetailPage }) => LoginDetailPage)),
+  },
+  {
+    path: '/console/challenges',
+    component: lazy(() => import('./challenges.tsx').then(({ ChallengesPage }) => ChallengesPage)),
+  },
+  {
+    path: '/console/challenges/:id',
+    component: lazy(() => import('./challenge.tsx').then(({ ChallengePage }) => ChallengePage)),
+  },
 ];
+
+/** The places of whoever looks. */
+export function shownPlaces(): readonly Place[] {
+  return PLACES.filter(({ needs }) => needs === undefined || may(needs));
+}

@@ -1,10 +1,9 @@
-import { logOut, me } from '../data/identity.ts';
+import { logOut, stranger } from '../data/identity.ts';
 import { usePage } from '../parts/page.ts';
 
 /** Somebody is logged in and has no role here: what they are, and what would give them one. */
 export function ForbiddenPage() {
   usePage('No access');
-  const { email, role } = me.value ?? {};
   return (
     <main class="alone">
       <div class="card login">
@@ -12,11 +11,11 @@ export function ForbiddenPage() {
         <dl class="facts">
           <div>
             <dt>Your address</dt>
-            <dd>{email ?? 'unknown'}</dd>
+            <dd>{stranger.value ?? 'unknown'}</dd>
           </div>
           <div>
             <dt>Your role</dt>
-            <dd>{role ?? 'none'}</dd>
+            <dd>none</dd>
           </div>
         </dl>
         <p>

@@ -17,8 +17,8 @@ import { SessionNotes } from '../parts/session-notes.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { Timeline } from '../parts/timeline.tsx';
 import { Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { useSteps } from '../parts/use-steps.ts';
 import { Why } from '../parts/why.tsx';
-import { stepFrom } from '../data/timeline.ts';
 import { shortName } from '../words/format.ts';
 import { STATE_NAMES } from '../words/states.ts';
 
@@ -51,25 +51,18 @@ interface ShownProps {
 
 function Shown({ detail, path, text }: ShownProps) {
   const { ref, state, tenantId, agentId, emailHash } = detail;
-  const { query, route } = useLocation();
+  const { route } = useLocation();
   const { events, hasMore, more } = useSessionEvents(ref, detail);
-  const at = query['at'];
-  const here = events.find(({ id }) => id === at);
+  const { at, step, here } = useSteps(`/console/sessions/${ref}`, events);
   // An address may name an event that is further back than what the session came with.
   useEffect(() => {
     if (at !== undefined && here === undefined && hasMore) void more();
   }, [at, here, hasMore, events.length]);
 
-  const step = (to: string | undefined): void =>
-    route(`/console/sessions/${ref}${to === undefined ? '' : `?at=${to}`}`, true);
   const end = (): void => {
     if (state !== 'ended' && mayChange.value) endTargets.value = [ref];
   };
   useKeys({
-    '[': () => step(stepFrom(events, at, -1)),
-    ']': () => step(stepFrom(events, at, 1)),
-    Home: () => step(stepFrom(events, at, 'start')),
-    End: () => step(undefined),
     e: end,
     y: copyLink,
     Y: () => void copy(curlOf(path), 'curl'),
@@ -109,7 +102,14 @@ function Shown({ detail, path, text }: ShownProps) {
       )}
       <MachineChart machine="voice-session" {...{ state, events, at, deadline: detail.deadline }} />
       <div class="session-columns">
-        <Timeline events={events} at={at} onStep={step} hasMore={hasMore} onMore={() => void more()} />
+        <Timeline
+          machine="voice-session"
+          events={events}
+          at={at}
+          onStep={step}
+          hasMore={hasMore}
+          onMore={() => void more()}
+        />
         <div class="side">
           <SessionFacts detail={detail} />
           <Calls calls={detail.calls} />

@@ -1,11 +1,14 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useMemo } from 'preact/hooks';
 import { isPassing } from '../data/api.ts';
-import { endTargets } from '../data/dialogs.ts';
-import { feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
+import { dialog, endTargets } from '../data/dialogs.ts';
+import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
+import { askedFilter, feedFilter, filterQuery, readFilter, type Filter } from '../data/filter.ts';
 import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
+import { now } from '../data/server-time.ts';
+import { EndManyDialog } from '../parts/end-many-dialog.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
 import { SessionFilter } from '../parts/session-filter.tsx';
@@ -35,6 +38,11 @@ export function SessionsPage() {
   const end = (refs: readonly string[]): void => {
     if (refs.length > 0 && mayChange.value) endTargets.value = refs;
   };
+  const isEndable = NOT_FOR_ENDING.every((name) => filter[name] === undefined) && (filter.state ?? 'open') !== 'ended';
+  const endFound = (): void => {
+    const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
+    dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;
+  };
   useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
 
   const fresh = rows.fresh.value.length;
@@ -55,9 +63,15 @@ export function SessionsPage() {
           <button
             type="button"
             class="danger"
-            disabled={chosen === 0}
-            title={chosen === 0 ? 'Select sessions first (x)' : 'End what is selected (e)'}
-            onClick={() => end(open)}
+            disabled={chosen === 0 && !isEndable}
+            title={
+              chosen > 0
+                ? 'End what is selected (e)'
+                : isEndable
+                  ? 'End all that the filter finds: they are counted first'
+                  : 'Select sessions first (x): nothing is ended by this filter'
+            }
+            onClick={() => (chosen > 0 ? end(open) : endFound())}
           >
             <Warning /> End…
           </button>
@@ -68,6 +82,22 @@ export function SessionsPage() {
     </div>
   );
 }
+
+/** The filter as a sentence goes on with it. */
+function wordsOf(asked: EndFilter): string {
+  const parts = Object.entries(asked).map(([name, value]) => `${NAMES[name] ?? name} ${value.replaceAll(',', ' or ')}`);
+  return parts.length === 0 ? 'of every tenant that you see' : parts.join(', ');
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  tenantId: 'of the tenant',
+  keyId: 'with the key',
+  agentId: 'of the agent',
+  caller: 'of the caller',
+  from: 'started after',
+  to: 'started before',
+  q: 'with the ref',
+};
 
 interface FoundProps {
   readonly rows: SessionRows;

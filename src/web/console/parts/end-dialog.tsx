@@ -1,18 +1,19 @@
 /** Ends sessions: it reads them again when it opens, wants a reason, and says what became of each. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { get, type Failure } from '../data/api.ts';
+import { get } from '../data/api.ts';
 import { endTargets, say } from '../data/dialogs.ts';
 import { endSession } from '../data/ending.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Session } from '../data/shapes.ts';
 import { shortName } from '../words/format.ts';
 import { Modal } from './modal.tsx';
+import { ReasonField } from './reason-field.tsx';
+import { wordsOf } from './refused.tsx';
 import { StateMark } from './state-mark.tsx';
 import { Warning } from './view-states.tsx';
 
 const MOST_SHOWN = 5;
-const LONGEST_REASON = 500;
 
 type Target = Pick<Session, 'ref' | 'state' | 'tenantId' | 'agentId' | 'emailHash'>;
 
@@ -71,18 +72,7 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
           {many ? 'Their callers hear' : 'Its caller hears'} that an operator closed the conversation. It cannot be
           taken back.
         </p>
-        <label for="end-reason">Reason, for the audit</label>
-        <textarea
-          id="end-reason"
-          required
-          rows={2}
-          maxLength={LONGEST_REASON}
-          value={reason.value}
-          onInput={({ currentTarget }) => {
-            reason.value = currentTarget.value;
-            currentTarget.setCustomValidity(currentTarget.value.trim() === '' ? 'Please say why.' : '');
-          }}
-        />
+        <ReasonField reason={reason} />
         {failures.value.length > 0 && (
           <ul class="problem" role="alert">
             {failures.value.slice(0, MOST_SHOWN).map((failure) => (
@@ -120,8 +110,4 @@ function useTargets(refs: readonly string[]) {
     });
   }, [refs]);
   return targets;
-}
-
-function wordsOf(failure: Failure): string {
-  return failure.kind === 'refused' ? failure.message : 'the service did not answer';
 }

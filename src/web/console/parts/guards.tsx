@@ -1,14 +1,15 @@
 import type { OperatorEvent } from '../data/shapes.ts';
-import { guardWords } from '../words/events.ts';
+import { useWords } from '../data/machines.ts';
 
 /** The guards that were asked, in their order: which passed, and which refused. */
-export function Guards({ guards }: Pick<OperatorEvent, 'guards'>) {
+export function Guards({ guards, machine }: Pick<OperatorEvent, 'guards'> & { readonly machine: string }) {
+  const wordOf = useWords(machine);
   if (guards.length === 0) return null;
   return (
     <ul class="guards">
       {guards.map(({ name, passed }, index) => (
         <li key={`${index} ${name}`} class={passed ? 'passed' : 'failed'} title={name}>
-          {guardWords(name)} <span aria-hidden="true">{passed ? '✓' : '✗'}</span>
+          {wordOf(name)} <span aria-hidden="true">{passed ? '✓' : '✗'}</span>
           <span class="hidden">{passed ? 'yes' : 'no'}</span>
         </li>
       ))}

@@ -1,12 +1,12 @@
 import { isHelpOpen } from '../data/dialogs.ts';
 import { singleKeys } from '../data/preferences.ts';
-import { PLACES } from '../pages/all.ts';
+import { shownPlaces } from '../pages/all.ts';
 import { Modal } from './modal.tsx';
 
-const KEYS: readonly (readonly [keys: string, what: string])[] = [
+const keysOf = (): readonly (readonly [keys: string, what: string])[] => [
   ['/', 'search and go to; also Ctrl K or ⌘ K'],
   ['?', 'this help'],
-  ...PLACES.map(({ key, title }) => [`g ${key}`, title] as const),
+  ...shownPlaces().map(({ key, title }) => [`g ${key}`, title] as const),
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['x', 'select the row'],
@@ -27,7 +27,7 @@ export function HelpDialog() {
     <Modal title="Keys" class="help" onClose={() => (isHelpOpen.value = false)}>
       <h2>Keys</h2>
       <dl class="keys">
-        {KEYS.map(([keys, what]) => (
+        {keysOf().map(([keys, what]) => (
           <div key={keys}>
             <dt>
               {keys.split(' ').map((key) => (

@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
+import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
-import { logOut } from '../data/identity.ts';
+import { logOut, mayFindAddresses } from '../data/identity.ts';
 import { theme } from '../data/preferences.ts';
-import { search } from '../data/search.ts';
-import type { Hit } from '../data/shapes.ts';
-import { PLACES } from '../pages/all.ts';
+import { isAddress, search, type Found } from '../data/search.ts';
+import { shownPlaces } from '../pages/all.ts';
 import { togglePause } from './freshness.tsx';
 import { Modal } from './modal.tsx';
 import { toggleZone } from './top-bar.tsx';
@@ -18,7 +18,9 @@ interface Choice {
   readonly act: () => void;
 }
 
-const ASK_AFTER_MS = 150;
+const ASK_AFTER_MS = 250;
+const NOTHING: Found = { hits: [] };
+const EXACT: ReadonlySet<string> = new Set<SearchHit['kind']>(['session', 'login', 'request']);
 const SHORTEST = 3;
 const LONGEST = 254;
 
@@ -38,24 +40,30 @@ export function Palette() {
 function OpenPalette() {
   const { route } = useLocation();
   const text = useSignal('');
-  const hits = useSignal<readonly Hit[]>([]);
+  const answer = useSignal<Found>(NOTHING);
   const active = useSignal(0);
   const list = useRef<HTMLUListElement>(null);
   /** Enter came before the answer: then the first hit is meant. */
   const wantsFirst = useRef(false);
-  useServerHits(text.value, (found) => {
-    hits.value = found;
-    const [first] = found;
-    if (first === undefined || !wantsFirst.current) return;
+  /** The address that somebody asked for, by Enter. */
+  const address = useSignal('');
+  useServerHits(isAddress(text.value) ? address.value : text.value, (found) => {
+    answer.value = found;
+    const [first, second] = 'hits' in found ? found.hits : [];
+    // An address may stand for several: somebody chooses.
+    if (first === undefined || !wantsFirst.current || (isAddress(text.value) && second !== undefined)) return;
     close();
     route(first.href);
   });
 
-  const pages = PLACES.map(({ title, path }) => ({ kind: 'page', label: title, act: () => route(path) }));
-  const found = hits.value.map(({ kind, label, href }) => ({ kind, label, act: () => route(href) }));
+  const pages = shownPlaces().map(({ title, path }) => ({ kind: 'page', label: title, act: () => route(path) }));
+  const hits = 'hits' in answer.value ? answer.value.hits : [];
+  const found = hits.map((hit) => ({ kind: hit.kind, label: labelOf(hit), act: () => route(hit.href) }));
   const words = text.value.trim().toLowerCase();
   const own = [...pages, ...actions].filter(({ label }) => label.toLowerCase().includes(words));
-  const choices: readonly Choice[] = [...found, ...own];
+  // What an id stands for is what was meant; what is only called alike comes last.
+  const exact = found.filter(({ kind }) => EXACT.has(kind));
+  const choices: readonly Choice[] = [...exact, ...own, ...found.filter((choice) => !exact.includes(choice))];
   const here = Math.min(active.value, Math.max(0, choices.length - 1));
 
   const close = (): void => {
@@ -75,6 +83,7 @@ function OpenPalette() {
     ArrowUp: () => move(here - 1),
     Enter: () => {
       wantsFirst.current = true;
+      if (isAddress(text.peek()) && mayFindAddresses.value) address.value = text.peek();
       choose(choices[here]);
     },
   };
@@ -85,7 +94,7 @@ function OpenPalette() {
         role="combobox"
         type="text"
         aria-label="Search or go to"
-        placeholder="Session id, request id, page…"
+        placeholder={mayFindAddresses.value ? 'Id, request id, e-mail address, name…' : 'Id, request id, name, page…'}
         aria-expanded={choices.length > 0}
         aria-controls="palette-list"
         aria-autocomplete="list"
@@ -119,9 +128,7 @@ function OpenPalette() {
           </li>
         ))}
       </ul>
-      {choices.length === 0 && (
-        <p class="palette-none">Nothing found. Paste a whole id: parts of one are not searched.</p>
-      )}
+      {choices.length === 0 && <p class="palette-none">{noneWords(text.value, answer.value, address.value)}</p>}
       <p class="hidden" role="status">
         {choices.length} found
       </p>
@@ -129,18 +136,35 @@ function OpenPalette() {
   );
 }
 
+/** What it is, and where its words do not say so, which. */
+function labelOf({ kind, id, label }: SearchHit): string {
+  return kind === 'session' || kind === 'login' ? label : `${id}: ${label}`;
+}
+
+function noneWords(text: string, answer: Found, address: string): string {
+  if ('failure' in answer) {
+    const { failure } = answer;
+    return failure.kind === 'refused' ? failure.message : 'The service does not answer.';
+  }
+  if (!isAddress(text)) return 'Nothing found. Paste a whole id: parts of one are not searched.';
+  if (!mayFindAddresses.value) return 'Your role does not look for addresses: ask an operator (OPERATOR_EMAILS).';
+  return address === text
+    ? 'Nothing is known of this address.'
+    : 'Press Enter to look for this address. The audit keeps that you did, and a hash of it.';
+}
+
 /** Asks once the typing rests; an answer that comes too late is dropped. */
-function useServerHits(text: string, show: (hits: readonly Hit[]) => void): void {
+function useServerHits(text: string, show: (found: Found) => void): void {
   useEffect(() => {
     const wanted = text.trim();
     let isOver = false;
     if (wanted.length < SHORTEST) {
-      show([]);
+      show(NOTHING);
       return undefined;
     }
     const timer = setTimeout(() => {
-      void search(wanted).then((hits) => {
-        if (!isOver) show(hits);
+      void search(wanted).then((found) => {
+        if (!isOver) show(found);
       });
     }, ASK_AFTER_MS);
     return () => {

@@ -1,19 +1,21 @@
 import { useLocation } from 'preact-iso';
-import { useEffect } from 'preact/hooks';
-import { PLACES } from '../pages/all.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { shownPlaces } from '../pages/all.ts';
 
 /** The ways to the pages: at the left, and at the bottom of a narrow screen. */
 export function Rail() {
   const { path } = useLocation();
-  // A narrow screen shows some of them only.
+  const rail = useRef<HTMLElement>(null);
+  // A narrow screen has no room for all of them.
   useEffect(() => {
-    document.querySelector('.rail [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    rail.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [path]);
   return (
-    <nav class="rail" aria-label="Pages">
+    <nav ref={rail} class="rail" aria-label="Pages">
       <ul>
-        {PLACES.map(({ path: to, title, icon, key }) => {
-          const isHere = path === to || (to !== '/console' && path.startsWith(`${to}/`));
+        {shownPlaces().map(({ path: to, title, icon, key, covers }) => {
+          const isWithin = (place = '/console'): boolean => place !== '/console' && `${path}/`.startsWith(`${place}/`);
+          const isHere = path === to || isWithin(to) || isWithin(covers);
           return (
             <li key={to}>
               <a href={to} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>

@@ -1,11 +1,13 @@
 import type { SessionDetail } from '../data/shapes.ts';
+import { keyPage } from '../data/keys.ts';
 import { countText, moneyText } from '../words/format.ts';
 import { Fact } from './facts.tsx';
 import { Ago, Moment, Span } from './moments.tsx';
 
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
-  const { session, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, limits, metadata } = detail;
+  const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, metadata } =
+    detail;
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
@@ -25,7 +27,11 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
         </Fact>
         <Fact name="Caller">
           {caller}
-          {keyId === null ? '' : `, key ${keyId}`}
+          {keyId !== null && (
+            <>
+              , key <a href={keyPage({ tenantId, id: keyId })}>{keyId}</a>
+            </>
+          )}
         </Fact>
         <Fact name="Subject">
           <code class="break">{emailHash}</code>
@@ -34,23 +40,17 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           {provider} <code class="break">{upstreamId}</code>
         </Fact>
         <Fact name="Usage">
-          {usage === undefined || usage === null
-            ? null
-            : `${countText(usage.tokens)} tokens, ${moneyText(usage.dollars)}`}
+          {countText(usage.tokens)} tokens, {moneyText(usage.dollars)}
         </Fact>
         <Fact name="Ended by">
           {endedBy === null ? null : (
             <>
               {endedBy.actor}
-              {endedBy.reason === null ? '' : `: ${endedBy.reason}`}
+              {endedBy.reason === null ? '' : `: ${endedBy.reason}`}{' '}
+              <a href={`/console/audit?target=${ref}`}>in the audit</a>
             </>
           )}
         </Fact>
-        {Object.entries(limits ?? {}).map(([name, value]) => (
-          <Fact key={name} name={limitName(name)}>
-            {value === null ? null : limitText(value)}
-          </Fact>
-        ))}
       </dl>
       {metadata !== null && (
         <details>
@@ -60,16 +60,4 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
       )}
     </section>
   );
-}
-
-/** `maxIdleSec`: `max idle, s`. */
-function limitName(name: string): string {
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  const named = words.replace(/ sec$/, ', s').replace(/ minutes$/, ', min');
-  return `${named.charAt(0).toUpperCase()}${named.slice(1)}`;
-}
-
-function limitText(value: unknown): string {
-  if (typeof value === 'number') return countText(value);
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

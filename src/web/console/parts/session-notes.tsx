@@ -1,18 +1,19 @@
 import type { SessionDetail } from '../data/shapes.ts';
+import { actionWords } from '../words/actions.ts';
 import { countText } from '../words/format.ts';
 import { Moment } from './moments.tsx';
 
 /** What others noted of the session: refusals, acts of operators, and times of which events may be missing. */
-export function SessionNotes({ detail: { refusals = [], audit = [], lost } }: { readonly detail: SessionDetail }) {
+export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { readonly detail: SessionDetail }) {
   return (
     <>
       {refusals.length > 0 && (
         <section class="card" aria-labelledby="refusals-title">
-          <h2 id="refusals-title">Refusals of its caller</h2>
+          <h2 id="refusals-title">Refusals of its subject</h2>
           <ul class="notes">
             {refusals.map(({ requestId, at, code, sentence }) => (
               <li key={requestId}>
-                <Moment at={at} /> <code>{code}</code> {sentence} <code class="soft">{requestId}</code>
+                <Moment at={at} /> <a href={`/console/refusals/${requestId}`}>{code}</a> {sentence}
               </li>
             ))}
           </ul>
@@ -20,11 +21,14 @@ export function SessionNotes({ detail: { refusals = [], audit = [], lost } }: { 
       )}
       {audit.length > 0 && (
         <section class="card" aria-labelledby="audit-title">
-          <h2 id="audit-title">Audit</h2>
+          <h2 id="audit-title">
+            <a href={`/console/audit?target=${ref}`}>Audit</a>
+          </h2>
           <ul class="notes">
             {audit.map(({ at, actor, action, reason }) => (
               <li key={`${at} ${action}`}>
-                <Moment at={at} /> {actor} <code>{action}</code> {reason}
+                <Moment at={at} /> {actor} {actionWords(action)}
+                {reason === null ? '' : `: ${reason}`}
               </li>
             ))}
           </ul>

@@ -41,7 +41,7 @@ export function SessionRow({ row, position, isCurrent, isSelected, onSelect }: P
       <td class="c-next">
         <Next session={row.session.value} />
       </td>
-      <td class="c-cost number">{usage === undefined || usage === null ? '' : moneyText(usage.dollars)}</td>
+      <td class="c-cost number">{moneyText(usage.dollars)}</td>
       <td class="c-seen number">
         <Ago at={endedAt ?? session.lastSeenAt} />
       </td>
@@ -53,7 +53,7 @@ export function SessionRow({ row, position, isCurrent, isSelected, onSelect }: P
 function Next({ session: { ref, state, endReason, deadline } }: { readonly session: Session }) {
   if (state === 'ended') return <>{reasonWords(endReason)}</>;
   if (ending.value.has(ref)) return <em>ending…</em>;
-  if (deadline === undefined || deadline === null) return null;
+  if (deadline === null) return null;
   return (
     <>
       {deadline.to === 'ended' ? 'ends' : deadline.to} <Countdown to={deadline.at} />

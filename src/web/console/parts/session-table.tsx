@@ -30,7 +30,6 @@ export function SessionTable({ rows, onEnd }: Props) {
   const refs = rows.refs.value;
   const scroller = useRef<HTMLDivElement>(null);
   const { items, before, after, scrollTo } = useVirtualRows(scroller, refs.length, useNarrow() ? NARROW_ROW : ROW);
-  const isCostKnown = items.some(({ index }) => rows.rowOf(refs[index] ?? '')?.session.value.usage != null);
 
   const toggle = (ref: string): void => {
     const next = new Set(selected.value);
@@ -60,7 +59,7 @@ export function SessionTable({ rows, onEnd }: Props) {
   }, [current.value, items.some(({ index }) => refs[index] === current.value)]);
 
   return (
-    <div ref={scroller} class={isCostKnown ? 'list' : 'list no-cost'}>
+    <div ref={scroller} class="list">
       <table aria-rowcount={refs.length + 1}>
         <caption class="hidden">Sessions</caption>
         <thead>

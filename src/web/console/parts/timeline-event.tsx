@@ -1,6 +1,6 @@
 import type { OperatorEvent, State } from '../data/shapes.ts';
 import { copy } from '../data/dialogs.ts';
-import { eventWords } from '../words/events.ts';
+import { useWords } from '../data/machines.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { STATE_NAMES } from '../words/states.ts';
 import { Guards } from './guards.tsx';
@@ -8,6 +8,8 @@ import { Moment } from './moments.tsx';
 import { StateMark } from './state-mark.tsx';
 
 interface Props {
+  /** The id of the machine that did it. */
+  readonly machine: string;
   readonly event: OperatorEvent;
   /** The machine is seen as it was then: the event says all that it knows. */
   readonly isHere: boolean;
@@ -15,7 +17,8 @@ interface Props {
 }
 
 /** One event: when, what, from where to where, and why. */
-export function TimelineEvent({ event, isHere, onStep }: Props) {
+export function TimelineEvent({ machine, event, isHere, onStep }: Props) {
+  const wordOf = useWords(machine);
   const { at, event: name, from, to, guards, detail, node, requestId } = event;
   const reason = typeof detail['reason'] === 'string' ? detail['reason'] : null;
   return (
@@ -25,7 +28,7 @@ export function TimelineEvent({ event, isHere, onStep }: Props) {
       </button>
       <div class="event-what">
         <p>
-          {eventWords(name)}{' '}
+          {wordOf(name)}{' '}
           <span class="event-move">
             {from !== null && from !== to && (
               <>
@@ -36,7 +39,7 @@ export function TimelineEvent({ event, isHere, onStep }: Props) {
           </span>
           {reason !== null && <> {reasonWords(reason)}</>}
         </p>
-        <Guards guards={guards} />
+        <Guards guards={guards} machine={machine} />
         {isHere && <EventDetail event={event} />}
       </div>
       <p class="event-where soft">

@@ -7,6 +7,8 @@ import { TimelineEvent } from './timeline-event.tsx';
 type Step = Parameters<typeof stepFrom>[2];
 
 interface Props {
+  /** The id of the machine. */
+  readonly machine: string;
   /** Newest first. */
   readonly events: readonly OperatorEvent[];
   /** The event at which the page stands; undefined is now. */
@@ -16,8 +18,8 @@ interface Props {
   readonly onMore: () => void;
 }
 
-/** What the session's machine did, newest first. Stepping shows the session as it was. */
-export function Timeline({ events, at, onStep, hasMore, onMore }: Props) {
+/** What a machine did, newest first. Stepping shows its actor as it was. */
+export function Timeline({ machine, events, at, onStep, hasMore, onMore }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const here = at === undefined ? 0 : events.findIndex(({ id }) => id === at);
   const step = (by: Step): void => onStep(stepFrom(events, at, by));
@@ -27,7 +29,7 @@ export function Timeline({ events, at, onStep, hasMore, onMore }: Props) {
   }, [at]);
   const place =
     at === undefined
-      ? `${events.length}${hasMore ? '+' : ''} events, now`
+      ? `${events.length}${hasMore ? '+' : ''} ${events.length === 1 ? 'event' : 'events'}, now`
       : here < 0
         ? 'an older event'
         : `event ${events.length - here} of ${events.length}${hasMore ? '+' : ''}`;
@@ -79,6 +81,7 @@ export function Timeline({ events, at, onStep, hasMore, onMore }: Props) {
           ) : (
             <TimelineEvent
               key={entry.event.id}
+              machine={machine}
               event={entry.event}
               isHere={entry.event.id === at}
               onStep={() => onStep(entry.event.id)}

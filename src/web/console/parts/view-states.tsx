@@ -30,8 +30,8 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 export function Failed({ failure, what }: { readonly failure: Failure; readonly what: string }) {
   if (failure.kind === 'missing')
     return (
-      <Empty title="Not available">
-        <p>This server does not have {what} yet. Update it to see it here.</p>
+      <Empty title="There is no such thing">
+        <p>Nothing is known of {what}: it may be so old that it was deleted, or you may not see it.</p>
       </Empty>
     );
   // The login's dialog is over the page already.

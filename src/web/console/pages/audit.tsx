@@ -1,0 +1,146 @@
+import { useLocation } from 'preact-iso';
+import { useMemo } from 'preact/hooks';
+import type { AuditRow } from '../../../protocol/operator/audit.ts';
+import { targetPage, type AuditPage as Rows } from '../data/audit.ts';
+import { copy } from '../data/dialogs.ts';
+import { instantOf } from '../data/filter.ts';
+import { useList } from '../data/list.ts';
+import { now } from '../data/server-time.ts';
+import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
+import { FoundList } from '../parts/found-list.tsx';
+import { Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { Standing } from '../parts/standing.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Empty } from '../parts/view-states.tsx';
+import { ACTION_NAMES, actionWords } from '../words/actions.ts';
+import { countText } from '../words/format.ts';
+
+/** What the address may ask for by name; who acted is chosen in the list, because an address is in no URL. */
+const NAMES = ['action', 'target', 'batchId', 'from'] as const;
+
+/** What operators did, newest first. */
+export function AuditPage() {
+  usePage('Audit');
+  const { path, query, route } = useLocation();
+  const address = NAMES.map((name) => query[name] ?? '').join('\n');
+  const asked = useMemo(() => {
+    const parameters = new URLSearchParams();
+    for (const name of NAMES) {
+      const value = query[name] ?? '';
+      if (value !== '') parameters.set(name, name === 'from' ? instantOf(value, now.peek()) : value);
+    }
+    return parameters.size === 0 ? '' : `?${parameters}`;
+  }, [address]);
+  const list = useList<Rows, AuditRow>(`/api/operator/audit${asked}`, ({ rows }) => rows, keyOf, {
+    topics: ['counts', 'audit'],
+  });
+  const exact = (['target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Audit</h1>
+        <AddressChoice name="action" label="Action" values={ACTION_NAMES.map((name) => [name, actionWords(name)])} />
+        <AddressChoice
+          name="from"
+          label="When"
+          values={[
+            ['-1h', 'last hour'],
+            ['-24h', 'last 24 h'],
+            ['-7d', 'last 7 days'],
+          ]}
+        />
+        {exact.map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="chosen"
+            title="Take this filter away"
+            onClick={() => route(addressOf(path, { ...query, [name]: '' }))}
+          >
+            {name === 'target' ? 'of ' : 'together: '}
+            <code class="break">{query[name]}</code> ×
+          </button>
+        ))}
+      </div>
+      <FoundList
+        what="The audit"
+        list={list}
+        columns={COLUMNS}
+        empty={
+          <Empty title={asked === '' ? 'Nobody has changed anything yet' : 'Nothing was done that is like that'}>
+            <p>Ends, keys and logins that operators change are kept here, with who did it and why.</p>
+            {asked !== '' && (
+              <p>
+                <a href="/console/audit">See the whole audit</a>
+              </p>
+            )}
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+/** Rows of one request are told apart by what they concern. */
+function keyOf({ at, action, target, requestId }: AuditRow): string {
+  return `${at} ${action} ${target} ${requestId}`;
+}
+
+const RESULTS: Readonly<Record<string, 'on' | 'off' | 'bad'>> = { done: 'on', unchanged: 'off', failed: 'bad' };
+
+const COLUMNS: readonly Column<AuditRow>[] = [
+  { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+  {
+    title: 'Who',
+    cell: ({ actor, role }) => (
+      <>
+        <span class="break">{actor}</span> <span class="soft">{role?.replaceAll('_', ' ')}</span>
+      </>
+    ),
+  },
+  {
+    title: 'Did',
+    cell: ({ action, count, batchId }) => (
+      <>
+        {actionWords(action)}
+        {count !== null && `: ${countText(count)}`}
+        {batchId !== null && (
+          <>
+            {' '}
+            <a href={`/console/audit?batchId=${batchId}`}>together</a>
+          </>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'To',
+    cell: (row) => {
+      const page = targetPage(row);
+      const name = <code class="break">{row.target}</code>;
+      return page === undefined ? name : <a href={page}>{name}</a>;
+    },
+  },
+  { title: 'Reason', cell: ({ reason }) => <span class="break">{reason ?? ''}</span> },
+  {
+    title: 'Result',
+    cell: ({ result }) =>
+      result === null ? (
+        <Standing kind="waiting">unknown</Standing>
+      ) : (
+        <Standing kind={RESULTS[result] ?? 'off'}>{result}</Standing>
+      ),
+  },
+  {
+    title: 'Request',
+    cell: ({ requestId }) =>
+      requestId === null ? (
+        '–'
+      ) : (
+        <button type="button" class="link code" onClick={() => void copy(requestId, 'Request id')}>
+          {requestId}
+        </button>
+      ),
+  },
+];

@@ -1,0 +1,72 @@
+import { useLocation, useRoute } from 'preact-iso';
+import type { ChallengeDetail } from '../data/logins.ts';
+import { useResource } from '../data/resource.ts';
+import { ActorHistory } from '../parts/actor-history.tsx';
+import { CopyMenu } from '../parts/copy-menu.tsx';
+import { Fact } from '../parts/facts.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { ChallengeMark } from '../parts/login-marks.tsx';
+import { Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { Failed, Loading } from '../parts/view-states.tsx';
+import { shortName } from '../words/format.ts';
+
+/** One login code that was sent, by all but itself. */
+export function ChallengePage() {
+  const id = useRoute().params['id'] ?? '';
+  const { route } = useLocation();
+  usePage('Code');
+  useKeys({ Escape: () => route('/console/challenges') });
+  const path = `/api/operator/challenges/${encodeURIComponent(id)}`;
+  const { body, text, failure } = useResource<ChallengeDetail>(path, { topics: ['counts', 'audit'] });
+  const challenge = body.value;
+  if (challenge === undefined)
+    return (
+      <div class="page">
+        <h1>Code</h1>
+        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this code" />}
+      </div>
+    );
+  const { machine, subject, state, events, issuedAt, expiresAt, attempts, maxAttempts } = challenge;
+  return (
+    <div class="page session-page">
+      <div class="title-row">
+        <h1>
+          Code for <code>{shortName(subject)}</code>
+        </h1>
+        <ChallengeMark {...challenge} />
+        <span class="spring" />
+        <CopyMenu path={path} text={text.value} />
+      </div>
+      <p class="ref">
+        <code class="break">{id}</code>
+      </p>
+      <ActorHistory
+        machine={machine}
+        page={`/console/challenges/${encodeURIComponent(id)}`}
+        state={state}
+        events={events}
+        deadline={state === 'pending' ? { at: expiresAt, to: 'expired' } : null}
+      >
+        <section class="card" aria-labelledby="code-facts">
+          <h2 id="code-facts">The code</h2>
+          <dl class="facts">
+            <Fact name="Sent">
+              <Moment at={issuedAt} />
+            </Fact>
+            <Fact name="Expires">
+              <Moment at={expiresAt} />
+            </Fact>
+            <Fact name="Attempts">
+              {attempts} of {maxAttempts}
+            </Fact>
+            <Fact name="Subject">
+              <code class="break">{subject}</code>
+            </Fact>
+          </dl>
+          <p class="soft">Neither the code nor a hash of it is shown to anybody.</p>
+        </section>
+      </ActorHistory>
+    </div>
+  );
+}

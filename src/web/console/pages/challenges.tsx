@@ -1,0 +1,70 @@
+import { useLocation } from 'preact-iso';
+import type { OperatorChallenge } from '../../../protocol/operator/login.ts';
+import { useList } from '../data/list.ts';
+import type { ChallengePage } from '../data/logins.ts';
+import { AddressChoice } from '../parts/address-choice.tsx';
+import { FoundList } from '../parts/found-list.tsx';
+import { ChallengeMark, LoginTabs } from '../parts/login-marks.tsx';
+import { Countdown, Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import type { Column } from '../parts/table.tsx';
+import { Empty } from '../parts/view-states.tsx';
+import { shortName } from '../words/format.ts';
+
+const STATES = [
+  'pending',
+  'verified',
+  'locked',
+  'expired',
+  'superseded',
+] as const satisfies OperatorChallenge['state'][];
+
+/** Login codes that were sent, newest first: whose is told by a hash, and the code by nothing. */
+export function ChallengesPage() {
+  usePage('Codes');
+  const { query } = useLocation();
+  const state = query['state'];
+  const list = useList<ChallengePage, OperatorChallenge>(
+    `/api/operator/challenges${state === undefined ? '' : `?state=${encodeURIComponent(state)}`}`,
+    ({ challenges }) => challenges,
+    ({ id }) => id,
+    { topics: ['counts', 'audit'] },
+  );
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Codes</h1>
+        <LoginTabs here="challenges" />
+        <AddressChoice name="state" label="State" values={STATES.map((each) => [each, each])} />
+      </div>
+      <FoundList
+        what="Login codes"
+        list={list}
+        columns={COLUMNS}
+        empty={
+          <Empty title="No code is like that">
+            <p>Codes are kept until a day after they expire.</p>
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<OperatorChallenge>[] = [
+  {
+    title: 'Subject',
+    cell: ({ id, subject }) => (
+      <a href={`/console/challenges/${encodeURIComponent(id)}`}>
+        <code>{shortName(subject)}</code>
+      </a>
+    ),
+  },
+  { title: 'State', cell: (challenge) => <ChallengeMark {...challenge} /> },
+  { title: 'Sent', cell: ({ issuedAt }) => <Moment at={issuedAt} /> },
+  { title: 'Attempts', cell: ({ attempts, maxAttempts }) => `${attempts} of ${maxAttempts}` },
+  {
+    title: 'Expires',
+    cell: ({ state, expiresAt }) => (state === 'pending' ? <Countdown to={expiresAt} /> : <Moment at={expiresAt} />),
+  },
+];

@@ -1,0 +1,130 @@
+import { useRoute } from 'preact-iso';
+import { useMemo } from 'preact/hooks';
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import type { operatorRefusalPage } from '../../../protocol/operator/refusal.ts';
+import type { usageReportReply } from '../../../protocol/operator/usage.ts';
+import { dialog } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
+import { sessionsOf, type Keys } from '../data/keys.ts';
+import { useResource } from '../data/resource.ts';
+import { now } from '../data/server-time.ts';
+import { Fact } from '../parts/facts.tsx';
+import { KeyToCopy } from '../parts/key-issued.tsx';
+import { KeyRefusals } from '../parts/key-refusals.tsx';
+import { KeyTrend } from '../parts/key-trend.tsx';
+import { Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { RevokeKeyDialog } from '../parts/revoke-key-dialog.tsx';
+import { Standing } from '../parts/standing.tsx';
+import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { countText } from '../words/format.ts';
+import { limitWords } from '../words/limits.ts';
+
+type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+
+/** One widget key: what it may, what it does, and whether that is more than a week ago. */
+export function KeyPage() {
+  const { params } = useRoute();
+  const [tenantId = '', id = ''] = [params['tenantId'], params['keyId']];
+  usePage(`Key ${tenantId}/${id}`);
+  const { body, failure } = useResource<Keys>(`/api/operator/keys?tenantId=${encodeURIComponent(tenantId)}`, {
+    topics: ['counts', 'audit'],
+  });
+  const keys = body.value;
+  if (keys === undefined)
+    return (
+      <div class="page">
+        <h1>Key</h1>
+        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this key" />}
+      </div>
+    );
+  const found = keys.keys.find((key) => key.id === id);
+  if (found === undefined)
+    return (
+      <div class="page">
+        <h1>Key</h1>
+        <Empty title="There is no such key">
+          <p>
+            <a href="/console/keys">See the keys that there are</a>
+          </p>
+        </Empty>
+      </div>
+    );
+  const agents = keys.tenants.find((tenant) => tenant.id === tenantId)?.agents ?? [];
+  return <Shown key={`${tenantId}/${id}`} found={found} agents={agents} />;
+}
+
+function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents: readonly string[] }) {
+  const { tenantId, id, label, origin, revokedAt, live } = found;
+  const query = `tenantId=${encodeURIComponent(tenantId)}`;
+  const refusals = useResource<Output<typeof operatorRefusalPage>>(
+    `/api/operator/refusals?${query}&keyId=${encodeURIComponent(id)}`,
+    { topics: ['counts', 'audit'] },
+  );
+  const weekAgo = useMemo(() => {
+    const atMs = now.peek() - WEEK_MS;
+    const [from, to] = [atMs, atMs + 1].map((each) => new Date(each).toISOString());
+    return `/api/operator/usage?by=key&${query}&limit=200&from=${from}&to=${to}`;
+  }, [query]);
+  const usage = useResource<Output<typeof usageReportReply>>(weekAgo, { topics: ['counts', 'audit'] });
+  const report = usage.body.value;
+  const row = report?.rows.find((each) => each.id === `${tenantId}/${id}`);
+  const spentThen = report === undefined ? undefined : (row?.dollars ?? (report.nextCursor === null ? 0 : undefined));
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>
+          {tenantId}/{id}
+        </h1>
+        {revokedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="off">revoked</Standing>}
+        {label !== '' && <span class="soft">{label}</span>}
+        <span class="spring" />
+        {mayChange.value && revokedAt === null && (
+          <button
+            type="button"
+            class="danger"
+            onClick={() => (dialog.value = <RevokeKeyDialog tenantId={tenantId} id={id} />)}
+          >
+            <Warning /> Revoke…
+          </button>
+        )}
+      </div>
+      {revokedAt !== null && (
+        <p class="stepped">
+          Revoked <Moment at={revokedAt} />, for ever.{' '}
+          <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>Who did that?</a>
+        </p>
+      )}
+      <div class="columns">
+        <KeyTrend found={found} spentThen={spentThen} />
+        <KeyRefusals found={found} page={refusals.body.value} />
+        <section class="card" aria-labelledby="key-facts">
+          <h2 id="key-facts">The key</h2>
+          <KeyToCopy widgetKey={found} agents={agents} />
+          <dl class="facts">
+            <Fact name="Origin">{origin}</Fact>
+            <Fact name="Agents">{found.agents === null ? 'all of the tenant' : found.agents.join(', ') || 'none'}</Fact>
+            <Fact name="Overrides">
+              {found.allowOverrides ? (
+                <>
+                  <Warning /> allowed: a page may ask for any model and instructions
+                </>
+              ) : (
+                'none: pages get the agent as it is'
+              )}
+            </Fact>
+            <Fact name="Calls">{found.call ?? 'as set for all'}</Fact>
+            <Fact name="A visitor">{limitWords(found.limits) || 'as set for all'}</Fact>
+            <Fact name="All visitors">{limitWords(found.totals) || 'no limit'}</Fact>
+            <Fact name="Live">{live === 0 ? '0' : <a href={sessionsOf(found)}>{countText(live)} sessions</a>}</Fact>
+            <Fact name="Audit">
+              <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>What was done to it</a>
+            </Fact>
+          </dl>
+        </section>
+      </div>
+    </div>
+  );
+}

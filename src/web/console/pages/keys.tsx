@@ -1,0 +1,139 @@
+import { useLocation } from 'preact-iso';
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import { isPassing } from '../data/api.ts';
+import { dialog } from '../data/dialogs.ts';
+import { mayChange } from '../data/identity.ts';
+import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
+import { useResource } from '../data/resource.ts';
+import { IssueKeyDialog } from '../parts/issue-key-dialog.tsx';
+import { usePage } from '../parts/page.ts';
+import { Standing } from '../parts/standing.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+import { Empty, Failed, Loading } from '../parts/view-states.tsx';
+import { countText, moneyText } from '../words/format.ts';
+import { limitWords } from '../words/limits.ts';
+
+/** The widget keys of all tenants, or of the one that the address names. */
+export function KeysPage() {
+  usePage('Keys');
+  const { query, route } = useLocation();
+  const tenantId = query['tenantId'] ?? '';
+  // All of them: whoever chooses another tenant must be told of it.
+  const { body, failure } = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
+  const keys = body.value;
+  if (keys === undefined || (failure.value !== undefined && !isPassing(failure.value)))
+    return (
+      <div class="page">
+        <h1>Keys</h1>
+        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="the keys" />}
+      </div>
+    );
+  const shown = keys.tenants.filter(({ id }) => tenantId === '' || id === tenantId);
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Keys</h1>
+        {keys.tenants.length > 1 && (
+          <select
+            aria-label="Tenant"
+            class={tenantId === '' ? '' : 'set'}
+            value={tenantId}
+            onChange={({ currentTarget: { value } }) =>
+              route(value === '' ? '/console/keys' : `/console/keys?tenantId=${encodeURIComponent(value)}`)
+            }
+          >
+            <option value="">Tenant: any</option>
+            {keys.tenants.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+        <span class="spring" />
+        {mayChange.value && keys.tenants.length > 0 && (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => (dialog.value = <IssueKeyDialog tenants={keys.tenants} tenantId={tenantId} />)}
+          >
+            Issue…
+          </button>
+        )}
+      </div>
+      {shown.length === 0 && (
+        <Empty title={tenantId === '' ? 'There is no tenant yet' : 'There is no such tenant'}>
+          <p>
+            Tenants come from <code>TENANTS_FILE</code>.
+          </p>
+        </Empty>
+      )}
+      {shown.map((tenant) => (
+        <TenantKeys key={tenant.id} tenant={tenant} keys={keys.keys.filter((key) => key.tenantId === tenant.id)} />
+      ))}
+    </div>
+  );
+}
+
+interface TenantKeysProps {
+  readonly tenant: KeyTenant;
+  readonly keys: readonly OperatorKey[];
+}
+
+function TenantKeys({ tenant: { id, name, agents, admins }, keys }: TenantKeysProps) {
+  // What is revoked comes last; apart from that they stay in their order.
+  const rows = keys
+    .toSorted((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
+    .map((key) => ({ key: `${key.tenantId}/${key.id}`, row: key, isPast: key.revokedAt !== null }));
+  return (
+    <section class="tenant" aria-label={name}>
+      <div class="title-row">
+        <h2>
+          {name} <code class="soft">{id}</code>
+        </h2>
+        <span class="soft">
+          {agents.length === 0 ? 'no agents' : `agents ${agents.join(', ')}`}
+          {admins !== null && `; ${admins} ${admins === 1 ? 'admin' : 'admins'}`}
+        </span>
+      </div>
+      {rows.length === 0 ? (
+        <p class="soft">It has no key: no website can talk to its agents.</p>
+      ) : (
+        <Table caption={`Keys of ${name}`} columns={COLUMNS} rows={rows} />
+      )}
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<OperatorKey>[] = [
+  { title: 'Key', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
+  {
+    title: 'State',
+    cell: ({ revokedAt }) =>
+      revokedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="off">revoked</Standing>,
+  },
+  { title: 'Origin', cell: ({ origin }) => <span class="break">{origin}</span> },
+  { title: 'Agents', cell: ({ agents }) => (agents === null ? 'all' : agents.join(', ') || 'none') },
+  {
+    title: 'Limits',
+    cell: ({ limits, totals }) => (
+      <>
+        {[limitWords(limits), limitWords(totals) && `in all ${limitWords(totals)}`].filter(Boolean).join('; ') || (
+          <span class="soft">those of the installation</span>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Live',
+    isNumber: true,
+    cell: (key) => (key.live === 0 ? '0' : <a href={sessionsOf(key)}>{countText(key.live)}</a>),
+  },
+  { title: 'Today', isNumber: true, cell: ({ today }) => (today === null ? '–' : moneyText(today.dollars)) },
+  {
+    title: 'Refused / h',
+    isNumber: true,
+    cell: ({ refusedHour }) =>
+      refusedHour === null ? '–' : countText(Object.values(refusedHour).reduce((sum, count) => sum + count, 0)),
+  },
+];

@@ -1,0 +1,96 @@
+import { useLocation, useRoute } from 'preact-iso';
+import { dialog } from '../data/dialogs.ts';
+import { may } from '../data/identity.ts';
+import { revokeLogin, type LoginDetail } from '../data/logins.ts';
+import { useResource } from '../data/resource.ts';
+import { ActorHistory } from '../parts/actor-history.tsx';
+import { CopyMenu } from '../parts/copy-menu.tsx';
+import { Fact } from '../parts/facts.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { LoginMark } from '../parts/login-marks.tsx';
+import { Ago, Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { RevokeDialog } from '../parts/revoke-dialog.tsx';
+import { Failed, Loading, Warning } from '../parts/view-states.tsx';
+
+/** One console login: whose, and what it did. */
+export function LoginDetailPage() {
+  const id = useRoute().params['id'] ?? '';
+  const { route } = useLocation();
+  usePage('Login');
+  useKeys({ Escape: () => route('/console/logins') });
+  const path = `/api/operator/logins/${encodeURIComponent(id)}`;
+  const { body, text, failure } = useResource<LoginDetail>(path, { topics: ['counts', 'audit'] });
+  const login = body.value;
+  if (login === undefined)
+    return (
+      <div class="page">
+        <h1>Login</h1>
+        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this login" />}
+      </div>
+    );
+  const { email, state, events, createdAt, renewedAt, expiresAt, endedAt, reason, moreEvents } = login;
+  const isActive = state === 'active';
+  return (
+    <div class="page session-page">
+      <div class="title-row">
+        <h1>{email}</h1>
+        <LoginMark {...login} />
+        <span class="spring" />
+        <CopyMenu path={path} text={text.value} />
+        {may('change-installation') && isActive && (
+          <button
+            type="button"
+            class="danger"
+            onClick={() => (dialog.value = <RevokeLoginDialog id={id} email={email} />)}
+          >
+            <Warning /> Revoke…
+          </button>
+        )}
+      </div>
+      <p class="ref">
+        <code class="break">{id}</code>
+      </p>
+      <ActorHistory
+        machine={login.machine}
+        page={`/console/logins/${id}`}
+        state={state}
+        events={events}
+        deadline={isActive ? { at: expiresAt, to: 'destroyed' } : null}
+      >
+        <section class="card" aria-labelledby="login-facts">
+          <h2 id="login-facts">The login</h2>
+          <dl class="facts">
+            <Fact name="Since">
+              <Moment at={createdAt} />
+            </Fact>
+            <Fact name="Last used">
+              <Ago at={renewedAt} />
+            </Fact>
+            <Fact name="Expires">{isActive ? <Moment at={expiresAt} /> : null}</Fact>
+            <Fact name="Ended">{endedAt === null ? null : <Moment at={endedAt} />}</Fact>
+            <Fact name="Because">{reason}</Fact>
+            <Fact name="Audit">
+              <a href={`/console/audit?target=${encodeURIComponent(id)}`}>What was done to it</a>
+            </Fact>
+          </dl>
+          {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
+        </section>
+      </ActorHistory>
+    </div>
+  );
+}
+
+function RevokeLoginDialog({ id, email }: { readonly id: string; readonly email: string }) {
+  return (
+    <RevokeDialog
+      title={`Revoke the login of ${email}?`}
+      verb="Revoke login"
+      isReady
+      act={(reason) => revokeLogin(id, reason)}
+      done="Login revoked"
+    >
+      <p>They are logged out on every node within a second. They may log in again, if their address still may.</p>
+    </RevokeDialog>
+  );
+}

@@ -1,0 +1,64 @@
+import { useLocation } from 'preact-iso';
+import type { OperatorLogin } from '../../../protocol/operator/login.ts';
+import { useList } from '../data/list.ts';
+import type { LoginPage } from '../data/logins.ts';
+import { AddressChoice } from '../parts/address-choice.tsx';
+import { FoundList } from '../parts/found-list.tsx';
+import { LoginMark, LoginTabs } from '../parts/login-marks.tsx';
+import { Ago, Countdown, Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import type { Column } from '../parts/table.tsx';
+import { Empty } from '../parts/view-states.tsx';
+
+/** Console logins, newest first. */
+export function LoginsPage() {
+  usePage('Logins');
+  const { query } = useLocation();
+  const state = query['state'];
+  const list = useList<LoginPage, OperatorLogin>(
+    `/api/operator/logins${state === undefined ? '' : `?state=${encodeURIComponent(state)}`}`,
+    ({ logins }) => logins,
+    ({ id }) => id,
+    { topics: ['counts', 'audit'] },
+  );
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Logins</h1>
+        <LoginTabs here="logins" />
+        <AddressChoice
+          name="state"
+          label="State"
+          values={[
+            ['active', 'active'],
+            ['destroyed', 'over'],
+          ]}
+        />
+      </div>
+      <FoundList
+        what="Logins"
+        list={list}
+        columns={COLUMNS}
+        empty={
+          <Empty title="No login is like that">
+            <p>
+              <a href="/console/logins">See all logins</a>
+            </p>
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<OperatorLogin>[] = [
+  { title: 'Who', cell: ({ id, email }) => <a href={`/console/logins/${id}`}>{email}</a> },
+  { title: 'State', cell: (login) => <LoginMark {...login} /> },
+  { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { title: 'Last used', cell: ({ renewedAt }) => <Ago at={renewedAt} /> },
+  {
+    title: 'Ends',
+    cell: ({ state, expiresAt, endedAt }) =>
+      state === 'active' ? <Countdown to={expiresAt} /> : endedAt === null ? '–' : <Moment at={endedAt} />,
+  },
+];

@@ -1,0 +1,82 @@
+import { useLocation } from 'preact-iso';
+import type { OperatorSettings } from '../../../protocol/operator/me.ts';
+import { me } from '../data/identity.ts';
+import { useResource } from '../data/resource.ts';
+import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
+import { usePage } from '../parts/page.ts';
+import { Table, type Column } from '../parts/table.tsx';
+import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+
+type Setting = OperatorSettings['settings'][number];
+
+/** What the service is set to, to be read only. */
+export function SettingsPage() {
+  usePage('Settings');
+  const { path, query, route } = useLocation();
+  const { body, failure } = useResource<OperatorSettings>('/api/operator/settings', { topics: ['counts'] });
+  const settings = body.value;
+  if (settings === undefined)
+    return (
+      <div class="page">
+        <h1>Settings</h1>
+        {failure.value === undefined ? <Loading rows={12} /> : <Failed failure={failure.value} what="the settings" />}
+      </div>
+    );
+  const wanted = (query['name'] ?? '').toUpperCase();
+  const rows = settings.settings
+    .filter(({ name, isSet }) => name.includes(wanted) && (query['show'] !== 'set' || isSet))
+    .map((setting) => ({ key: setting.name, row: setting, isPast: false }));
+  return (
+    <div class="page">
+      <div class="title-row">
+        <h1>Settings</h1>
+        <input
+          type="search"
+          aria-label="Name"
+          placeholder="Name"
+          spellcheck={false}
+          value={query['name'] ?? ''}
+          onInput={({ currentTarget }) => route(addressOf(path, { ...query, name: currentTarget.value.trim() }), true)}
+        />
+        <AddressChoice name="show" label="Show" values={[['set', 'what is set']]} />
+        <span class="spring" />
+        <span class="soft">version {me.value?.version}</span>
+      </div>
+      <p class="soft">
+        Read only: they are variables of the process, set where it is started. Secrets are told by whether they are set.
+      </p>
+      <Differences settings={settings} />
+      {rows.length === 0 ? (
+        <Empty title="No variable is called like that" />
+      ) : (
+        <Table caption="Variables" columns={COLUMNS} rows={rows} />
+      )}
+    </div>
+  );
+}
+
+/** Nodes that are set otherwise than the one that answered. */
+function Differences({ settings: { nodes, differs } }: { readonly settings: OperatorSettings }) {
+  const others = nodes.filter(({ isSame }) => !isSame);
+  if (others.length === 0) return null;
+  return (
+    <p class="verdict bad" role="status">
+      <Warning /> {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the
+      one that answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
+      {differs.length > 0 && ` What differs: ${differs.join(', ')}.`}
+    </p>
+  );
+}
+
+const COLUMNS: readonly Column<Setting>[] = [
+  { title: 'Variable', cell: ({ name }) => <code class="break">{name}</code> },
+  {
+    title: 'Value',
+    cell: ({ value, isSecret, isSet }) => {
+      if (isSecret) return isSet ? <b>set</b> : <span class="soft">unset</span>;
+      if (value === null) return <span class="soft">unset</span>;
+      return isSet ? <b class="break">{value}</b> : <span class="break">{value}</span>;
+    },
+  },
+  { title: 'Where it is not set', cell: ({ default: fallback }) => <span class="soft">{fallback}</span> },
+];

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import type { OperatorEvent } from '../data/shapes.ts';
+import { MachineChart } from './machine-chart.tsx';
+import { Moment } from './moments.tsx';
+import { Timeline } from './timeline.tsx';
+import { useSteps } from './use-steps.ts';
+
+interface Props {
+  readonly machine: string;
+  /** The address of the page, at now. */
+  readonly page: string;
+  readonly state: string;
+  readonly events: readonly OperatorEvent[];
+  readonly deadline: { readonly at: string; readonly to: string } | null;
+  /** Shown at the side. */
+  readonly children: ComponentChildren;
+}
+
+/** What the machine of a login or of a code did, in its chart and in a list, now or stepped back. */
+export function ActorHistory({ machine, page, state, events, deadline, children }: Props) {
+  const { at, step, here } = useSteps(page, events);
+  return (
+    <>
+      {here !== undefined && (
+        <p class="stepped">
+          <span>
+            Seen as it was at <Moment at={here.at} hasMs />:
+          </span>
+          {here.to}
+          <button type="button" onClick={() => step(undefined)}>
+            Back to now
+          </button>
+        </p>
+      )}
+      <MachineChart {...{ machine, state, events, at, deadline }} />
+      <div class="session-columns">
+        <Timeline {...{ machine, events, at }} onStep={step} hasMore={false} onMore={() => undefined} />
+        <div class="side">{children}</div>
+      </div>
+    </>
+  );
+}

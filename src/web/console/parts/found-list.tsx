@@ -1,0 +1,54 @@
+import type { ComponentChildren } from 'preact';
+import type { Failure } from '../data/api.ts';
+import { isPassing } from '../data/api.ts';
+import type { ListRows } from '../data/list.ts';
+import { countText } from '../words/format.ts';
+import { Moment } from './moments.tsx';
+import { Table, type Column } from './table.tsx';
+import { Failed, Loading } from './view-states.tsx';
+
+interface Props<R> {
+  readonly what: string;
+  readonly list: {
+    readonly rows: ListRows<R>;
+    readonly isLoaded: boolean;
+    readonly failure: Failure | undefined;
+    readonly more: () => Promise<void>;
+  };
+  readonly columns: readonly Column<R>[];
+  /** Shown where there is none. */
+  readonly empty: ComponentChildren;
+}
+
+/** A list as it was read: its rows, or why there are none. */
+export function FoundList<R>({ what, list, columns, empty }: Props<R>) {
+  const { rows, isLoaded, failure, more } = list;
+  if (failure !== undefined && !(isLoaded && isPassing(failure))) return <Failed failure={failure} what={what} />;
+  if (!isLoaded) return <Loading rows={8} />;
+  const fresh = rows.fresh.value.length;
+  const { value: searchedTo } = rows.searchedTo;
+  return (
+    <>
+      {fresh > 0 && (
+        <p>
+          <button type="button" class="fresh" onClick={() => rows.showFresh()}>
+            {countText(fresh)} new ↑
+          </button>
+        </p>
+      )}
+      {rows.shown.value.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows.shown.value} />}
+      {rows.nextCursor.value !== null && (
+        <p class="more">
+          {searchedTo !== null && (
+            <>
+              Looked back to <Moment at={searchedTo} />.{' '}
+            </>
+          )}
+          <button type="button" onClick={() => void more()}>
+            Older
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,176 @@
+/** Issues a widget key. Nothing is chosen beforehand that would let a page say what it is told: overrides are for who asks for them. */
+import { useSignal, type Signal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import type { Failure } from '../data/api.ts';
+import { closeDialog } from '../data/dialogs.ts';
+import { issueKey, type KeyTenant } from '../data/keys.ts';
+import { refreshAll } from '../data/live.ts';
+import { LIMITS, TOTALS } from '../words/limits.ts';
+import { KeyIssued } from './key-issued.tsx';
+import { Modal } from './modal.tsx';
+import { Refused } from './refused.tsx';
+
+interface Props {
+  readonly tenants: readonly KeyTenant[];
+  /** The one that is chosen on the page; empty for none. */
+  readonly tenantId: string;
+}
+
+export function IssueKeyDialog({ tenants, tenantId }: Props) {
+  const issued = useSignal<OperatorKey | undefined>(undefined);
+  const key = issued.value;
+  return (
+    <Modal title={key === undefined ? 'Issue a key' : 'Key issued'} onClose={closeDialog}>
+      {key === undefined ? (
+        <IssueForm tenants={tenants} tenantId={tenantId} issued={issued} />
+      ) : (
+        <KeyIssued widgetKey={key} agents={tenants.find(({ id }) => id === key.tenantId)?.agents ?? []} />
+      )}
+    </Modal>
+  );
+}
+
+function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Signal<OperatorKey | undefined> }) {
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isRunning = useSignal(false);
+  const tenant = useSignal(tenantId || (tenants[0]?.id ?? ''));
+  const agents = tenants.find(({ id }) => id === tenant.value)?.agents ?? [];
+
+  const issue = async (form: HTMLFormElement): Promise<void> => {
+    const data = new FormData(form);
+    const text = (name: string): string => String(data.get(name) ?? '').trim();
+    const numbers = (prefix: string, names: object): Record<string, number> =>
+      Object.fromEntries(
+        Object.keys(names).flatMap((name) => {
+          const value = text(`${prefix}.${name}`);
+          return value === '' ? [] : [[name, Number(value)]];
+        }),
+      );
+    const chosen = data.getAll('agents').map(String);
+    const label = text('label');
+    isRunning.value = true;
+    const answer = await issueKey({
+      tenantId: tenant.peek(),
+      id: text('id'),
+      origin: text('origin'),
+      ...(label === '' ? {} : { label }),
+      agents: chosen.length === agents.length ? null : chosen,
+      allowOverrides: data.has('allowOverrides'),
+      limits: numbers('limits', LIMITS),
+      totals: numbers('totals', TOTALS),
+    });
+    isRunning.value = false;
+    if (!answer.ok) {
+      failure.value = answer.failure;
+      return;
+    }
+    issued.value = answer.body.key;
+    void refreshAll();
+  };
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void issue(event.currentTarget);
+      }}
+    >
+      <h2>Issue a key</h2>
+      <label class="field">
+        Tenant
+        <select value={tenant.value} onChange={({ currentTarget }) => (tenant.value = currentTarget.value)}>
+          {tenants.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Field name="id" label="Id, in the tenant" hint="for example shop" />
+      <Field name="origin" label="Origin of the website" hint="https://shop.example" />
+      <Field name="label" label="Label, for operators" isOptional />
+      <fieldset>
+        <legend>Agents that it may ask for</legend>
+        {agents.map((agent) => (
+          <label key={`${tenant.value} ${agent}`} class="check">
+            <input type="checkbox" name="agents" value={agent} defaultChecked /> {agent}
+          </label>
+        ))}
+        {agents.length === 0 && <p class="soft">The tenant has none.</p>}
+      </fieldset>
+      <label class="check">
+        <input type="checkbox" name="allowOverrides" /> Pages may change model, voice, instructions and tools
+      </label>
+      <p class="soft hint">Every browser can read a key: with this, a copied one is a free model.</p>
+      <Numbers prefix="limits" title="Limits for each visitor" names={LIMITS} />
+      <Numbers prefix="totals" title="Limits over all visitors" names={TOTALS} />
+      <Refused failure={failure.value} />
+      <div class="buttons">
+        <button class="primary" disabled={isRunning.value}>
+          Issue key
+        </button>
+        <button type="button" onClick={closeDialog}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly isOptional?: boolean;
+}
+
+function Field({ name, label, hint, isOptional = false }: FieldProps) {
+  return (
+    <label class="field">
+      <span>
+        {label}
+        {isOptional && <span class="soft"> (optional)</span>}
+      </span>
+      <input
+        name={name}
+        type="text"
+        required={!isOptional}
+        placeholder={hint}
+        maxLength={200}
+        autocomplete="off"
+        spellcheck={false}
+      />
+    </label>
+  );
+}
+
+interface NumbersProps {
+  readonly prefix: string;
+  readonly title: string;
+  readonly names: Readonly<Record<string, string>>;
+}
+
+function Numbers({ prefix, title, names }: NumbersProps) {
+  const id = useId();
+  return (
+    <details>
+      <summary>{title}</summary>
+      <div class="numbers">
+        {Object.entries(names).map(([name, words]) => (
+          <label key={name} class="field" for={`${id}${name}`}>
+            {words}
+            <input
+              id={`${id}${name}`}
+              name={`${prefix}.${name}`}
+              type="number"
+              min="0"
+              step={words.startsWith('dollars') ? 'any' : '1'}
+              placeholder={prefix === 'limits' ? 'as set for all' : 'none'}
+            />
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}

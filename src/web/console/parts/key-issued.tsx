@@ -1,0 +1,62 @@
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import { CopyButton } from './copy-button.tsx';
+
+/** What a page needs to talk: nothing of it is a secret. */
+export function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
+  const [agent] = agents ?? ofTenant;
+  const service = location.origin;
+  return `<button id="talk">Talk to us</button>
+<script type="module">
+  import { connect } from '${service}/widget.mjs';
+  document.getElementById('talk').onclick = async () => {
+    const session = await connect({
+      baseUrl: '${service}',
+      widgetKey: '${key}',
+      tenantId: '${tenantId}',${agent === undefined ? '' : `\n      agentId: '${agent}',`}
+      audio: true,
+    });
+    await session.connectAudio();
+  };
+</script>`;
+}
+
+interface Props {
+  readonly widgetKey: OperatorKey;
+  /** The agents of its tenant. */
+  readonly agents: readonly string[];
+}
+
+/** The key that was just issued, and the page that uses it. */
+export function KeyIssued({ widgetKey, agents }: Props) {
+  return (
+    <>
+      <h2>Key {widgetKey.id} is issued</h2>
+      <p>
+        Every node serves it from now on, for pages of <code class="break">{widgetKey.origin}</code>.
+      </p>
+      <KeyToCopy widgetKey={widgetKey} agents={agents} />
+      <form method="dialog" class="buttons">
+        <button autofocus>Done</button>
+      </form>
+    </>
+  );
+}
+
+/** A key and the page that uses it, each to be copied. */
+export function KeyToCopy({ widgetKey, agents }: Props) {
+  const snippet = snippetOf(widgetKey, agents);
+  return (
+    <>
+      <p class="copied">
+        <code class="break">{widgetKey.key}</code> <CopyButton text={widgetKey.key} what="Key" />
+      </p>
+      <details class="snippet">
+        <summary>For the website</summary>
+        <pre tabIndex={0} aria-label="The page">
+          {snippet}
+        </pre>
+        <CopyButton text={snippet} what="Snippet" />
+      </details>
+    </>
+  );
+}

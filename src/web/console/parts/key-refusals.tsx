@@ -1,0 +1,69 @@
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import type { operatorRefusalPage } from '../../../protocol/operator/refusal.ts';
+import { countText } from '../words/format.ts';
+import { Loading } from './view-states.tsx';
+
+interface Props {
+  readonly found: OperatorKey;
+  readonly page: (typeof operatorRefusalPage)['_zod']['output'] | undefined;
+}
+
+const MOST_NETWORKS = 5;
+
+/** What was refused to its visitors within a day, and which networks they were in. */
+export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Props) {
+  const query = `tenantId=${encodeURIComponent(tenantId)}&keyId=${encodeURIComponent(id)}`;
+  const codes = Object.entries(page?.counted ?? {}).toSorted(([, a], [, b]) => b - a);
+  const networks = new Map<string, number>();
+  for (const { network } of page?.refusals ?? [])
+    if (network !== null) networks.set(network, (networks.get(network) ?? 0) + 1);
+  const busiest = [...networks].toSorted(([, a], [, b]) => b - a).slice(0, MOST_NETWORKS);
+  return (
+    <section class="card" aria-labelledby="refused-title">
+      <h2 id="refused-title">Refused in 24 h</h2>
+      {page === undefined && <Loading rows={3} />}
+      {page !== undefined && codes.length === 0 && busiest.length === 0 && (
+        <p class="soft">Nothing was refused to its visitors.</p>
+      )}
+      {codes.length > 0 && (
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">Code</th>
+              <th scope="col" class="number">
+                last hour
+              </th>
+              <th scope="col" class="number">
+                24 h
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {codes.map(([code, count]) => (
+              <tr key={code}>
+                <th scope="row">
+                  <a href={`/console/refusals?${query}&code=${code}`}>{code}</a>
+                </th>
+                <td class="number">{countText(refusedHour?.[code] ?? 0)}</td>
+                <td class="number">{countText(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {busiest.length > 0 && (
+        <>
+          <h3>Networks of the newest</h3>
+          <ul class="notes">
+            {busiest.map(([network, count]) => (
+              <li key={network}>
+                <a href={`/console/refusals?${query}&network=${encodeURIComponent(network)}`}>{network}</a>{' '}
+                <span class="soft">{countText(count)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,64 @@
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import { countText, moneyText } from '../words/format.ts';
+
+interface Props {
+  readonly found: OperatorKey;
+  /** Dollars of the whole day a week ago; undefined while that is not known. */
+  readonly spentThen: number | undefined;
+}
+
+/** Whether it does more than a week ago. */
+export function KeyTrend({ found: { day, weekAgo, today }, spentThen }: Props) {
+  return (
+    <section class="card" aria-labelledby="trend-title">
+      <h2 id="trend-title">Against last week</h2>
+      <table class="plain">
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="hidden">What</span>
+            </th>
+            <th scope="col" class="number">
+              24 h
+            </th>
+            <th scope="col" class="number">
+              week before
+            </th>
+            <th scope="col" class="number">
+              times
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <Row name="Sessions started" here={day?.started} before={weekAgo?.started} text={countText} />
+          <Row name="Refusals" here={day?.refused} before={weekAgo?.refused} text={countText} />
+          <Row name="Spent today; then, all day" here={today?.dollars} before={spentThen} text={moneyText} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface RowProps {
+  readonly name: string;
+  readonly here: number | undefined;
+  readonly before: number | undefined;
+  readonly text: (value: number) => string;
+}
+
+const UNUSUAL = 2;
+
+function Row({ name, here, before, text }: RowProps) {
+  const factor = here === undefined || before === undefined || before === 0 ? undefined : here / before;
+  const shown = (value: number | undefined): string => (value === undefined ? '–' : text(value));
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="number">{shown(here)}</td>
+      <td class="number">{shown(before)}</td>
+      <td class="number">
+        {factor === undefined ? '–' : factor >= UNUSUAL ? <b>{factor.toFixed(1)} ▲</b> : factor.toFixed(1)}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,50 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import type { Failure } from '../data/api.ts';
+import { revokeKey } from '../data/keys.ts';
+import { countText } from '../words/format.ts';
+import { Refused } from './refused.tsx';
+import { RevokeDialog } from './revoke-dialog.tsx';
+
+/** Revokes a key; how many sessions that ends is counted when it opens. */
+export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>) {
+  const live = useSignal<number | undefined>(undefined);
+  const failure = useSignal<Failure | undefined>(undefined);
+  useEffect(() => {
+    void revokeKey({ tenantId, id }, { dryRun: true }).then((answer) => {
+      if (answer.ok) live.value = answer.body.liveSessions;
+      else failure.value = answer.failure;
+    });
+  }, []);
+  const count = live.value;
+  return (
+    <RevokeDialog
+      title={`Revoke the key ${tenantId}/${id}?`}
+      verb="Revoke for ever"
+      isReady={count !== undefined}
+      confirm={id}
+      act={async (reason) => {
+        const answer = await revokeKey({ tenantId, id }, { reason });
+        return answer.ok ? undefined : answer.failure;
+      }}
+      done="Key revoked"
+    >
+      <p role="status">
+        {count === undefined ? (
+          'Counting its sessions…'
+        ) : (
+          <b>
+            {count === 0
+              ? 'No session is live with it.'
+              : `${countText(count)} live ${count === 1 ? 'session ends' : 'sessions end'} with it.`}
+          </b>
+        )}
+      </p>
+      <p>
+        It is for ever: no setting brings a revoked key back, and its website stops talking until it has another one.
+      </p>
+      <Refused failure={failure.value} />
+    </RevokeDialog>
+  );
+}

@@ -1,0 +1,15 @@
+/** What operators do, in few words. One that is not known yet is shown by its name. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  'session.end': 'ended a session',
+  'sessions.end': 'ended many sessions',
+  'key.issue': 'issued a key',
+  'key.revoke': 'revoked a key',
+  'login.revoke': 'revoked a login',
+  'search.address': 'looked for an address',
+};
+
+export const ACTION_NAMES = Object.keys(ACTIONS);
+
+export function actionWords(action: string): string {
+  return ACTIONS[action] ?? action;
+}

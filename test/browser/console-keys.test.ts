@@ -1,0 +1,339 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { schemes, violations } from './axe.ts';
+import { ConsolePage, consoleSettings, createSession, operator, refOf } from './console-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const VIEWER = 'vera@view.example';
+const BOSS = 'boss@globex.example';
+
+/** The demo's tenants, and one that has an administrator. @returns the path of their file */
+async function tenantsFile(directory: string): Promise<string> {
+  const file = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as { tenants: object[] };
+  const globex = { id: 'globex', name: 'Globex', widgetKeys: [], agents: [], admins: [BOSS] };
+  const path = join(directory, 'tenants.json');
+  await writeFile(path, JSON.stringify({ ...file, tenants: [...file.tenants, globex] }));
+  return path;
+}
+
+describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let here: ConsolePage;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'switchboard-tenants-'));
+    const env = { VIEWER_EMAILS: '@view.example', TENANTS_FILE: await tenantsFile(directory) };
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start({ ...consoleSettings, ...env })]);
+  });
+
+  afterEach(async () => {
+    await here.visit.end();
+    expect(here.visit.strangers).toEqual([]);
+    expect(here.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Sends from the page, with its cookie, as a script in it would. */
+  const post = (path: string, body: object): Promise<number> =>
+    here.page.evaluate<number>(
+      `fetch(${JSON.stringify(path)}, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: ${JSON.stringify(JSON.stringify(body))} }).then(({ status }) => status)`,
+    );
+
+  const search = async (text: string): Promise<void> => {
+    await here.page.keyboard.press('/');
+    await here.page.locator('[role=combobox]:focus').waitFor();
+    await here.page.keyboard.insertText(text);
+    await here.page.keyboard.press('Enter');
+  };
+
+  const link = (name: string | RegExp, inside = '#main') =>
+    here.page.locator(inside).getByRole('link', { name }).first();
+
+  const rail = (name: string) => here.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
+
+  /** The overview, as somebody. */
+  async function enter(email = operator()): Promise<void> {
+    here = await ConsolePage.open(browser, server, '/console');
+    await here.logIn(email);
+    await here.sees('Overview', 'h1');
+  }
+
+  test('why a call was cut: its id leads to its session, which says why', async () => {
+    const id = await createSession(server);
+    await enter();
+    expect(await post(`/api/operator/sessions/${refOf(id)}/end`, { reason: 'a noisy visitor' })).toBe(200);
+    await search(id);
+    await here.isAt(`/console/sessions/${refOf(id)}`);
+    await here.sees('a noisy visitor', '.why');
+    // Only what names it went to the service.
+    expect(await here.page.content()).not.toContain(id);
+  });
+
+  test('why it was refused: its request id leads to what was refused', async () => {
+    await enter();
+    const refused = await here.page.request.post(`${server.direct}/api/session`, { data: { widgetKey: 'w_none' } });
+    const requestId = refused.headers()['x-request-id'] ?? '';
+    await search(requestId);
+    await here.isAt(`/console/refusals/${requestId}`);
+  });
+
+  test('what an address stands for: asked by Enter alone, and kept in no URL and no storage', async () => {
+    const email = operator();
+    await enter(email);
+    await here.page.keyboard.press('/');
+    const field = here.page.locator('[role=combobox]:focus');
+    await field.waitFor();
+    await here.page.keyboard.type(email);
+    await here.sees('Press Enter to look for this address', 'dialog');
+    expect(here.visit.requests).not.toContain('POST /api/operator/search');
+    const urls: string[] = [];
+    here.page.on('request', (request) => urls.push(request.url()));
+    await here.page.keyboard.press('Enter');
+    await here.isAt(/^\/console\/logins\/auth_/);
+    await here.sees(email, 'h1');
+    await rail('Audit').click();
+    await here.sees('looked for an address', 'tbody');
+    expect(await here.page.locator('tbody tr').filter({ hasText: 'looked for' }).locator('code').innerText()).toMatch(
+      /^[0-9a-f]{32}$/,
+    );
+    const kept = await here.page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+    for (const text of [...urls, here.page.url(), kept]) expect(decodeURIComponent(text)).not.toContain(email);
+  });
+
+  test('whether a key is abused: keys, and the key, tell starts, refusals, networks and spend', async () => {
+    await createSession(server);
+    await enter();
+    await here.page.request.post(`${server.direct}/api/session`, {
+      data: { widgetKey: 'w_demo_local_00000000000000000000000000000000' },
+      headers: { Origin: 'https://evil.example' },
+    });
+    await rail('Keys').click();
+    await link('local').click();
+    await here.isAt('/console/keys/demo/local');
+    await here.sees('Sessions started', '#main');
+    await here.sees('ORIGIN_MISMATCH', '#main');
+    await here.sees('127.0.0.0/24', '#main');
+    await here.sees('Spent today', '#main');
+  });
+
+  test('a key of one’s own: issued without overrides, copied, and revoked once its id was typed', async () => {
+    await enter();
+    await rail('Keys').click();
+    await here.button('Issue…').click();
+    const dialog = here.page.locator('dialog');
+    expect(await dialog.getByLabel('Pages may change').isChecked()).toBe(false);
+    await dialog.getByLabel('Id, in the tenant').fill('shop');
+    await dialog.getByLabel('Origin').fill('https://shop.example/path');
+    await here.button('Issue key').click();
+    await here.sees('origin', '[role=alert]');
+    await dialog.getByLabel('Origin').fill('https://shop.example');
+    await here.button('Issue key').click();
+    await here.sees('Key shop is issued', 'dialog');
+    await here.sees(/w_demo_shop_[0-9a-f]{32}/, 'dialog');
+    await here.button('Copy the key').waitFor();
+    await here.button('Done').click();
+    await here.page.locator('tr[data-row="demo/shop"] a').first().click();
+    await here.sees('none: pages get the agent as it is', 'dd');
+    await here.button('Revoke…').click();
+    await here.sees('No session is live with it', 'dialog');
+    await here.sees('for ever', 'dialog');
+    await dialog.getByLabel('Reason').fill('the shop closed');
+    await dialog.getByLabel('to confirm').fill('site');
+    await here.button('Revoke for ever').click();
+    expect(await dialog.count()).toBe(1);
+    await dialog.getByLabel('to confirm').fill('shop');
+    await here.button('Revoke for ever').click();
+    await here.sees('Revoked', '.stepped');
+    await link('Who did that?').click();
+    await here.sees('the shop closed', 'tbody');
+  });
+
+  test('how all of a tenant are ended: counted, stopped by a new count, in parts, and kept together in the audit', async () => {
+    const id = await createSession(server);
+    await enter();
+    await here.page.goto(`${server.direct}/console/sessions?tenantId=demo`);
+    await here.row(refOf(id)).waitFor();
+    const live = (await server.live()).length;
+    await here.button('End…').click();
+    await here.sees(`End ${live} sessions?`, 'dialog h2');
+    await here.sees('of the tenant demo', 'dialog');
+    await here.page.getByLabel('Reason').fill('the tenant left');
+    // More than a tenth more than was counted.
+    const more = Math.ceil(live / 10) + 1;
+    for (let made = 0; made < more; made += 1) await createSession(server);
+    await here.button(`End ${live}`).click();
+    await here.sees(`${live + more} match now, ${live} were counted`, '[role=alert]');
+    await here.sees(`End ${live + more} sessions?`, 'dialog h2');
+    expect(await here.page.getByLabel('Reason').inputValue()).toBe('the tenant left');
+    await here.button(`End ${live + more}`).click();
+    await here.sees(`${live + more} ended, 0 left`, 'dialog');
+    await link('in the audit', 'dialog').click();
+    await here.isAt(/^\/console\/audit\?batchId=batch_/);
+    await here.page
+      .locator('tbody tr')
+      .nth(live + more)
+      .waitFor();
+    await here.sees(`ended many sessions: ${live + more}`, 'tbody');
+    await link(refOf(id), 'tbody').click();
+    await here.sees('the tenant left', '.why');
+  });
+
+  test('who did that: an ended session leads to its row', async () => {
+    const id = await createSession(server);
+    const email = operator();
+    await enter(email);
+    await post(`/api/operator/sessions/${refOf(id)}/end`, { reason: 'asked to' });
+    await here.page.goto(`${server.direct}/console/sessions/${refOf(id)}`);
+    await link('in the audit').click();
+    await here.isAt(`/console/audit?target=${refOf(id)}`);
+    await here.sees(email, 'tbody');
+    await here.page.locator('tbody tr').first().waitFor();
+    expect(await here.page.locator('tbody tr').count()).toBe(1);
+  });
+
+  test('a login is stepped through, and revoked, which ends it', async () => {
+    const victim = await ConsolePage.enter(browser, server, '/console');
+    await enter();
+    await rail('Logins').click();
+    await here.page.locator('tbody th a').nth(1).click();
+    await here.sees('logged in', '.event');
+    await here.page.keyboard.press('Home');
+    await here.isAt(/\?at=\d+$/);
+    await here.page.keyboard.press('End');
+    await here.button('Revoke…').click();
+    await here.page.getByLabel('Reason').fill('the laptop was stolen');
+    await here.button('Revoke login').click();
+    await here.sees('revoked', '.title-row');
+    await victim.page.reload();
+    await victim.isAt('/console/login');
+    await victim.visit.end();
+  });
+
+  test('a viewer sees all of it, no whole id, no address of others, and may change nothing', async () => {
+    const id = await createSession(server);
+    await enter(VIEWER);
+    const answers: string[] = [];
+    here.page.on('response', (response) => {
+      if (response.url().includes('/api/operator/')) void response.text().then((text) => answers.push(text));
+    });
+    for (const path of [
+      'sessions',
+      `sessions/${refOf(id)}`,
+      'keys',
+      'keys/demo/local',
+      'logins',
+      'audit',
+      'settings',
+    ]) {
+      await here.page.goto(`${server.direct}/console/${path}`);
+      await here.page.locator('h1').waitFor();
+      await here.page.locator('table, .why, .columns').first().waitFor();
+      for (const name of ['End…', 'Issue…', 'Revoke…']) expect(await here.button(name).count()).toBe(0);
+    }
+    expect(answers.join('\n')).toContain(refOf(id));
+    for (const whole of [id, 'operator1@acme.example']) expect(answers.join('\n')).not.toContain(whole);
+    await here.page.keyboard.press('/');
+    await here.page.locator('[role=combobox]').fill('operator1@acme.example');
+    await here.sees('Your role does not look for addresses', 'dialog');
+    await here.page.keyboard.press('Enter');
+    expect(here.visit.requests).not.toContain('POST /api/operator/search');
+    for (const [path, body] of [
+      [`sessions/${refOf(id)}/end`, { reason: 'x' }],
+      ['sessions/end', { filter: {}, all: true, dryRun: true }],
+      ['keys', { tenantId: 'demo', id: 'mine', origin: 'https://mine.example' }],
+      ['keys/local/revoke', { tenantId: 'demo', reason: 'x' }],
+      ['logins/auth_0000000000000000000000/revoke', {}],
+      ['search', { q: 'operator1@acme.example' }],
+    ] as const)
+      expect([path, await post(`/api/operator/${path}`, body)]).toEqual([path, 403]);
+  });
+
+  test('the admin of a tenant sees what is of it, and of others nothing', async () => {
+    const id = await createSession(server);
+    await enter(BOSS);
+    for (const [path, seen] of [
+      ['sessions', 'There was no session yet'],
+      [`sessions/${refOf(id)}`, 'This conversation was not found'],
+      ['keys', 'Globex'],
+      ['keys/demo/local', 'There is no such key'],
+      ['audit', 'Nobody has changed anything yet'],
+    ] as const) {
+      await here.page.goto(`${server.direct}/console/${path}`);
+      await here.sees(seen, '#main');
+      expect(await here.page.locator('#main').innerText()).not.toContain('demo/');
+    }
+    expect(await rail('Logins').count()).toBe(0);
+    expect(await rail('Settings').count()).toBe(0);
+    expect(await here.button('Issue…').count()).toBe(0);
+    await rail('Keys').click();
+    await here.button('Issue…').waitFor();
+    expect(await post(`/api/operator/sessions/${refOf(id)}/end`, {})).toBe(404);
+    expect(await post('/api/operator/keys/local/revoke', { tenantId: 'demo' })).toBe(404);
+    expect(await post('/api/operator/logins/auth_0000000000000000000000/revoke', {})).toBe(403);
+  });
+
+  test.each(schemes)('axe finds nothing on these pages and dialogs in %s', async (colorScheme) => {
+    await createSession(server);
+    here = await ConsolePage.enter(browser, server, '/console', { colorScheme, reducedMotion: 'reduce' });
+    const { page } = here;
+    await here.sees('Overview', 'h1');
+    const isClean = async (): Promise<void> => expect(await violations(page, colorScheme)).toEqual([]);
+    const goTo = async (path: string, seen: string): Promise<void> => {
+      await page.goto(`${server.direct}/console/${path}`);
+      await here.sees(seen, '#main');
+      await isClean();
+    };
+    await goTo('audit?action=key.issue&from=-1h', 'Audit');
+    await goTo('keys', 'Refused / h');
+    await here.button('Issue…').click();
+    await here.sees('Issue a key', 'dialog');
+    await page.getByText('Limits for each visitor').click();
+    await isClean();
+    await goTo('keys/demo/local', 'Against last week');
+    await here.button('Revoke…').click();
+    await here.sees('live', 'dialog b');
+    await isClean();
+    await goTo('keys/demo/nowhere', 'There is no such key');
+    await goTo('settings', 'MAX_SESSION_MINUTES');
+    await goTo('challenges', 'Attempts');
+    await page.locator('tbody th a').first().click();
+    await here.sees('code sent', '.event');
+    await isClean();
+    await goTo('logins', 'Last used');
+    await page.locator('tbody th a').first().click();
+    await here.sees('logged in', '.event');
+    await isClean();
+    await goTo('logins/auth_nobody', 'There is no such thing');
+    await page.goto(`${server.direct}/console/sessions?tenantId=demo`);
+    await here.button('End…').click();
+    await here.sees('of the tenant demo', 'dialog');
+    await here.sees('engaged', 'dialog .targets');
+    await isClean();
+  });
+
+  test.each([320, 360])('none of these pages scrolls sideways on a screen of %i px', async (width) => {
+    here = await ConsolePage.enter(browser, server, '/console', { viewport: { width, height: 640 } });
+    await here.sees('Overview', 'h1');
+    for (const path of ['keys', 'keys/demo/local', 'logins', 'challenges', 'audit', 'settings']) {
+      await here.page.goto(`${server.direct}/console/${path}`);
+      await here.page.locator('#main :is(table, .empty)').first().waitFor();
+      const overflow = await here.page.evaluate<number>(
+        'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth',
+      );
+      expect([path, overflow]).toEqual([path, 0]);
+    }
+  });
+});
