@@ -182,7 +182,10 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees(`${live + more} ended, 0 left`, 'dialog');
     await link('in the audit', 'dialog').click();
     await here.isAt(/^\/console\/audit\?batchId=batch_/);
-    await here.page.locator('tbody tr').nth(live + more).waitFor();
+    await here.page
+      .locator('tbody tr')
+      .nth(live + more)
+      .waitFor();
     await here.sees(`ended many sessions: ${live + more}`, 'tbody');
     await link(refOf(id), 'tbody').click();
     await here.sees('the tenant left', '.why');
@@ -223,15 +226,23 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     const id = await createSession(server);
     await enter(VIEWER);
     const answers: string[] = [];
-    here.page.on('response', (response) => {
-      if (response.url().includes('/api/operator/')) void response.text().then((text) => answers.push(text));
-    });
-    for (const path of ['sessions', `sessions/${refOf(id)}`, 'keys', 'keys/demo/local', 'logins', 'audit', 'settings']) {
+    for (const path of [
+      'sessions',
+      `sessions/${refOf(id)}`,
+      'keys',
+      'keys/demo/local',
+      'logins',
+      'audit',
+      'settings',
+    ]) {
       await here.page.goto(`${server.direct}/console/${path}`);
       await here.page.locator('h1').waitFor();
       await here.page.locator('table, .why, .columns').first().waitFor();
+      answers.push(await here.page.content());
       for (const name of ['End…', 'Issue…', 'Revoke…']) expect(await here.button(name).count()).toBe(0);
     }
+    for (const path of ['sessions', `sessions/${refOf(id)}`, 'keys', 'logins', 'audit', 'settings', 'overview'])
+      answers.push(await (await here.page.request.get(`${server.direct}/api/operator/${path}`)).text());
     expect(answers.join('\n')).toContain(refOf(id));
     for (const whole of [id, 'operator1@acme.example']) expect(answers.join('\n')).not.toContain(whole);
     await here.page.keyboard.press('/');

@@ -126,7 +126,14 @@ describe('Widget keys', () => {
     const refused = { ...of, kind: 'refused' as const, label: 'ORIGIN_MISMATCH' };
     await activity.add([{ ...refused, n: 3 }], NOON - 1, 0);
     await activity.add([{ ...refused, n: 2 }], NOON - 2 * 3_600_000, 0);
-    await activity.add([{ ...of, kind: 'started', label: 'widget', n: 40 }, { ...refused, n: 1 }], weekAgo, 0);
+    await activity.add(
+      [
+        { ...of, kind: 'started', label: 'widget', n: 40 },
+        { ...refused, n: 1 },
+      ],
+      weekAgo,
+      0,
+    );
     await app.open(key);
     await app.service.activityWriter.flush();
     const used = { sm_session_id: await app.open(key), tokens: 300, dollars: 2.5 };

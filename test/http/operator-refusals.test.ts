@@ -272,7 +272,9 @@ describe('A session by itself', () => {
     await app.service.refusalWriter.flush();
     const detail = async (name: string, headers = service): Promise<Reply> =>
       app.get(`/api/operator/sessions/${encodeURIComponent(name)}`, headers);
-    expect((await detail(id)).body['refusals']).toMatchObject([{ requestId: idOf(refused), sentence: expect.any(String) }]);
+    expect((await detail(id)).body['refusals']).toMatchObject([
+      { requestId: idOf(refused), sentence: expect.any(String) },
+    ]);
     expect((await detail(String(again.body['sm_session_id']))).body['refusals']).toHaveLength(1);
   });
 });

@@ -76,7 +76,9 @@ describe('The settings tell', () => {
     const told = other.service.nodes.list();
     for (const node of told) one.service.nodes.hear(node);
     // Both began at one instant: their order is that of their ids.
-    expect(await nodes()).toEqual(expect.arrayContaining([true, false].map((isSame) => expect.objectContaining({ isSame }))));
+    expect(await nodes()).toEqual(
+      expect.arrayContaining([true, false].map((isSame) => expect.objectContaining({ isSame }))),
+    );
     expect(await nodes()).toHaveLength(2);
   });
 

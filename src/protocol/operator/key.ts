@@ -40,7 +40,9 @@ export const operatorKey = z.object({
     .record(z.string(), count)
     .nullable()
     .meta({ description: 'Refusals of the last hour by code; null where they are not known' }),
-  day: doings.nullable().meta({ description: 'Sessions and refusals of the last 24 hours, the present one among them' }),
+  day: doings
+    .nullable()
+    .meta({ description: 'Sessions and refusals of the last 24 hours, the present one among them' }),
   weekAgo: doings.nullable().meta({ description: 'The same of the 24 hours a week before' }),
 });
 

@@ -131,7 +131,9 @@ describe('The feed of operators', () => {
     const [acmes, globexs] = [await app.open(await app.key()), await app.open(await app.key({ tenantId: 'globex' }))];
     await app.post(`/api/operator/sessions/${encodeURIComponent(acmes)}/end`, { reason: 'one' }, service);
     const ofOne = { action: 'session.end', target: acmes.slice(0, 42), reason: 'one', result: 'done' };
-    expect(ops.heard()).toMatchObject([{ type: 'audit', row: { ...ofOne, actor: expect.stringMatching(/^service:/) } }]);
+    expect(ops.heard()).toMatchObject([
+      { type: 'audit', row: { ...ofOne, actor: expect.stringMatching(/^service:/) } },
+    ]);
     expect(boss.heard()).toEqual([]);
     const filter = { tenantId: 'globex', q: globexs };
     const cookie = await app.login('ops@example.com');

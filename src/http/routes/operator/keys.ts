@@ -86,9 +86,7 @@ export function keysRoute(deps: KeysDeps): Route {
           })),
           keys: tenants
             .flatMap(({ keys }) => keys)
-            .map((key) =>
-              describe(key, activityOf(key.tenantId, key.id), live.get(`${key.tenantId}/${key.id}`)),
-            ),
+            .map((key) => describe(key, activityOf(key.tenantId, key.id), live.get(`${key.tenantId}/${key.id}`))),
         };
         return { status: 200, body };
       }),

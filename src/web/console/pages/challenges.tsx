@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorChallenge } from '../../../protocol/operator/login.ts';
 import { useList } from '../data/list.ts';
-import type { ChallengePage } from '../data/logins.ts';
 import { AddressChoice } from '../parts/address-choice.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { ChallengeMark, LoginTabs } from '../parts/login-marks.tsx';
@@ -11,16 +10,22 @@ import type { Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 
-const STATES = ['pending', 'verified', 'locked', 'expired', 'superseded'] as const satisfies OperatorChallenge['state'][];
+const STATES = [
+  'pending',
+  'verified',
+  'locked',
+  'expired',
+  'superseded',
+] as const satisfies OperatorChallenge['state'][];
 
 /** Login codes that were sent, newest first: whose is told by a hash, and the code by nothing. */
 export function ChallengesPage() {
   usePage('Codes');
   const { query } = useLocation();
   const state = query['state'];
-  const list = useList<ChallengePage, OperatorChallenge>(
+  const list = useList<OperatorChallenge>(
     `/api/operator/challenges${state === undefined ? '' : `?state=${encodeURIComponent(state)}`}`,
-    ({ challenges }) => challenges,
+    'challenges',
     ({ id }) => id,
     { topics: ['counts', 'audit'] },
   );

@@ -102,7 +102,14 @@ function Shown({ detail, path, text }: ShownProps) {
       )}
       <MachineChart machine="voice-session" {...{ state, events, at, deadline: detail.deadline }} />
       <div class="session-columns">
-        <Timeline machine="voice-session" events={events} at={at} onStep={step} hasMore={hasMore} onMore={() => void more()} />
+        <Timeline
+          machine="voice-session"
+          events={events}
+          at={at}
+          onStep={step}
+          hasMore={hasMore}
+          onMore={() => void more()}
+        />
         <div class="side">
           <SessionFacts detail={detail} />
           <Calls calls={detail.calls} />

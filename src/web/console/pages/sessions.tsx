@@ -38,8 +38,7 @@ export function SessionsPage() {
   const end = (refs: readonly string[]): void => {
     if (refs.length > 0 && mayChange.value) endTargets.value = refs;
   };
-  const isEndable =
-    NOT_FOR_ENDING.every((name) => filter[name] === undefined) && (filter.state ?? 'open') !== 'ended';
+  const isEndable = NOT_FOR_ENDING.every((name) => filter[name] === undefined) && (filter.state ?? 'open') !== 'ended';
   const endFound = (): void => {
     const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
     dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;

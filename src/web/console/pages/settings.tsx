@@ -61,8 +61,8 @@ function Differences({ settings: { nodes, differs } }: { readonly settings: Oper
   if (others.length === 0) return null;
   return (
     <p class="verdict bad" role="status">
-      <Warning /> {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the one
-      that answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
+      <Warning /> {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the
+      one that answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
       {differs.length > 0 && ` What differs: ${differs.join(', ')}.`}
     </p>
   );

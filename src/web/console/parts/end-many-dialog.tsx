@@ -97,7 +97,8 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
           <Refused failure={failure.value} />
         ) : (
           <p class="problem" role="alert">
-            {countText(matched)} match now, {countText(before.value)} were counted before. Nothing was ended: look again.
+            {countText(matched)} match now, {countText(before.value)} were counted before. Nothing was ended: look
+            again.
           </p>
         )}
         {!isAsking && (

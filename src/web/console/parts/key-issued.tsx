@@ -2,7 +2,7 @@ import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { CopyButton } from './copy-button.tsx';
 
 /** What a page needs to talk: nothing of it is a secret. */
-export function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
+function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
   const [agent] = agents ?? ofTenant;
   const service = location.origin;
   return `<button id="talk">Talk to us</button>

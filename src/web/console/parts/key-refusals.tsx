@@ -22,7 +22,9 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
     <section class="card" aria-labelledby="refused-title">
       <h2 id="refused-title">Refused in 24 h</h2>
       {page === undefined && <Loading rows={3} />}
-      {page !== undefined && codes.length === 0 && busiest.length === 0 && <p class="soft">Nothing was refused to its visitors.</p>}
+      {page !== undefined && codes.length === 0 && busiest.length === 0 && (
+        <p class="soft">Nothing was refused to its visitors.</p>
+      )}
       {codes.length > 0 && (
         <table class="plain">
           <thead>

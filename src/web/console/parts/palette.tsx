@@ -128,9 +128,7 @@ function OpenPalette() {
           </li>
         ))}
       </ul>
-      {choices.length === 0 && (
-        <p class="palette-none">{noneWords(text.value, answer.value, address.value)}</p>
-      )}
+      {choices.length === 0 && <p class="palette-none">{noneWords(text.value, answer.value, address.value)}</p>}
       <p class="hidden" role="status">
         {choices.length} found
       </p>

@@ -14,8 +14,7 @@ export function Rail() {
     <nav ref={rail} class="rail" aria-label="Pages">
       <ul>
         {shownPlaces().map(({ path: to, title, icon, key, covers }) => {
-          const isWithin = (place = '/console'): boolean =>
-            place !== '/console' && `${path}/`.startsWith(`${place}/`);
+          const isWithin = (place = '/console'): boolean => place !== '/console' && `${path}/`.startsWith(`${place}/`);
           const isHere = path === to || isWithin(to) || isWithin(covers);
           return (
             <li key={to}>

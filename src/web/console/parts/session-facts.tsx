@@ -6,7 +6,8 @@ import { Ago, Moment, Span } from './moments.tsx';
 
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
-  const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, metadata } = detail;
+  const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, metadata } =
+    detail;
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
