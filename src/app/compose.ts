@@ -216,14 +216,7 @@ export async function buildService(on: Foundations) {
   });
   const cookies = createConsoleCookie(logins, () => publicUrl().startsWith('https:'));
   const serviceOf = createServiceTokens(config.serviceTokens);
-  const operating = wireConsole({
-    on: { ...on, stores: { ...stores, audit } },
-    node,
-    installationKey,
-    writers,
-    hub,
-    sessions,
-  });
+  const operating = wireConsole({ on, audit, node, installationKey, writers, hub, sessions });
   const handle = createPipeline({
     routes: routesOf({
       ...features,

@@ -16,6 +16,7 @@ import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
 import { RefusalWriter } from '../operator/refusal-writer.ts';
 import type { Refusal } from '../protocol/refusal.ts';
+import type { Audit } from '../stores/audit/contract.ts';
 import type { Counted } from '../stores/activity/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
@@ -96,13 +97,15 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
     readonly live: Pick<LiveStores, 'bus' | 'probe'>;
     readonly requestIds: RequestIds;
   };
+  /** The one that tells the feed. */
+  readonly audit: Audit;
   readonly writers: Writers;
   readonly hub: Pick<Hub, 'attached'>;
   readonly sessions: Pick<VoiceSessions, 'recovery'>;
 }
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
-export function wireConsole({ on, node, installationKey, writers, hub, sessions }: ConsoleParts) {
+export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
   const { config, clock, database, stores, live, metrics, requestIds } = on;
   const { eventWriter, refusalWriter } = writers;
   const nodes = new NodeList(clock);
@@ -140,7 +143,7 @@ export function wireConsole({ on, node, installationKey, writers, hub, sessions 
     bus: live.bus,
     clock,
   });
-  const { activity, actorEvents, audit, nodeRuns, refusals, usageReports } = stores;
+  const { activity, actorEvents, nodeRuns, refusals, usageReports } = stores;
   return {
     presence,
     nodes,

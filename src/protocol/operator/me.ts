@@ -28,11 +28,9 @@ export const operatorSettings = z.object({
       default: z.string().meta({ description: 'What holds where it is not set, in words' }),
     }),
   ),
-  differs: z
-    .array(z.string())
-    .meta({
-      description: 'Variables that nodes are known to have different values of; `nodes` tells which are set otherwise',
-    }),
+  differs: z.array(z.string()).meta({
+    description: 'Variables that nodes are known to have different values of; `nodes` tells which are set otherwise',
+  }),
   nodes: z
     .array(z.object({ id: z.string(), host: z.string(), isSame: z.boolean() }))
     .meta({ description: 'The processes that are here, and whether each is set as the one that answers' }),

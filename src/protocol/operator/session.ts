@@ -53,11 +53,9 @@ export const operatorSessionDetail = operatorSession.extend({
     .object({ sentence: z.string(), facts: z.array(z.string()) })
     .meta({ description: 'Why it ended, or that it is still open, and what else is worth seeing; times in UTC' }),
   audit: z.array(auditRow).meta({ description: 'What operators did to it, newest first, at most 5' }),
-  refusals: z
-    .array(operatorRefusal)
-    .meta({
-      description: 'What its subject was refused from its begin to a minute after its end, newest first, at most 5',
-    }),
+  refusals: z.array(operatorRefusal).meta({
+    description: 'What its subject was refused from its begin to a minute after its end, newest first, at most 5',
+  }),
   metadata: metadata.nullable(),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),

@@ -1,6 +1,4 @@
-import type { auditPage, AuditRow } from '../../../protocol/operator/audit.ts';
-
-export type AuditPage = (typeof auditPage)['_zod']['output'];
+import type { AuditRow } from '../../../protocol/operator/audit.ts';
 
 /** The page of what was acted on; undefined where it has none. */
 export function targetPage({ action, target }: Pick<AuditRow, 'action' | 'target'>): string | undefined {

@@ -78,24 +78,23 @@ export class ListRows<R> {
   }
 }
 
-/** @param path of the list, with what it is filtered by @param rowsOf the rows of a page */
-export function useList<P extends Page, R>(
-  path: string,
-  rowsOf: (page: P) => readonly R[],
-  keyOf: (row: R) => string,
-  watch: Watch,
-) {
+/** @param path of the list, with what it is filtered by @param field of a page, in which its rows are */
+export function useList<R>(path: string, field: string, keyOf: (row: R) => string, watch: Watch) {
   const rows = useMemo(() => new ListRows<R>(keyOf), [path]);
-  const { body, failure } = useResource<P>(path, watch);
+  const { body, failure } = useResource<Page>(path, watch);
   const page = body.value;
   useEffect(() => {
-    if (page !== undefined) rows.take(rowsOf(page), page);
+    if (page !== undefined) rows.take(rowsIn(page, field) as readonly R[], page);
   }, [rows, page]);
   const more = async (): Promise<void> => {
     const cursor = rows.nextCursor.peek();
     if (cursor === null) return;
-    const answer = await get<P>(`${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`);
-    if (answer.ok) rows.add(rowsOf(answer.body), answer.body);
+    const answer = await get<Page>(`${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`);
+    if (answer.ok) rows.add(rowsIn(answer.body, field) as readonly R[], answer.body);
   };
   return { rows, isLoaded: page !== undefined, failure: failure.value, more };
+}
+
+function rowsIn(page: Page, field: string): unknown {
+  return (page as Page & Readonly<Record<string, unknown>>)[field];
 }

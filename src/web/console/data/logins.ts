@@ -1,17 +1,10 @@
 /** Console logins, and the codes that lead to them. */
-import type {
-  challengePage,
-  loginPage,
-  operatorChallengeDetail,
-  operatorLoginDetail,
-} from '../../../protocol/operator/login.ts';
+import type { operatorChallengeDetail, operatorLoginDetail } from '../../../protocol/operator/login.ts';
 import { post, type Failure } from './api.ts';
 
 type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
 
-export type LoginPage = Output<typeof loginPage>;
 export type LoginDetail = Output<typeof operatorLoginDetail>;
-export type ChallengePage = Output<typeof challengePage>;
 export type ChallengeDetail = Output<typeof operatorChallengeDetail>;
 
 /** @returns why it was refused, or undefined */

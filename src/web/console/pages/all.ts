@@ -55,6 +55,7 @@ export const PLACES: readonly Place[] = [
     path: '/console/nodes',
     title: 'Nodes',
     key: 'n',
+    needs: 'see-installation',
     icon: 'M2 2.5h12v4.5H2zM2 9h12v4.5H2zM4.5 4.75h1M4.5 11.25h1',
     component: lazy(() => import('./nodes.tsx').then(({ NodesPage }) => NodesPage)),
   },

@@ -1,9 +1,9 @@
 import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import type { AuditRow } from '../../../protocol/operator/audit.ts';
-import { targetPage, type AuditPage as Rows } from '../data/audit.ts';
+import { targetPage } from '../data/audit.ts';
 import { copy } from '../data/dialogs.ts';
-import { instantOf } from '../data/filter.ts';
+import { instantOf } from '../data/query.ts';
 import { useList } from '../data/list.ts';
 import { now } from '../data/server-time.ts';
 import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
@@ -32,7 +32,7 @@ export function AuditPage() {
     }
     return parameters.size === 0 ? '' : `?${parameters}`;
   }, [address]);
-  const list = useList<Rows, AuditRow>(`/api/operator/audit${asked}`, ({ rows }) => rows, keyOf, {
+  const list = useList<AuditRow>(`/api/operator/audit${asked}`, 'rows', keyOf, {
     topics: ['counts', 'audit'],
   });
   const exact = (['target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');

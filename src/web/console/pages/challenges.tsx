@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorChallenge } from '../../../protocol/operator/login.ts';
 import { useList } from '../data/list.ts';
-import type { ChallengePage } from '../data/logins.ts';
 import { AddressChoice } from '../parts/address-choice.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { ChallengeMark, LoginTabs } from '../parts/login-marks.tsx';
@@ -24,9 +23,9 @@ export function ChallengesPage() {
   usePage('Codes');
   const { query } = useLocation();
   const state = query['state'];
-  const list = useList<ChallengePage, OperatorChallenge>(
+  const list = useList<OperatorChallenge>(
     `/api/operator/challenges${state === undefined ? '' : `?state=${encodeURIComponent(state)}`}`,
-    ({ challenges }) => challenges,
+    'challenges',
     ({ id }) => id,
     { topics: ['counts', 'audit'] },
   );

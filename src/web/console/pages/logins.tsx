@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorLogin } from '../../../protocol/operator/login.ts';
 import { useList } from '../data/list.ts';
-import type { LoginPage } from '../data/logins.ts';
 import { AddressChoice } from '../parts/address-choice.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LoginMark, LoginTabs } from '../parts/login-marks.tsx';
@@ -15,9 +14,9 @@ export function LoginsPage() {
   usePage('Logins');
   const { query } = useLocation();
   const state = query['state'];
-  const list = useList<LoginPage, OperatorLogin>(
+  const list = useList<OperatorLogin>(
     `/api/operator/logins${state === undefined ? '' : `?state=${encodeURIComponent(state)}`}`,
-    ({ logins }) => logins,
+    'logins',
     ({ id }) => id,
     { topics: ['counts', 'audit'] },
   );

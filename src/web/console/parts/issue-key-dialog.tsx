@@ -39,7 +39,7 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
 
   const issue = async (form: HTMLFormElement): Promise<void> => {
     const data = new FormData(form);
-    const text = (name: string): string => String(data.get(name) ?? '').trim();
+    const text = (name: string): string => (data.getAll(name).find((value) => typeof value === 'string') ?? '').trim();
     const numbers = (prefix: string, names: object): Record<string, number> =>
       Object.fromEntries(
         Object.keys(names).flatMap((name) => {

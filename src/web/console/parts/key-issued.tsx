@@ -2,12 +2,13 @@ import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { CopyButton } from './copy-button.tsx';
 
 /** What a page needs to talk: nothing of it is a secret. */
-export function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
+function snippetOf({ key, tenantId, agents }: OperatorKey, ofTenant: readonly string[]): string {
   const [agent] = agents ?? ofTenant;
   const service = location.origin;
+  const sdk = `'${service}/widget.mjs'`;
   return `<button id="talk">Talk to us</button>
 <script type="module">
-  import { connect } from '${service}/widget.mjs';
+  import { connect } from ${sdk};
   document.getElementById('talk').onclick = async () => {
     const session = await connect({
       baseUrl: '${service}',

@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { search } from '../data/search.ts';
-import type { Hit } from '../data/shapes.ts';
+import type { SearchHit } from '../../../protocol/operator/search.ts';
 
 /** The sessions of a subject, by which it is known to the search. */
 export function SessionsOf({ subject }: { readonly subject: string }) {
-  const hits = useSignal<readonly Hit[] | undefined>(undefined);
+  const hits = useSignal<readonly SearchHit[] | undefined>(undefined);
   useEffect(() => {
     let isOver = false;
     void search(subject).then((found) => {
-      if (!isOver) hits.value = found.filter(({ kind }) => kind === 'session');
+      if (!isOver) hits.value = 'hits' in found ? found.hits.filter(({ kind }) => kind === 'session') : [];
     });
     return () => {
       isOver = true;
