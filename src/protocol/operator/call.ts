@@ -23,7 +23,7 @@ export const operatorCall = z.object({
   providerCallId: z
     .string()
     .nullable()
-    .meta({ description: "What the provider's support asks for; null until it has answered" }),
+    .meta({ description: "What the provider's support asks for; null until it has answered, and for viewers and admins of tenants" }),
   openedAt: z.iso.datetime().nullable(),
   closedAt: z.iso.datetime().nullable(),
   closeReason: z.enum(Object.keys(CLOSE_REASONS) as CloseReason[]).nullable(),

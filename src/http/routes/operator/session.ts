@@ -93,7 +93,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           why: await whyOf({ record, ...calls, ...events, act, atMs }, deps),
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
           metadata: setup?.metadata ?? null,
-          calls: describeCalls(calls),
+          calls: describeCalls(calls, call.operator),
           ...describeEvents(events),
         };
         return { status: 200, body };
