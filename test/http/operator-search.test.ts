@@ -67,6 +67,18 @@ describe('The settings tell', () => {
     for (const secret of [SERVICE_TOKEN, 'hunter22']) expect(text).not.toContain(secret);
   });
 
+  test.each([
+    ['ops@example.com', 'ops@example.com,@staff.example', 'vera@example.com'],
+    ['vera@example.com', 'o…@example.com,@staff.example', 'vera@example.com'],
+  ])('%s addresses as the audit does', async (email, operators, viewers) => {
+    const own = await build({ env: { ...env, OPERATOR_EMAILS: 'ops@example.com, @staff.example' } });
+    const { body, text } = await own.get('/api/operator/settings', { cookie: await own.login(email) });
+    const settings = body['settings'] as { name: string; value: string | null }[];
+    const valueOf = (wanted: string) => settings.find(({ name }) => name === wanted)?.value?.replaceAll(', ', ',');
+    expect([valueOf('OPERATOR_EMAILS'), valueOf('VIEWER_EMAILS')]).toEqual([operators, viewers]);
+    expect(text.includes('ops@example.com')).toBe(email === 'ops@example.com');
+  });
+
   test('admins of tenants nothing', async () => {
     const reply = await app.get('/api/operator/settings', await as('boss@globex.example'));
     expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });

@@ -1,7 +1,7 @@
 import type { RetentionDays } from '../../../../config/config.ts';
 import type { SettingShown } from '../../../../config/settings-shown.ts';
 import { version } from '../../../../config/version.ts';
-import { mayDo, RIGHTS } from '../../../auth/operators.ts';
+import { actorSeenBy, mayDo, RIGHTS, type Operator } from '../../../auth/operators.ts';
 import { operatorMe, operatorSettings, type OperatorMe } from '../../../protocol/operator/me.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
@@ -82,6 +82,14 @@ export function settingsRoute(deps: Pick<MeDeps, 'shownSettings'>): Route {
     },
     refusals: [...alwaysRefused],
     handle: (call) =>
-      withQuery(call, noParameters, async () => ({ status: 200, body: { settings: deps.shownSettings, differs: [] } })),
+      withQuery(call, noParameters, async () => {
+        const settings = deps.shownSettings.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
+        return { status: 200, body: { settings, differs: [] } };
+      }),
   });
+}
+
+/** Addresses in a value as the audit shows them. */
+function seenBy(operator: Operator, value: string | null): string | null {
+  return value?.replaceAll(/[^\s,<>"]+@[^\s,<>"]+/g, (address) => actorSeenBy(operator, address)) ?? null;
 }
