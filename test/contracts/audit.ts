@@ -125,6 +125,17 @@ export function auditContract(name: string, make: Make<Audit>): void {
       expect(second).toMatchObject({ entries: [{ actor }], next: undefined, isPartial: false });
     });
 
+    test('goes on also where the last of 10,000 that it looked at was what it looked for', async () => {
+      const actor = randomId();
+      const atMs = DAY_BEGIN + 11 * 86_400_000;
+      const wanted = [0, 1].map((n) => ({ ...entry, actor, atMs: atMs + n }));
+      const others = Array.from({ length: 9_999 }, (_, n) => ({ ...entry, atMs: atMs + 2 + n }));
+      await audit().append([...wanted, ...others]);
+      const first = await audit().list({ actor, toMs: atMs + 10_001 }, undefined, 5);
+      expect(first).toMatchObject({ entries: [wanted[1]], isPartial: true });
+      expect((await audit().list({ actor }, first.next, 5)).entries).toMatchObject([wanted[0] ?? {}]);
+    });
+
     test('keeps a row before a change and its result after it, whatever becomes of the change', async () => {
       const target = randomId();
       const one = { ...entry, target };

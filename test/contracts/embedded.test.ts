@@ -12,7 +12,7 @@ let database: Database;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'switchboard-contracts-'));
-  database = await openEmbedded({ directory: join(directory, 'database') });
+  database = await openEmbedded({ directory: join(directory, 'database'), deadlineMs: 60_000 });
   await migrate(database);
 });
 

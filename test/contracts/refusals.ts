@@ -108,6 +108,21 @@ export function refusalsContract(name: string, make: Make<Refusals>): void {
       expect(seen).toEqual(all.map(({ requestId }) => requestId).reverse());
     });
 
+    test.each([
+      ['the tenant that may not be seen', 1, true],
+      ['all of one that may', 1, false],
+      ['all of two that may', 2, false],
+    ])('that may not be seen do not show in how far was looked for %s', async (_, seen, isForeign) => {
+      const [foreign, ...mine] = [randomId(), ...Array.from({ length: seen }, () => randomId())];
+      const own = mine.map((tenantId) => refusal({ tenantId, atMs: DAY_BEGIN - 1 }));
+      await refusals().append(own);
+      for (let part = 0; part < 5; part += 1)
+        await refusals().append(Array.from({ length: 2000 }, () => refusal({ tenantId: foreign ?? null })));
+      const asked = { ...everything, tenants: mine, ...(isForeign ? { tenantId: foreign } : {}) };
+      const page = await refusals().list(asked, undefined, 5);
+      expect(page).toEqual({ refusals: isForeign ? [] : own.toReversed(), next: undefined });
+    });
+
     test('are looked for in parts: a page that finds nothing in 10,000 says where the next one begins', async () => {
       const tenantId = randomId();
       const sought = refusal({ tenantId, network: '192.0.2.0/24', atMs: DAY_BEGIN - 1 });

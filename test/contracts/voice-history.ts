@@ -239,6 +239,49 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect([full.rows.length, full.isPartial]).toEqual([5, false]);
     });
 
+    test.each([
+      ['-startedAt', 5_000_000_000_000],
+      ['startedAt', 6_000_000_000_000],
+      ['-endedAt', 7_000_000_000_000],
+    ] as const)(
+      'looks through what is of others by %s, and names none of it where it goes on',
+      async (sort, fromMs) => {
+        const [mine, foreign] = [randomId(), randomId()];
+        const nth = (n: number, tenantId: string): HistoryRow => {
+          const atMs = sort === 'startedAt' ? fromMs + n : fromMs + 20_000 - n;
+          const record = { ...voiceRecord({ tenantId }), startedAtMs: atMs };
+          return row(sort === '-endedAt' ? { ...endedRecord(record), endedAtMs: atMs } : record);
+        };
+        // The first 10,000 end within one instant, of which two are mine.
+        const own = [0, 9998, 9998, 20_000].map((n) => nth(n, mine));
+        const others = [...Array.from({ length: 9997 }, (_, n) => n + 1), 9998, 9998].map((n) => nth(n, foreign));
+        await Promise.all([...own, ...others].map((one) => history().insert(one)));
+        const filter = { tenants: [mine, randomId()], fromMs };
+        const ids = own.map(({ record }) => record.id);
+        const found: string[] = [];
+        let after: Position | undefined;
+        do {
+          const page = await history().list(filter, after, 5, sort);
+          found.push(...page.rows.map(({ record }) => record.id));
+          after = page.next;
+          expect([...ids, '', '~', undefined]).toContain(after?.id);
+        } while (after !== undefined);
+        expect(found.toSorted()).toEqual(ids.toSorted());
+      },
+    );
+
+    test('goes on also where the last of 10,000 that it looked at was what it looked for', async () => {
+      const fromMs = 8_000_000_000_000;
+      const own = { tenantId: randomId(), keyId: randomId() };
+      const wanted = [2, 1].map((n) => row(voiceRecord({ ...own, startedAtMs: fromMs + n })));
+      const others = Array.from({ length: 9_999 }, (_, n) => row(voiceRecord({ startedAtMs: fromMs + n + 3 })));
+      await Promise.all([...wanted, ...others].map((one) => history().insert(one)));
+      const filter = { keyId: own.keyId, fromMs };
+      const first = await history().list(filter, undefined, 5);
+      expect(first).toMatchObject({ rows: [wanted[0]], isPartial: true });
+      expect((await history().list(filter, first.next, 5)).rows).toEqual([wanted[1]]);
+    });
+
     test('tells the stale sessions that are silent longest, and no others', async () => {
       const tenantId = randomId();
       const ids: string[] = [];

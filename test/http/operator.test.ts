@@ -10,7 +10,7 @@ const { build, database } = useApps();
 
 let app: TestApp;
 beforeEach(async () => {
-  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com' } });
+  app = await build({ env: { OPERATOR_EMAILS: 'ops@example.com', VIEWER_EMAILS: 'vera@example.com' } });
 });
 
 const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
@@ -25,6 +25,35 @@ async function list(query: string): Promise<{ sessions: readonly Listed[]; nextC
   const { status, body } = await app.get(`/api/operator/sessions?${query}`, service);
   expect(status).toBe(200);
   return body as unknown as { sessions: readonly Listed[]; nextCursor: string | null };
+}
+
+/** A call of a session that is over. */
+function closedCall(sessionId: string): CallRecord {
+  return {
+    id: 'call_1',
+    sessionId,
+    subject: sessionId.slice(2, 34),
+    tenantId: 'acme',
+    keyId: null,
+    provider: 'openai',
+    model: 'gpt-realtime',
+    state: 'closed',
+    providerCallId: 'rtc_1',
+    createdAtMs: NOON,
+    openedAtMs: NOON + SECOND,
+    closedAtMs: NOON + 5 * SECOND,
+    closeReason: 'remote',
+    hangup: 'already_over',
+    hangupTries: 1,
+    nextTryAtMs: null,
+    unheardSinceMs: null,
+    giveUpAtMs: null,
+    providerEndsAtMs: NOON + 3600 * SECOND,
+    graceUntilMs: null,
+    ownerNode: 'node',
+    fence: 1,
+    version: 4,
+  };
 }
 
 describe('The operator API', () => {
@@ -43,31 +72,7 @@ describe('The operator API', () => {
     const path = `/api/operator/sessions/${encodeURIComponent(id)}`;
     expect((await app.get(path, service)).body['calls']).toEqual([]);
     const { calls, ledger } = app.service.stores;
-    const call: CallRecord = {
-      id: 'call_1',
-      sessionId: id,
-      subject: id.slice(2, 34),
-      tenantId: 'acme',
-      keyId: null,
-      provider: 'openai',
-      model: 'gpt-realtime',
-      state: 'closed',
-      providerCallId: 'rtc_1',
-      createdAtMs: NOON,
-      openedAtMs: NOON + SECOND,
-      closedAtMs: NOON + 5 * SECOND,
-      closeReason: 'remote',
-      hangup: 'already_over',
-      hangupTries: 1,
-      nextTryAtMs: null,
-      unheardSinceMs: null,
-      giveUpAtMs: null,
-      providerEndsAtMs: NOON + 3600 * SECOND,
-      graceUntilMs: null,
-      ownerNode: 'node',
-      fence: 1,
-      version: 4,
-    };
+    const call = closedCall(id);
     const unanswered = { state: 'creating', providerCallId: null, openedAtMs: null, closedAtMs: null } as const;
     const creating: CallRecord = {
       ...call,
@@ -135,6 +140,20 @@ describe('The operator API', () => {
         ownerNode: 'node',
       },
     ]);
+  });
+
+  test.each([
+    ['an operator', 'ops@example.com', 'rtc_2'],
+    ['a viewer', 'vera@example.com', null],
+    ['the admin of its tenant', 'boss@globex.example', null],
+  ])('tells %s of a call, and its name at the provider to who may end it there alone', async (_, email, told) => {
+    const id = await app.open(await app.key({ tenantId: 'globex' }));
+    const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex', providerCallId: 'rtc_2' };
+    await app.service.stores.calls.insert(call, 3);
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    const path = `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}`;
+    const { body } = await app.get(path, { cookie: await app.login(email) });
+    expect(body['calls']).toMatchObject([{ ref: call.id, providerCallId: told }]);
   });
 
   const routes: [string, string][] = [

@@ -20,10 +20,10 @@ export const operatorCall = z.object({
   provider: z.string(),
   model: z.string(),
   state: z.enum(['creating', 'open', 'closing', 'closed'] satisfies CallState[]),
-  providerCallId: z
-    .string()
-    .nullable()
-    .meta({ description: "What the provider's support asks for; null until it has answered" }),
+  providerCallId: z.string().nullable().meta({
+    description:
+      "What the provider's support asks for; null until it has answered, and for viewers and admins of tenants",
+  }),
   openedAt: z.iso.datetime().nullable(),
   closedAt: z.iso.datetime().nullable(),
   closeReason: z.enum(Object.keys(CLOSE_REASONS) as CloseReason[]).nullable(),

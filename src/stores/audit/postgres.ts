@@ -47,7 +47,7 @@ export function createPostgresAudit(database: Database): Audit {
         .filter(({ isHit }) => isHit)
         .map(({ isHit: _hit, place: _place, ...entry }): AuditEntry => entry);
       const entries = hits.slice(0, limit);
-      const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
+      const isPartial = hits.length <= limit && walked.at(-1)?.place === MOST_WALKED;
       const last = hits.length > limit ? entries.at(-1) : isPartial ? walked.at(-1) : undefined;
       return { entries, next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },

@@ -40,7 +40,7 @@ export function createPostgresChallenges(database: Database): Challenges {
       const walked = await database.run((sql) => walk(sql, state, atMs, before, limit + 1));
       const hits = walked.filter(({ isHit }) => isHit);
       const shown = hits.slice(0, limit);
-      const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
+      const isPartial = hits.length <= limit && walked.at(-1)?.place === MOST_WALKED;
       const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
       return {
         challenges: shown.map(

@@ -38,7 +38,7 @@ export function createPostgresLogins(database: Database): Logins {
       const walked = await database.run((sql) => walk(sql, state, atMs, after, limit + 1));
       const hits = walked.filter(({ isHit }) => isHit);
       const logins = hits.slice(0, limit).map(({ isHit: _hit, place: _place, ...login }): AuthRecord => login);
-      const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
+      const isPartial = hits.length <= limit && walked.at(-1)?.place === MOST_WALKED;
       const last = hits.length > limit ? logins.at(-1) : isPartial ? walked.at(-1) : undefined;
       return { logins, next: last && { atMs: last.createdAtMs, id: last.id }, isPartial };
     },

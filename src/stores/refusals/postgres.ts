@@ -33,7 +33,9 @@ export function createPostgresRefusals(database: Database): Refusals {
     },
 
     async list(filter, after, limit) {
-      const rows = await database.run((sql) => page(sql, filter, after, limit));
+      const tenants = tenantsWithin(filter);
+      if (tenants?.length === 0) return { refusals: [], next: undefined };
+      const rows = await database.run((sql) => page(sql, filter, tenants, after, limit));
       const searched = rows[0]?.searched ?? 0;
       const found = rows.filter(({ requestId }) => requestId !== null);
       const shown = found.slice(0, limit);
@@ -48,21 +50,35 @@ export function createPostgresRefusals(database: Database): Refusals {
 
 type PageRow = Row & { readonly searched: number; readonly searchedTo: RefusalCursor | null };
 
-/** Each row says how far was searched; where nothing was found one row says only that. */
-function page(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined, limit: number) {
-  const { code, tenantId, keyId, network, subject, fromMs, toMs, tenants } = filter;
+/** The tenants whose refusals are meant and may be seen; undefined for those of all and of nobody. */
+function tenantsWithin({ tenantId, tenants }: RefusalFilter): readonly string[] | undefined {
+  if (tenants === '*') return tenantId === undefined ? undefined : [tenantId];
+  return tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
+}
+
+/**
+ * Each row says how far was searched; where nothing was found one row says only that. What may not be seen is not searched: how far a
+ * search came would tell of it.
+ */
+function page(
+  sql: Sql,
+  { code, keyId, network, subject, fromMs, toMs }: RefusalFilter,
+  tenants: readonly string[] | undefined,
+  after: RefusalCursor | undefined,
+  limit: number,
+) {
   const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
   return sql<PageRow[]>`
     with walked as materialized (
       select * from refusal
       where at_ms >= ${fromMs} and (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})
         ${code === undefined ? sql`` : sql`and code = ${code}`}
-        ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}
-        ${keyId === undefined || tenantId === undefined ? sql`` : sql`and key_id = ${keyId}`}
+        ${tenants === undefined ? sql`` : ofTenants(sql, tenants)}
+        ${keyId === undefined || tenants === undefined ? sql`` : sql`and key_id = ${keyId}`}
       order by at_ms desc, ordinal desc limit ${MOST_SEARCHED}
     ), found as (
       select * from walked
-      where true ${ofTenants(sql, tenants)}
+      where true
         ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}
         ${network === undefined ? sql`` : sql`and network = ${network}`}
         ${subject === undefined ? sql`` : sql`and subject = ${subject}`}
@@ -76,7 +92,11 @@ function page(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined,
 }
 
 function ofTenants(sql: Sql, tenants: RefusalFilter['tenants']) {
-  return tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`;
+  if (tenants === '*') return sql``;
+  const [tenant, other] = tenants;
+  return tenant !== undefined && other === undefined
+    ? sql`and tenant_id = ${tenant}`
+    : sql`and tenant_id = any(${[...tenants]}::text[])`;
 }
 
 function columns(sql: Sql) {

@@ -15,7 +15,7 @@ export interface HistoryFilter {
   readonly fromMs?: number | undefined;
   /** Started before this time. */
   readonly toMs?: number | undefined;
-  /** The beginning of the ids. */
+  /** The beginning of the ids: of more than 10,000 that begin so any 10,000 are looked at. */
   readonly idPrefix?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export const HISTORY_SORTS = ['-startedAt', 'startedAt', '-endedAt'] as const;
 
 export type HistorySort = (typeof HISTORY_SORTS)[number];
 
-/** Where a page ends: the time that it is sorted by, and the id of its last session. */
+/** Where a page ends: the time that it is sorted by, and the id of its last session, or what sorts before or after all ids. */
 export interface Position {
   readonly atMs: number;
   readonly id: string;

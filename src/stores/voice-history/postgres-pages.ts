@@ -9,6 +9,10 @@ import { record } from './postgres-record.ts';
  */
 const MOST_WALKED = 10_000;
 
+/** In the order of ids: these begin with a letter. */
+const BEFORE_ALL = '';
+const AFTER_ALL = '~';
+
 interface Listed extends VoiceRecord {
   readonly state: VoiceState;
 }
@@ -32,23 +36,31 @@ export async function listSessions(
   if (filter === undefined) return nothing;
   const walked = await walk(sql, filter, sort, after, limit + 1);
   const hits = walked.filter(({ isHit }) => isHit);
-  const isPartial = hits.length <= limit && walked.at(-1)?.isHit === false;
-  const shown = hits.slice(0, limit);
-  const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
-  return { rows: shown.map(toHit), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
+  const positionOf = (row: WalkedRow): Position => ({ atMs: sortedBy(row), id: row.id });
+  const end = walked.at(-1);
+  const isPartial = hits.length <= limit && end?.place === MOST_WALKED;
+  if (end === undefined || !isPartial || end.isHit || sortedBy(end) === after?.atMs) {
+    const shown = hits.slice(0, limit);
+    const last = hits.length > limit ? shown.at(-1) : isPartial ? end : undefined;
+    return { rows: shown.map(toHit), next: last && positionOf(last), isPartial };
+  }
+  // The last one may be of somebody whom the reader is not shown: the next page begins with all of its instant, and names none.
+  const shown = hits.filter((row) => sortedBy(row) !== sortedBy(end));
+  const next = { atMs: sortedBy(end), id: sort === 'startedAt' ? BEFORE_ALL : AFTER_ALL };
+  return { rows: shown.map(toHit), next, isPartial };
 }
 
 /** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
 function walk(sql: Sql, filter: HistoryFilter, sort: HistorySort, after: Position | undefined, limit: number) {
   const { idPrefix, fromMs, toMs } = filter;
   const always = sql`true`;
-  // Ids sort by their bytes, and none has a tilde. The offset keeps the range of the primary key apart, so that nothing takes the index
-  // of the newest for it, and walks all sessions to find one.
+  // Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index
+  // of the newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
   const from =
     idPrefix === undefined
       ? sql`voice_session`
-      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} offset 0) as named`;
+      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} limit ${MOST_WALKED}) as named`;
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
   const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
   const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];

@@ -1,4 +1,5 @@
 import type { CallRecord } from '../../../../machines/voice-call/types.ts';
+import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import type { OperatorCall } from '../../../protocol/operator/call.ts';
 import { NO_TOKENS } from '../../../protocol/price.ts';
 import type { CallMeter, Ledger } from '../../../stores/ledger/contract.ts';
@@ -40,14 +41,16 @@ export async function callsOf(sessionId: string, { calls, ledger }: OperatorCall
   return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
 }
 
-/** Calls as operators see them. */
-export function describeCalls({ records, meters }: CallsKnown): OperatorCall[] {
-  return records.map((record) =>
-    describe(
+/** Calls as an operator sees them: the provider's name of one, with which it is ended there, only with whole ids. */
+export function describeCalls({ records, meters }: CallsKnown, operator: Operator): OperatorCall[] {
+  const namesAll = seesWholeIds(operator);
+  return records.map((record) => {
+    const call = describe(
       record,
       meters.find(({ callId }) => callId === record.id),
-    ),
-  );
+    );
+    return namesAll ? call : { ...call, providerCallId: null };
+  });
 }
 
 function describe(record: CallRecord, meter: CallMeter | undefined): OperatorCall {

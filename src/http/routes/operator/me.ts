@@ -1,7 +1,7 @@
 import type { RetentionDays } from '../../../../config/config.ts';
 import type { SettingShown } from '../../../../config/settings-shown.ts';
 import { version } from '../../../../config/version.ts';
-import { mayDo, RIGHTS, seesWholeIds } from '../../../auth/operators.ts';
+import { actorSeenBy, mayDo, RIGHTS, type Operator } from '../../../auth/operators.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
 import { operatorMe, operatorSettings, type OperatorMe } from '../../../protocol/operator/me.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -91,15 +91,13 @@ export function settingsRoute(deps: Pick<MeDeps, 'shownSettings' | 'nodes' | 'co
         const nodes = deps.nodes
           .list()
           .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === deps.configHash }));
-        const settings = seesWholeIds(call.operator)
-          ? deps.shownSettings
-          : deps.shownSettings.map((setting) => ({ ...setting, value: withoutAddresses(setting.value) }));
+        const settings = deps.shownSettings.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
         return { status: 200, body: { settings, differs: [], nodes } };
       }),
   });
 }
 
-/** Viewers see the addresses of others by their first letter, in lists of them too. */
-function withoutAddresses(value: string | null): string | null {
-  return value?.replaceAll(/([^\s,@])[^\s,@]*(?=@)/g, '$1…') ?? null;
+/** Addresses in a value as the audit shows them. */
+function seenBy(operator: Operator, value: string | null): string | null {
+  return value?.replaceAll(/[^\s,<>"]+@[^\s,<>"]+/g, (address) => actorSeenBy(operator, address)) ?? null;
 }

@@ -111,7 +111,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
           refusals: refused.refusals.map(viewOfRefusal),
           metadata: setup?.metadata ?? null,
-          calls: describeCalls(calls),
+          calls: describeCalls(calls, call.operator),
           ...describeEvents(events),
         };
         return { status: 200, body };
