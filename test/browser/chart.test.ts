@@ -182,7 +182,6 @@ describe.skipIf(skipped !== undefined)(`The chart of a machine ${skipped ?? ''}`
   test.each([
     ['pages in the light', 'light', wide],
     ['pages in the dark', 'dark', wide],
-    ['phones', 'light', phone],
   ] as const)('has nothing that axe finds wrong in any state, on %s', async (_, colorScheme, size) => {
     page = await ChartPage.open(browser, server, { ...size, colorScheme, reducedMotion: 'reduce' });
     // Together, because axe is slow: of each machine one, as each has a name of its own.

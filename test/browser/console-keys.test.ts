@@ -96,7 +96,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.page.keyboard.press('/');
     const field = here.page.locator('[role=combobox]:focus');
     await field.waitFor();
-    await here.page.keyboard.type(email);
+    await field.fill(email);
     await here.sees('Press Enter to look for this address', 'dialog');
     expect(here.visit.requests).not.toContain('POST /api/operator/search');
     const urls: string[] = [];

@@ -120,6 +120,8 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await click.at('ORIGIN_MISMATCH', '.figures tr:first-child');
     await here.isAt(`/console/refusals/${id}`);
     expect(click.count()).toBeLessThanOrEqual(3);
+    // The page has its keys when it is there.
+    await here.sees('What said no', 'main');
     await here.page.keyboard.press('Escape');
     await here.isAt('/console/refusals');
   });

@@ -190,7 +190,7 @@ export function rollUpsContract(name: string, nodes: () => readonly [Database, D
               await sums(DAYS, `key_id || ' ' || agent_id`, 'tenant_id', tenantId),
             );
         }),
-        { numRuns: 40 },
+        { numRuns: 15 },
       );
     });
   });

@@ -73,7 +73,7 @@ export function sessionTallyContract(name: string, nodes: () => readonly [Databa
             expect(await countsOf(tenantId)).toEqual(await countedOneByOne(tenantId));
           },
         ),
-        { numRuns: 60 },
+        { numRuns: 15 },
       );
       expect(await history().recount()).toBe(0);
     });

@@ -146,7 +146,7 @@ export function voiceRegistryContract(name: string, make: (dueAt: DueAt) => Prom
             await play(createModel(dueAt), subject, history, LEASE_MS),
           );
         }),
-        { numRuns: 60 },
+        { numRuns: 30 },
       );
     });
   });
