@@ -1,14 +1,12 @@
 import type { Traced } from '../actors/trace.ts';
-import { Unavailable } from '../kernel/errors.ts';
 import type { ActorEvents, LostEvents, NewActorEvent } from '../stores/actor-events/contract.ts';
 import { describeTraced, type HostedRecords } from './actor-event.ts';
+import { Batches } from './batches.ts';
 
 /** Events that a node keeps while the database is slow or away. */
 const MOST_WAITING = 10_000;
 /** Of these places the last are for ends: an operator asks for them first. */
 const KEPT_FOR_ENDS = 2_000;
-/** One statement carries at most this many. */
-const BATCH = 500;
 
 export interface EventWriterDeps {
   readonly store: Pick<ActorEvents, 'append' | 'noteLost'>;
@@ -26,45 +24,37 @@ export interface EventWriterDeps {
  */
 export class EventWriter {
   readonly #deps: EventWriterDeps;
-  readonly #waiting: NewActorEvent[] = [];
+  readonly #batches: Batches<NewActorEvent>;
   #lost: LostEvents | undefined;
-  #flushing: Promise<void> | undefined;
 
   constructor(deps: EventWriterDeps) {
     this.#deps = deps;
+    this.#batches = new Batches({
+      append: (events) => deps.store.append(events),
+      onDropped: (event) => this.#drop(event),
+      onError: deps.onError,
+      finish: () => this.#noteLost(),
+    });
   }
 
   /** Events that wait to be written. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#batches.size;
   }
 
   /** Notes what an actor did, where that says something. */
   note(traced: Traced<HostedRecords>): void {
     const event = describeTraced(traced, this.#deps.node);
     if (event === undefined) return;
-    const room = event.kind === 'ended' ? MOST_WAITING : MOST_WAITING - KEPT_FOR_ENDS;
-    if (this.#waiting.length < room) this.#waiting.push(event);
-    else this.#drop(event);
+    this.#batches.push(event, event.kind === 'ended' ? MOST_WAITING : MOST_WAITING - KEPT_FOR_ENDS);
   }
 
-  /**
-   * Writes what waits now; what comes meanwhile waits for the next time. Whoever asks while that is under way waits for it.
-   * @throws Unavailable when the database is away; nothing is lost, the events go on waiting
-   */
+  /** See `Batches.flush`. */
   flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-    return this.#flushing;
+    return this.#batches.flush();
   }
 
-  async #flush(): Promise<void> {
-    for (let left = this.#waiting.length; left > 0; left -= BATCH) {
-      const batch = this.#waiting.slice(0, Math.min(BATCH, left));
-      await this.#append(batch);
-      this.#waiting.splice(0, batch.length);
-    }
+  async #noteLost(): Promise<void> {
     const lost = this.#lost;
     if (lost === undefined) return;
     this.#lost = undefined;
@@ -73,17 +63,6 @@ export class EventWriter {
     } catch (error) {
       this.#lost = this.#lost === undefined ? lost : join(lost, this.#lost);
       throw error;
-    }
-  }
-
-  /** @throws Unavailable; any other fault is this batch's own, and would hold up all others for ever */
-  async #append(batch: readonly NewActorEvent[]): Promise<void> {
-    try {
-      await this.#deps.store.append(batch);
-    } catch (error) {
-      if (error instanceof Unavailable) throw error;
-      this.#deps.onError(error);
-      for (const event of batch) this.#drop(event);
     }
   }
 

@@ -1,13 +1,11 @@
-import { Unavailable } from '../kernel/errors.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { KeptRefusal, RefusalFilter, Refusals } from '../stores/refusals/contract.ts';
 import { networkOf } from './address.ts';
+import { Batches } from './batches.ts';
 import { layerOf } from './explain-refusal.ts';
 
 /** Refusals that a node keeps while the database is slow or away. */
 const MOST_WAITING = 5_000;
-/** One statement carries at most this many. */
-const BATCH = 500;
 /** The newest are remembered here as well, for when the database is away. */
 const REMEMBERED = 500;
 const MAX_ORIGIN_LENGTH = 200;
@@ -36,29 +34,34 @@ export interface RefusalWriterDeps {
 /** Carries refusals to their store, in batches and after the fact: nobody waits for it. What there is no room for is counted. */
 export class RefusalWriter {
   readonly #deps: RefusalWriterDeps;
-  readonly #waiting: KeptRefusal[] = [];
+  readonly #batches: Batches<KeptRefusal>;
   readonly #remembered: KeptRefusal[] = [];
-  #flushing: Promise<void> | undefined;
 
   constructor(deps: RefusalWriterDeps) {
     this.#deps = deps;
+    const { store, onDropped, onError } = deps;
+    this.#batches = new Batches({
+      append: (refusals) => store.append(refusals),
+      onDropped: () => onDropped(),
+      onError,
+    });
   }
 
   /** Refusals that wait to be written. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#batches.size;
   }
 
   note(request: RefusedRequest, refusal: Refusal): void {
     const kept = describe(request, refusal, this.#deps);
     this.#remembered.push(kept);
     if (this.#remembered.length > REMEMBERED) this.#remembered.shift();
-    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(kept);
-    else this.#deps.onDropped();
+    this.#batches.push(kept, MOST_WAITING);
   }
 
   /** What this node refused last, the newest first. */
-  remembered({ code, tenantId, keyId, network, fromMs, toMs, tenants }: RefusalFilter, limit: number): KeptRefusal[] {
+  remembered(filter: RefusalFilter, limit: number): KeptRefusal[] {
+    const { code, tenantId, keyId, network, subject, fromMs, toMs, tenants } = filter;
     return this.#remembered
       .filter(
         (one) =>
@@ -68,6 +71,7 @@ export class RefusalWriter {
           (tenantId ?? one.tenantId) === one.tenantId &&
           (keyId ?? one.keyId) === one.keyId &&
           (network ?? one.network) === one.network &&
+          (subject ?? one.subject) === one.subject &&
           isOf(one, tenants),
       )
       .slice(-limit)
@@ -79,34 +83,9 @@ export class RefusalWriter {
     return this.#remembered.find((one) => one.requestId === requestId && isOf(one, tenants));
   }
 
-  /**
-   * Writes what waits now; what comes meanwhile waits for the next time. Whoever asks while that is under way waits for it.
-   * @throws Unavailable when the database is away; nothing is lost, the refusals go on waiting
-   */
+  /** See `Batches.flush`. */
   flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-    return this.#flushing;
-  }
-
-  async #flush(): Promise<void> {
-    for (let left = this.#waiting.length; left > 0; left -= BATCH) {
-      const batch = this.#waiting.slice(0, Math.min(BATCH, left));
-      await this.#append(batch);
-      this.#waiting.splice(0, batch.length);
-    }
-  }
-
-  /** @throws Unavailable; any other fault is this batch's own, and would hold up all others for ever */
-  async #append(batch: readonly KeptRefusal[]): Promise<void> {
-    try {
-      await this.#deps.store.append(batch);
-    } catch (error) {
-      if (error instanceof Unavailable) throw error;
-      this.#deps.onError(error);
-      for (const _ of batch) this.#deps.onDropped();
-    }
+    return this.#batches.flush();
   }
 }
 

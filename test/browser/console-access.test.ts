@@ -28,9 +28,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
   });
 
   afterEach(async () => {
-    await here.visit.end();
-    expect(here.visit.strangers).toEqual([]);
-    expect(here.visit.complaints).toEqual([]);
+    await here.leave();
   });
 
   afterAll(async () => {

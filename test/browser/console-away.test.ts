@@ -33,8 +33,6 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     await here.sees('live', '.live');
     await here.page.locator('.banner').waitFor({ state: 'detached' });
     expect(await here.refs()).toEqual([ref]);
-    await here.visit.end();
-    expect(here.visit.strangers).toEqual([]);
-    expect(here.visit.complaints).toEqual([]);
+    await here.leave();
   });
 });

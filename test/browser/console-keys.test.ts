@@ -35,9 +35,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
   });
 
   afterEach(async () => {
-    await here.visit.end();
-    expect(here.visit.strangers).toEqual([]);
-    expect(here.visit.complaints).toEqual([]);
+    await here.leave();
   });
 
   afterAll(async () => {

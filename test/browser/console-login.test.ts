@@ -16,9 +16,7 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
   });
 
   afterEach(async () => {
-    await here?.visit.end();
-    expect(here?.visit.strangers ?? []).toEqual([]);
-    expect(here?.visit.complaints ?? []).toEqual([]);
+    await here?.leave();
     here = undefined;
   });
 

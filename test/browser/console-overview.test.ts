@@ -32,9 +32,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
   });
 
   afterEach(async () => {
-    await here.visit.end();
-    expect(here.visit.strangers).toEqual([]);
-    expect(here.visit.complaints).toEqual([]);
+    await here.leave();
   });
 
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { Visit } from '../support/browser.ts';
 import type { DemoServer } from '../support/demo-server.ts';
 import { soon } from '../support/soon.ts';
@@ -43,6 +43,13 @@ export class ConsolePage {
     const opened = new ConsolePage(await Visit.begin(browser, [server.direct], options), server);
     await opened.page.goto(`${server.direct}${path}`);
     return opened;
+  }
+
+  /** Ends the visit, which asked nobody else for anything and broke no rule of the page. */
+  async leave(): Promise<void> {
+    await this.visit.end();
+    expect(this.visit.strangers).toEqual([]);
+    expect(this.visit.complaints).toEqual([]);
   }
 
   /** Opens a page of the console as an operator. */

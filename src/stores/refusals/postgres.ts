@@ -29,7 +29,7 @@ export function createPostgresRefusals(database: Database): Refusals {
         (sql) => sql<Row[]>`
           select ${columns(sql)} from refusal where request_id = ${requestId} ${ofTenants(sql, tenants)}`,
       );
-      return row === undefined ? undefined : withoutOrdinal(row);
+      return row && keptOf(row);
     },
 
     async list(filter, after, limit) {
@@ -41,7 +41,7 @@ export function createPostgresRefusals(database: Database): Refusals {
       const shown = found.slice(0, limit);
       const last = found.length > limit ? shown.at(-1) : searched < MOST_SEARCHED ? undefined : rows[0]?.searchedTo;
       return {
-        refusals: shown.map(withoutOrdinal),
+        refusals: shown.map(keptOf),
         next: last === undefined || last === null ? undefined : { atMs: last.atMs, ordinal: last.ordinal },
       };
     },
@@ -104,36 +104,12 @@ function columns(sql: Sql) {
     key_id as "keyId", subject, origin, address_hash as "addressHash", network, detail, node`;
 }
 
-function withoutOrdinal({
-  requestId,
-  atMs,
-  code,
-  status,
-  layer,
-  route,
-  tenantId,
-  keyId,
-  subject,
-  origin,
-  addressHash,
-  network,
-  detail,
-  node,
-}: Row): KeptRefusal {
-  return {
-    requestId,
-    atMs,
-    code,
-    status,
-    layer,
-    route,
-    tenantId,
-    keyId,
-    subject,
-    origin,
-    addressHash,
-    network,
-    detail,
-    node,
-  };
+/** Without what a row says beside it. */
+function keptOf({
+  ordinal: _ordinal,
+  searched: _searched,
+  searchedTo: _searchedTo,
+  ...kept
+}: Partial<PageRow> & KeptRefusal): KeptRefusal {
+  return kept;
 }

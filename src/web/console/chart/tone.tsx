@@ -1,8 +1,9 @@
-import type { VNode } from 'preact';
 import type { ChartNode } from '../../../protocol/operator/machine.ts';
+import type { State } from '../data/shapes.ts';
+import { STATE_SHAPES } from '../parts/state-shape.tsx';
 
-/** The four looks of a state, each a colour and a shape. */
-type Tone = 'engaged' | 'idle' | 'stale' | 'ended';
+/** The four looks of a state are those of a voice session, each a colour and a shape. */
+type Tone = State;
 
 /** What is like a voice session that is engaged, idle or stale; `over` is what nothing follows upon. */
 const tones: Readonly<Record<string, Tone>> = {
@@ -20,23 +21,11 @@ export function toneOf({ name }: Pick<ChartNode, 'name'>): Tone {
   return tones[name] ?? 'ended';
 }
 
-const marks: Readonly<Record<Tone, VNode>> = {
-  engaged: <circle cx="6" cy="6" r="5" />,
-  idle: (
-    <>
-      <circle class="hollow" cx="6" cy="6" r="4.25" />
-      <path d="M6 1a5 5 0 0 0 0 10z" />
-    </>
-  ),
-  stale: <circle class="hollow" cx="6" cy="6" r="4.25" />,
-  ended: <rect x="1.5" y="1.5" width="9" height="9" rx="1" />,
-};
-
 /** A shape of 12 by 12. */
 export function Mark({ tone, x, y }: { readonly tone: Tone; readonly x: number; readonly y: number }) {
   return (
     <g class="mark" transform={`translate(${x} ${y})`}>
-      {marks[tone]}
+      {STATE_SHAPES[tone]}
     </g>
   );
 }
