@@ -137,6 +137,12 @@ describe('Requests to the operator API', () => {
     expect(statuses).toEqual([403, 401, 429, 429]);
   });
 
+  test('hold up no operator whose proxy asks for a password of its own', async () => {
+    const app = await build({ env: emails });
+    const headers = { cookie: await app.login('ops@example.com'), authorization: 'Basic dmlzaXRvcjpzZWNyZXQ=' };
+    for (let n = 0; n < 12; n += 1) expect((await app.get(path, headers)).status).toBe(200);
+  });
+
   test('hold up whoever guesses service tokens, and then tell nothing of a right one', async () => {
     const app = await build({ env: emails });
     for (let n = 0; n < 10; n += 1)

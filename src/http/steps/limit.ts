@@ -1,3 +1,4 @@
+import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { addressScope, edgeRefusal, tighter, withLimit, type EdgeCount, type EdgeLimits } from '../../limits/edge.ts';
@@ -27,7 +28,7 @@ export function createLimits({ edge, serviceOf }: LimitDeps) {
    */
   function noteToken({ request: { headers, atMs } }: RequestContext, scope: string): EdgeCount | undefined {
     const { authorization } = headers;
-    if (authorization === undefined) return undefined;
+    if (!isBearer(authorization)) return undefined;
     const wrong = edge.wrongTokens(scope, atMs);
     if (!wrong.allowed) return wrong;
     if (serviceOf(authorization) === undefined) edge.noteWrongToken(scope, atMs);
