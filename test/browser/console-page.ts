@@ -40,9 +40,34 @@ export class ConsolePage {
     path: string,
     options: BrowserContextOptions = {},
   ): Promise<ConsolePage> {
-    const opened = new ConsolePage(await Visit.begin(browser, [server.direct], options), server);
+    const opened = await ConsolePage.#begin(browser, server, options);
     await opened.page.goto(`${server.direct}${path}`);
     return opened;
+  }
+
+  /** Opens a page of the console for somebody who is logged in. */
+  static async enter(
+    browser: Browser,
+    server: DemoServer,
+    path: string,
+    { email = operator(), ...options }: BrowserContextOptions & { readonly email?: string } = {},
+  ): Promise<ConsolePage> {
+    const opened = await ConsolePage.#begin(browser, server, options);
+    await opened.#post('send', { email });
+    await opened.#post('verify', { email, code: await opened.codeFor(email) });
+    await opened.page.goto(`${server.direct}${path}`);
+    return opened;
+  }
+
+  static async #begin(browser: Browser, server: DemoServer, options: BrowserContextOptions): Promise<ConsolePage> {
+    return new ConsolePage(await Visit.begin(browser, [server.direct], options), server);
+  }
+
+  /** A step of the login, without its page. */
+  async #post(step: 'send' | 'verify', data: object): Promise<void> {
+    const origin = this.#server.direct;
+    const reply = await this.page.request.post(`${origin}/api/auth/otp/${step}`, { data, headers: { origin } });
+    expect(reply.status(), await reply.text()).toBe(200);
   }
 
   /** Ends the visit, which asked nobody else for anything and broke no rule of the page. */
@@ -50,18 +75,6 @@ export class ConsolePage {
     await this.visit.end();
     expect(this.visit.strangers).toEqual([]);
     expect(this.visit.complaints).toEqual([]);
-  }
-
-  /** Opens a page of the console as an operator. */
-  static async enter(
-    browser: Browser,
-    server: DemoServer,
-    path: string,
-    options: BrowserContextOptions = {},
-  ): Promise<ConsolePage> {
-    const opened = await ConsolePage.open(browser, server, path, options);
-    await opened.logIn(operator());
-    return opened;
   }
 
   button(name: string | RegExp): Locator {
@@ -90,6 +103,14 @@ export class ConsolePage {
   async logIn(email: string): Promise<void> {
     const code = await this.askForCode(email);
     await this.page.getByLabel('Code from the e-mail').fill(code);
+  }
+
+  /** Goes to a page as by a link to it, which loads nothing anew. */
+  async follow(path: string): Promise<void> {
+    await this.page.evaluate(
+      `{ const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} }); document.body.append(link); link.click(); link.remove(); }`,
+    );
+    await this.isAt(path);
   }
 
   /** Waits until the page shows the text. */
