@@ -237,7 +237,11 @@ export class Feed {
     if (!this.#isWantedHere('nodes')) return this.#nodes.forget();
     for (const { node, gone } of this.#nodes.look(this.#deps.nodes()))
       for (const watcher of this.#watchers.keys())
-        if (watcher.wants('nodes') && watcher.operator !== undefined && mayDo(watcher.operator.role, 'see-installation'))
+        if (
+          watcher.wants('nodes') &&
+          watcher.operator !== undefined &&
+          mayDo(watcher.operator.role, 'see-installation')
+        )
           watcher.send({ type: 'node', node, gone });
   }
 

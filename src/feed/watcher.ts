@@ -150,7 +150,8 @@ export class Watcher implements SocketListener {
       const { tenantId: tenant, keyId: key } = this.#filter;
       this.#refusals.add(
         fact,
-        (tenantId, keyId) => maySee(operator, tenantId) && (tenant ?? tenantId) === tenantId && (key ?? keyId) === keyId,
+        (tenantId, keyId) =>
+          maySee(operator, tenantId) && (tenant ?? tenantId) === tenantId && (key ?? keyId) === keyId,
       );
     }
   }

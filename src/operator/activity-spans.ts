@@ -78,8 +78,7 @@ export function byLabel(
 
 /** How often it happened in a span, whatever the reasons and codes. */
 export function totalsOf(moved: readonly Moved[]): { started: number; ended: number; refused: number } {
-  const total = (kind: Moved['kind']): number =>
-    Object.values(byLabel(moved, kind)).reduce((sum, n) => sum + n, 0);
+  const total = (kind: Moved['kind']): number => Object.values(byLabel(moved, kind)).reduce((sum, n) => sum + n, 0);
   return { started: total('started'), ended: total('ended'), refused: total('refused') };
 }
 

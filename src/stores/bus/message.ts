@@ -35,7 +35,8 @@ const isFact = (value: unknown): boolean => {
 const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> = {
   'tenants.changed': () => true,
   'login.changed': ({ loginId }) => isText(loginId),
-  'feed.watched': ({ node, refs, topics }) => isText(node) && isTexts(refs) && (topics === undefined || isTexts(topics)),
+  'feed.watched': ({ node, refs, topics }) =>
+    isText(node) && isTexts(refs) && (topics === undefined || isTexts(topics)),
   'feed.told': ({ node, facts: told, more }) =>
     isText(node) && Array.isArray(told) && told.every(isFact) && Number.isSafeInteger(more),
   'session.moved': ({ sessionId, state, endReason }) =>

@@ -181,11 +181,7 @@ describe('The tick of the feed', () => {
 
   test('is read once for all who are shown the same, and not at all while nobody watches', async () => {
     const { history, activity } = app.service.stores;
-    const reads = [
-      vi.spyOn(history, 'counts'),
-      vi.spyOn(history, 'countEnding'),
-      vi.spyOn(activity, 'sums'),
-    ];
+    const reads = [vi.spyOn(history, 'counts'), vi.spyOn(history, 'countEnding'), vi.spyOn(activity, 'sums')];
     const count = (): number[] => reads.map(({ mock }) => mock.calls.length);
     clock.advance(SECOND);
     await tick(app);
