@@ -57,15 +57,11 @@ describe('asyncapi.json', () => {
   });
 
   it('tells of each frame of the feed when it is sent', () => {
-    const told = Object.keys(described.operations).filter((name) => name.startsWith('tell.'));
-    expect(told.toSorted()).toEqual(
-      Object.keys(feedFrames)
-        .map((name) => `tell.${name}`)
-        .toSorted(),
-    );
-    for (const [name, { messages }] of Object.entries(described.operations))
-      if (name.startsWith('tell.'))
-        expect(messages).toEqual([{ $ref: `#/channels/feed/messages/feed.${name.slice('tell.'.length)}` }]);
+    const told = Object.entries(described.operations).filter(([name]) => name.startsWith('tell.'));
+    const names = Object.keys(feedFrames);
+    expect(new Set(told.map(([name]) => name))).toEqual(new Set(names.map((name) => `tell.${name}`)));
+    for (const [name, { messages }] of told)
+      expect(messages).toEqual([{ $ref: `#/channels/feed/messages/feed.${name.slice('tell.'.length)}` }]);
   });
 
   it('has only names that the standard allows', () => {

@@ -6,6 +6,9 @@ import { exampleOverviewActivity } from '../../../src/http/routes/operator/overv
 import { exampleSession } from '../../../src/http/routes/operator/session-view.ts';
 import { countedAfter, toldRefusals } from '../../../src/web/console/data/refusals.ts';
 import { lastMinute, overviewAfter } from '../../../src/web/console/data/overview.ts';
+import type * as Live from '../../../src/web/console/data/live.ts';
+import type * as Paged from '../../../src/web/console/data/paged.ts';
+import type * as Rows from '../../../src/web/console/data/session-rows.ts';
 import { nodesAfter } from '../../../src/web/console/data/nodes.ts';
 import type { Overview, RefusalPage, Session } from '../../../src/web/console/data/shapes.ts';
 
@@ -79,9 +82,9 @@ const ended = { state: 'ended', was: 'engaged', reason: 'closed_by_client' } as 
 
 let browser: Browser;
 let modules: {
-  readonly live: typeof import('../../../src/web/console/data/live.ts');
-  readonly rows: typeof import('../../../src/web/console/data/session-rows.ts');
-  readonly paged: typeof import('../../../src/web/console/data/paged.ts');
+  readonly live: typeof Live;
+  readonly rows: typeof Rows;
+  readonly paged: typeof Paged;
 };
 let stop: () => void = () => {};
 // The modules are those of one page for all tests: its socket stays open from one to the next.
