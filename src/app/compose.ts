@@ -89,10 +89,11 @@ export async function buildService(on: Foundations) {
     clock,
     bus,
     stores,
-    eventWriter: writers.eventWriter,
+    ...writers,
     events,
     metrics,
     onError,
+    shown: () => operating,
     directory: () => directory,
     cookies: () => cookies,
   });

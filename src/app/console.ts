@@ -9,6 +9,7 @@ import { ActivityWriter, shardOf } from '../operator/activity-writer.ts';
 import { createAddressHash } from '../operator/address.ts';
 import { hashConfig } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
+import { createFigures } from '../operator/figures.ts';
 import { EventWriter } from '../operator/event-writer.ts';
 import { createLoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
@@ -21,6 +22,7 @@ import type { Counted } from '../stores/activity/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { endingBy } from '../voice/deadlines.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 
 export interface WriterParts {
@@ -101,7 +103,7 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
   readonly audit: Audit;
   readonly writers: Writers;
   readonly hub: Pick<Hub, 'attached'>;
-  readonly sessions: Pick<VoiceSessions, 'recovery'>;
+  readonly sessions: Pick<VoiceSessions, 'recovery' | 'limits'>;
 }
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
@@ -144,10 +146,16 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     clock,
   });
   const { activity, actorEvents, nodeRuns, refusals, usageReports } = stores;
+  const figures = createFigures({
+    history: stores.history,
+    activity,
+    dependencies,
+    endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
+  });
   return {
     presence,
     nodes,
-    dependencies,
+    figures,
     activity,
     actorEvents,
     audit,

@@ -14,15 +14,25 @@ function after(atMs: number, bucketMs: number): number {
   return atMs - (atMs % bucketMs) + bucketMs;
 }
 
-/** What went on in the last minute, hour and day, each beside the one before. @throws Unavailable when the database is away */
+/** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
+export function lastMinute(store: Sums, atMs: number, filter: ActivityFilter): Promise<Moved[]> {
+  const minute = atMs - (atMs % MINUTE_MS);
+  return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, filter);
+}
+
+/**
+ * What went on in the last minute, hour and day, each beside the one before.
+ * @param lastMinuteRead see `lastMinute`
+ * @throws Unavailable when the database is away
+ */
 export async function activityOf(
   store: Sums,
   atMs: number,
   filter: ActivityFilter,
+  lastMinuteRead: Promise<readonly Moved[]>,
 ): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
-  const minute = atMs - (atMs % MINUTE_MS);
   const [ofMinute, ofHour, day] = await Promise.all([
-    store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, filter),
+    lastMinuteRead,
     sumsBack(store, 1, after(atMs, MINUTE_MS), HOUR_MS, filter),
     sumsBack(store, 60, after(atMs, HOUR_MS), DAY_MS, filter),
   ]);
@@ -64,6 +74,12 @@ export function byLabel(
   return Object.fromEntries(
     moved.filter((one) => one.kind === kind && one[span] > 0).map((one) => [one.label, one[span]]),
   );
+}
+
+/** How often it happened in a span, whatever the reasons and codes. */
+export function totalsOf(moved: readonly Moved[]): { started: number; ended: number; refused: number } {
+  const total = (kind: Moved['kind']): number => Object.values(byLabel(moved, kind)).reduce((sum, n) => sum + n, 0);
+  return { started: total('started'), ended: total('ended'), refused: total('refused') };
 }
 
 function tally(moved: readonly Moved[]): ActivityTallies & { readonly previous: ActivityTallies } {

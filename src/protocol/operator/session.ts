@@ -10,6 +10,11 @@ import { operatorRefusal } from './refusal.ts';
 import { used } from './usage.ts';
 import { page, pageAsked } from './page.ts';
 
+/** What the clock alone does to a session next. */
+export const sessionDeadline = z.object({ at: instant, to: sessionState, reason: endReasonOrNull }).nullable().meta({
+  description: 'When the clock alone changes it next, into which state, and for which reason where that ends it',
+});
+
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
   id: z.string(),
@@ -26,9 +31,7 @@ export const operatorSession = z.object({
   upstreamId: z.string(),
   endedAt: z.iso.datetime().nullable(),
   endReason: endReasonOrNull,
-  deadline: z.object({ at: instant, to: sessionState, reason: endReasonOrNull }).nullable().meta({
-    description: 'When the clock alone changes it next, into which state, and for which reason where that ends it',
-  }),
+  deadline: sessionDeadline,
   session: sessionView,
   usage: used.meta({ description: 'What it has used in all' }),
 });

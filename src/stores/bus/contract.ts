@@ -7,8 +7,13 @@ import type { EndReason, VoiceState } from '../../../machines/voice-session/type
 export type BusMessage =
   | { readonly type: 'tenants.changed' }
   | { readonly type: 'login.changed'; readonly loginId: string }
-  /** Operators watch the feed on a node, and there the events of these sessions. */
-  | { readonly type: 'feed.watched'; readonly node: string; readonly refs: readonly string[] }
+  /** Operators watch the feed on a node, there these topics (by default all) and the events of these sessions. */
+  | {
+      readonly type: 'feed.watched';
+      readonly node: string;
+      readonly refs: readonly string[];
+      readonly topics?: readonly string[];
+    }
   /** What happened on a node, told while somebody watches; `more` was left out. */
   | { readonly type: 'feed.told'; readonly node: string; readonly facts: readonly FeedFact[]; readonly more: number }
   | {

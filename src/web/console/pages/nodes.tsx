@@ -1,3 +1,4 @@
+import { nodesAfter } from '../data/nodes.ts';
 import { oddNodes } from '../data/odd-nodes.ts';
 import { useResource } from '../data/resource.ts';
 import type { Node, NodeList } from '../data/shapes.ts';
@@ -13,7 +14,8 @@ const MAX_LOOP_MS = 100;
 /** The processes that are here, and in what they differ. */
 export function NodesPage() {
   usePage('Nodes');
-  const resource = useResource<NodeList>('/api/operator/nodes', { topics: ['counts'] }, { isTold: false });
+  const watch = { topics: ['counts', 'nodes'] } as const;
+  const resource = useResource<NodeList>('/api/operator/nodes', watch, { after: nodesAfter });
   return (
     <div class="page">
       <h1>Nodes</h1>

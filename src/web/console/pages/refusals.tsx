@@ -1,6 +1,8 @@
 import { useLocation } from 'preact-iso';
+import type { FeedFilterSent } from '../../../protocol/operator/feed.ts';
 import { usePagedRows, type PagedRows } from '../data/paged.ts';
 import { instantOf, queryText } from '../data/query.ts';
+import { countedAfter, toldRefusals } from '../data/refusals.ts';
 import { now } from '../data/server-time.ts';
 import type { Refusal, RefusalPage } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
@@ -37,6 +39,12 @@ export function RefusalsPage() {
     rowsOf: ({ refusals }) => refusals,
     idOf: ({ requestId }) => requestId,
     isNewestFirst: true,
+    told: {
+      watch: { topics: ['counts', 'refusals'], filter: watched(filter) },
+      rowsOf: (frame) => (frame.type === 'refusals' ? toldRefusals(filter, frame) : undefined),
+      after: (page, frame) => (frame.type === 'refusals' ? countedAfter(page, filter, frame) : page),
+      orderOf: ({ at, requestId }) => `${at} ${requestId}`,
+    },
   });
   useRowKeys();
   useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
@@ -58,6 +66,11 @@ export function RefusalsPage() {
       </Shown>
     </div>
   );
+}
+
+/** What of the filter the feed knows as well. */
+function watched({ tenantId, keyId }: Filter): FeedFilterSent {
+  return { ...(tenantId === undefined ? {} : { tenantId }), ...(keyId === undefined ? {} : { keyId }) };
 }
 
 /** The API takes instants; without a begin it looks a day back. */
