@@ -321,16 +321,13 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await isClean();
   });
 
-  test.each([320, 360])('none of these pages scrolls sideways on a screen of %i px', async (width) => {
-    here = await ConsolePage.enter(browser, server, '/console', { viewport: { width, height: 640 } });
+  test('none of these pages scrolls sideways on a phone', async () => {
+    here = await ConsolePage.enter(browser, server, '/console');
     await here.sees('Overview', 'h1');
     for (const path of ['keys', 'keys/demo/local', 'logins', 'challenges', 'audit', 'settings']) {
-      await here.page.goto(`${server.direct}/console/${path}`);
+      await here.follow(`/console/${path}`);
       await here.page.locator('#main :is(table, .empty)').first().waitFor();
-      const overflow = await here.page.evaluate<number>(
-        'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth',
-      );
-      expect([path, overflow]).toEqual([path, 0]);
+      expect([path, await here.overflow()]).toEqual([path, [0, 0]]);
     }
   });
 });

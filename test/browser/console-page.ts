@@ -22,6 +22,9 @@ export const consoleSettings = {
   WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
 };
 
+const OVERFLOW =
+  'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth';
+
 /** The operator console in the hands of somebody. */
 export class ConsolePage {
   readonly visit: Visit;
@@ -111,6 +114,18 @@ export class ConsolePage {
       `{ const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} }); document.body.append(link); link.click(); link.remove(); }`,
     );
     await this.isAt(path);
+  }
+
+  /** By how many pixels the page is wider than the narrowest phones: more than 0 scrolls sideways. */
+  async overflow(): Promise<number[]> {
+    const wide = this.page.viewportSize();
+    const found: number[] = [];
+    for (const width of [320, 360]) {
+      await this.page.setViewportSize({ width, height: 640 });
+      found.push(await this.page.evaluate<number>(OVERFLOW));
+    }
+    if (wide !== null) await this.page.setViewportSize(wide);
+    return found;
   }
 
   /** Waits until the page shows the text. */
