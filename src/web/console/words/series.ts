@@ -11,7 +11,7 @@ export function columnsOf(
   zone: Zone,
 ): { readonly label: string; readonly amount: number; readonly text: string }[] {
   const counts = new Map(series.map(({ at, count }) => [Date.parse(at), count]));
-  const [first = 0, last = 0] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
+  const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
   const steps = series.length === 0 ? 0 : Math.min(MOST, (last - first) / STEPS[by] + 1);
   return Array.from({ length: steps }, (_, step) => {
     const atMs = first + step * STEPS[by];
