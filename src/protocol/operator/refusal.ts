@@ -53,12 +53,10 @@ export const operatorRefusalPage = z.object({
   seriesBy: z.enum(['minute', 'hour']).nullable().meta({
     description: 'Minutes for at most three hours of the last day, else hours; null where nothing is counted',
   }),
-  isCounted: z
-    .boolean()
-    .meta({
-      description:
-        'false where there is too much to add up, or the database is away: `counted`, `kept` and `series` are empty',
-    }),
+  isCounted: z.boolean().meta({
+    description:
+      'false where there is too much to add up, or the database is away: `counted`, `kept` and `series` are empty',
+  }),
   nextCursor: z.string().nullable(),
   asOf: z.iso.datetime(),
   searchedTo: z.iso.datetime().nullable().meta({ description: 'Where a page ends that was searched for long' }),
