@@ -34,7 +34,8 @@ export class RefusalFacts {
   }
 
   sample(refusal: KeptRefusal): void {
-    if (this.#samples.length < MOST_SAMPLES && this.#isWanted()) this.#samples.push(viewOfRefusal(refusal));
+    // Told to all who watch: as whoever sees least is shown it.
+    if (this.#samples.length < MOST_SAMPLES && this.#isWanted()) this.#samples.push(viewOfRefusal(refusal, []));
   }
 
   /** What was gathered since the last time. */

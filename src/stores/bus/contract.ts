@@ -23,7 +23,12 @@ export type BusMessage =
       readonly endReason: EndReason | null;
     }
   /** A node is here: each says so every few seconds, and leaves when it stops. */
-  | { readonly type: 'node.here'; readonly node: OperatorNode }
+  | {
+      readonly type: 'node.here';
+      readonly node: OperatorNode;
+      /** A keyed hash of each of its settings, by the name of the variable. */
+      readonly settings?: Readonly<Record<string, string>> | undefined;
+    }
   | { readonly type: 'node.gone'; readonly id: string }
   /** A node stopped: the calls that it held are to be taken over. */
   | { readonly type: 'calls.orphaned' }

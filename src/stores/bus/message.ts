@@ -41,7 +41,8 @@ const shapes: Readonly<Record<BusMessage['type'], (fields: Fields) => boolean>> 
     isText(node) && Array.isArray(told) && told.every(isFact) && Number.isSafeInteger(more),
   'session.moved': ({ sessionId, state, endReason }) =>
     isText(sessionId) && isText(state) && (endReason === null || isText(endReason)),
-  'node.here': ({ node }) => operatorNode.safeParse(node).success,
+  'node.here': ({ node, settings = {} }) =>
+    operatorNode.safeParse(node).success && isRecord(settings) && Object.values(settings).every(isText),
   'node.gone': ({ id }) => isText(id),
   'calls.orphaned': () => true,
   'call.told': ({ sessionId, callId, event }) => isText(sessionId) && isText(callId) && isText(event),

@@ -246,6 +246,9 @@ describe('The list of refusals', () => {
     refusals: [refusal('req_a')],
     counted: { NOT_FOUND: 1 },
     kept: { NOT_FOUND: 1 },
+    series: [],
+    seriesBy: 'hour',
+    isCounted: true,
     nextCursor: null,
     asOf: AT,
     searchedTo: null,
@@ -332,12 +335,12 @@ describe('The overview after a tick', () => {
 
 describe('The nodes after a frame', () => {
   const [one, two] = [exampleNode, { ...exampleNode, id: 'two' }];
-  const list = { nodes: [one, two], asOf: AT };
+  const list = { nodes: [one, two], differs: [], asOf: AT };
   const frame = { type: 'node' as const, seq: 1, gone: false };
 
   test('change where they are, come below, and leave', () => {
     const later = { ...one, seenAt: '2030-01-01T12:00:05.000Z', sockets: 7 };
-    expect(nodesAfter(list, { ...frame, node: later })).toEqual({ nodes: [later, two], asOf: later.seenAt });
+    expect(nodesAfter(list, { ...frame, node: later })).toEqual({ ...list, nodes: [later, two], asOf: later.seenAt });
     const third = { ...exampleNode, id: 'three' };
     expect(nodesAfter(list, { ...frame, node: third }).nodes.map(({ id }) => id)).toEqual([one.id, 'two', 'three']);
     expect(nodesAfter(list, { ...frame, node: two, gone: true }).nodes).toEqual([one]);

@@ -7,7 +7,8 @@ export function nodesAfter(list: NodeList, frame: FeedFrame): NodeList {
   if (frame.type !== 'node') return list;
   const { node, gone } = frame;
   const asOf = node.seenAt > list.asOf ? node.seenAt : list.asOf;
-  if (gone) return { asOf, nodes: list.nodes.filter(({ id }) => id !== node.id) };
+  if (gone) return { ...list, asOf, nodes: list.nodes.filter(({ id }) => id !== node.id) };
   const isKnown = list.nodes.some(({ id }) => id === node.id);
-  return { asOf, nodes: isKnown ? list.nodes.map((one) => (one.id === node.id ? node : one)) : [...list.nodes, node] };
+  const nodes = isKnown ? list.nodes.map((one) => (one.id === node.id ? node : one)) : [...list.nodes, node];
+  return { ...list, asOf, nodes };
 }

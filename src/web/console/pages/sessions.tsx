@@ -96,6 +96,7 @@ const NAMES: Readonly<Record<string, string>> = {
   keyId: 'with the key',
   agentId: 'of the agent',
   caller: 'of the caller',
+  subject: 'of the subject',
   from: 'started after',
   to: 'started before',
   q: 'with the ref',
