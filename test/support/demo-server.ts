@@ -65,6 +65,21 @@ export class DemoServer {
     await database.close();
   }
 
+  /** Stores so many open sessions of a tenant, as many visitors would have left them; the server must not run. */
+  async crowd(tenantId: string, count: number): Promise<void> {
+    const database = await openStored(this.#environment);
+    const now = Date.now();
+    await database.run(
+      (sql) => sql`
+        insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
+          started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+        select 's:' || md5(n::text) || ':' || substr(md5(n || 'x'), 1, 22), md5(n::text), 'widget', ${tenantId}, 'guide', 'site', true, null,
+          'local', 'sess_crowd_' || n, false, ${now}::bigint, ${now}::bigint, ${now}::bigint, ${now}::bigint, null, null, 'engaged', 1
+        from generate_series(1, ${count}::int) as n`,
+    );
+    await database.close();
+  }
+
   /** The session as an operator sees it. */
   async session(id: string): Promise<SeenSession | undefined> {
     return (await this.#list()).find((session) => session.id === id);
