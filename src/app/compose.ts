@@ -83,7 +83,7 @@ export async function buildService(on: Foundations) {
 
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
-  const { operatorOf, feed, inspector, trace, audit } = wireOperating({
+  const { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit } = wireOperating({
     config,
     node,
     clock,
@@ -98,7 +98,7 @@ export async function buildService(on: Foundations) {
   });
 
   const subjects = createSubjects(installationKey);
-  const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace });
+  const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace, silence });
   const directory = new TenantDirectory({
     // A database that served development before still holds the demo.
     tenants:
@@ -164,6 +164,7 @@ export async function buildService(on: Foundations) {
     sessions,
     bus,
     totalsOf,
+    note,
     ...ceilings,
     ledger: stores.ledger,
     holds: stores.holds,
@@ -189,6 +190,7 @@ export async function buildService(on: Foundations) {
 
   const features = {
     sessions,
+    note,
     subjects,
     directory,
     logins,
@@ -249,7 +251,7 @@ export async function buildService(on: Foundations) {
       calendar,
       heartbeatIntervalSec,
       openMetrics: config.debugMetrics,
-      destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
+      destroyLogin: (loginId, atMs, requestId) => logins.destroy(loginId, 'violation', atMs, requestId),
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
       cookies,
@@ -285,6 +287,7 @@ export async function buildService(on: Foundations) {
     calendar,
     feed,
     inspector,
+    sessionNotes,
     calls,
     heldCalls,
     tickets,

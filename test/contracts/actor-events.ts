@@ -55,7 +55,7 @@ export function actorEventsContract(name: string, make: Make<ActorEvents>): void
     test('come in pages that neither repeat nor leave out any', async () => {
       const actor = randomId();
       await events().append(Array.from({ length: 7 }, (_, version) => ({ ...moved, actor, version })));
-      const seen: number[] = [];
+      const seen: (number | null)[] = [];
       let before: number | undefined;
       for (let hasMore = true; hasMore;) {
         const page = await events().of('voice-session', actor, before, 3);

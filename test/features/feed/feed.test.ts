@@ -204,7 +204,7 @@ describe('The feed of operators', () => {
     for (let n = 0; n < 5; n += 1) sockets.push(await watch(app, 'ops@example.com'));
     const sixth = new Watching(app, await credentialsOf(app, 'ops@example.com'));
     expect(await sixth.closeCode()).toBe(4429);
-    sockets[0]?.listener.closed();
+    sockets[0]?.listener.closed(1006);
     await watch(app, 'ops@example.com');
   });
 
@@ -277,7 +277,7 @@ describe('The feed over several nodes', () => {
     const id = await other.open(await other.key());
     await tick(other, app);
     expect(watching.heard()).toMatchObject([{ changes: [{ ref: id.slice(0, 42), state: 'engaged' }] }]);
-    watching.listener.closed();
+    watching.listener.closed(1006);
     clock.advance(16 * SECOND);
     await tick(app, other);
     const told = types().length;

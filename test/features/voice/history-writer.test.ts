@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import type { HistoryRow, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
+import type { HistoryRow, Saved, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
 import { HistoryWriter } from '../../../src/voice/history-writer.ts';
 import { defaults, end, heartbeat, opened, play } from '../../machines/voice-session-support.ts';
 
@@ -9,12 +9,14 @@ import { defaults, end, heartbeat, opened, play } from '../../machines/voice-ses
 class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
   readonly saves: (readonly HistoryRow[])[] = [];
   isAway = false;
+  /** Silences that every save tells of. */
+  silent: Saved['silent'] = [];
   readonly #waiting: (() => void)[] = [];
 
-  save(rows: readonly HistoryRow[]): Promise<string[]> {
+  save(rows: readonly HistoryRow[]): Promise<Saved> {
     this.saves.push(rows);
     if (this.isAway) return Promise.reject(new Unavailable('database'));
-    return new Promise((resolve) => this.#waiting.push(() => resolve([])));
+    return new Promise((resolve) => this.#waiting.push(() => resolve({ ended: [], silent: this.silent })));
   }
 
   /** Sessions that ended before. */

@@ -107,7 +107,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: endedBy(record, act),
-          why: await whyOf({ record, ...calls, ...events, act, atMs }, deps),
+          why: await whyOf({ record, ...calls, ...events, act, used: usage.get(record.id), atMs }, deps),
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
           refusals: refused.refusals.map(viewOfRefusal),
           metadata: setup?.metadata ?? null,
