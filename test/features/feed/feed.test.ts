@@ -286,6 +286,19 @@ describe('The feed over several nodes', () => {
     expect(types().length).toBe(told);
   });
 
+  test('tells what is noted of a session that another node serves, to those alone who see its tenant', async () => {
+    const id = await other.open(await other.key());
+    const watching = await watch(app, undefined, { topics: [], ref: id });
+    await tick(app, other);
+    const note = { sessionId: id, atMs: clock.now(), kind: 'detached', detail: { code: 1006 } } as const;
+    other.service.sessionNotes.take({ ...note, tenantId: null });
+    other.service.sessionNotes.take({ ...note, tenantId: 'acme' });
+    await tick(other, app);
+    expect(watching.heard()).toMatchObject([
+      { type: 'event', ref: id.slice(0, 42), event: { kind: 'detached', event: null, detail: { code: 1006 } } },
+    ]);
+  });
+
   test('tells the events of a session that another node serves', async () => {
     const id = await other.open(await other.key());
     const watching = await watch(app, undefined, { topics: [], ref: id });
