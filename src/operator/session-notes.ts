@@ -22,7 +22,6 @@ interface Used {
   readonly sessionId: string;
   readonly tenantId: string | null;
   readonly sinceMs: number;
-  atMs: number;
   tokens: number;
   dollars: number;
 }
@@ -68,24 +67,23 @@ export class SessionNotes {
     for (const used of this.#used.values()) this.#tell(used);
   }
 
-  #gather({ sessionId, tenantId, atMs, detail }: SessionNote): void {
+  #gather({ sessionId, tenantId, detail }: SessionNote): void {
     let used = this.#used.get(sessionId);
     if (used === undefined) {
       const [oldest] = this.#used.values();
       if (oldest !== undefined && this.#used.size >= MOST_SESSIONS) this.#tell(oldest);
-      used = { sessionId, tenantId, sinceMs: this.#deps.now(), atMs, tokens: 0, dollars: 0 };
+      used = { sessionId, tenantId, sinceMs: this.#deps.now(), tokens: 0, dollars: 0 };
       this.#used.set(sessionId, used);
     }
-    used.atMs = Math.max(used.atMs, atMs);
     used.tokens += Number(detail['tokens']);
     used.dollars += Number(detail['dollars']);
   }
 
-  #tell({ sessionId, tenantId, atMs, tokens, dollars }: Used): void {
+  #tell({ sessionId, tenantId, tokens, dollars }: Used): void {
     this.#used.delete(sessionId);
     // Sums of fractions are not exact: no amount is smaller than a millionth.
     const detail = { tokens, dollars: Math.round(dollars * 1_000_000) / 1_000_000 };
-    this.#write({ sessionId, tenantId, atMs, kind: 'usage', detail });
+    this.#write({ sessionId, tenantId, atMs: this.#deps.now(), kind: 'usage', detail });
   }
 
   #write({ sessionId, tenantId, atMs, kind, detail }: SessionNote): void {

@@ -17,25 +17,21 @@ const CODES: Readonly<Record<number, string>> = {
 
 type Told = Pick<OperatorEvent, 'kind' | 'detail'>;
 
+const WORDS: Readonly<Partial<Record<Told['kind'], (detail: Told['detail']) => string>>> = {
+  gap: ({ silentSec }) => `silent for ${spanText(Number(silentSec) * 1000)}`,
+  attached: () => 'socket attached',
+  detached({ code }) {
+    const meaning = CODES[Number(code)];
+    return `socket closed ${Number(code)}${meaning === undefined ? '' : `, ${meaning}`}`;
+  },
+  warned({ limit, secondsLeft }) {
+    const what = LIMITS[String(limit)] ?? String(limit);
+    return typeof secondsLeft === 'number' ? `warned: ${what} in ${secondsLeft} s` : `warned: ${what} is near`;
+  },
+  usage: ({ tokens, dollars }) => `used ${countText(Number(tokens))} tokens, ${moneyText(Number(dollars))}`,
+};
+
 /** What happened beside what a machine did, in few words; undefined for what a machine did. */
 export function noteWords({ kind, detail }: Told): string | undefined {
-  switch (kind) {
-    case 'gap':
-      return `silent for ${spanText(Number(detail['silentSec']) * 1000)}`;
-    case 'attached':
-      return 'socket attached';
-    case 'detached': {
-      const meaning = CODES[Number(detail['code'])];
-      return `socket closed ${Number(detail['code'])}${meaning === undefined ? '' : `, ${meaning}`}`;
-    }
-    case 'warned': {
-      const { limit, secondsLeft } = detail;
-      const what = LIMITS[String(limit)] ?? String(limit);
-      return typeof secondsLeft === 'number' ? `warned: ${what} in ${secondsLeft} s` : `warned: ${what} is near`;
-    }
-    case 'usage':
-      return `used ${countText(Number(detail['tokens']))} tokens, ${moneyText(Number(detail['dollars']))}`;
-    default:
-      return undefined;
-  }
+  return WORDS[kind]?.(detail);
 }
