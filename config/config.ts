@@ -39,7 +39,7 @@ export function readConfig(env: NodeJS.ProcessEnv, needed?: readonly VariableNam
   const related = [...missing, ...findContradictions(settings)];
   const problems = [...wrong, ...related.filter(({ name }) => !told.has(name))];
   if (problems.length > 0) throw new ConfigError(problems);
-  return complete(settings, describeSettings(env));
+  return complete(settings, describeSettings(env), values);
 }
 
 /** What is wrong, with the value that was found, unless it is a secret or an address that may hold a password. */
@@ -67,7 +67,7 @@ function whoNeeds(
 }
 
 /** Puts in the defaults that depend on other variables. */
-function complete(settings: Settings, shown: readonly SettingShown[]) {
+function complete(settings: Settings, shown: readonly SettingShown[], values: ReadonlyMap<string, unknown>) {
   const { widget, console, ...others } = settings;
   const { upstream, bots, consoleEmails = ['*'] } = others;
   const isProduction = others.mode === 'production';
@@ -75,6 +75,8 @@ function complete(settings: Settings, shown: readonly SettingShown[]) {
     ...others,
     /** The variables as operators are shown them. */
     shown,
+    /** What was read, by the names of the variables, secrets included: to be compared, and never told. */
+    values,
     upstream: { ...upstream, provider: upstream.provider ?? (upstream.apiKey === undefined ? 'local' : 'openai') },
     bots: { ...bots, provider: bots.provider ?? (isProduction ? 'heuristic' : 'none') },
     callers: { widget, console },

@@ -32,7 +32,7 @@ export interface BackgroundDeps {
   readonly refusalWriter: Pick<RefusalWriter, 'flush'>;
   readonly activityWriter: Pick<ActivityWriter, 'flush'>;
   readonly presence: Pick<Presence, 'beat' | 'write'>;
-  readonly feed: Pick<Feed, 'tick'>;
+  readonly feed: Pick<Feed, 'tick' | 'count'>;
   /** With INSPECT alone. */
   readonly inspector?: Pick<Inspector, 'tick'> | undefined;
   readonly budgets: Pick<CallBudgets, 'tick'>;
@@ -65,7 +65,8 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     repeat(ACTIVITY_MS, () => presence.write(), onError),
     repeat(PRESENCE_MS, () => presence.beat(), onError),
     repeat(TICK_MS, async () => hub.tick(), onError),
-    repeat(FEED_MS, () => feed.tick(), onError),
+    repeat(FEED_MS, async () => feed.tick(), onError),
+    repeat(FEED_MS, () => feed.count(), onError),
     repeat(TICK_MS, () => budgets.tick(), onError),
     repeat(PURGE_MS, purge, onError),
     repeat(RECOUNT_MS, recount, onError),

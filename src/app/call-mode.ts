@@ -37,6 +37,11 @@ function asks({ call }: { readonly call?: CallMode | null | undefined }): boolea
   return call === 'brokered';
 }
 
+/** Why no key can ask for brokered calls; undefined where it can. */
+export function noBrokeringOf(provider: Provider): string | undefined {
+  return provider.capabilities.call === 'brokered' ? undefined : messageOf(provider);
+}
+
 function messageOf({ name }: Provider): string {
   return `must not ask for brokered calls: with the provider ${name} (UPSTREAM_PROVIDER) pages open their calls themselves`;
 }

@@ -84,15 +84,11 @@ export async function buildService(on: Foundations) {
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
   const { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit } = wireOperating({
-    config,
+    ...on,
     node,
-    clock,
     bus,
-    stores,
-    eventWriter: writers.eventWriter,
-    events,
-    metrics,
-    onError,
+    ...writers,
+    shown: () => operating,
     directory: () => directory,
     cookies: () => cookies,
   });

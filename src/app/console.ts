@@ -5,10 +5,12 @@ import type { Hub } from '../channel/hub.ts';
 import type { Database } from '../database/database.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { noBrokeringOf } from './call-mode.ts';
 import { ActivityWriter, shardOf } from '../operator/activity-writer.ts';
 import { createAddressHash } from '../operator/address.ts';
-import { hashConfig } from '../operator/config-hash.ts';
+import { hashConfig, hashSettings } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
+import { createFigures } from '../operator/figures.ts';
 import { EventWriter } from '../operator/event-writer.ts';
 import { createLoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
@@ -21,6 +23,8 @@ import type { Counted } from '../stores/activity/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { endingBy } from '../voice/deadlines.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 
 export interface WriterParts {
@@ -95,18 +99,19 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
     readonly config: Config;
     readonly database: Pick<Database, 'ping'>;
     readonly live: Pick<LiveStores, 'bus' | 'probe'>;
+    readonly provider: UpstreamProvider;
     readonly requestIds: RequestIds;
   };
   /** The one that tells the feed. */
   readonly audit: Audit;
   readonly writers: Writers;
   readonly hub: Pick<Hub, 'attached'>;
-  readonly sessions: Pick<VoiceSessions, 'recovery'>;
+  readonly sessions: Pick<VoiceSessions, 'recovery' | 'limits'>;
 }
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
 export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
-  const { config, clock, database, stores, live, metrics, requestIds } = on;
+  const { config, clock, database, stores, live, metrics, provider, requestIds } = on;
   const { eventWriter, refusalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
@@ -128,6 +133,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
       stoppedAtMs: null,
     },
     pid: process.pid,
+    settings: hashSettings(config.values, installationKey),
     vitals: () => ({
       loopP99Ms: loop.p99Ms(),
       rss: process.memoryUsage.rss(),
@@ -144,10 +150,16 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     clock,
   });
   const { activity, actorEvents, nodeRuns, refusals, usageReports } = stores;
+  const figures = createFigures({
+    history: stores.history,
+    activity,
+    dependencies,
+    endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
+  });
   return {
     presence,
     nodes,
-    dependencies,
+    figures,
     activity,
     actorEvents,
     audit,
@@ -157,7 +169,13 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     usageReports,
     loginStore: stores.logins,
     challengeStore: stores.challenges,
-    keys: { tenants: stores.tenants, audit, bus: live.bus, clock },
+    keys: {
+      tenants: stores.tenants,
+      audit,
+      bus: live.bus,
+      clock,
+      rules: { widget: config.callers.widget, noBrokering: noBrokeringOf(provider) },
+    },
     machines: () => describeMachines(config),
     callLimits: config.calls,
     timeZone: config.quotaTimeZone,

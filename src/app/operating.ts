@@ -1,8 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import type { Traced } from '../actors/trace.ts';
 import { createOperators, serviceOperator } from '../auth/operators.ts';
-import { Feed } from '../feed/feed.ts';
+import { Feed, type FeedDeps } from '../feed/feed.ts';
 import { tellAudit } from '../feed/audit-facts.ts';
+import { RefusalFacts } from '../feed/refusal-facts.ts';
 import { tellNotes, tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -11,6 +12,8 @@ import type { EventWriter } from '../operator/event-writer.ts';
 import { Inspector } from '../operator/inspector.ts';
 import { SessionNotes } from '../operator/session-notes.ts';
 import { toldMachines } from '../operator/machines.ts';
+import type { NodeList } from '../operator/nodes.ts';
+import type { RefusalWriter } from '../operator/refusal-writer.ts';
 import type { NoteSession } from '../stores/actor-events/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
@@ -25,25 +28,28 @@ export interface OperatingDeps {
   readonly bus: Bus;
   readonly stores: Pick<DurableStores, 'history' | 'audit'>;
   readonly eventWriter: Pick<EventWriter, 'note' | 'add'>;
+  readonly refusalWriter: RefusalWriter;
   readonly events: Events;
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
-  /** Both are made later, and asked later. */
+  /** These are made later, and asked later. */
+  readonly shown: () => { readonly figures: ReturnType<FeedDeps['figures']>; readonly nodes: Pick<NodeList, 'list'> };
   readonly directory: () => Pick<TenantDirectory, 'administeredBy'>;
   readonly cookies: () => Pick<ConsoleCookie, 'authenticate'>;
 }
 
-const DAY_MS = 86_400_000;
-
 /** Wires who operates, and the feed of what happens. */
 export function wireOperating(deps: OperatingDeps) {
-  const { config, node, clock, bus, stores, eventWriter, events, metrics, onError } = deps;
+  const { config, node, clock, bus, stores, eventWriter, refusalWriter, events, metrics, onError } = deps;
   const operatorOf = createOperators({
     operatorEmails: config.operatorEmails,
     viewerEmails: config.viewerEmails,
     administeredBy: (email) => deps.directory().administeredBy(email),
   });
-  const feed = new Feed({
+  const refusals = new RefusalFacts(() => feed.isWanted('refusals'));
+  metrics.activity.onRefused = (code, whose) => refusals.count(code, whose);
+  refusalWriter.onNoted = (refusal) => refusals.sample(refusal);
+  const feed: Feed = new Feed({
     node,
     bus,
     now: () => clock.now(),
@@ -52,8 +58,9 @@ export function wireOperating(deps: OperatingDeps) {
       const found = token === null ? undefined : await deps.cookies().authenticate(token, clock.now());
       return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
     },
-    countsOf: async (tenants) =>
-      (await stores.history.counts(clock.now() - DAY_MS, tenants === '*' ? undefined : tenants)).byState,
+    figures: () => deps.shown().figures,
+    nodes: () => deps.shown().nodes.list(),
+    takeRefusals: () => refusals.take(),
     onError,
   });
   const tellFeed = tellSessions(feed, config.voice, node);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { clientFrames, serverFrames } from '../protocol/frames.ts';
+import { FEED_PATH, FEED_SUBPROTOCOL, feedCloseCode, feedFrames, watchFrame } from '../protocol/operator/feed.ts';
 import { closeCode, closeMeanings } from '../protocol/close-codes.ts';
 
 export interface ChannelAddress {
@@ -29,18 +30,36 @@ const pushes = {
   error: 'A frame that was not understood, or a fault; the third bad frame closes the socket',
 } as const satisfies Partial<Record<ServerFrameName, string>>;
 
+/** What operators are told, and when (docs/contract.md, section 8.1). */
+const told: Readonly<Record<keyof typeof feedFrames, string>> = {
+  hello: 'First, once it is known who watches',
+  tick: 'How the service stands, every two seconds; topic counts',
+  sessions: 'What became of sessions, at most four times a second; topic sessions',
+  event: 'An event of the session that is followed, at once',
+  refusals: 'What was refused, at most once a second; topic refusals',
+  node: 'A process told of itself, or is gone; topic nodes, for those who may see the installation',
+  audit: 'What an operator did, once it is done; topic audit',
+  gap: 'Something was left out: fetch again',
+};
+
+const feedCloseCodes = Object.entries(feedCloseCode)
+  .map(([name, code]) => `${code} ${name}`)
+  .join('; ');
+
 const closeCodes = (Object.keys(closeCode) as (keyof typeof closeCode)[])
   .map((name) => `${closeCode[name]} ${closeMeanings[name]}`)
   .join('; ');
 
-/** The AsyncAPI 3.0 document of the heartbeat channel: the schemas that read the frames are the ones that describe them. */
+/** The AsyncAPI 3.0 document of the heartbeat channel and of the operators' feed: the schemas that read the frames describe them. */
 export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress, version: string): object {
   const { host, protocol } = new URL(serverUrl);
   const messages = {
     ...messagesOf('client', clientFrames),
     ...messagesOf('server', serverFrames),
   };
+  const feedMessages = { ...messagesOf('operator', { watch: watchFrame }), ...messagesOf('feed', feedFrames) };
   const refer = (name: string): object => ({ $ref: `#/channels/heartbeat/messages/${name}` });
+  const referFeed = (name: string): object => ({ $ref: `#/channels/feed/messages/${name}` });
   return {
     asyncapi: '3.0.0',
     info: {
@@ -56,9 +75,14 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
         address: path,
         title: 'Heartbeat channel',
         description: `Subprotocol ${subprotocol}. JSON text frames of at most 4 KiB. One socket serves one session; unknown fields are ignored on both sides. Close codes: ${closeCodes}.`,
-        messages: Object.fromEntries(
-          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
-        ),
+        messages: namesOf(messages),
+        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+      },
+      feed: {
+        address: FEED_PATH,
+        title: 'Feed for operators',
+        description: `Subprotocol ${FEED_SUBPROTOCOL}. JSON text frames. With the console cookie from a console origin, or with a service token. Close codes: ${feedCloseCodes}.`,
+        messages: namesOf(feedMessages),
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
       },
     },
@@ -89,9 +113,31 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
           },
         ]),
       ),
+      watch: {
+        action: 'receive',
+        summary: 'Say what is to be told from now on, in the place of what was wanted before',
+        channel: { $ref: '#/channels/feed' },
+        messages: [referFeed('operator.watch')],
+      },
+      ...Object.fromEntries(
+        Object.entries(told).map(([name, summary]) => [
+          `tell.${name}`,
+          {
+            action: 'send',
+            summary,
+            channel: { $ref: '#/channels/feed' },
+            messages: [referFeed(`feed.${name}`)],
+          },
+        ]),
+      ),
     },
-    components: { messages },
+    components: { messages: { ...messages, ...feedMessages } },
   };
+}
+
+/** Where a channel's messages are described. */
+function namesOf(messages: Readonly<Record<string, object>>): Record<string, object> {
+  return Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]));
 }
 
 /** AsyncAPI's own schema language is JSON Schema draft 7. */

@@ -1,16 +1,16 @@
-import type { Operator } from '../auth/operators.ts';
+import { mayDo, type Operator } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
-import { feedCloseCode, type FeedFact } from '../protocol/operator/feed.ts';
+import { feedCloseCode, type FeedFact, type FeedTopic } from '../protocol/operator/feed.ts';
+import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus, BusMessage } from '../stores/bus/contract.ts';
+import { Neighbours } from './neighbours.ts';
+import { NodeChanges } from './node-changes.ts';
+import { groupOf, tickOf, type TickFigures } from './ticks.ts';
 import { Watcher } from './watcher.ts';
 
-/** What a node tells the others of at once, and how often. */
-const MOST_FACTS = 200;
+/** How often what happened is told, and how often the figures and the nodes are. */
 const TELL_MS = 250;
 const COUNT_MS = 2000;
-/** How often a node says that somebody watches here, and how long the others believe it. */
-const SAY_MS = 5000;
-const BELIEVE_MS = 15_000;
 /** How often it is asked anew who watches. */
 const RECHECK_MS = 60_000;
 const MOST_SOCKETS = 50;
@@ -30,17 +30,17 @@ export interface Admission {
   readonly loginId: string | null;
 }
 
-/** How many sessions there are in each state. */
-export type StateCounts = Readonly<Record<'engaged' | 'idle' | 'stale' | 'ended', number>>;
-
 export interface FeedDeps {
   readonly node: string;
   readonly bus: Bus;
   readonly now: () => number;
   /** Who watches; undefined without a login. @throws Unavailable (rejects) when that cannot be found out */
   readonly admit: (credentials: FeedCredentials) => Promise<Admission | undefined>;
-  /** @throws Unavailable (rejects) when the database is away */
-  readonly countsOf: (tenants: '*' | readonly string[]) => Promise<StateCounts>;
+  /** Both are made later, and asked later. */
+  readonly figures: () => TickFigures;
+  readonly nodes: () => readonly OperatorNode[];
+  /** What was refused here since it was asked last. */
+  readonly takeRefusals: () => FeedFact | undefined;
   /** Gets faults that no watcher can be told of. */
   readonly onError: (error: unknown) => void;
 }
@@ -61,19 +61,17 @@ const ignoring: SocketListener = { message() {}, binary() {}, ping() {}, closed(
 export class Feed {
   readonly #deps: FeedDeps;
   readonly #watchers = new Map<Watcher, Admitted>();
-  /** Other nodes with watchers: until when that is believed, and the sessions whose events they want. */
-  readonly #others = new Map<string, { untilMs: number; refs: readonly string[] }>();
+  readonly #others: Neighbours;
+  readonly #nodes = new NodeChanges();
   readonly #stops: readonly (() => void)[];
-  #facts: FeedFact[] = [];
-  #more = 0;
   #toldAtMs = -Infinity;
+  #lookedAtMs = -Infinity;
   #countedAtMs = -Infinity;
-  #saidAtMs = -Infinity;
-  #saidRefs = '';
   #wasConnected = true;
 
   constructor(deps: FeedDeps) {
     this.#deps = deps;
+    this.#others = new Neighbours(deps);
     this.#stops = [deps.bus.subscribe((message) => this.#hear(message)), deps.bus.onGap(() => this.#tellGap())];
   }
 
@@ -84,22 +82,24 @@ export class Feed {
 
   /** Whether anybody watches, here or elsewhere: while nobody does, nothing need be told. */
   get isWatched(): boolean {
-    return this.#watchers.size > 0 || this.#others.size > 0;
+    return this.#watchers.size > 0 || this.#others.areWatching;
+  }
+
+  /** Whether anybody watches a topic, here or elsewhere. */
+  isWanted(topic: FeedTopic): boolean {
+    return this.#isWantedHere(topic) || this.#others.wants(topic);
   }
 
   /** Whether anybody wants the events of the session. */
   isFollowed(ref: string): boolean {
     for (const watcher of this.#watchers.keys()) if (watcher.ref?.startsWith(ref) === true) return true;
-    for (const { refs } of this.#others.values()) if (refs.includes(ref)) return true;
-    return false;
+    return this.#others.follow(ref);
   }
 
   /** Tells watchers everywhere what happened on this node. */
   tell(fact: FeedFact): void {
     for (const watcher of this.#watchers.keys()) watcher.tell(fact);
-    if (this.#others.size === 0) return;
-    if (this.#facts.length < MOST_FACTS) this.#facts.push(fact);
-    else this.#more += 1;
+    this.#others.tell(fact);
   }
 
   /** Takes a new socket. Who watches is found out afterwards; until then nothing is sent. */
@@ -113,6 +113,10 @@ export class Feed {
       node,
       now,
       isLossy: () => !bus.isConnected,
+      // At once, and not with the next tick: what other nodes do before they hear it is told to nobody here. They hear it within
+      // moments; whoever watches reads its lists once more some seconds after `hello`, or after it asked for more, and by then what
+      // happened in those moments is in the database (see src/web/console/data/live.ts).
+      onWatch: () => this.#sayWatched(),
       onClosed: (closed) => this.#watchers.delete(closed),
     });
     this.#watchers.set(watcher, { credentials, loginId: null, checkedAtMs: now() });
@@ -121,20 +125,50 @@ export class Feed {
   }
 
   /** Sends what was gathered; to be called several times a second. */
-  async tick(): Promise<void> {
+  tick(): void {
     const at = this.#deps.now();
-    for (const [node, { untilMs }] of this.#others) if (untilMs <= at) this.#others.delete(node);
-    this.#sayWatched(at);
+    this.#others.forgetSilent();
+    this.#sayWatched();
     if (Math.abs(at - this.#toldAtMs) >= TELL_MS) {
       this.#toldAtMs = at;
-      this.#publish();
+      const refused = this.#deps.takeRefusals();
+      if (refused !== undefined) this.tell(refused);
+      this.#others.publish();
       for (const watcher of this.#watchers.keys()) watcher.flush();
+    }
+    if (Math.abs(at - this.#lookedAtMs) >= COUNT_MS) {
+      this.#lookedAtMs = at;
+      this.#tellNodes();
     }
     const due = [...this.#watchers].filter(([, { checkedAtMs }]) => Math.abs(at - checkedAtMs) >= RECHECK_MS);
     for (const [watcher] of due) void this.#check(watcher);
+  }
+
+  /**
+   * Tells the figures, read once for all who are shown the same; to be called beside `tick`, which waits for no database, at least every
+   * second. Never rejects.
+   */
+  async count(): Promise<void> {
+    const { bus, now, figures, onError } = this.#deps;
+    const at = now();
     if (Math.abs(at - this.#countedAtMs) < COUNT_MS) return;
     this.#countedAtMs = at;
-    await this.#count(at);
+    const lossy = !bus.isConnected;
+    // Its return is told by the bus itself.
+    if (lossy && this.#wasConnected) this.#tellGap();
+    this.#wasConnected = !lossy;
+    const groups = new Map<string, { readonly operator: Operator; readonly watchers: Watcher[] }>();
+    for (const watcher of this.#watchers.keys()) {
+      const { operator } = watcher;
+      if (operator === undefined || !watcher.wants('counts')) continue;
+      const group = groups.get(groupOf(operator)) ?? { operator, watchers: [] };
+      group.watchers.push(watcher);
+      groups.set(groupOf(operator), group);
+    }
+    for (const { operator, watchers } of groups.values()) {
+      const frame = await tickOf(operator, at, lossy, figures(), onError);
+      for (const watcher of watchers) watcher.send(frame);
+    }
   }
 
   /** The node goes away: every watcher is told to connect elsewhere (1012). */
@@ -175,7 +209,7 @@ export class Feed {
     if (message.type === 'login.changed') {
       for (const [watcher, { loginId }] of this.#watchers) if (loginId === message.loginId) void this.#check(watcher);
     } else if (message.type === 'feed.watched' && message.node !== this.#deps.node) {
-      this.#others.set(message.node, { untilMs: this.#deps.now() + BELIEVE_MS, refs: message.refs });
+      this.#others.hear(message);
     } else if (message.type === 'feed.told' && message.node !== this.#deps.node) {
       for (const watcher of this.#watchers.keys()) {
         for (const fact of message.facts) watcher.tell(fact);
@@ -184,51 +218,34 @@ export class Feed {
     }
   }
 
-  #sayWatched(at: number): void {
-    const { bus, node } = this.#deps;
-    if (this.#watchers.size === 0) return;
-    const refs = [
-      ...new Set([...this.#watchers.keys()].flatMap(({ ref }) => (ref === undefined ? [] : [ref.slice(0, 42)]))),
-    ];
-    const said = refs.toSorted().join();
-    if (Math.abs(at - this.#saidAtMs) < SAY_MS && said === this.#saidRefs) return;
-    this.#saidAtMs = at;
-    this.#saidRefs = said;
-    bus.publish({ type: 'feed.watched', node, refs });
+  #isWantedHere(topic: FeedTopic): boolean {
+    for (const watcher of this.#watchers.keys())
+      if (watcher.operator !== undefined && watcher.wants(topic)) return true;
+    return false;
   }
 
-  #publish(): void {
-    if (this.#facts.length === 0 && this.#more === 0) return;
-    const { bus, node } = this.#deps;
-    bus.publish({ type: 'feed.told', node, facts: this.#facts, more: this.#more });
-    this.#facts = [];
-    this.#more = 0;
+  #sayWatched(): void {
+    const admitted = [...this.#watchers.keys()].filter(({ operator }) => operator !== undefined);
+    if (admitted.length === 0) return;
+    const refs = new Set(admitted.flatMap(({ ref }) => (ref === undefined ? [] : [ref.slice(0, 42)])));
+    const topics = new Set(admitted.flatMap((watcher) => [...watcher.topics]));
+    this.#others.say({ refs: [...refs], topics: [...topics] });
+  }
+
+  /** The nodes are known in memory, also while the database or the bus is away. */
+  #tellNodes(): void {
+    if (!this.#isWantedHere('nodes')) return this.#nodes.forget();
+    for (const { node, gone } of this.#nodes.look(this.#deps.nodes()))
+      for (const watcher of this.#watchers.keys())
+        if (
+          watcher.wants('nodes') &&
+          watcher.operator !== undefined &&
+          mayDo(watcher.operator.role, 'see-installation')
+        )
+          watcher.send({ type: 'node', node, gone });
   }
 
   #tellGap(): void {
     for (const watcher of this.#watchers.keys()) watcher.tellGap();
-  }
-
-  /** The counts of those who are shown the same are read once. Without a database the tick comes all the same, without them. */
-  async #count(at: number): Promise<void> {
-    const { bus, countsOf, onError } = this.#deps;
-    const lossy = !bus.isConnected;
-    // Its return is told by the bus itself.
-    if (lossy && this.#wasConnected) this.#tellGap();
-    this.#wasConnected = !lossy;
-    const groups = new Map<string, Watcher[]>();
-    for (const watcher of this.#watchers.keys()) {
-      if (watcher.operator === undefined || !watcher.wants('counts')) continue;
-      const name = JSON.stringify(watcher.operator.tenants);
-      groups.set(name, [...(groups.get(name) ?? []), watcher]);
-    }
-    for (const [name, watchers] of groups) {
-      const byState = await countsOf(JSON.parse(name) as '*' | string[]).catch((error: unknown) => {
-        onError(error);
-        return null;
-      });
-      const frame = { type: 'tick' as const, at: new Date(at).toISOString(), byState, lossy };
-      for (const watcher of watchers) watcher.send(frame);
-    }
   }
 }

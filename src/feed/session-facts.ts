@@ -1,4 +1,4 @@
-import { nextDeadline, savedState } from '../../machines/voice-session/selectors.ts';
+import { nextMove, savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
@@ -23,12 +23,13 @@ export function tellSessions(
     const was = before === undefined ? null : savedState(before, limits);
     if (state !== was) {
       const { endReason: reason, tenantId, agentId, keyId, caller } = record;
-      const deadlineMs = nextDeadline(record, limits);
-      const deadline = Number.isFinite(deadlineMs) ? new Date(deadlineMs).toISOString() : null;
+      const move = nextMove(record, limits);
+      const next =
+        move === undefined ? null : { at: new Date(move.atMs).toISOString(), to: move.to, reason: move.reason };
       const at = new Date(traced.atMs).toISOString();
       feed.tell({
         kind: 'session',
-        change: { ref, state, was, reason, at, tenantId, agentId, keyId, caller, deadline },
+        change: { ref, state, was, reason, at, tenantId, agentId, keyId, caller, deadline: next?.at ?? null, next },
       });
     }
     if (!feed.isFollowed(ref)) return;

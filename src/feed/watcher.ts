@@ -2,13 +2,16 @@ import type { Operator } from '../auth/operators.ts';
 import { actorSeenBy, seesTenant } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import {
+  FEED_TOPICS,
   feedCloseCode,
   watchFrame,
   type FeedFact,
   type FeedFilter,
+  type FeedTopic,
   type SessionChange,
   type UnnumberedFrame,
 } from '../protocol/operator/feed.ts';
+import { RefusalDigest } from './refusal-digest.ts';
 
 /** Changes that one frame carries at most. */
 const MOST_CHANGES = 100;
@@ -23,6 +26,8 @@ export interface WatcherDeps {
   /** Whether this node is cut off from the others. */
   readonly isLossy: () => boolean;
   readonly now: () => number;
+  /** It is known who watches, and what for, now or anew. */
+  readonly onWatch: () => void;
   /** The watcher is gone. */
   readonly onClosed: (watcher: Watcher) => void;
 }
@@ -35,11 +40,12 @@ export class Watcher implements SocketListener {
   readonly #socket: Socket;
   readonly #deps: WatcherDeps;
   #operator: Operator | undefined;
-  #topics: ReadonlySet<string> = new Set();
+  #topics: ReadonlySet<FeedTopic> = new Set();
   #filter: FeedFilter = {};
   #ref: string | undefined;
   #changes = new Map<string, SessionChange>();
   #more = 0;
+  readonly #refusals = new RefusalDigest();
   #seq = 0;
   /** Frames that a socket that does not read did not take. */
   #dropped = 0;
@@ -66,7 +72,11 @@ export class Watcher implements SocketListener {
     return this.#isOver;
   }
 
-  wants(topic: string): boolean {
+  get topics(): ReadonlySet<FeedTopic> {
+    return this.#topics;
+  }
+
+  wants(topic: FeedTopic): boolean {
     return this.#topics.has(topic);
   }
 
@@ -78,6 +88,7 @@ export class Watcher implements SocketListener {
     const { node, isLossy, now } = this.#deps;
     const at = new Date(now()).toISOString();
     this.send({ type: 'hello', at, node, role: operator.role, lossy: isLossy() });
+    this.#deps.onWatch();
   }
 
   message(text: string): void {
@@ -88,11 +99,13 @@ export class Watcher implements SocketListener {
     if (this.#frames > MOST_FRAMES) return this.close(feedCloseCode.tooMany, 'too many frames');
     const frame = watchFrame.safeParse(parse(text)).data;
     if (frame === undefined) return this.close(feedCloseCode.badFrames, 'not a watch frame');
-    this.#topics = new Set(frame.topics);
+    this.#topics = new Set(FEED_TOPICS.filter((topic) => frame.topics.includes(topic)));
     this.#filter = frame.filter ?? {};
     this.#ref = frame.ref ?? undefined;
     this.#changes.clear();
     this.#more = 0;
+    this.#refusals.clear();
+    if (this.#operator !== undefined) this.#deps.onWatch();
   }
 
   binary(): void {
@@ -107,6 +120,7 @@ export class Watcher implements SocketListener {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#changes.clear();
+    this.#refusals.clear();
     this.#deps.onClosed(this);
   }
 
@@ -117,23 +131,32 @@ export class Watcher implements SocketListener {
     this.#socket.close(code, reason);
   }
 
-  /** Takes in what happened somewhere, if it concerns this watcher. */
+  /** Takes in what happened somewhere, if it concerns this watcher. What a newer node tells of as well is left out. */
   tell(fact: FeedFact): void {
     const operator = this.#operator;
     if (operator === undefined || this.#isOver) return;
+    if (fact.kind === 'session') this.#gather(fact.change, operator);
     if (fact.kind === 'audit') {
       const { row } = fact;
-      if (this.wants('audit') && maySeeRow(operator, row.tenantId))
+      if (this.wants('audit') && maySee(operator, row.tenantId))
         this.send({ type: 'audit', row: { ...row, actor: actorSeenBy(operator, row.actor) } });
-      return;
     }
     if (fact.kind === 'event') {
       const { ref, tenantId, event } = fact;
       if (this.#ref?.startsWith(ref) === true && seesTenant(operator, tenantId))
         this.send({ type: 'event', ref, event });
-      return;
     }
-    const { change } = fact;
+    if (fact.kind === 'refusals' && this.wants('refusals')) {
+      const { tenantId: tenant, keyId: key } = this.#filter;
+      this.#refusals.add(
+        fact,
+        (tenantId, keyId) =>
+          maySee(operator, tenantId) && (tenant ?? tenantId) === tenantId && (key ?? keyId) === keyId,
+      );
+    }
+  }
+
+  #gather(change: SessionChange, operator: Operator): void {
     if (!this.wants('sessions') || !seesTenant(operator, change.tenantId) || !concerns(this.#filter, change)) return;
     const earlier = this.#changes.get(change.ref);
     if (earlier === undefined && this.#changes.size >= MOST_WAITING) this.#more += 1;
@@ -142,6 +165,8 @@ export class Watcher implements SocketListener {
 
   /** Sends what was gathered. */
   flush(): void {
+    const refused = this.#refusals.take(this.#deps.now());
+    if (refused !== undefined) this.send(refused);
     if (this.#changes.size === 0 && this.#more === 0) return;
     const all = [...this.#changes.values()];
     const changes = all.slice(0, MOST_CHANGES);
@@ -178,7 +203,7 @@ export class Watcher implements SocketListener {
 }
 
 /** What is of the installation is for those alone who are shown every tenant. */
-function maySeeRow(operator: Operator, tenantId: string | null): boolean {
+function maySee(operator: Operator, tenantId: string | null): boolean {
   return tenantId === null ? operator.tenants === '*' : seesTenant(operator, tenantId);
 }
 

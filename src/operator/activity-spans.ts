@@ -1,11 +1,13 @@
 import type { ActivityTallies, OperatorActivity } from '../protocol/operator/activity.ts';
-import type { ActivityFilter, ActivityStore, Moved, Span } from '../stores/activity/contract.ts';
+import type { ActivityFilter, ActivityStore, Moved, RefusedCounts, Span } from '../stores/activity/contract.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Minutes are kept for two days: a span and the one before it must be within. */
 const BY_MINUTES_MS = 3 * HOUR_MS;
+/** So long is a span at most that somebody chooses. */
+export const LONGEST_SPAN_MS = 31 * DAY_MS;
 
 type Sums = Pick<ActivityStore, 'sums'>;
 
@@ -14,15 +16,25 @@ function after(atMs: number, bucketMs: number): number {
   return atMs - (atMs % bucketMs) + bucketMs;
 }
 
-/** What went on in the last minute, hour and day, each beside the one before. @throws Unavailable when the database is away */
+/** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
+export function lastMinute(store: Sums, atMs: number, filter: ActivityFilter): Promise<Moved[]> {
+  const minute = atMs - (atMs % MINUTE_MS);
+  return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, filter);
+}
+
+/**
+ * What went on in the last minute, hour and day, each beside the one before.
+ * @param lastMinuteRead see `lastMinute`
+ * @throws Unavailable when the database is away
+ */
 export async function activityOf(
   store: Sums,
   atMs: number,
   filter: ActivityFilter,
+  lastMinuteRead: Promise<readonly Moved[]>,
 ): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
-  const minute = atMs - (atMs % MINUTE_MS);
   const [ofMinute, ofHour, day] = await Promise.all([
-    store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, filter),
+    lastMinuteRead,
     sumsBack(store, 1, after(atMs, MINUTE_MS), HOUR_MS, filter),
     sumsBack(store, 60, after(atMs, HOUR_MS), DAY_MS, filter),
   ]);
@@ -39,20 +51,39 @@ function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, filte
   return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, filter);
 }
 
-/** What was counted from one time to another, and in as long before it, in the whole minutes or hours that these touch. */
-export function sumsBetween(
-  store: Sums,
+/**
+ * What was counted from one time to another, and in as long before it, in the whole minutes or hours that these touch.
+ * @returns undefined where that is too much to add up
+ */
+export function movedBetween(
+  store: Pick<ActivityStore, 'moved'>,
   fromMs: number,
   toMs: number,
   nowMs: number,
   filter: ActivityFilter,
-): Promise<Moved[]> {
-  const lengthMs = toMs - fromMs;
-  const span: Span = lengthMs <= BY_MINUTES_MS && nowMs - fromMs <= DAY_MS ? 1 : 60;
+): Promise<Moved[] | undefined> {
+  const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
+  return store.moved(span, begin - (end - begin), begin, end, filter);
+}
+
+/** What was refused from one time to another, and in which buckets that is counted. @returns undefined where that is too much to add up */
+export async function refusedBetween(
+  store: Pick<ActivityStore, 'refused'>,
+  fromMs: number,
+  toMs: number,
+  nowMs: number,
+  filter: Parameters<ActivityStore['refused']>[3],
+): Promise<(RefusedCounts & { readonly span: Span }) | undefined> {
+  const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
+  const counts = await store.refused(span, begin, end, filter);
+  return counts && { ...counts, span };
+}
+
+/** Minutes for what is short and young, else hours. */
+function bucketsOf(fromMs: number, toMs: number, nowMs: number) {
+  const span: Span = toMs - fromMs <= BY_MINUTES_MS && nowMs - fromMs <= DAY_MS ? 1 : 60;
   const bucketMs = span * MINUTE_MS;
-  const mid = fromMs - (fromMs % bucketMs);
-  const end = after(toMs, bucketMs);
-  return store.sums(span, mid - (end - mid), mid, end, filter);
+  return { span, begin: fromMs - (fromMs % bucketMs), end: after(toMs, bucketMs) };
 }
 
 /** The numbers of a kind by their labels. */
@@ -64,6 +95,12 @@ export function byLabel(
   return Object.fromEntries(
     moved.filter((one) => one.kind === kind && one[span] > 0).map((one) => [one.label, one[span]]),
   );
+}
+
+/** How often it happened in a span, whatever the reasons and codes. */
+export function totalsOf(moved: readonly Moved[]): { started: number; ended: number; refused: number } {
+  const total = (kind: Moved['kind']): number => Object.values(byLabel(moved, kind)).reduce((sum, n) => sum + n, 0);
+  return { started: total('started'), ended: total('ended'), refused: total('refused') };
 }
 
 function tally(moved: readonly Moved[]): ActivityTallies & { readonly previous: ActivityTallies } {

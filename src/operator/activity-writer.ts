@@ -4,6 +4,8 @@ import type { ActivityStore, Counted } from '../stores/activity/contract.ts';
 const MINUTE_MS = 60_000;
 /** Minutes of counts that a node keeps while the database is away. */
 const MOST_MINUTES = 120;
+/** And counts in them: each key of each tenant has some of its own. */
+const MOST_COUNTS = 50_000;
 /** Processes that write at once should not meet in one row. */
 const SHARDS = 64;
 
@@ -62,7 +64,11 @@ export class ActivityWriter {
       counts.set(key, { ...one, n: one.n + (counts.get(key)?.n ?? 0) });
     }
     this.#waiting.set(minute, counts);
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > MOST_MINUTES && oldest !== undefined) this.#waiting.delete(oldest);
+    let size = [...this.#waiting.values()].reduce((sum, { size: of }) => sum + of, 0);
+    for (const [oldest, { size: of }] of this.#waiting) {
+      if (this.#waiting.size <= MOST_MINUTES && (size <= MOST_COUNTS || this.#waiting.size === 1)) break;
+      this.#waiting.delete(oldest);
+      size -= of;
+    }
   }
 }

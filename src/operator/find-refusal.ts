@@ -4,7 +4,6 @@ import type { exactRefusal, refusalMinute } from '../protocol/operator/refusal.t
 import type { ActivityStore } from '../stores/activity/contract.ts';
 import type { NodeRuns } from '../stores/nodes/contract.ts';
 import type { RefusalFilter, Refusals } from '../stores/refusals/contract.ts';
-import { byLabel } from './activity-spans.ts';
 import type { RefusalWriter } from './refusal-writer.ts';
 import { viewOfRefusal } from './refusal-view.ts';
 
@@ -14,7 +13,7 @@ export interface FindRefusalDeps {
   readonly refusals: Pick<Refusals, 'find'>;
   readonly refusalWriter: Pick<RefusalWriter, 'find' | 'remembered'>;
   readonly nodeRuns: Pick<NodeRuns, 'timeOf'>;
-  readonly activity: Pick<ActivityStore, 'sums'>;
+  readonly activity: Pick<ActivityStore, 'refused'>;
 }
 
 type Found = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
@@ -30,21 +29,22 @@ export async function findRefusal(
   { refusals, refusalWriter, nodeRuns, activity }: FindRefusalDeps,
 ): Promise<Found | undefined> {
   const kept = refusalWriter.find(requestId, tenants) ?? (await refusals.find(requestId, tenants));
-  if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept) };
+  if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept, tenants) };
   const [, prefix, counter] = /^req_([\w-]{8})([0-9a-z]{1,9})$/.exec(requestId) ?? [];
   if (tenants !== '*' || prefix === undefined || counter === undefined) return undefined;
   const time = await nodeRuns.timeOf(prefix, Number.parseInt(counter, 36));
   if (time === undefined) return undefined;
   const { run, fromMs, toMs } = time;
   const first = fromMs - (fromMs % MINUTE_MS);
-  const moved = await activity
-    .sums(1, first, first, toMs - (toMs % MINUTE_MS) + MINUTE_MS, { tenants: '*', shard: run.shard })
-    .catch(ifAway(() => []));
+  // A process that was asked nothing for long has a long minute: more than can be added up is not told.
+  const refused = await activity
+    .refused(1, first, toMs - (toMs % MINUTE_MS) + MINUTE_MS, { tenants: '*', shard: run.shard })
+    .catch(ifAway(() => undefined));
   return {
     found: 'minute',
     node: run.node,
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
-    byCode: byLabel(moved, 'refused'),
+    byCode: refused?.counted ?? {},
   };
 }

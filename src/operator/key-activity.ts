@@ -33,13 +33,17 @@ export async function keyActivity(
   atMs: number,
   deps: KeyActivityDeps,
 ): Promise<(tenantId: string, keyId: string) => KeyActivity> {
-  const count = async (kind: 'started' | 'refused', span: 1 | 60, fromMs: number, toMs: number) =>
-    byName(await deps.activity.ofKeys(kind, span, fromMs, toMs, tenants ?? '*'));
-  const day = async (endMs: number): Promise<(name: string) => { started: number; refused: number }> => {
-    const [started, refused] = await Promise.all(
-      (['started', 'refused'] as const).map((kind) => count(kind, 60, endMs - DAY_MS, endMs)),
-    );
-    return (name) => ({ started: sumOf(started?.get(name)), refused: sumOf(refused?.get(name)) });
+  const count = async (kind: 'started' | 'refused', span: 1 | 60, fromMs: number, toMs: number) => {
+    const counted = await deps.activity.ofKeys(kind, span, fromMs, toMs, tenants ?? '*');
+    return counted && byName(counted);
+  };
+  const day = async (endMs: number): Promise<(name: string) => KeyActivity['day']> => {
+    const [started, refused] = await Promise.all([
+      count('started', 60, endMs - DAY_MS, endMs),
+      count('refused', 60, endMs - DAY_MS, endMs),
+    ]);
+    if (started === undefined || refused === undefined) return () => null;
+    return (name) => ({ started: sumOf(started.get(name)), refused: sumOf(refused.get(name)) });
   };
   const [minuteEnd, hourEnd] = [after(atMs, MINUTE_MS), after(atMs, HOUR_MS)];
   const [used, hour, lately, before] = await Promise.all([
@@ -52,7 +56,8 @@ export async function keyActivity(
     const name = nameOf({ tenantId, keyId });
     return {
       today: used === undefined ? null : (used.get(name) ?? { tokens: 0, dollars: 0 }),
-      refusedHour: Object.fromEntries((hour.get(name) ?? []).map(({ label, n }) => [label, n])),
+      refusedHour:
+        hour === undefined ? null : Object.fromEntries((hour.get(name) ?? []).map(({ label, n }) => [label, n])),
       day: lately(name),
       weekAgo: before(name),
     };

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { NodeRun, NodeRuns } from '../stores/nodes/contract.ts';
+import type { SettingHashes } from './config-hash.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { NodeList } from './nodes.ts';
 
@@ -14,6 +15,7 @@ export type Vitals = Pick<
 export interface PresenceDeps {
   readonly run: NodeRun;
   readonly pid: number;
+  readonly settings: SettingHashes;
   readonly vitals: () => Vitals;
   /** How many request ids this process has given. */
   readonly requests: () => number;
@@ -34,14 +36,14 @@ export class Presence {
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
     this.#stopListening = deps.bus.subscribe((message) => {
-      if (message.type === 'node.here') deps.nodes.hear(message.node);
+      if (message.type === 'node.here') deps.nodes.hear(message.node, message.settings);
       if (message.type === 'node.gone') deps.nodes.forget(message.id);
     });
   }
 
   /** Looks at what this process stands on, and tells everybody. Never rejects. */
   async beat(): Promise<void> {
-    const { run, pid, vitals, dependencies, nodes, bus, clock } = this.#deps;
+    const { run, pid, settings, vitals, dependencies, nodes, bus, clock } = this.#deps;
     await dependencies.look();
     const node: OperatorNode = {
       id: run.node,
@@ -55,8 +57,8 @@ export class Presence {
       dependencies: dependencies.list(),
     };
     // What cannot get out would be counted as a gap, after which every node looks for what it missed.
-    if (bus.isConnected) bus.publish({ type: 'node.here', node });
-    else nodes.hear(node);
+    if (bus.isConnected) bus.publish({ type: 'node.here', node, settings });
+    else nodes.hear(node, settings);
   }
 
   /** Writes down that this process runs, and how many request ids it has given. @throws Unavailable; then the next time tells as much */

@@ -1,10 +1,11 @@
 import type { Layer } from '../protocol/refusal-why.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
-import type { KeptRefusal } from '../stores/refusals/contract.ts';
+import type { KeptRefusal, RefusalFilter } from '../stores/refusals/contract.ts';
 import { explainRefusal } from './explain-refusal.ts';
 
-/** How operators see a refusal that was kept. */
-export function viewOfRefusal(kept: KeptRefusal): OperatorRefusal {
+/** How operators who are shown some tenants, or all, see a refusal that was kept. */
+export function viewOfRefusal(refusal: KeptRefusal, tenants: RefusalFilter['tenants']): OperatorRefusal {
+  const kept = tenants === '*' ? refusal : withoutUsageElsewhere(refusal);
   const { requestId, atMs, code, status, layer, route, tenantId, keyId, subject, origin, addressHash, network } = kept;
   const { limit = null, count = null, retryAfter = null, verdict = null } = kept.detail;
   return {
@@ -27,4 +28,10 @@ export function viewOfRefusal(kept: KeptRefusal): OperatorRefusal {
     ...explainRefusal(kept),
     node: kept.node,
   };
+}
+
+/** A console user's day is added up over all tenants, and none of them is told how much that is. */
+function withoutUsageElsewhere(refusal: KeptRefusal): KeptRefusal {
+  if (refusal.layer !== 'quota' || refusal.keyId !== null) return refusal;
+  return { ...refusal, detail: { ...refusal.detail, count: undefined } };
 }

@@ -36,6 +36,8 @@ export class RefusalWriter {
   readonly #deps: RefusalWriterDeps;
   readonly #batches: Batches<KeptRefusal>;
   readonly #remembered: KeptRefusal[] = [];
+  /** Hears of each refusal at once. */
+  onNoted: (refusal: KeptRefusal) => void = () => {};
 
   constructor(deps: RefusalWriterDeps) {
     this.#deps = deps;
@@ -54,6 +56,7 @@ export class RefusalWriter {
 
   note(request: RefusedRequest, refusal: Refusal): void {
     const kept = describe(request, refusal, this.#deps);
+    this.onNoted(kept);
     this.#remembered.push(kept);
     if (this.#remembered.length > REMEMBERED) this.#remembered.shift();
     this.#batches.push(kept, MOST_WAITING);

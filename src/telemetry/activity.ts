@@ -23,6 +23,8 @@ const MINT_STEPS = [0.125, 0.25, 0.5, 1, 2, 4, 8] as const;
 export class Activity {
   #counts = new Map<string, Count>();
   #dropped = 0;
+  /** Hears of each refusal as it is counted. */
+  onRefused: (code: string, whose: Whose) => void = () => {};
   readonly #faults = new Map<Dependency, number>();
 
   /** How many events and refusals could not be kept, since the process began. */
@@ -32,6 +34,7 @@ export class Activity {
 
   count(kind: Kind, label: string, whose: Whose = {}): void {
     if (kind === 'dropped') this.#dropped += 1;
+    if (kind === 'refused') this.onRefused(label, whose);
     const tenantId = whose.tenantId ?? '';
     const keyId = whose.keyId ?? '';
     const key = `${kind}\n${label}\n${tenantId}\n${keyId}`;

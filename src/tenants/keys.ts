@@ -12,6 +12,8 @@ import {
   type Tenants,
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
+import type { FileProblem } from './conflicts.ts';
+import { findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
 import { toProblems } from './tenants-file.ts';
 
@@ -20,6 +22,8 @@ export interface KeyDeps {
   readonly audit: Pick<Audit, 'append' | 'settle'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
+  /** Of the installation; a command that knows only the database has none. */
+  readonly rules?: KeyRules | undefined;
 }
 
 /** Who asks for a change, for the audit. */
@@ -48,16 +52,17 @@ export interface IssueRequest {
 
 /**
  * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (docs/contract.md, section 3); every node knows it at once.
- * @returns a Refusal INVALID_REQUEST whose details name every wrong field, or CONFLICT for an id that its tenant has already
+ * @returns a Refusal INVALID_REQUEST whose details name every wrong field, FORBIDDEN whose details name what an admin of the tenant may not
+ * set, or CONFLICT for an id that its tenant has already
  * @throws Unavailable when the database is away
  */
 export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey | Refusal> {
   const tenant = (await deps.tenants.all()).find(({ id }) => id === request.tenantId);
-  const details = findFaults(request, tenant);
-  if (details.length > 0) {
-    const error = details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    return new Refusal('INVALID_REQUEST', error, { details });
-  }
+  const { rules } = deps;
+  const details = [...findFaults(request, tenant), ...(rules === undefined ? [] : findImpossible(request, rules))];
+  if (details.length > 0) return refuseFields('INVALID_REQUEST', details);
+  const forbidden = rules === undefined || tenant === undefined ? [] : findForbidden(request, by.role, tenant, rules);
+  if (forbidden.length > 0) return refuseFields('FORBIDDEN', forbidden);
   if (tenant?.keys.some(({ id }) => id === request.id)) return taken(request);
   const hex = randomBytes(16).toString('hex');
   const key: WidgetKey = {
@@ -154,6 +159,10 @@ function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: 
     for (const { path, message } of schema.safeParse(request[field] ?? {}).error?.issues.flatMap(toProblems) ?? [])
       add(`${field}.${path}`, message);
   return faults;
+}
+
+function refuseFields(code: 'INVALID_REQUEST' | 'FORBIDDEN', details: readonly FileProblem[]): Refusal {
+  return new Refusal(code, details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
 }
 
 function taken({ tenantId, id }: IssueRequest): Refusal {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentSettings } from '../protocol/agent.ts';
 import { callMode, dataChannel } from '../protocol/call.ts';
 import { modelPrice } from '../protocol/price.ts';
+import { ADMIN_RIGHTS } from '../stores/tenants/contract.ts';
 
 interface Asked {
   readonly input?: unknown;
@@ -127,6 +128,9 @@ const tenantSchema = z.strictObject(
     widgetKeys: z.array(keySchema, wanted('a list of widget keys')).default([]),
     agents: z.array(agentSchema, wanted('a list of agents')).default([]),
     admins: z.array(adminSchema, wanted('a list of e-mail addresses')).nullable().default(null),
+    adminsMay: z
+      .array(z.enum(ADMIN_RIGHTS, wanted(ADMIN_RIGHTS.join(' or '))), wanted(`a list of ${ADMIN_RIGHTS.join(', ')}`))
+      .optional(),
   },
   wanted('an object with id and widgetKeys'),
 );

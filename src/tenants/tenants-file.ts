@@ -65,6 +65,7 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
     name: entry.name ?? entry.id,
     agents: entry.agents,
     admins: entry.admins,
+    adminsMay: entry.adminsMay,
     keys: entry.widgetKeys.map(({ id, key, revoked, ...rest }) => ({
       ...rest,
       id: id ?? key,

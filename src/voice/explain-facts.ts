@@ -11,7 +11,8 @@ import { dollars, span, when } from './explain-words.ts';
 export interface QuotaKnown {
   /** Whose total it is. */
   readonly whose: 'the caller' | 'the widget key';
-  readonly used: UsageTotals;
+  /** Null where whoever asks is not told. */
+  readonly used: UsageTotals | null;
   /** Infinity where there is none. */
   readonly ceilings: { readonly dailyTokens: number; readonly dailyMicroDollars: number };
   /** The variables or fields that set them. */

@@ -115,6 +115,7 @@ function reasonOf({ reason, requestId }: AuditEntry): string {
 /** The ceilings that the totals of the day have reached. */
 function passedIn({ whose, used, ceilings, setBy }: QuotaKnown): string[] {
   const passed: string[] = [];
+  if (used === null) return passed;
   if (used.tokens >= ceilings.dailyTokens)
     passed.push(`${whose} has used ${used.tokens} of ${ceilings.dailyTokens} tokens (${setBy.tokens})`);
   if (used.microDollars >= ceilings.dailyMicroDollars)
@@ -124,12 +125,13 @@ function passedIn({ whose, used, ceilings, setBy }: QuotaKnown): string[] {
   return passed;
 }
 
-/** The ceilings as they are now, where none of them is reached: they were raised since. */
-function ceilingsIn({ whose, ceilings, setBy }: QuotaKnown): string[] {
+/** The ceilings as they are now, where none of them is known to be reached: they were raised since, or the total is not told. */
+function ceilingsIn({ whose, used, ceilings, setBy }: QuotaKnown): string[] {
   const told: string[] = [];
+  const may = used === null ? 'may' : 'may now';
   if (Number.isFinite(ceilings.dailyTokens))
-    told.push(`${whose} may now use ${ceilings.dailyTokens} tokens (${setBy.tokens})`);
+    told.push(`${whose} ${may} use ${ceilings.dailyTokens} tokens (${setBy.tokens})`);
   if (Number.isFinite(ceilings.dailyMicroDollars))
-    told.push(`${whose} may now use ${dollars(ceilings.dailyMicroDollars)} (${setBy.dollars})`);
+    told.push(`${whose} ${may} use ${dollars(ceilings.dailyMicroDollars)} (${setBy.dollars})`);
   return told;
 }

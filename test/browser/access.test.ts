@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
-import { schemes, violations } from './axe.ts';
+import { violations } from './axe.ts';
 import { DemoPage } from './demo-page.ts';
 
 const skipped = reasonToSkipBrowser();
@@ -29,31 +29,28 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     await server?.close();
   });
 
-  test.each(schemes)(
-    'axe finds nothing on the demo page in %s, before, during and after a session',
-    async (colorScheme) => {
-      demo = await DemoPage.open(browser, server.direct, { colorScheme, reducedMotion: 'reduce' });
-      const { page } = demo.visit;
-      await demo.sees('#visitor', 'You are');
-      expect(await violations(page, colorScheme)).toEqual([]);
-      await demo.start();
-      await demo.sees('#captions', 'Welcome!');
-      await demo.button('Go quiet').click();
-      await page.locator('#wire summary').first().click();
-      await demo.sees('#tokens-text', 'of 300,000');
-      expect(await violations(page, colorScheme)).toEqual([]);
-      await demo.button('Use up the day').click();
-      expect(await violations(page, colorScheme)).toEqual([]);
-      await demo.button('Keep it').click();
-      await demo.button('Close it from').click();
-      await demo.sees('#notice', 'closed');
-      expect(await violations(page, colorScheme)).toEqual([]);
-    },
-  );
+  test('axe finds nothing on the demo page before, during and after a session', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    const { page } = demo.visit;
+    await demo.sees('#visitor', 'You are');
+    expect(await violations(page)).toEqual([]);
+    await demo.start();
+    await demo.sees('#captions', 'Welcome!');
+    await demo.button('Go quiet').click();
+    await page.locator('#wire summary').first().click();
+    await demo.sees('#tokens-text', 'of 300,000');
+    expect(await violations(page)).toEqual([]);
+    await demo.button('Use up the day').click();
+    expect(await violations(page)).toEqual([]);
+    await demo.button('Keep it').click();
+    await demo.button('Close it from').click();
+    await demo.sees('#notice', 'closed');
+    expect(await violations(page)).toEqual([]);
+  });
 
   test('the demo page follows the colours that the visitor prefers', async () => {
     const grounds: string[] = [];
-    for (const colorScheme of schemes) {
+    for (const colorScheme of ['light', 'dark'] as const) {
       demo = await DemoPage.open(browser, server.direct, { colorScheme });
       grounds.push(await demo.visit.page.evaluate<string>('getComputedStyle(document.body).backgroundColor'));
       if (colorScheme === 'light') await demo.visit.end();

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
-import { schemes, violations } from './axe.ts';
+import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, createSession, operator, refOf } from './console-page.ts';
 
 const skipped = reasonToSkipBrowser();
@@ -64,8 +64,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
 
   /** The overview, as somebody. */
   async function enter(email = operator()): Promise<void> {
-    here = await ConsolePage.open(browser, server, '/console');
-    await here.logIn(email);
+    here = await ConsolePage.enter(browser, server, '/console', { email });
     await here.sees('Overview', 'h1');
   }
 
@@ -283,14 +282,14 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await post('/api/operator/logins/auth_0000000000000000000000/revoke', {})).toBe(403);
   });
 
-  test.each(schemes)('axe finds nothing on these pages and dialogs in %s', async (colorScheme) => {
+  test('axe finds nothing on these pages and dialogs', async () => {
     await createSession(server);
-    here = await ConsolePage.enter(browser, server, '/console', { colorScheme, reducedMotion: 'reduce' });
+    here = await ConsolePage.enter(browser, server, '/console');
     const { page } = here;
     await here.sees('Overview', 'h1');
-    const isClean = async (): Promise<void> => expect(await violations(page, colorScheme)).toEqual([]);
+    const isClean = async (): Promise<void> => expect(await violations(page)).toEqual([]);
     const goTo = async (path: string, seen: string): Promise<void> => {
-      await page.goto(`${server.direct}/console/${path}`);
+      await here.follow(`/console/${path}`);
       await here.sees(seen, '#main');
       await isClean();
     };
@@ -315,23 +314,20 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('logged in', '.event');
     await isClean();
     await goTo('logins/auth_nobody', 'There is no such thing');
-    await page.goto(`${server.direct}/console/sessions?tenantId=demo`);
+    await here.follow('/console/sessions?tenantId=demo');
     await here.button('End…').click();
     await here.sees('of the tenant demo', 'dialog');
     await here.sees('engaged', 'dialog .targets');
     await isClean();
   });
 
-  test.each([320, 360])('none of these pages scrolls sideways on a screen of %i px', async (width) => {
-    here = await ConsolePage.enter(browser, server, '/console', { viewport: { width, height: 640 } });
+  test('none of these pages scrolls sideways on a phone', async () => {
+    here = await ConsolePage.enter(browser, server, '/console');
     await here.sees('Overview', 'h1');
     for (const path of ['keys', 'keys/demo/local', 'logins', 'challenges', 'audit', 'settings']) {
-      await here.page.goto(`${server.direct}/console/${path}`);
+      await here.follow(`/console/${path}`);
       await here.page.locator('#main :is(table, .empty)').first().waitFor();
-      const overflow = await here.page.evaluate<number>(
-        'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth',
-      );
-      expect([path, overflow]).toEqual([path, 0]);
+      expect([path, await here.overflow()]).toEqual([path, [0, 0]]);
     }
   });
 });

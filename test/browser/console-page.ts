@@ -22,6 +22,9 @@ export const consoleSettings = {
   WIDGET_MAX_CONCURRENT_SESSIONS: '1000',
 };
 
+const OVERFLOW =
+  'document.documentElement.scrollWidth - innerWidth + document.getElementById("main").scrollWidth - document.getElementById("main").clientWidth';
+
 /** The operator console in the hands of somebody. */
 export class ConsolePage {
   readonly visit: Visit;
@@ -40,9 +43,34 @@ export class ConsolePage {
     path: string,
     options: BrowserContextOptions = {},
   ): Promise<ConsolePage> {
-    const opened = new ConsolePage(await Visit.begin(browser, [server.direct], options), server);
+    const opened = await ConsolePage.#begin(browser, server, options);
     await opened.page.goto(`${server.direct}${path}`);
     return opened;
+  }
+
+  /** Opens a page of the console for somebody who is logged in. */
+  static async enter(
+    browser: Browser,
+    server: DemoServer,
+    path: string,
+    { email = operator(), ...options }: BrowserContextOptions & { readonly email?: string } = {},
+  ): Promise<ConsolePage> {
+    const opened = await ConsolePage.#begin(browser, server, options);
+    await opened.#post('send', { email });
+    await opened.#post('verify', { email, code: await opened.codeFor(email) });
+    await opened.page.goto(`${server.direct}${path}`);
+    return opened;
+  }
+
+  static async #begin(browser: Browser, server: DemoServer, options: BrowserContextOptions): Promise<ConsolePage> {
+    return new ConsolePage(await Visit.begin(browser, [server.direct], options), server);
+  }
+
+  /** A step of the login, without its page. */
+  async #post(step: 'send' | 'verify', data: object): Promise<void> {
+    const origin = this.#server.direct;
+    const reply = await this.page.request.post(`${origin}/api/auth/otp/${step}`, { data, headers: { origin } });
+    expect(reply.status(), await reply.text()).toBe(200);
   }
 
   /** Ends the visit, which asked nobody else for anything and broke no rule of the page. */
@@ -50,18 +78,6 @@ export class ConsolePage {
     await this.visit.end();
     expect(this.visit.strangers).toEqual([]);
     expect(this.visit.complaints).toEqual([]);
-  }
-
-  /** Opens a page of the console as an operator. */
-  static async enter(
-    browser: Browser,
-    server: DemoServer,
-    path: string,
-    options: BrowserContextOptions = {},
-  ): Promise<ConsolePage> {
-    const opened = await ConsolePage.open(browser, server, path, options);
-    await opened.logIn(operator());
-    return opened;
   }
 
   button(name: string | RegExp): Locator {
@@ -90,6 +106,26 @@ export class ConsolePage {
   async logIn(email: string): Promise<void> {
     const code = await this.askForCode(email);
     await this.page.getByLabel('Code from the e-mail').fill(code);
+  }
+
+  /** Goes to a page as by a link to it, which loads nothing anew. */
+  async follow(path: string): Promise<void> {
+    await this.page.evaluate(
+      `{ const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} }); document.body.append(link); link.click(); link.remove(); }`,
+    );
+    await this.isAt(path);
+  }
+
+  /** By how many pixels the page is wider than the narrowest phones: more than 0 scrolls sideways. */
+  async overflow(): Promise<number[]> {
+    const wide = this.page.viewportSize();
+    const found: number[] = [];
+    for (const width of [320, 360]) {
+      await this.page.setViewportSize({ width, height: 640 });
+      found.push(await this.page.evaluate<number>(OVERFLOW));
+    }
+    if (wide !== null) await this.page.setViewportSize(wide);
+    return found;
   }
 
   /** Waits until the page shows the text. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientFrames, serverFrames } from '../../src/protocol/frames.ts';
+import { feedFrames } from '../../src/protocol/operator/feed.ts';
 import { useApps } from '../support/use-apps.ts';
 import { complaint, described } from './fake-socket.ts';
 
@@ -29,7 +30,7 @@ describe('asyncapi.json', () => {
     expect(reply.body).toMatchObject({
       asyncapi: '3.0.0',
       servers: { node: { host: 'localhost:3000', protocol: 'ws' } },
-      channels: { heartbeat: { address: '/api/realtime/socket' } },
+      channels: { heartbeat: { address: '/api/realtime/socket' }, feed: { address: '/api/operator/feed' } },
     });
   });
 
@@ -41,6 +42,8 @@ describe('asyncapi.json', () => {
     const names = [
       ...Object.keys(clientFrames).map((name) => `client.${name}`),
       ...Object.keys(serverFrames).map((name) => `server.${name}`),
+      'operator.watch',
+      ...Object.keys(feedFrames).map((name) => `feed.${name}`),
     ];
     expect(Object.keys(described.components.messages)).toEqual(names);
     for (const { name, payload } of Object.values(described.components.messages))
@@ -51,6 +54,14 @@ describe('asyncapi.json', () => {
     const found = references(described);
     expect(found.length).toBeGreaterThan(20);
     for (const [reference, target] of found) expect(target, reference).toBeDefined();
+  });
+
+  it('tells of each frame of the feed when it is sent', () => {
+    const told = Object.entries(described.operations).filter(([name]) => name.startsWith('tell.'));
+    const names = Object.keys(feedFrames);
+    expect(new Set(told.map(([name]) => name))).toEqual(new Set(names.map((name) => `tell.${name}`)));
+    for (const [name, { messages }] of told)
+      expect(messages).toEqual([{ $ref: `#/channels/feed/messages/feed.${name.slice('tell.'.length)}` }]);
   });
 
   it('has only names that the standard allows', () => {

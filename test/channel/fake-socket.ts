@@ -5,6 +5,7 @@ import type { ServerFrame } from '../../src/protocol/frames.ts';
 import type { Socket } from '../../src/kernel/socket.ts';
 
 interface Described {
+  readonly operations: Readonly<Record<string, { readonly messages: readonly object[] }>>;
   readonly components: {
     readonly messages: Readonly<Record<string, { readonly name: string; readonly payload: object }>>;
   };

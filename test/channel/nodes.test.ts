@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { SessionChange } from '../../src/protocol/operator/feed.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { reasonToSkipRedis } from '../support/services/redis.ts';
 import { expectEnds, TwoNodes } from './two-nodes.ts';
@@ -87,9 +88,13 @@ describe.skipIf(reason !== undefined)(`Sockets of one session on two nodes ${rea
       .poll(async () => {
         const id = await both.open(email);
         await both.endByOperator(both.nodes[0], id);
-        ended.push(`"ref":"${id.slice(0, 42)}","state":"ended","was":"engaged","reason":"closed_by_operator"`);
-        const told = watching.messages.filter((text) => text.includes('"type":"sessions"')).join('');
-        return ended.some((change) => told.includes(change));
+        ended.push(id.slice(0, 42));
+        return watching.messages
+          .map((text) => JSON.parse(text) as { type: string; changes?: readonly SessionChange[] })
+          .flatMap(({ changes = [] }) => changes)
+          .some(
+            ({ ref, state, reason: why }) => ended.includes(ref) && state === 'ended' && why === 'closed_by_operator',
+          );
       })
       .toBe(true);
   });

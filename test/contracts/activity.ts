@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { ActivityStore, Counted } from '../../src/stores/activity/contract.ts';
-import { atOnce, DAY_BEGIN, nodesOf, type Make } from './support.ts';
+import type { Database } from '../../src/database/database.ts';
+import { MOST_ROWS, type Counted } from '../../src/stores/activity/contract.ts';
+import { createPostgresActivity } from '../../src/stores/activity/postgres.ts';
+import { atOnce, DAY_BEGIN, nodesOf, storesOf } from './support.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -15,9 +17,9 @@ const counted = (fields: Partial<Counted>): Counted => ({
   ...fields,
 });
 
-export function activityContract(name: string, make: Make<ActivityStore>): void {
+export function activityContract(name: string, nodes: () => readonly [Database, Database]): void {
   describe(`activity, ${name}`, () => {
-    const activity = nodesOf(make);
+    const activity = nodesOf(storesOf(nodes, createPostgresActivity));
 
     test('adds up by minute and by hour, over all nodes', async () => {
       const tenantId = randomId();
@@ -51,7 +53,7 @@ export function activityContract(name: string, make: Make<ActivityStore>): void 
       ]);
       const all = await of(DAY_BEGIN + MINUTE, '*');
       expect(all).toContainEqual({ tenantId: other, keyId: 'a', label: 'BOT', n: 1 });
-      expect(all.every(({ keyId }) => keyId !== '')).toBe(true);
+      expect(all?.every(({ keyId }) => keyId !== '')).toBe(true);
     });
 
     test('ends a span before its end', async () => {
@@ -98,6 +100,51 @@ export function activityContract(name: string, make: Make<ActivityStore>): void 
       await activity().add([counted({ tenantId }), counted({ tenantId })], DAY_BEGIN, 0);
       const [moved] = await activity().sums(1, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, { tenants: [tenantId] });
       expect(moved?.now).toBe(2);
+    });
+
+    test('tells what was refused by code and by bucket, and what of it was kept', async () => {
+      const tenantId = randomId();
+      const refused = (label: string, n: number, keyId = '') => counted({ kind: 'refused', label, tenantId, keyId, n });
+      await activity().add([refused('BOT', 3), refused('RATE', 2, 'a'), counted({ tenantId, n: 7 })], DAY_BEGIN, 0);
+      await activity().add([refused('BOT', 4), counted({ kind: 'kept', label: 'BOT', tenantId })], DAY_BEGIN + HOUR, 1);
+      const of = (filter: object) =>
+        activity().refused(60, DAY_BEGIN, DAY_BEGIN + 2 * HOUR, { tenants: [tenantId], ...filter });
+      const [first, second] = [DAY_BEGIN, DAY_BEGIN + HOUR];
+      expect(await of({})).toEqual({
+        counted: { BOT: 7, RATE: 2 },
+        kept: { BOT: 1 },
+        series: [
+          { atMs: first, count: 5 },
+          { atMs: second, count: 4 },
+        ],
+      });
+      expect(await of({ code: 'RATE' })).toEqual({
+        counted: { RATE: 2 },
+        kept: {},
+        series: [{ atMs: first, count: 2 }],
+      });
+      expect(await of({ keyId: 'a' })).toMatchObject({ counted: { RATE: 2 } });
+      expect(await of({ tenants: [] })).toEqual({ counted: {}, kept: {}, series: [] });
+    });
+
+    test('is not added up where that is too much, and that of one tenant among them is', async () => {
+      const [tenantId, begin] = [randomId(), DAY_BEGIN + 1000 * HOUR];
+      const end = begin + HOUR;
+      await nodes()[0].run(
+        (sql) => sql`
+          insert into activity (span, bucket_ms, kind, label, tenant_id, key_id, shard, n)
+          select 60, ${begin}, 'ended', 'of many', 'many', 'key' || n, 0, 1 from generate_series(0, ${MOST_ROWS}) as n`,
+      );
+      await activity().add([counted({ kind: 'refused', label: 'BOT', tenantId, keyId: 'a' })], begin, 0);
+      const all = { tenants: '*', keyId: 'a' } as const;
+      expect(await activity().moved(60, begin - HOUR, begin, end, all)).toBeUndefined();
+      expect(await activity().refused(60, begin, end, all)).toBeUndefined();
+      expect(await activity().ofKeys('refused', 60, begin, end, '*')).toBeUndefined();
+      const own = { tenants: [tenantId] };
+      expect(await activity().moved(60, begin - HOUR, begin, end, own)).toMatchObject([{ label: 'BOT', now: 1 }]);
+      expect(await activity().refused(60, begin, end, own)).toMatchObject({ counted: { BOT: 1 } });
+      expect(await activity().ofKeys('refused', 60, begin, end, [tenantId])).toHaveLength(1);
+      await nodes()[0].run((sql) => sql`delete from activity where label = 'of many'`);
     });
 
     test('that is none is added without asking', async () => {

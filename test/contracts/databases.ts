@@ -1,5 +1,4 @@
 import type { Database } from '../../src/database/database.ts';
-import { createPostgresActivity } from '../../src/stores/activity/postgres.ts';
 import { createPostgresActorEvents } from '../../src/stores/actor-events/postgres.ts';
 import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
 import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgres.ts';
@@ -11,7 +10,6 @@ import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresNodeRuns } from '../../src/stores/nodes/postgres.ts';
-import { createPostgresRefusals } from '../../src/stores/refusals/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
@@ -36,7 +34,7 @@ import { retentionContract } from './retention.ts';
 import { rollUpsContract } from './roll-ups.ts';
 import { sessionSetupsContract } from './session-setups.ts';
 import { sessionTallyContract } from './session-tally.ts';
-import type { Make } from './support.ts';
+import { storesOf, type Make } from './support.ts';
 import { tenantsContract } from './tenants.ts';
 import { usageReportsContract } from './usage-reports.ts';
 import { voiceCallsContract } from './voice-calls.ts';
@@ -48,12 +46,7 @@ import { voiceHistoryContract } from './voice-history.ts';
  * @param nodes the connections of two nodes to one migrated database, from `beforeAll` on; whoever opened them closes them.
  */
 export function databaseContracts(name: string, nodes: () => readonly [Database, Database]): void {
-  const both = <T>(create: (database: Database) => T): Make<T> => {
-    return () => {
-      const [one, other] = nodes();
-      return Promise.resolve({ nodes: [create(one), create(other)], close: () => Promise.resolve() });
-    };
-  };
+  const both = <T>(create: (database: Database) => T): Make<T> => storesOf(nodes, create);
 
   voiceHistoryContract(name, both(createPostgresVoiceHistory));
   sessionTallyContract(name, nodes);
@@ -61,8 +54,8 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
     name,
     both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),
   );
-  activityContract(name, both(createPostgresActivity));
-  refusalsContract(name, both(createPostgresRefusals));
+  activityContract(name, nodes);
+  refusalsContract(name, nodes);
   nodeRunsContract(name, both(createPostgresNodeRuns));
   actorEventsContract(name, both(createPostgresActorEvents));
   countersContract(name, both(createPostgresCounters));

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { KeptRefusal, RefusalCursor, RefusalFilter, Refusals } from '../../src/stores/refusals/contract.ts';
-import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
+import type { Database } from '../../src/database/database.ts';
+import type { KeptRefusal, RefusalCursor, RefusalFilter } from '../../src/stores/refusals/contract.ts';
+import { createPostgresRefusals, page } from '../../src/stores/refusals/postgres.ts';
+import { DAY_BEGIN, nodesOf, storesOf } from './support.ts';
 
 function refusal(fields: Partial<KeptRefusal> = {}): KeptRefusal {
   return {
@@ -23,9 +25,9 @@ function refusal(fields: Partial<KeptRefusal> = {}): KeptRefusal {
   };
 }
 
-export function refusalsContract(name: string, make: Make<Refusals>): void {
+export function refusalsContract(name: string, nodes: () => readonly [Database, Database]): void {
   describe(`refusals, ${name}`, () => {
-    const refusals = nodesOf(make);
+    const refusals = nodesOf(storesOf(nodes, createPostgresRefusals));
     const everything: RefusalFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, tenants: '*' };
 
     test('come back as they were kept, on every node', async () => {
@@ -134,6 +136,23 @@ export function refusalsContract(name: string, make: Make<Refusals>): void {
       expect(first.refusals).toEqual([]);
       const second = await refusals().list(filter, first.next, 5);
       expect(second).toEqual({ refusals: [sought], next: undefined });
+    });
+
+    test.each([1, 2])('of %i tenants are found by an index, whatever else is asked', async (count) => {
+      await nodes()[0].run(
+        (sql) => sql`
+          insert into refusal (request_id, at_ms, code, status, layer, route, tenant_id, detail, node)
+          select 'of many ' || ${count} || n, ${DAY_BEGIN}::int8 + n, 'BOT_BLOCKED', 403, 'bot', '/', 'tenant' || n % 100, '{}', 'one'
+          from generate_series(1, 5000) as n`,
+      );
+      await nodes()[0].run((sql) => sql`analyze refusal`);
+      const tenants = Array.from({ length: count }, (_, n) => `tenant${n}`);
+      const filter = { ...everything, tenants, code: 'BOT_BLOCKED', network: '192.0.2.0/24' };
+      const plan = await nodes()[0].run((sql) => sql`explain ${page(sql, filter, tenants, undefined, 50)}`);
+      const text = plan.map((row) => Object.values(row)[0]).join('\n');
+      expect(text).toContain('refusal_newest_of_tenant');
+      expect(text).not.toMatch(/Seq Scan on refusal|refusal_newest on/);
+      await nodes()[0].run((sql) => sql`delete from refusal where request_id like 'of many %'`);
     });
   });
 }

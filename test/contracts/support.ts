@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Database } from '../../src/database/database.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 
 /** Two nodes' views of one truth; an in-process engine is both. */
@@ -24,6 +25,14 @@ export function nodesOf<T>(make: Make<T>): () => T {
     if (made === undefined) throw new Error('nodes are there in tests only');
     turn = 1 - turn;
     return made.nodes[turn] as T;
+  };
+}
+
+/** The stores of two nodes on one migrated database. */
+export function storesOf<T>(nodes: () => readonly [Database, Database], create: (database: Database) => T): Make<T> {
+  return () => {
+    const [one, other] = nodes();
+    return Promise.resolve({ nodes: [create(one), create(other)], close: () => Promise.resolve() });
   };
 }
 

@@ -34,6 +34,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         id: randomId(),
         name: 'Äcme "&" Söhne',
         admins: ['ops@acme.example'],
+        adminsMay: ['limits'],
         agents: [
           {
             id: 'support',

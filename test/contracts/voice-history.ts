@@ -338,6 +338,21 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       expect(await found({ idPrefix: `s:${subject}:%` })).toEqual([]);
     });
 
+    test('finds the sessions of a subject, the newest first, also of one tenant only', async () => {
+      const [subject, tenantId] = [randomId(), randomId()];
+      const startedAtMs = (n: number): { startedAtMs: number } => ({ startedAtMs: DAY_BEGIN + n });
+      const first = await inserted({ subject, tenantId, ...startedAtMs(1) });
+      const second = await inserted({ subject, ...startedAtMs(2) });
+      await inserted({ tenantId });
+      const found = async (filter: HistoryFilter) =>
+        (await history().list(filter, undefined, 10)).rows.map(({ record }) => record.id);
+      expect(await found({ subject })).toEqual([second.id, first.id]);
+      expect(await found({ subject, tenants: [tenantId] })).toEqual([first.id]);
+      expect(await found({ subject, tenants: [] })).toEqual([]);
+      expect(await found({ subject, idPrefix: second.id })).toEqual([second.id]);
+      expect(await history().countOpen({ subject })).toMatchObject({ matched: 2 });
+    });
+
     test('filters by state, tenant, agent and caller, alone and together', async () => {
       const tenantId = randomId();
       const engaged = row(await inserted({ tenantId }));

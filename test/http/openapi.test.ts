@@ -163,8 +163,15 @@ async function driveOperators(id: string): Promise<void> {
     await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
     await post(`/api/operator/keys/${keyId}/revoke`, { tenantId: 'acme' }, headers);
   }
+  const tooLong = ['refusals?from=2020-01-01T00:00:00Z', 'changes?since=2020-01-01T00:00:00Z'];
   const wrong = ['sessions?limit=0', 'usage?limit=0', 'refusals?limit=0', 'changes?since=never', 'machines?id=all'];
-  for (const query of [...wrong, 'audit?limit=0', 'usage?from=2020-01-01T00:00:00Z', 'refusals?requestId=req_unknown'])
+  for (const query of [
+    ...wrong,
+    'audit?limit=0',
+    'usage?from=2020-01-01T00:00:00Z',
+    'refusals?requestId=req_unknown',
+    ...tooLong,
+  ])
     await get(`/api/operator/${query}`, operator);
   const { etag = '' } = (await get('/api/operator/machines', operator)).headers;
   await get('/api/operator/machines', { ...operator, 'if-none-match': etag });

@@ -164,7 +164,16 @@ describe('The changes', () => {
     expect(own.happened).toEqual([]);
   });
 
-  test.each(['2100-01-01T00:00:00Z', '2001-01-01T00:00:00Z', 'yesterday'])('refuse %s', async (since) => {
+  test('compare 31 days at most, and say so', async () => {
+    const since = (ms: number) =>
+      app.get(`/api/operator/changes?since=${new Date(app.clock.now() - ms).toISOString()}`, service);
+    expect((await since(31 * 24 * HOUR)).status).toBe(200);
+    const refused = await since(31 * 24 * HOUR + 1);
+    expect(errorOf(refused)).toEqual({ status: 422, code: 'QUERY_TOO_BROAD' });
+    expect(refused.body['error']).toContain('31 days');
+  });
+
+  test.each(['2100-01-01T00:00:00Z', 'yesterday'])('refuse %s', async (since) => {
     expect(errorOf(await app.get(`/api/operator/changes?since=${since}`, service)).code).toBe('INVALID_REQUEST');
   });
 });

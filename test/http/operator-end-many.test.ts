@@ -5,7 +5,7 @@ import { SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
-const { build } = useApps();
+const { build, database } = useApps();
 const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 const free = { limits: { sessionsPerMinute: 10_000, concurrentSessions: 10_000 } };
 
@@ -62,7 +62,7 @@ describe('Ending many sessions', () => {
     expect(first).toMatchObject({ status: 200, body: { ended: 500, failed: 0, remaining: 12, batchId } });
     app.clock.advance(SECOND);
     const second = await end({ filter: { agentId }, expected: 12, reason: 'leaked', batchId });
-    expect(second.body).toEqual({ ended: 12, failed: 0, remaining: 0, batchId });
+    expect(second.body).toEqual({ ended: 12, failed: 0, remaining: 0, batchId, isAudited: true });
     for (const id of [sample ?? '', ...ids.slice(0, 3), ids.at(-1) ?? ''])
       expect(await app.service.stores.history.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
     const { body } = await app.get(`/api/operator/audit?batchId=${batchId}&action=sessions.end`, service);
@@ -136,6 +136,26 @@ describe('Ending many sessions', () => {
       'session.end failed null',
       'sessions.end done 2',
     ]);
+  });
+
+  test('says what was done, and what it could not write down, when the database goes away after it', async () => {
+    const agentId = unique('agent');
+    const ids = await open(2, agentId);
+    const { audit } = app.service.stores;
+    vi.spyOn(audit, 'settle').mockImplementation(() => {
+      database().isAway = true;
+      return Promise.reject(new Unavailable('database'));
+    });
+    const { status, body } = await end({ filter: { agentId }, expected: 2 });
+    expect([status, body]).toMatchObject([200, { ended: 2, failed: 0, remaining: 0, isAudited: false }]);
+    vi.restoreAllMocks();
+    database().isAway = false;
+    const { rows } = (await app.get(`/api/operator/audit?batchId=${String(body['batchId'])}`, service)).body as {
+      rows: { action: string; result: string | null }[];
+    };
+    expect(rows).toHaveLength(3);
+    expect(rows.every(({ result }) => result === null)).toBe(true);
+    for (const id of ids) expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
   });
 
   test('is asked for sixty times a minute by one operator, and goes on for another', async () => {

@@ -153,6 +153,40 @@ describe('Widget keys', () => {
     });
   });
 
+  test('are not issued for brokered calls with a provider that has none, and the field is named', async () => {
+    const reply = await issue({ id: unique('shop'), call: 'brokered' });
+    expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(reply.body['details']).toMatchObject([{ path: 'call' }]);
+  });
+
+  test('are issued by admins of tenants within the limits of the installation, unless their tenant permits more', async () => {
+    const boss = await as('boss@globex.example');
+    const own = (body: object, headers = boss) => issue({ tenantId: 'globex', id: unique('g'), ...body }, headers);
+    const high = { limits: { dailyDollars: 20.5, concurrentSessions: 1_000_000 } };
+    for (const [body, paths] of [
+      [high, ['limits.dailyDollars', 'limits.concurrentSessions']],
+      [{ call: 'direct' }, ['call']],
+    ] as const) {
+      const refused = await own(body);
+      expect(errorOf(refused)).toEqual({ status: 403, code: 'FORBIDDEN' });
+      expect(refused.body['details']).toMatchObject(paths.map((path) => ({ path })));
+      expect((await own(body, service)).status).toBe(201);
+      expect((await own(body, await as('ops@example.com'))).status).toBe(201);
+    }
+    expect((await own({ limits: { dailyDollars: 20, dailyTokens: 0 }, totals: { dollarsDaily: 900 } })).status).toBe(
+      201,
+    );
+    const { tenants } = app.service.stores;
+    const globex = { id: 'globex', name: 'Globex', agents: [], admins: ['boss@globex.example'], keys: [] };
+    await tenants.merge([{ ...globex, adminsMay: ['limits'] }]);
+    expect((await own(high)).status).toBe(201);
+    expect((await own({ call: 'direct' })).status).toBe(403);
+    await tenants.merge([{ ...globex, adminsMay: ['limits', 'direct'] }]);
+    expect((await own({ call: 'direct' })).status).toBe(201);
+    await tenants.merge([globex]);
+    expect((await own(high)).status).toBe(403);
+  });
+
   test('of other tenants are not there, and viewers only see', async () => {
     const [acmes, globexs] = [await app.key(), await app.key({ tenantId: 'globex' })];
     const boss = await as('boss@globex.example');

@@ -44,6 +44,36 @@ describe('The list of sessions', () => {
     expect(await only()).toEqual([null]);
   });
 
+  test('is of one subject where that is asked for, and of the tenants that are shown', async () => {
+    const email = 'of-two-tenants@example.com';
+    const acmes = await app.open(await app.key(), { email });
+    const other = await app.open(await app.key(), { email: 'another@example.com' });
+    const subject = acmes.slice(2, 34);
+    expect((await list(`subject=${subject}`)).sessions.map(({ id }) => id)).toEqual([acmes]);
+    expect((await list(`subject=${other.slice(2, 34)}`)).sessions.map(({ id }) => id)).toEqual([other]);
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    expect((await list(`subject=${subject}`, boss)).sessions).toEqual([]);
+    const wrong = await app.get(`/api/operator/sessions?subject=${subject.slice(0, 31)}`, service);
+    expect([wrong.status, wrong.body['details']]).toMatchObject([400, [{ path: 'subject' }]]);
+  });
+
+  test('tells of a session which limits hold, and what sets each', async () => {
+    const key = await app.key({ limits: { dailyTokens: 10 }, totals: { dollarsDaily: 3 } });
+    const id = await app.open(key);
+    const { body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service);
+    expect(body['limits']).toEqual({
+      maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
+      maxIdleSec: { value: 300, setBy: 'MAX_SESSION_IDLE_SEC' },
+      staleGraceSec: { value: 3600, setBy: 'STALE_GRACE_SEC' },
+      staleReapSec: { value: 3600, setBy: 'STALE_REAP_SEC' },
+      sessionsPerMinute: { value: 12, setBy: 'WIDGET_SESSION_PER_MIN' },
+      concurrentSessions: { value: 10, setBy: 'WIDGET_MAX_CONCURRENT_SESSIONS' },
+      dailyTokens: { value: 10, setBy: 'limits.dailyTokens' },
+      dailyDollars: { value: 20, setBy: 'WIDGET_MAX_DOLLARS_DAILY' },
+      'totals.dollarsDaily': { value: 3, setBy: 'totals.dollarsDaily' },
+    });
+  });
+
   test('says as of when it is, and has sorts whose cursors are those of no other', async () => {
     const agentId = unique('agent');
     const key = await app.key();

@@ -184,6 +184,43 @@ describe('Refusals in a flood', () => {
     expect(isPartial).toBe(false);
   });
 
+  test('are counted by the hour, and by the minute in what is short and young', async () => {
+    const key = await app.key({ id: unique('counted') });
+    const hour = 60 * MINUTE;
+    app.clock.advance(hour);
+    const begin = app.clock.now();
+    await foreign(key);
+    await app.service.activityWriter.flush();
+    app.clock.advance(2 * hour);
+    for (let n = 0; n < 2; n += 1) await foreign(key);
+    await app.service.activityWriter.flush();
+    const told = async (query: string) => (await app.get(`${PATH}?keyId=${key.id}&limit=1${query}`, service)).body;
+    const at = (ms: number) => new Date(ms).toISOString();
+    expect(await told('')).toMatchObject({
+      seriesBy: 'hour',
+      isCounted: true,
+      series: [
+        { at: at(begin - (begin % hour)), count: 1 },
+        { at: at(begin - (begin % hour) + 2 * hour), count: 2 },
+      ],
+    });
+    const now = app.clock.now();
+    expect(await told(`&from=${at(now - hour)}`)).toMatchObject({
+      seriesBy: 'minute',
+      series: [{ at: at(now - (now % MINUTE)), count: 2 }],
+    });
+    expect(await told('&code=NOT_FOUND')).toMatchObject({ series: [], counted: {} });
+  });
+
+  test('are told of 31 days at most', async () => {
+    const reply = await app.get(
+      `${PATH}?from=${new Date(app.clock.now() - 32 * 24 * 60 * MINUTE).toISOString()}`,
+      service,
+    );
+    expect(errorOf(reply)).toEqual({ status: 422, code: 'QUERY_TOO_BROAD' });
+    expect(reply.body['error']).toContain('31 days');
+  });
+
   test('that were not kept are known by their minute, to whoever sees everything', async () => {
     const from = app.clock.now();
     await app.service.presence.write();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../config/version.ts';
+import type { BusMessage } from '../../src/stores/bus/contract.ts';
 import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
@@ -72,9 +73,14 @@ describe('The settings tell', () => {
     await one.service.presence.beat();
     const nodes = async (): Promise<unknown> => (await one.get('/api/operator/settings', service)).body['nodes'];
     expect(await nodes()).toEqual([{ id: expect.any(String), host: expect.any(String), isSame: true }]);
+    const said: BusMessage[] = [];
+    other.live.bus.subscribe((message) => said.push(message));
     await other.service.presence.beat();
-    const told = other.service.nodes.list();
-    for (const node of told) one.service.nodes.hear(node);
+    await expect.poll(() => said.length).toBe(1);
+    for (const message of said) one.live.bus.publish(message);
+    const differs = async (path: string) => (await one.get(`/api/operator/${path}`, service)).body['differs'];
+    await expect.poll(() => differs('settings')).toEqual(['MAX_SESSION_MINUTES']);
+    expect(await differs('nodes')).toEqual(['MAX_SESSION_MINUTES']);
     // Both began at one instant: their order is that of their ids.
     expect(await nodes()).toEqual(
       expect.arrayContaining([true, false].map((isSame) => expect.objectContaining({ isSame }))),

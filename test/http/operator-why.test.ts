@@ -61,6 +61,33 @@ describe('The detail of a session tells why', () => {
     expect((await whyOf(id)).sentence).toContain(`acme/${key.id} was revoked by cli, who wrote “stolen”.`);
   });
 
+  test('a console user’s day is over, and tells its total over all tenants to no admin of one', async () => {
+    app = await build({
+      env: {
+        OPERATOR_EMAILS: 'ops@example.com',
+        CONSOLE_MAX_TOKENS_DAILY: '100',
+        CONSOLE_MAX_CONCURRENT_SESSIONS: '2',
+      },
+    });
+    const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
+    const open = async (tenantId: string): Promise<string> => {
+      const { status, body, text } = await app.post('/api/session', { tenantId }, boss);
+      if (status !== 200) throw new Error(text);
+      return String(body['sm_session_id']);
+    };
+    const report = (id: string, tokens: number) =>
+      app.post('/api/auth/usage', { sm_session_id: id, tokens, dollars: 0 }, service);
+    await report(await open('acme'), 60);
+    const id = await open('globex');
+    await report(id, 47);
+    expect((await whyOf(id)).sentence).toContain('the caller has used 107 of 100 tokens (CONSOLE_MAX_TOKENS_DAILY).');
+    const { body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, boss);
+    expect(body['why']).toMatchObject({
+      sentence: expect.stringContaining('the caller may use 100 tokens (CONSOLE_MAX_TOKENS_DAILY)'),
+    });
+    expect(JSON.stringify(body)).not.toContain('107');
+  });
+
   test('its usage passed a ceiling, which one, and what sets it', async () => {
     const key = await app.key({ limits: { dailyTokens: 10 }, totals: { dollarsDaily: 3 } });
     const id = await app.open(key);

@@ -347,7 +347,7 @@ describe('The operator API', () => {
       'GET',
       '/api/operator/sessions',
       'tenant',
-      'known are state, tenantId, agentId, keyId, caller, reason, from, to, endingWithinSec, q, sort, cursor, limit',
+      'known are state, tenantId, agentId, keyId, caller, subject, reason, from, to, endingWithinSec, q, sort, cursor, limit',
     ],
     ['GET', '/api/operator/sessions', 'State', 'known are state,'],
     ['GET', '/api/operator/sessions', '__proto__', 'known are state,'],

@@ -27,5 +27,5 @@ export type OperatorChanges = z.infer<typeof operatorChanges>;
 
 /** What GET /api/operator/changes may be asked. */
 export const changesSince = z.object({
-  since: z.iso.datetime().optional().meta({ description: 'Without it a day ago; at most 200 days ago' }),
+  since: z.iso.datetime().optional().meta({ description: 'Without it a day ago; at most 31 days ago' }),
 });

@@ -29,7 +29,7 @@ export const operatorSettings = z.object({
     }),
   ),
   differs: z.array(z.string()).meta({
-    description: 'Variables that nodes are known to have different values of; `nodes` tells which are set otherwise',
+    description: 'Variables that not all nodes have the same value of; `nodes` tells which are set otherwise',
   }),
   nodes: z
     .array(z.object({ id: z.string(), host: z.string(), isSame: z.boolean() }))

@@ -36,4 +36,8 @@ export const operatorNode = z.object({
 
 export type OperatorNode = z.infer<typeof operatorNode>;
 
-export const operatorNodes = z.object({ nodes: z.array(operatorNode), asOf: z.iso.datetime() });
+export const operatorNodes = z.object({
+  nodes: z.array(operatorNode),
+  differs: z.array(z.string()).meta({ description: 'Variables that not all of them have the same value of' }),
+  asOf: z.iso.datetime(),
+});

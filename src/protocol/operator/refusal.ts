@@ -47,6 +47,16 @@ export const operatorRefusalPage = z.object({
   refusals: z.array(operatorRefusal),
   counted: byCode.meta({ description: 'How many there were in the span, by code' }),
   kept: byCode.meta({ description: 'How many of them were kept: of a flood only the first of each second are' }),
+  series: z
+    .array(z.object({ at: z.iso.datetime(), count }))
+    .meta({ description: 'How many there were in each minute or hour of the span in which there was one' }),
+  seriesBy: z.enum(['minute', 'hour']).nullable().meta({
+    description: 'Minutes for at most three hours of the last day, else hours; null where nothing is counted',
+  }),
+  isCounted: z.boolean().meta({
+    description:
+      'false where there is too much to add up, or the database is away: `counted`, `kept` and `series` are empty',
+  }),
   nextCursor: z.string().nullable(),
   asOf: z.iso.datetime(),
   searchedTo: z.iso.datetime().nullable().meta({ description: 'Where a page ends that was searched for long' }),

@@ -10,6 +10,11 @@ import { operatorRefusal } from './refusal.ts';
 import { used } from './usage.ts';
 import { page, pageAsked } from './page.ts';
 
+/** What the clock alone does to a session next. */
+export const sessionDeadline = z.object({ at: instant, to: sessionState, reason: endReasonOrNull }).nullable().meta({
+  description: 'When the clock alone changes it next, into which state, and for which reason where that ends it',
+});
+
 /** A session as lists show it to operators. */
 export const operatorSession = z.object({
   id: z.string(),
@@ -26,9 +31,7 @@ export const operatorSession = z.object({
   upstreamId: z.string(),
   endedAt: z.iso.datetime().nullable(),
   endReason: endReasonOrNull,
-  deadline: z.object({ at: instant, to: sessionState, reason: endReasonOrNull }).nullable().meta({
-    description: 'When the clock alone changes it next, into which state, and for which reason where that ends it',
-  }),
+  deadline: sessionDeadline,
   session: sessionView,
   usage: used.meta({ description: 'What it has used in all' }),
 });
@@ -56,6 +59,10 @@ export const operatorSessionDetail = operatorSession.extend({
   refusals: z.array(operatorRefusal).meta({
     description: 'What its subject was refused from its begin to a minute after its end, newest first, at most 5',
   }),
+  limits: z.record(z.string(), z.object({ value: z.number(), setBy: z.string() })).meta({
+    description:
+      'What limits it and its caller now, each with the variable that sets it, or the field of its widget key',
+  }),
   metadata: metadata.nullable(),
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
@@ -65,6 +72,8 @@ export const operatorSessionDetail = operatorSession.extend({
     .meta({ description: 'Times in its life in which some node had no room for events, of whatever session' }),
 });
 
+export type LimitsInForce = z.infer<typeof operatorSessionDetail>['limits'];
+
 export type EndedBy = z.infer<typeof operatorSessionDetail>['endedBy'];
 
 /** By what sessions are chosen, in lists and to be ended. */
@@ -73,6 +82,11 @@ const chosenBy = {
   agentId: text(128).optional(),
   keyId: text(200).optional(),
   caller: caller.optional(),
+  subject: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/, 'must be the emailHash of a session')
+    .optional()
+    .meta({ description: 'The sessions of one subject: `emailHash` of a session, `id` of a row of usage by subject' }),
 };
 
 /** What GET /api/operator/sessions may be asked. */
@@ -110,6 +124,7 @@ const endFilter = z.strictObject({
     agentId: true,
     keyId: true,
     caller: true,
+    subject: true,
     from: true,
     to: true,
     q: true,
@@ -129,7 +144,13 @@ export const operatorEndManyRequest = z.object({
     .meta({ description: 'Of the answer before, when what remained is ended' }),
 });
 
-const endedMany = z.object({ ended: count, failed: count, remaining: count, batchId: z.string() });
+const endedMany = z.object({
+  ended: count,
+  failed: count,
+  remaining: count,
+  batchId: z.string(),
+  isAudited: z.boolean().meta({ description: 'Whether the audit has what came of it; its rows were there before' }),
+});
 
 const countedMany = z.object({
   matched: count,

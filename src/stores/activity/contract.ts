@@ -40,18 +40,40 @@ export interface Moved {
   readonly before: number;
 }
 
+/** What was refused in a span. */
+export interface RefusedCounts {
+  /** By code. */
+  readonly counted: Readonly<Record<string, number>>;
+  /** Those of them that were written down. */
+  readonly kept: Readonly<Record<string, number>>;
+  /** By bucket, the first one first; without those in which there was none. */
+  readonly series: readonly { readonly atMs: number; readonly count: number }[];
+}
+
+/** Rows that a question of a length of somebody's own reads at most: the embedded engine serves nobody else meanwhile. */
+export const MOST_ROWS = 50_000;
+
 /** How often things happened. @throws Unavailable when the database is away. */
 export interface ActivityStore {
   /** Adds to the minute and to the hour of a time. Asked twice it adds twice: these are statistics, and nothing is billed by them. */
   add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
-  /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. */
+  /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. It reads them all: for spans that are always short. */
   sums(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[]>;
-  /** Of a kind, by key: the buckets that begin within [fromMs, toMs). */
+  /** The same for spans of any length; undefined where that is more than MOST_ROWS rows. */
+  moved(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[] | undefined>;
+  /** Refusals of the buckets that begin within [fromMs, toMs), of one code or of all; undefined where there is too much to add up. */
+  refused(
+    span: Span,
+    fromMs: number,
+    toMs: number,
+    filter: ActivityFilter & { readonly code?: string | undefined },
+  ): Promise<RefusedCounts | undefined>;
+  /** Of a kind, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */
   ofKeys(
     kind: ActivityKind,
     span: Span,
     fromMs: number,
     toMs: number,
     tenants: ActivityFilter['tenants'],
-  ): Promise<KeyCounted[]>;
+  ): Promise<KeyCounted[] | undefined>;
 }

@@ -1,8 +1,30 @@
-import type { Database } from '../../database/database.ts';
-import type { ActivityStore, KeyCounted, Moved } from './contract.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import {
+  MOST_ROWS,
+  type ActivityFilter,
+  type ActivityStore,
+  type KeyCounted,
+  type Moved,
+  type Span,
+} from './contract.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+
+type Fragment = ReturnType<Sql>;
+
+/** Each row says how many were read; one is of nothing, and says only that. */
+interface Walked {
+  readonly walked: number;
+  readonly kind: string | null;
+}
+
+/** Of a code or of a bucket: the other one is null. */
+interface RefusedRow extends Walked {
+  readonly label: string | null;
+  readonly atMs: number | null;
+  readonly count: number;
+}
 
 /** Activity in PostgreSQL. Rows are added to in the order of their key, so that nodes which share a shard cannot wait for each other in a ring. */
 export function createPostgresActivity(database: Database): ActivityStore {
@@ -23,31 +45,88 @@ export function createPostgresActivity(database: Database): ActivityStore {
       );
     },
 
-    async sums(span, fromMs, midMs, toMs, { tenants, keyId, shard }) {
-      const rows = await database.run(
-        (sql) => sql<Moved[]>`
-          select kind, label, coalesce(sum(n) filter (where bucket_ms >= ${midMs}), 0)::int8 as now,
-            coalesce(sum(n) filter (where bucket_ms < ${midMs}), 0)::int8 as before
-          from activity
-          where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs}
-            ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}
-            ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}
-            ${shard === undefined ? sql`` : sql`and shard = ${shard}`}
-          group by kind, label order by kind, label`,
+    async sums(span, fromMs, midMs, toMs, filter) {
+      const rows = await database.run((sql) => sums(sql, midMs, buckets(sql, span, fromMs, toMs, filter), filter));
+      return movedOf(rows);
+    },
+
+    async moved(span, fromMs, midMs, toMs, filter) {
+      const rows = await database.run((sql) => sums(sql, midMs, someBuckets(sql, span, fromMs, toMs, filter), filter));
+      return isTooMuch(rows) ? undefined : movedOf(rows);
+    },
+
+    async refused(span, fromMs, toMs, { code, ...filter }) {
+      const rows = await database.run((sql) =>
+        refusedRows(sql, someBuckets(sql, span, fromMs, toMs, filter), filter, code),
       );
-      return [...rows];
+      if (isTooMuch(rows)) return undefined;
+      const byCode = (wanted: RefusedRow['kind']) =>
+        Object.fromEntries(
+          rows.flatMap(({ kind, label, count }) => (kind === wanted && label !== null ? [[label, count]] : [])),
+        );
+      const series = rows.flatMap(({ kind, atMs, count }) =>
+        kind === 'refused' && atMs !== null ? [{ atMs, count }] : [],
+      );
+      return { counted: byCode('refused'), kept: byCode('kept'), series };
     },
 
     async ofKeys(kind, span, fromMs, toMs, tenants) {
       const rows = await database.run(
-        (sql) => sql<KeyCounted[]>`
-          select tenant_id as "tenantId", key_id as "keyId", label, sum(n)::int8 as n
-          from activity
-          where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs} and kind = ${kind} and key_id <> ''
-            ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}
-          group by tenant_id, key_id, label order by tenant_id, key_id, label`,
+        (sql) => sql<(KeyCounted & Walked)[]>`
+          with walked as materialized (${someBuckets(sql, span, fromMs, toMs, { tenants })})
+          select kind, tenant_id as "tenantId", key_id as "keyId", label, coalesce(sum(n), 0)::int8 as n,
+            (select count(*) from walked) as walked
+          from walked where kind = ${kind} and key_id <> ''
+          group by grouping sets ((kind, tenant_id, key_id, label), ()) order by tenant_id, key_id, label`,
       );
-      return [...rows];
+      if (isTooMuch(rows)) return undefined;
+      return rows.flatMap(({ walked: _walked, kind: of, ...counted }) => (of === null ? [] : [counted]));
     },
   };
+}
+
+function isTooMuch(rows: readonly Walked[]): boolean {
+  return rows.some(({ walked }) => walked > MOST_ROWS);
+}
+
+function movedOf(rows: readonly (Moved & Walked)[]): Moved[] {
+  return rows.flatMap(({ walked: _walked, ...moved }) => (moved.kind === null ? [] : [moved]));
+}
+
+function sums(sql: Sql, midMs: number, walk: Fragment, filter: ActivityFilter) {
+  return sql<(Moved & Walked)[]>`
+    with walked as materialized (${walk})
+    select kind, label, coalesce(sum(n) filter (where bucket_ms >= ${midMs}), 0)::int8 as now,
+      coalesce(sum(n) filter (where bucket_ms < ${midMs}), 0)::int8 as before, (select count(*) from walked) as walked
+    from walked where ${isMeant(sql, filter)}
+    group by grouping sets ((kind, label), ()) order by kind, label`;
+}
+
+function refusedRows(sql: Sql, walk: Fragment, filter: ActivityFilter, code: string | undefined) {
+  return sql<RefusedRow[]>`
+    with walked as materialized (${walk})
+    select kind, label, bucket_ms as "atMs", coalesce(sum(n), 0)::int8 as count, (select count(*) from walked) as walked
+    from walked
+    where kind in ('refused', 'kept') and ${code === undefined ? sql`true` : sql`label = ${code}`}
+      and ${isMeant(sql, filter)}
+    group by grouping sets ((kind, label), (kind, bucket_ms), ()) order by bucket_ms, label`;
+}
+
+/** One row more than may be read tells that there are more. */
+function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, filter: ActivityFilter): Fragment {
+  return sql`${buckets(sql, span, fromMs, toMs, filter)} limit ${MOST_ROWS + 1}`;
+}
+
+/** The rows of tenants are found by an index of theirs. */
+function buckets(sql: Sql, span: Span, fromMs: number, toMs: number, { tenants }: ActivityFilter): Fragment {
+  return sql`
+    select bucket_ms, kind, label, tenant_id, key_id, shard, n from activity
+    where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs}
+      ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}`;
+}
+
+/** What no index leads to: rows that are not meant count as read. */
+function isMeant(sql: Sql, { keyId, shard }: ActivityFilter): Fragment {
+  return sql`(${keyId === undefined ? sql`true` : sql`key_id = ${keyId}`}
+    and ${shard === undefined ? sql`true` : sql`shard = ${shard}`})`;
 }

@@ -7,8 +7,13 @@ import type { EndReason, VoiceState } from '../../../machines/voice-session/type
 export type BusMessage =
   | { readonly type: 'tenants.changed' }
   | { readonly type: 'login.changed'; readonly loginId: string }
-  /** Operators watch the feed on a node, and there the events of these sessions. */
-  | { readonly type: 'feed.watched'; readonly node: string; readonly refs: readonly string[] }
+  /** Operators watch the feed on a node, there these topics (by default all) and the events of these sessions. */
+  | {
+      readonly type: 'feed.watched';
+      readonly node: string;
+      readonly refs: readonly string[];
+      readonly topics?: readonly string[];
+    }
   /** What happened on a node, told while somebody watches; `more` was left out. */
   | { readonly type: 'feed.told'; readonly node: string; readonly facts: readonly FeedFact[]; readonly more: number }
   | {
@@ -18,7 +23,12 @@ export type BusMessage =
       readonly endReason: EndReason | null;
     }
   /** A node is here: each says so every few seconds, and leaves when it stops. */
-  | { readonly type: 'node.here'; readonly node: OperatorNode }
+  | {
+      readonly type: 'node.here';
+      readonly node: OperatorNode;
+      /** A keyed hash of each of its settings, by the name of the variable. */
+      readonly settings?: Readonly<Record<string, string>> | undefined;
+    }
   | { readonly type: 'node.gone'; readonly id: string }
   /** A node stopped: the calls that it held are to be taken over. */
   | { readonly type: 'calls.orphaned' }

@@ -60,25 +60,19 @@ function tenantsWithin({ tenantId, tenants }: RefusalFilter): readonly string[] 
  * Each row says how far was searched; where nothing was found one row says only that. What may not be seen is not searched: how far a
  * search came would tell of it.
  */
-function page(
+export function page(
   sql: Sql,
-  { code, keyId, network, subject, fromMs, toMs }: RefusalFilter,
+  filter: RefusalFilter,
   tenants: readonly string[] | undefined,
   after: RefusalCursor | undefined,
   limit: number,
 ) {
-  const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
+  const { code, keyId, network, subject } = filter;
   return sql<PageRow[]>`
-    with walked as materialized (
-      select * from refusal
-      where at_ms >= ${fromMs} and (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})
-        ${code === undefined ? sql`` : sql`and code = ${code}`}
-        ${tenants === undefined ? sql`` : ofTenants(sql, tenants)}
-        ${keyId === undefined || tenants === undefined ? sql`` : sql`and key_id = ${keyId}`}
-      order by at_ms desc, ordinal desc limit ${MOST_SEARCHED}
-    ), found as (
+    with walked as materialized (${walk(sql, filter, tenants, after)}), found as (
       select * from walked
       where true
+        ${code === undefined ? sql`` : sql`and code = ${code}`}
         ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}
         ${network === undefined ? sql`` : sql`and network = ${network}`}
         ${subject === undefined ? sql`` : sql`and subject = ${subject}`}
@@ -89,6 +83,30 @@ function page(
       from walked
     )
     select ${columns(sql)}, searched, "searchedTo" from searched left join found on true order by at_ms desc, ordinal desc`;
+}
+
+/**
+ * The newest of some tenants are the newest of the newest of each. A filter that no index of theirs holds is none of the walk, which would
+ * not end where nothing is like that.
+ */
+function walk(
+  sql: Sql,
+  { code, keyId, fromMs, toMs }: RefusalFilter,
+  tenants: readonly string[] | undefined,
+  after: RefusalCursor | undefined,
+) {
+  const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
+  const within = sql`at_ms >= ${fromMs} and (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})`;
+  const newest = sql`order by at_ms desc, ordinal desc limit ${MOST_SEARCHED}`;
+  if (tenants === undefined)
+    return sql`select * from refusal where ${within} ${code === undefined ? sql`` : sql`and code = ${code}`} ${newest}`;
+  return sql`
+    select refusal.* from unnest(${[...tenants]}::text[]) as asked (tenant)
+      cross join lateral (
+        select * from refusal
+        where tenant_id = tenant and ${within} ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`} ${newest}
+      ) as refusal
+    ${newest}`;
 }
 
 function ofTenants(sql: Sql, tenants: RefusalFilter['tenants']) {

@@ -49,6 +49,11 @@ export interface WidgetKey {
   readonly revokedAtMs: number | null;
 }
 
+/** What the admins of a tenant may do beside what every admin may: set limits above those of the installation, and direct calls. */
+export const ADMIN_RIGHTS = ['limits', 'direct'] as const;
+
+export type AdminRight = (typeof ADMIN_RIGHTS)[number];
+
 /** A customer, whole: an object that is never changed, so that a changed tenant is another object. */
 export interface Tenant {
   readonly id: string;
@@ -56,6 +61,8 @@ export interface Tenant {
   readonly agents: readonly Agent[];
   /** The only console users for this tenant; null is every console user. */
   readonly admins: readonly string[] | null;
+  /** Of keys that they issue. */
+  readonly adminsMay?: readonly AdminRight[] | undefined;
   readonly keys: readonly WidgetKey[];
 }
 

@@ -9,15 +9,15 @@ export function createPostgresTenants(database: Database): Tenants {
   return {
     async all() {
       const rows = await database.run(
-        (sql) => sql<Tenant[]>`
-          select tenant.id, tenant.name, tenant.agents, tenant.admins, coalesce(json_agg(json_build_object(
+        (sql) => sql<(Tenant & { readonly adminsMay: Tenant['adminsMay'] | null })[]>`
+          select tenant.id, tenant.name, tenant.agents, tenant.admins, tenant.admins_may as "adminsMay", coalesce(json_agg(json_build_object(
               'id', k.id, 'tenantId', k.tenant_id, 'key', k.key, 'origin', k.origin, 'label', k.label, 'agents', k.agents,
               'allowOverrides', k.allow_overrides, 'call', k.call_mode, 'limits', k.limits, 'totals', k.totals, 'revokedAtMs', k.revoked_at_ms
             ) order by k.id) filter (where k.key is not null), '[]') as keys
           from tenant left join widget_key as k on k.tenant_id = tenant.id
           group by tenant.id order by tenant.id`,
       );
-      return [...rows];
+      return rows.map(({ adminsMay, ...tenant }) => (adminsMay === null ? tenant : { ...tenant, adminsMay }));
     },
 
     async merge(tenants) {
@@ -54,12 +54,15 @@ export function createPostgresTenants(database: Database): Tenants {
 
 async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
   await sql`
-    insert into tenant as kept (id, name, agents, admins)
-    select id, name, agents, admins
-    from json_to_recordset(${JSON.stringify(tenants)}::text::json) as given (id text, name text, agents jsonb, admins jsonb)
+    insert into tenant as kept (id, name, agents, admins, admins_may)
+    select id, name, agents, admins, "adminsMay"
+    from json_to_recordset(${JSON.stringify(tenants)}::text::json) as given (id text, name text, agents jsonb, admins jsonb,
+      "adminsMay" jsonb)
     order by id
-    on conflict (id) do update set name = excluded.name, agents = excluded.agents, admins = excluded.admins
-      where (kept.name, kept.agents, kept.admins) is distinct from (excluded.name, excluded.agents, excluded.admins)`;
+    on conflict (id) do update set name = excluded.name, agents = excluded.agents, admins = excluded.admins,
+        admins_may = excluded.admins_may
+      where (kept.name, kept.agents, kept.admins, kept.admins_may)
+        is distinct from (excluded.name, excluded.agents, excluded.admins, excluded.admins_may)`;
 }
 
 async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {

@@ -11,6 +11,7 @@ export interface HistoryFilter {
   readonly keyId?: string | undefined;
   readonly agentId?: string | undefined;
   readonly caller?: VoiceRecord['caller'] | undefined;
+  readonly subject?: string | undefined;
   /** Started at this time or later. */
   readonly fromMs?: number | undefined;
   /** Started before this time. */

@@ -80,9 +80,10 @@ function walk(sql: Sql, filter: HistoryFilter, sort: HistorySort, after: Positio
 }
 
 /** The part of a filter that one index has in the order of the list: what is walked is what this index holds, and no more. */
-function walkedBy(sql: Sql, { states = [], reasons = [], tenantId, keyId, agentId }: HistoryFilter) {
+function walkedBy(sql: Sql, { states = [], reasons = [], tenantId, keyId, agentId, subject }: HistoryFilter) {
   const [state, otherState] = states;
   const [reason, otherReason] = reasons;
+  if (subject !== undefined) return sql`subject = ${subject}`;
   if (tenantId !== undefined && keyId !== undefined) return sql`tenant_id = ${tenantId} and key_id = ${keyId}`;
   if (tenantId !== undefined && agentId !== undefined) return sql`tenant_id = ${tenantId} and agent_id = ${agentId}`;
   // Before the state: what is live began lately, and so comes first among a tenant's own.
@@ -94,7 +95,7 @@ function walkedBy(sql: Sql, { states = [], reasons = [], tenantId, keyId, agentI
 }
 
 /** The whole filter, but times and the beginning of the ids. */
-function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, caller }: HistoryFilter) {
+function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, caller, subject }: HistoryFilter) {
   const always = sql`true`;
   return sql`(
     ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
@@ -103,7 +104,8 @@ function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, ca
     and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${agentId === undefined ? always : sql`coalesce(agent_id = ${agentId}, false)`}
-    and ${caller === undefined ? always : sql`caller = ${caller}`})`;
+    and ${caller === undefined ? always : sql`caller = ${caller}`}
+    and ${subject === undefined ? always : sql`subject = ${subject}`})`;
 }
 
 /** The filter with one tenant where only one can be meant; undefined where none can. */

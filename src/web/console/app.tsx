@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import { dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
+import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
 import { access, identify } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
 import { DETAILS, PLACES, shownPlaces } from './pages/all.ts';
@@ -45,7 +45,8 @@ function Gate() {
 }
 
 function Console() {
-  const { route } = useLocation();
+  const { path, route } = useLocation();
+  useEffect(closeDialogs, [path]);
   useKeys({
     '/': () => (isPaletteOpen.value = true),
     '?': () => (isHelpOpen.value = true),

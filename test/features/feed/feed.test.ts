@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
+import { readMessage } from '../../../src/stores/bus/message.ts';
 import type { LiveStores } from '../../../src/stores/contract.ts';
 import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type TestApp } from '../../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';
-import { credentialsOf, watch, Watching } from './watching.ts';
+import { credentialsOf, tickOf, watch, Watching } from './watching.ts';
 
 const { build } = useApps();
 
@@ -20,10 +21,7 @@ beforeEach(async () => {
 });
 
 /** Lets the feeds of nodes send what they gathered. */
-async function tick(...nodes: readonly TestApp[]): Promise<void> {
-  clock.advance(SECOND);
-  for (const node of nodes) await node.service.feed.tick();
-}
+const tick = (...nodes: readonly TestApp[]): Promise<void> => tickOf(clock, ...nodes);
 
 describe('The feed of operators', () => {
   test.each([
@@ -69,6 +67,7 @@ describe('The feed of operators', () => {
             state: 'engaged',
             reason: null,
             deadline: expect.stringMatching(/Z$/),
+            next: { at: expect.stringMatching(/Z$/), to: 'idle', reason: null },
           },
           {
             ...told,
@@ -77,6 +76,7 @@ describe('The feed of operators', () => {
             state: 'ended',
             reason: 'closed_by_client',
             deadline: null,
+            next: null,
           },
         ],
         more: 0,
@@ -297,6 +297,34 @@ describe('The feed over several nodes', () => {
     expect(watching.heard()).toMatchObject([
       { type: 'event', ref: id.slice(0, 42), event: { kind: 'detached', event: null, detail: { code: 1006 } } },
     ]);
+  });
+
+  test('asks the other nodes to tell as soon as somebody watches, and as soon as more is asked for', async () => {
+    const types = published(app.live);
+    const watching = await watch(app, 'ops@example.com');
+    await other.open(await other.key());
+    await tick(other);
+    expect(watching.heard()).toEqual([]);
+    await tick(app);
+    expect(watching.heard()).toMatchObject([{ type: 'sessions', changes: [{ state: 'engaged' }] }]);
+    const said = types().length;
+    watching.say({ type: 'watch', topics: ['sessions', 'refusals'] });
+    expect(types().slice(said)).toEqual(['feed.watched']);
+  });
+
+  test('carries every kind of fact from node to node as text', () => {
+    const change = { ref: 's:a', tenantId: 'acme' };
+    const facts = [
+      { kind: 'session', change },
+      { kind: 'event', ref: 's:a', tenantId: 'acme', event: {} },
+      { kind: 'audit', row: { actor: 'ops@example.com' } },
+      { kind: 'refusals', counts: [{ code: 'NOT_FOUND', tenantId: null, keyId: null, n: 1 }], samples: [{}] },
+      { kind: 'of a newer version' },
+    ];
+    const told = { type: 'feed.told', node: 'b', facts, more: 0 };
+    expect(readMessage(JSON.stringify(told))).toEqual(told);
+    for (const bad of [{ kind: 'audit' }, { kind: 'refusals', counts: [{}], samples: [] }, {}, 'text'])
+      expect(readMessage(JSON.stringify({ ...told, facts: [...facts, bad] }))).toBeUndefined();
   });
 
   test('tells the events of a session that another node serves', async () => {

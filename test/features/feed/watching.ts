@@ -3,6 +3,7 @@ import type { FeedCredentials } from '../../../src/feed/feed.ts';
 import type { Socket, SocketListener } from '../../../src/kernel/socket.ts';
 import { feedFrames, type FeedFrame } from '../../../src/protocol/operator/feed.ts';
 import { SERVICE_NAME, type TestApp } from '../../support/app.ts';
+import { SECOND, type ManualClock } from '../../support/clock.ts';
 
 /** A socket that keeps what the feed sends, and takes no frame that is not described. */
 class FeedSocket implements Socket {
@@ -48,6 +49,15 @@ export class Watching {
   /** The code that the socket was closed with. */
   closeCode(): Promise<number> {
     return vi.waitUntil(() => this.socket.closed, { timeout: 60_000, interval: 1 });
+  }
+}
+
+/** Lets the feeds of nodes send what they gathered. */
+export async function tickOf(clock: ManualClock, ...nodes: readonly TestApp[]): Promise<void> {
+  clock.advance(SECOND);
+  for (const { service } of nodes) {
+    service.feed.tick();
+    await service.feed.count();
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { ActivityWriter, shardOf } from '../../../src/operator/activity-writer.ts';
-import { byLabel, sumsBetween } from '../../../src/operator/activity-spans.ts';
+import { byLabel, movedBetween } from '../../../src/operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../src/operator/changes.ts';
 import { readMints } from '../../../src/operator/mints.ts';
 import type { Counted, Moved } from '../../../src/stores/activity/contract.ts';
@@ -63,6 +63,19 @@ describe('The writer of activity', () => {
     setFault(undefined);
     await writer.flush();
     expect(added).toHaveLength(120);
+  });
+
+  test('forgets the oldest minutes of an outage in which many keys are counted', async () => {
+    const { clock, activity, added, writer, setFault } = write();
+    setFault(new Unavailable('database'));
+    for (let minute = 0; minute < 4; minute += 1) {
+      for (let n = 0; n < 20_000; n += 1) activity.count('started', 'widget', { tenantId: 'acme', keyId: `key${n}` });
+      await expect(writer.flush()).rejects.toThrow(Unavailable);
+      clock.advance(MINUTE);
+    }
+    setFault(undefined);
+    await writer.flush();
+    expect(added.map(({ counted }) => counted.length)).toEqual([20_000, 20_000]);
   });
 
   test('has a shard of 64 for each process', () => {
@@ -165,15 +178,15 @@ test('What happened tells of restarts with what differs, and of operators, the n
 test('A span is looked at by minutes where those are kept, and else by hours, beside as long a time before', async () => {
   const asked: unknown[] = [];
   const store = {
-    async sums(...given: unknown[]): Promise<Moved[]> {
+    async moved(...given: unknown[]): Promise<Moved[]> {
       asked.push(given.slice(0, 4));
       return [];
     },
   };
   const HOUR = 60 * MINUTE;
-  await sumsBetween(store, NOON - HOUR, NOON, NOON, { tenants: '*' });
-  await sumsBetween(store, NOON - 24 * HOUR, NOON, NOON, { tenants: '*' });
-  await sumsBetween(store, NOON - 60 * HOUR, NOON - 59 * HOUR, NOON, { tenants: '*' });
+  await movedBetween(store, NOON - HOUR, NOON, NOON, { tenants: '*' });
+  await movedBetween(store, NOON - 24 * HOUR, NOON, NOON, { tenants: '*' });
+  await movedBetween(store, NOON - 60 * HOUR, NOON - 59 * HOUR, NOON, { tenants: '*' });
   expect(asked).toEqual([
     [1, NOON - 2 * HOUR - MINUTE, NOON - HOUR, NOON + MINUTE],
     [60, NOON - 49 * HOUR, NOON - 24 * HOUR, NOON + HOUR],

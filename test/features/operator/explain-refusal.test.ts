@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { explainRefusal, layerOf } from '../../../src/operator/explain-refusal.ts';
+import { viewOfRefusal } from '../../../src/operator/refusal-view.ts';
 import { ERROR_CODES, type Code } from '../../../src/protocol/error-codes.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { LAYERS } from '../../../src/protocol/refusal-why.ts';
@@ -31,6 +32,16 @@ describe('The explanation of a refusal', () => {
     expect(sentence).not.toContain('undefined');
     expect(sentence).not.toBe(`The request was refused with ${code}.`);
     expect(LAYERS).toContain(layerOf(new Refusal(code, 'no')));
+  });
+
+  test('of a spent day tells the total of a console user only to who sees all tenants', () => {
+    const detail = { limit: 300_000, count: 300_100, unit: 'tokens', lever: 'CONSOLE_MAX_TOKENS_DAILY' } as const;
+    const spent = kept({ code: 'DAILY_QUOTA_EXCEEDED', layer: 'quota', tenantId: 'acme', detail });
+    expect(viewOfRefusal(spent, '*')).toMatchObject({ count: 300_100, sentence: expect.stringContaining('300,100') });
+    const cut = viewOfRefusal(spent, ['acme']);
+    expect(cut).toMatchObject({ count: null, limit: 300_000, lever: 'CONSOLE_MAX_TOKENS_DAILY' });
+    expect(JSON.stringify(cut)).not.toMatch(/300,?100/);
+    expect(viewOfRefusal({ ...spent, keyId: 'site' }, ['acme'])).toMatchObject({ count: 300_100 });
   });
 
   test('of a code of another version names the code', () => {

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { hashConfig } from '../../../src/operator/config-hash.ts';
+import { hashConfig, hashSettings } from '../../../src/operator/config-hash.ts';
 import { Dependencies } from '../../../src/operator/dependencies.ts';
 import { NodeList } from '../../../src/operator/nodes.ts';
 import { Presence } from '../../../src/operator/presence.ts';
@@ -28,7 +28,7 @@ function processes() {
     noteRequests: (prefix: string, requests: number) => write(`${prefix} ${requests}`),
   };
   const given = { requests: 0 };
-  const start = (node: string, on = bus) => {
+  const start = (node: string, on = bus, settings: Readonly<Record<string, string>> = {}) => {
     const nodes = new NodeList(clock);
     const dependencies = new Dependencies({
       probes: { database: async () => undefined, registry: async () => undefined },
@@ -49,6 +49,7 @@ function processes() {
     const presence = new Presence({
       run,
       pid: 1,
+      settings,
       vitals: () => vitals,
       requests: () => given.requests,
       dependencies,
@@ -90,6 +91,21 @@ describe('Processes', () => {
     expect(nodes.list()).toEqual([]);
     await presence.beat();
     expect(nodes.list()).toHaveLength(1);
+  });
+
+  test('tell by the hashes of their settings which of these differ, and a build that tells none differs in none', async () => {
+    const { start, bus } = processes();
+    const [one, other] = [
+      start('a', bus, { LIMIT: '1', SAME: '2', NEW: '3' }),
+      start('b', bus, { LIMIT: '4', SAME: '2' }),
+    ];
+    await one.presence.beat();
+    expect(one.nodes.differing()).toEqual([]);
+    await other.presence.beat();
+    const [node] = other.nodes.list();
+    if (node !== undefined) bus.publish({ type: 'node.here', node: { ...node, id: 'old' } });
+    for (const { nodes } of [one, other]) expect(nodes.differing()).toEqual(['LIMIT', 'NEW']);
+    expect(JSON.stringify(one.nodes.list())).not.toContain('SAME');
   });
 
   test('that stop leave the lists of the others at once', async () => {
@@ -236,6 +252,18 @@ describe('The hash of settings', () => {
     const hash = hashConfig({ ...settings, ...difference }, key);
     expect(hash).not.toBe(hashConfig(settings, key));
     expect(hash).toMatch(/^[0-9a-f]{12}$/);
+  });
+
+  test('of each variable tells nothing of it without the key, and says of two with one value not that they are alike', () => {
+    const values = new Map<string, unknown>([
+      ['A', 'x'],
+      ['B', 'x'],
+      ['PORT', 1],
+    ]);
+    const hashes = hashSettings(values, key);
+    expect(hashes).toEqual({ A: expect.stringMatching(/^[0-9a-f]{8}$/), B: expect.stringMatching(/^[0-9a-f]{8}$/) });
+    expect(hashes['A']).not.toBe(hashes['B']);
+    expect(hashSettings(values, Buffer.from('other'))['A']).not.toBe(hashes['A']);
   });
 
   test('is another under another key, so that nobody can try which secret it stands for', () => {

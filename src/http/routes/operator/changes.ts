@@ -1,21 +1,21 @@
 import { actorSeenBy } from '../../../auth/operators.ts';
-import { sumsBetween } from '../../../operator/activity-spans.ts';
+import { LONGEST_SPAN_MS, movedBetween } from '../../../operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../operator/changes.ts';
 import { changesSince, operatorChanges } from '../../../protocol/operator/change.ts';
 import type { ActivityStore } from '../../../stores/activity/contract.ts';
 import type { Audit } from '../../../stores/audit/contract.ts';
 import type { NodeRuns } from '../../../stores/nodes/contract.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
 
 const DAY_MS = 86_400_000;
-/** Hours of activity are kept for 400 days: a span and the one before it must be within. */
-const LONGEST_MS = 200 * DAY_MS;
+const MOST_DAYS = LONGEST_SPAN_MS / DAY_MS;
 const MOST_HAPPENED = 200;
 
 export interface ChangesDeps {
-  readonly activity: Pick<ActivityStore, 'sums'>;
+  readonly activity: Pick<ActivityStore, 'moved'>;
   readonly nodeRuns: Pick<NodeRuns, 'startedWithin'>;
   readonly audit: Pick<Audit, 'list'>;
 }
@@ -27,8 +27,7 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
     path: '/api/operator/changes',
     operationId: 'listChanges',
     summary: 'What changed since a time',
-    description:
-      'Counts that moved by half or more, of at least ten, against the span of the same length before. Who sees only some tenants is told of their counts, and neither of processes nor of operators.',
+    description: `Counts that moved by half or more, of at least ten, against the span of the same length before, of ${MOST_DAYS} days at most. What is still too much to add up is QUERY_TOO_BROAD: ask for a shorter span. Who sees only some tenants is told of their counts, and neither of processes nor of operators.`,
     tag: TAG,
     access: 'operator',
     query: changesSince,
@@ -52,20 +51,23 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
         },
       },
     },
-    refusals: ['INVALID_REQUEST', ...alwaysRefused],
+    refusals: ['INVALID_REQUEST', 'QUERY_TOO_BROAD', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, changesSince, async ({ since }) => {
         const { atMs } = call.request;
         const fromMs = since === undefined ? atMs - DAY_MS : Date.parse(since);
-        if (fromMs >= atMs || atMs - fromMs > LONGEST_MS)
-          return invalidFields([{ path: 'since', message: 'must be in the past, and not before 200 days' }]);
+        if (fromMs >= atMs) return invalidFields([{ path: 'since', message: 'must be in the past' }]);
+        if (atMs - fromMs > LONGEST_SPAN_MS)
+          return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MOST_DAYS} days here; ask with a later since.`);
         const { tenants } = call.operator;
         const [moved, runs, known, acts] = await Promise.all([
-          sumsBetween(activity, fromMs, atMs, atMs, { tenants }),
+          movedBetween(activity, fromMs, atMs, atMs, { tenants }),
           tenants === '*' ? nodeRuns.startedWithin(fromMs, atMs, MOST_HAPPENED) : [],
           tenants === '*' ? nodeRuns.startedWithin(0, fromMs - 1, MOST_HAPPENED) : [],
           tenants === '*' ? audit.list({ fromMs, toMs: atMs + 1 }, undefined, MOST_HAPPENED) : { entries: [] },
         ]);
+        if (moved === undefined)
+          return new Refusal('QUERY_TOO_BROAD', 'This is too much to add up; ask with a later since.');
         return {
           status: 200,
           body: {

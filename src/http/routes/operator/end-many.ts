@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { VoiceLimits } from '../../../../machines/voice-session/types.ts';
 import { seesTenant } from '../../../auth/operators.ts';
+import { ifAway } from '../../../kernel/errors.ts';
 import { randomId, refOf } from '../../../kernel/ids.ts';
 import { settleAll } from '../../../kernel/settle-all.ts';
 import { operatorEndManyReply, operatorEndManyRequest } from '../../../protocol/operator/session.ts';
@@ -34,7 +35,7 @@ export function endManyRoute(deps: EndDeps): Route {
     operationId: 'endSessions',
     summary: 'Count, or end, the open sessions of a filter',
     description:
-      'With dryRun they are counted. Else at most 500 are ended; send the same again, with batchId, until remaining is 0. More than was expected, by a tenth, is COUNT_CHANGED, and nothing is ended.',
+      'With dryRun they are counted. Else at most 500 are ended; send the same again, with batchId, until remaining is 0. More than was expected, by a tenth, is COUNT_CHANGED, and nothing is ended. What was ended is answered also where the database went away meanwhile: isAudited is false then, the rows of the audit say null, and remaining is what was counted before.',
     tag: TAG,
     access: 'operator',
     right: 'change',
@@ -66,7 +67,7 @@ export function endManyRoute(deps: EndDeps): Route {
         if (expected === undefined)
           return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
         if (counts.matched > expected * (1 + GROWTH)) return countChanged(counts.matched, expected);
-        return end(call, filter, deps);
+        return end(call, filter, counts.matched, deps);
       }),
   });
 }
@@ -104,7 +105,7 @@ async function findSome(filter: HistoryFilter, limit: number, history: EndDeps['
   return found;
 }
 
-async function end(call: AskedCall, filter: HistoryFilter, deps: EndDeps): Promise<Result> {
+async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps: EndDeps): Promise<Result> {
   const { audit, history, events } = deps;
   const { filter: asked, reason, batchId = `batch_${randomId()}` } = call.body;
   const ids = (await findSome(filter, MOST_ENDED, history)).map(({ record: { id, tenantId } }) => ({ id, tenantId }));
@@ -128,19 +129,24 @@ async function end(call: AskedCall, filter: HistoryFilter, deps: EndDeps): Promi
     () => undefined,
     (error: unknown) => error,
   );
-  for (const result of ['done', 'unchanged', 'failed'] as const)
-    await audit.settle(
-      rows.filter((_, at) => results[at] === result),
-      result,
-    );
+  if (fault !== undefined) events.faulted(fault, call.request.requestId, 'end of many sessions');
   const [ended, failed] = [
     results.filter((one) => one === 'done').length,
     results.filter((one) => one === 'failed').length,
   ];
-  await audit.settle([whole], failed > 0 && ended === 0 ? 'failed' : ended === 0 ? 'unchanged' : 'done', ended);
-  if (fault !== undefined) events.faulted(fault, call.request.requestId, 'end of many sessions');
-  const { matched: remaining } = await history.countOpen(filter);
-  return { status: 200, body: { ended, failed, remaining, batchId } };
+  const settle = async (): Promise<true> => {
+    for (const result of ['done', 'unchanged', 'failed'] as const)
+      await audit.settle(
+        rows.filter((_, at) => results[at] === result),
+        result,
+      );
+    await audit.settle([whole], failed > 0 && ended === 0 ? 'failed' : ended === 0 ? 'unchanged' : 'done', ended);
+    return true;
+  };
+  // They have ended, whether or not that can be written down and counted.
+  const isAudited = await settle().catch(ifAway(() => false));
+  const left = await history.countOpen(filter).catch(ifAway(() => ({ matched: Math.max(0, matched - ended) })));
+  return { status: 200, body: { ended, failed, remaining: left.matched, batchId, isAudited } };
 }
 
 /** The filter as its query would be; of a session its ref alone. */

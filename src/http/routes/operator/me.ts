@@ -11,7 +11,7 @@ export interface MeDeps {
   readonly timeZone: string;
   readonly retentionDays: RetentionDays;
   readonly shownSettings: readonly SettingShown[];
-  readonly nodes: Pick<NodeList, 'list'>;
+  readonly nodes: Pick<NodeList, 'list' | 'differing'>;
   /** Of this process. */
   readonly configHash: string;
 }
@@ -92,7 +92,7 @@ export function settingsRoute(deps: Pick<MeDeps, 'shownSettings' | 'nodes' | 'co
           .list()
           .map(({ id, host, configHash }) => ({ id, host, isSame: configHash === deps.configHash }));
         const settings = deps.shownSettings.map((one) => ({ ...one, value: seenBy(call.operator, one.value) }));
-        return { status: 200, body: { settings, differs: [], nodes } };
+        return { status: 200, body: { settings, differs: deps.nodes.differing(), nodes } };
       }),
   });
 }

@@ -4,7 +4,7 @@ import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 
 export interface NodesDeps {
-  readonly nodes: Pick<NodeList, 'list'>;
+  readonly nodes: Pick<NodeList, 'list' | 'differing'>;
 }
 
 export const exampleNode: OperatorNode = {
@@ -43,14 +43,14 @@ export function nodesRoute({ nodes }: NodesDeps): Route {
       200: {
         description: 'The processes, in the order in which they started',
         schema: operatorNodes,
-        example: { nodes: [exampleNode], asOf: '2030-01-01T12:00:01.000Z' },
+        example: { nodes: [exampleNode], differs: [], asOf: '2030-01-01T12:00:01.000Z' },
       },
     },
     refusals: [...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => ({
         status: 200,
-        body: { nodes: nodes.list(), asOf: new Date(call.request.atMs).toISOString() },
+        body: { nodes: nodes.list(), differs: nodes.differing(), asOf: new Date(call.request.atMs).toISOString() },
       })),
   });
 }

@@ -1,24 +1,15 @@
-import { tenantsOf, type Operator } from '../../../auth/operators.ts';
-import { activityOf, lately } from '../../../operator/activity-spans.ts';
-import type { Dependencies } from '../../../operator/dependencies.ts';
-import { readMints } from '../../../operator/mints.ts';
+import type { Operator } from '../../../auth/operators.ts';
+import { activityOf } from '../../../operator/activity-spans.ts';
+import type { Figures } from '../../../operator/figures.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
 import { judge } from '../../../operator/verdict.ts';
 import type { OverviewActivity } from '../../../protocol/operator/overview-activity.ts';
-import type { DependencyState } from '../../../protocol/operator/node.ts';
-import type { ActivityStore, Moved } from '../../../stores/activity/contract.ts';
-import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
-import { endingBy } from '../../../voice/deadlines.ts';
-import type { VoiceSessions } from '../../../voice/sessions.ts';
+import type { ActivityStore } from '../../../stores/activity/contract.ts';
 import { exampleNode } from './nodes.ts';
 
-const SOON_MS = 60_000;
-
 export interface OverviewActivityDeps {
-  readonly history: Pick<VoiceHistory, 'countEnding'>;
-  readonly sessions: Pick<VoiceSessions, 'limits'>;
+  readonly figures: Figures;
   readonly activity: Pick<ActivityStore, 'sums'>;
-  readonly dependencies: Pick<Dependencies, 'list'>;
   readonly nodes: Pick<NodeList, 'list'>;
 }
 
@@ -44,26 +35,18 @@ export async function overviewActivity(
   atMs: number,
   deps: OverviewActivityDeps,
 ): Promise<OverviewActivity> {
-  const { history, sessions, activity } = deps;
+  const { figures, activity } = deps;
   const { tenants } = operator;
   const seesAll = tenants === '*';
-  const ending = endingBy(atMs + SOON_MS, sessions.limits);
   const [endingSoon, went, recent] = await Promise.all([
-    history.countEnding({ ...ending, tenants: tenantsOf(operator) }),
-    activityOf(activity, atMs, { tenants }),
-    seesAll ? lately(activity, atMs) : [],
+    figures.endingSoon(tenants, atMs),
+    activityOf(activity, atMs, { tenants }, figures.lastMinute(tenants, atMs)),
+    seesAll ? figures.latelyCounted(atMs) : [],
   ]);
   const told = { asOf: new Date(atMs).toISOString(), endingSoon, activity: went.activity };
   if (!seesAll) return { ...told, verdict: null, dependencies: [], nodes: [] };
   const nodes = deps.nodes.list();
-  const dependencies = deps.dependencies.list().map((one) => withMints(one, recent));
+  const dependencies = await figures.dependencies(atMs);
   const verdict = judge({ lately: recent, yesterday: went.day, nodes, dependencies });
   return { ...told, verdict, dependencies, nodes };
-}
-
-/** Of the provider nobody asks how fast it answers: what it was asked for tells. */
-function withMints(dependency: DependencyState, recent: readonly Moved[]): DependencyState {
-  if (dependency.name !== 'provider') return dependency;
-  const slowest = Math.max(0, ...readMints(recent, 'now').map(({ p95Sec }) => p95Sec ?? 0));
-  return slowest === 0 ? dependency : { ...dependency, latencyMs: Math.round(slowest * 1000) };
 }

@@ -1,17 +1,13 @@
 import { tenantsOf, type Operator } from '../../../auth/operators.ts';
 import { overview } from '../../../protocol/operator/overview.ts';
 import { spendOf, type SpendDeps } from '../../../operator/spend.ts';
-import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import { briefly } from '../../../kernel/briefly.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 import { exampleOverviewActivity, overviewActivity, type OverviewActivityDeps } from './overview-activity.ts';
 
-export interface OverviewDeps extends SpendDeps, OverviewActivityDeps {
-  readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
-}
+export type OverviewDeps = SpendDeps & OverviewActivityDeps;
 
-const DAY_MS = 86_400_000;
 /** Many may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
 
@@ -20,7 +16,7 @@ export function overviewRoute(deps: OverviewDeps): Route {
   const look = async (operator: Operator, atMs: number): Promise<object> => {
     const tenants = tenantsOf(operator);
     const [counts, spend, more] = await Promise.all([
-      deps.history.counts(atMs - DAY_MS, tenants),
+      deps.figures.counts(operator.tenants, atMs),
       spendOf(atMs, tenants, deps),
       overviewActivity(operator, atMs, deps),
     ]);

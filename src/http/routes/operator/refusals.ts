@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Operator } from '../../../auth/operators.ts';
 import { ifAway } from '../../../kernel/errors.ts';
-import { byLabel, sumsBetween } from '../../../operator/activity-spans.ts';
+import { LONGEST_SPAN_MS, refusedBetween } from '../../../operator/activity-spans.ts';
 import { findRefusal, type FindRefusalDeps } from '../../../operator/find-refusal.ts';
 import { viewOfRefusal } from '../../../operator/refusal-view.ts';
 import {
@@ -54,7 +54,7 @@ export function refusalsRoute(deps: RefusalListDeps): Route {
     operationId: 'listRefusals',
     summary: 'Requests that were refused, and why',
     description:
-      'With `requestId` that one: `found` says whether it was kept, or only the minute of a request is known. Else a page, newest first; `counted` and `kept` are of whole minutes or hours, by code, tenant and key.',
+      'With `requestId` that one: `found` says whether it was kept, or only the minute of a request is known. Else a page, newest first, of a span of 31 days at most; `counted`, `kept` and `series` are of whole minutes or hours, by code, tenant and key, and empty with `isCounted` false where that is too much to add up.',
     tag: TAG,
     access: 'operator',
     query: refusalFilters,
@@ -65,7 +65,7 @@ export function refusalsRoute(deps: RefusalListDeps): Route {
         example: { found: 'exact', refusal: exampleRefusal },
       },
     },
-    refusals: ['INVALID_REQUEST', 'NOT_FOUND', ...alwaysRefused],
+    refusals: ['INVALID_REQUEST', 'NOT_FOUND', 'QUERY_TOO_BROAD', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, refusalFilters, async (query) => {
         const { operator, request } = call;
@@ -90,19 +90,20 @@ async function list(
   const toMs = to === undefined ? atMs : Date.parse(to);
   const fromMs = from === undefined ? toMs - DAY_MS : Date.parse(from);
   if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
+  if (toMs - fromMs > LONGEST_SPAN_MS)
+    return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
   const filter: RefusalFilter = { code, tenantId, keyId, network, fromMs, toMs, tenants: operator.tenants };
   const tenants = tenantId === undefined ? operator.tenants : within(operator, tenantId);
   const asOf = new Date(atMs).toISOString();
   try {
-    const [page, moved] = await Promise.all([
+    const [page, counts] = await Promise.all([
       deps.refusals.list(filter, after, limit),
-      sumsBetween(deps.activity, fromMs, toMs, atMs, { tenants, keyId }),
+      refusedBetween(deps.activity, fromMs, toMs, atMs, { tenants, keyId, code }),
     ]);
     const isShort = page.next !== undefined && page.refusals.length < limit;
     const body = {
-      refusals: page.refusals.map(viewOfRefusal),
-      counted: ofCode(byLabel(moved, 'refused'), code),
-      kept: ofCode(byLabel(moved, 'kept'), code),
+      refusals: page.refusals.map((one) => viewOfRefusal(one, operator.tenants)),
+      ...toldOf(counts),
       nextCursor: page.next === undefined ? null : `${page.next.atMs}.${page.next.ordinal}`,
       asOf,
       searchedTo: isShort ? new Date(page.next.atMs).toISOString() : null,
@@ -111,8 +112,8 @@ async function list(
     return { status: 200, body };
   } catch (fault) {
     return ifAway(() => {
-      const refusals = deps.refusalWriter.remembered(filter, limit).map(viewOfRefusal);
-      const known = { counted: {}, kept: {}, nextCursor: null, searchedTo: null, isPartial: true };
+      const refusals = deps.refusalWriter.remembered(filter, limit).map((one) => viewOfRefusal(one, operator.tenants));
+      const known = { ...toldOf(undefined), nextCursor: null, searchedTo: null, isPartial: true };
       return { status: 200, body: { refusals, ...known, asOf } };
     }, 'database')(fault);
   }
@@ -123,8 +124,16 @@ function within({ tenants }: Operator, tenantId: string): readonly string[] {
   return tenants === '*' || tenants.includes(tenantId) ? [tenantId] : [];
 }
 
-function ofCode(counts: Record<string, number>, code: string | undefined): Record<string, number> {
-  return code === undefined ? counts : Object.fromEntries(Object.entries(counts).filter(([one]) => one === code));
+function toldOf(counts: Awaited<ReturnType<typeof refusedBetween>>) {
+  if (counts === undefined) return { counted: {}, kept: {}, series: [], seriesBy: null, isCounted: false };
+  const { counted, kept, series, span } = counts;
+  return {
+    counted,
+    kept,
+    series: series.map(({ atMs, count }) => ({ at: new Date(atMs).toISOString(), count })),
+    seriesBy: span === 1 ? 'minute' : 'hour',
+    isCounted: true,
+  };
 }
 
 function readCursor(cursor: string): RefusalCursor | undefined {

@@ -5,6 +5,7 @@ import { refOf } from '../../../kernel/ids.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
+import { limitsInForce, type LimitsInForceDeps } from '../../../operator/limits-in-force.ts';
 import { viewOfRefusal } from '../../../operator/refusal-view.ts';
 import type { Refusals } from '../../../stores/refusals/contract.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
@@ -26,7 +27,8 @@ import {
 import { describe, exampleSession } from './session-view.ts';
 import { actOf, whyOf, type WhyDeps } from './why.ts';
 
-export interface SessionDetailDeps extends NamedDeps, OperatorEventsDeps, OperatorCallsDeps, WhyDeps {
+export interface SessionDetailDeps
+  extends NamedDeps, OperatorEventsDeps, OperatorCallsDeps, WhyDeps, LimitsInForceDeps {
   readonly sessions: NamedDeps['sessions'];
   readonly ledger: OperatorCallsDeps['ledger'] & WhyDeps['ledger'];
   readonly audit: Pick<Audit, 'latest' | 'list'>;
@@ -68,6 +70,11 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           },
           audit: [],
           refusals: [],
+          limits: {
+            maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
+            concurrentSessions: { value: 2, setBy: 'limits.concurrentSessions' },
+            'totals.dollarsDaily': { value: 100, setBy: 'totals.dollarsDaily' },
+          },
           metadata: { page: 'pricing' },
           calls: [exampleCall],
           events: [exampleEvent],
@@ -107,9 +114,13 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: endedBy(record, act),
-          why: await whyOf({ record, ...calls, ...events, act, used: usage.get(record.id), atMs }, deps),
+          why: await whyOf(
+            { record, ...calls, ...events, act, used: usage.get(record.id), atMs, operator: call.operator },
+            deps,
+          ),
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
-          refusals: refused.refusals.map(viewOfRefusal),
+          refusals: refused.refusals.map((one) => viewOfRefusal(one, call.operator.tenants)),
+          limits: limitsInForce(record, limits, deps),
           metadata: setup?.metadata ?? null,
           calls: describeCalls(calls, call.operator),
           ...describeEvents(events),

@@ -1,5 +1,6 @@
 import type { CallLimits } from '../../../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
+import type { Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { totalCeilings, type LimitsOf, type TotalsOf } from '../../../quota/ceilings.ts';
 import type { QuotaDay } from '../../../quota/calendar.ts';
@@ -29,11 +30,13 @@ interface Asked extends CallsKnown, EventsKnown {
   /** What the session used in all; undefined where that is nothing. */
   readonly used: UsageTotals | undefined;
   readonly atMs: number;
+  /** Who asks. */
+  readonly operator: Operator;
 }
 
 /** Why a session is as it is. @throws Unavailable when the database is away */
 export async function whyOf(
-  { record, records, meters, page, lost, act, used, atMs }: Asked,
+  { record, records, meters, page, lost, act, used, atMs, operator }: Asked,
   deps: WhyDeps,
 ): Promise<Why> {
   return explain({
@@ -48,7 +51,7 @@ export async function whyOf(
     lost,
     used,
     act,
-    quotas: record.endReason === 'quota_exceeded' ? await quotasOf(record, deps) : [],
+    quotas: record.endReason === 'quota_exceeded' ? await quotasOf(record, operator, deps) : [],
   });
 }
 
@@ -64,13 +67,14 @@ export async function actOf(
   return undefined;
 }
 
-async function quotasOf(record: VoiceRecord, deps: WhyDeps): Promise<QuotaKnown[]> {
+async function quotasOf(record: VoiceRecord, { tenants }: Operator, deps: WhyDeps): Promise<QuotaKnown[]> {
   const { subject, caller, tenantId, keyId, endedAtMs } = record;
   const { day } = deps.calendar(endedAtMs ?? record.settledAtMs);
   const kind = caller === 'widget' ? 'WIDGET' : 'CONSOLE';
   const ofCaller: QuotaKnown = {
     whose: 'the caller',
-    used: await deps.ledger.totals(subject, day),
+    // A console user's day is added up over all tenants, and none of them is told how much that is.
+    used: caller === 'console' && tenants !== '*' ? null : await deps.ledger.totals(subject, day),
     ceilings: deps.limitsOf(caller, tenantId, keyId),
     setBy: {
       tokens: `${kind}_MAX_TOKENS_DAILY${overrideOf(keyId, 'limits.dailyTokens')}`,

@@ -17,6 +17,15 @@ export function closeDialog(): void {
   dialog.value = undefined;
 }
 
+/** Closes them all, because the page that they are about is left. */
+export function closeDialogs(): void {
+  closeDialog();
+  isHelpOpen.value = false;
+  isPaletteOpen.value = false;
+  endTargets.value = undefined;
+  textToCopy.value = undefined;
+}
+
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Says briefly what was done. */

@@ -1,6 +1,12 @@
 /** The socket on which the service tells what happens. It comes back by itself, and rests while nobody sees the page. */
 import { signal } from '@preact/signals';
-import type { FEED_PATH, FEED_SUBPROTOCOL, FeedFrame, FeedFilterSent } from '../../../protocol/operator/feed.ts';
+import type {
+  FEED_PATH,
+  FEED_SUBPROTOCOL,
+  FeedFilterSent,
+  FeedFrame,
+  FeedTopic,
+} from '../../../protocol/operator/feed.ts';
 
 const PATH: typeof FEED_PATH = '/api/operator/feed';
 const SUBPROTOCOL: typeof FEED_SUBPROTOCOL = 'switchboard.operator.v1';
@@ -10,7 +16,7 @@ const HIDDEN_REST_MS = 60 * SECOND;
 
 /** What a view wants to hear of. */
 export interface Watch {
-  readonly topics: readonly ('counts' | 'sessions' | 'audit')[];
+  readonly topics: readonly FeedTopic[];
   readonly filter?: FeedFilterSent;
   /** A session whose events are told as well. */
   readonly ref?: string;

@@ -8,6 +8,7 @@ const NAMES = [
   'keyId',
   'agentId',
   'caller',
+  'subject',
   'reason',
   'from',
   'to',

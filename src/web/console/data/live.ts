@@ -1,6 +1,7 @@
 /**
- * Tells views when to read again, and how fresh is what they show. The service's feed says when something changed; while there is none, it is
- * asked every five seconds. A hidden page rests after a minute, and asks as soon as it is seen again.
+ * Tells views when to read again, and how fresh is what they show. The service's feed tells what changed: what a view can take from that
+ * needs no reading. While there is no feed, the service is asked every five seconds. A hidden page rests after a minute, and asks as soon as
+ * it is seen again.
  */
 import { computed, signal } from '@preact/signals';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
@@ -18,9 +19,9 @@ const AWAY_AFTER_MS = 15 * SECOND;
 const HIDDEN_REST_MS = 60 * SECOND;
 const LONGEST_RETRY_MS = 30 * SECOND;
 /** However much happens, views read no more often. */
-const BETWEEN_READINGS_MS = SECOND;
-/** What is told is written within about a second: it is read once more then. */
-const WRITTEN_AFTER_MS = 2 * SECOND;
+const BETWEEN_READINGS_MS = 3 * SECOND;
+/** What happened is in the database by then, and other nodes have heard what is watched here. */
+const WRITTEN_AFTER_MS = 3 * SECOND;
 
 /** Reads again what a view shows. @returns whether the service answered */
 export type Refresh = () => Promise<boolean>;
@@ -45,24 +46,34 @@ export const freshness = computed<Freshness>(() => {
   return silentMs < AWAY_AFTER_MS ? 'stale' : 'away';
 });
 
-/** With how often each is called beside the feed. */
-const refreshes = new Map<Refresh, number>();
+/** What a view shows, and how it follows. */
+export interface View {
+  readonly refresh: Refresh;
+  /** Takes in what the feed told. @returns whether it must be read again to show that; without it whatever changed must be */
+  readonly take?: ((frame: FeedFrame) => boolean) | undefined;
+  /** How often it is read beside the feed. */
+  readonly besideFeedMs?: number | undefined;
+}
+
+const views = new Set<View>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let dueAtMs = Infinity;
 let readAtMs = -Infinity;
-let isUnwritten = false;
+/** What was told until now is in the database by then. */
+let writtenAtMs = -Infinity;
 let failures = 0;
 let hiddenSinceMs: number | undefined;
 
 /**
- * Calls `refresh` whenever something may have changed, until the returned function is called.
+ * Reads a view whenever something may have changed that it cannot take from the feed, until the returned function is called.
  * @param watch what the feed should tell of: that of the view that came last holds
  */
-export function keepFresh(refresh: Refresh, watch: Watch, besideFeedMs = ASK_BESIDE_FEED_MS): () => void {
-  refreshes.set(refresh, besideFeedMs);
+export function keepFresh(view: View, watch: Watch): () => void {
+  views.add(view);
   listen(watch, { onFrame, onLost: () => plan(0) });
-  if (timer === undefined) planNext();
-  return () => void refreshes.delete(refresh);
+  if (isFeedOpen.peek()) readOnceMore();
+  else if (timer === undefined) planNext();
+  return () => void views.delete(view);
 }
 
 /** Reads everything that is shown again, now. */
@@ -70,7 +81,7 @@ export async function refreshAll(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
   readAtMs = Date.now();
-  const outcomes = await Promise.all([...refreshes.keys()].map((refresh) => refresh()));
+  const outcomes = await Promise.all([...views].map(({ refresh }) => refresh()));
   noteOutcome(outcomes.every(Boolean));
 }
 
@@ -85,10 +96,21 @@ function onFrame(frame: FeedFrame): void {
     isPartial.value = frame.lossy;
   }
   noteHeard();
-  if (frame.type === 'hello' || frame.type === 'tick') return;
-  isUnwritten = true;
-  const ms = Math.max(0, readAtMs + BETWEEN_READINGS_MS - Date.now());
-  if (timer === undefined || dueAtMs > Date.now() + ms) plan(ms);
+  if (frame.type === 'hello') return readOnceMore();
+  const isNews = frame.type !== 'tick';
+  const untold = [...views].map((view) => (frame.type === 'gap' ? true : (view.take?.(frame) ?? isNews)));
+  if (!untold.includes(true)) return;
+  writtenAtMs = Date.now() + WRITTEN_AFTER_MS;
+  planBy(Math.max(0, readAtMs + BETWEEN_READINGS_MS - Date.now()));
+}
+
+/**
+ * What other nodes do before they hear that somebody watches here is told to nobody, and a view is read before that: it is read once more
+ * when the feed has said hello, or was asked for something else, and they have heard it. Nothing is missed for good then.
+ */
+function readOnceMore(): void {
+  writtenAtMs = Date.now() + WRITTEN_AFTER_MS;
+  planBy(WRITTEN_AFTER_MS);
 }
 
 function noteOutcome(isHeard: boolean): void {
@@ -106,9 +128,13 @@ function noteOutcome(isHeard: boolean): void {
 }
 
 function planNext(): void {
-  const ms = isUnwritten ? WRITTEN_AFTER_MS : isFeedOpen.peek() ? Math.min(...refreshes.values()) : ASK_EVERY_MS;
-  isUnwritten = false;
-  plan(ms);
+  const beside = [...views].map(({ besideFeedMs = ASK_BESIDE_FEED_MS }) => besideFeedMs);
+  if (readAtMs < writtenAtMs) return plan(Math.max(writtenAtMs, readAtMs + BETWEEN_READINGS_MS) - Date.now());
+  plan(isFeedOpen.peek() ? Math.min(ASK_BESIDE_FEED_MS, ...beside) : ASK_EVERY_MS);
+}
+
+function planBy(ms: number): void {
+  if (timer === undefined || dueAtMs > Date.now() + ms) plan(ms);
 }
 
 function plan(ms: number): void {
@@ -117,11 +143,11 @@ function plan(ms: number): void {
   timer = setTimeout(() => {
     timer = undefined;
     const rests = hiddenSinceMs !== undefined && Date.now() - hiddenSinceMs > HIDDEN_REST_MS;
-    if (refreshes.size > 0 && !rests) void refreshAll();
+    if (views.size > 0 && !rests) void refreshAll();
   }, ms);
 }
 
 document.addEventListener('visibilitychange', () => {
   hiddenSinceMs = document.hidden ? Date.now() : undefined;
-  if (!document.hidden && timer === undefined && refreshes.size > 0) void refreshAll();
+  if (!document.hidden && timer === undefined && views.size > 0) void refreshAll();
 });

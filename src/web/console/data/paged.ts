@@ -1,7 +1,9 @@
 /** A list that comes in pages under one address: the first is read again and again, further ones once. */
 import { batch, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { get, isPassing, type Failure } from './api.ts';
+import type { Watch } from './feed.ts';
 import { isPaused, keepFresh, noteHeard, UNTOLD_MS, waiting } from './live.ts';
 
 interface Page {
@@ -15,7 +17,23 @@ interface Kind<P extends Page, R> {
   readonly idOf: (row: R) => string;
   /** Whether new rows wait until somebody asks for them; else they come below. */
   readonly isNewestFirst: boolean;
+  /** Where the feed tells of it. */
+  readonly told?: Telling<P, R>;
 }
+
+/** How a list follows the feed. */
+interface Telling<P, R> {
+  readonly watch: Watch;
+  /** New rows of a frame, the newest first, and whether it must be read which others there are; undefined of other frames. */
+  readonly rowsOf: (frame: FeedFrame) => { readonly rows: readonly R[]; readonly isUntold: boolean } | undefined;
+  /** What a page says beside its rows, after a frame. */
+  readonly after: (page: P, frame: FeedFrame) => P;
+  /** By what rows are sorted, the greatest first. */
+  readonly orderOf: (row: R) => string;
+}
+
+/** New rows that wait at most. */
+const MOST_FRESH = 1000;
 
 /** Rows change in their places and never move. */
 export class PagedRows<P extends Page, R> {
@@ -44,6 +62,18 @@ export class PagedRows<P extends Page, R> {
     return true;
   }
 
+  /** Takes in what the feed told: new rows wait. @returns whether it must be read again */
+  take(frame: FeedFrame): boolean {
+    const { told } = this.#kind;
+    const found = told?.rowsOf(frame);
+    if (told === undefined || found === undefined || this.page.peek() === undefined) return false;
+    batch(() => {
+      if (!isPaused.peek()) this.page.value = told.after(this.page.peek() as P, frame);
+      this.#wait(this.#unknown(found.rows));
+    });
+    return found.isUntold;
+  }
+
   /** Puts the new rows on top. */
   showFresh(): void {
     batch(() => {
@@ -59,7 +89,7 @@ export class PagedRows<P extends Page, R> {
     const page = cursor === null ? undefined : await this.#read(`&cursor=${encodeURIComponent(cursor)}`);
     if (page === undefined) return;
     batch(() => {
-      this.rows.value = [...this.rows.peek(), ...this.#unknown(page)];
+      this.rows.value = [...this.rows.peek(), ...this.#unknown(this.#kind.rowsOf(page))];
       this.nextCursor.value = page.nextCursor;
     });
   }
@@ -75,18 +105,29 @@ export class PagedRows<P extends Page, R> {
   #take(page: P, isFirst: boolean): void {
     const { rowsOf, idOf, isNewestFirst } = this.#kind;
     const now = new Map(rowsOf(page).map((row) => [idOf(row), row]));
-    const unknown = this.#unknown(page);
+    const unknown = this.#unknown(rowsOf(page));
     const known = this.rows.peek().map((row) => now.get(idOf(row)) ?? row);
     const waits = isNewestFirst && !isFirst;
     this.rows.value = waits ? known : [...known, ...unknown];
-    if (waits) this.fresh.value = unknown;
-    if (isNewestFirst) waiting.value = this.fresh.peek().length;
+    if (waits) this.#wait(unknown);
   }
 
-  #unknown(page: P): readonly R[] {
-    const { rowsOf, idOf } = this.#kind;
+  /** What was told may not be written yet: what waits goes on waiting though a reading does not find it. */
+  #wait(unknown: readonly R[]): void {
+    const { idOf, told } = this.#kind;
+    if (told === undefined) this.fresh.value = unknown;
+    else {
+      const all = new Map([...this.fresh.peek(), ...unknown].map((row) => [idOf(row), row]));
+      const sorted = [...all.values()].toSorted((one, other) => (told.orderOf(one) > told.orderOf(other) ? -1 : 1));
+      this.fresh.value = sorted.slice(0, MOST_FRESH);
+    }
+    waiting.value = this.fresh.peek().length;
+  }
+
+  #unknown(rows: readonly R[]): readonly R[] {
+    const { idOf } = this.#kind;
     const known = new Set(this.rows.peek().map(idOf));
-    return rowsOf(page).filter((row) => !known.has(idOf(row)));
+    return rows.filter((row) => !known.has(idOf(row)));
   }
 }
 
@@ -96,7 +137,10 @@ export function usePagedRows<P extends Page, R>(key: string, kind: Kind<P, R>): 
   useEffect(() => {
     void list.refresh();
     const refresh = (): Promise<boolean> => (isPaused.peek() ? Promise.resolve(true) : list.refresh());
-    const stop = keepFresh(refresh, { topics: ['counts'] }, UNTOLD_MS);
+    const stop =
+      kind.told === undefined
+        ? keepFresh({ refresh, besideFeedMs: UNTOLD_MS }, { topics: ['counts'] })
+        : keepFresh({ refresh, take: (frame) => list.take(frame) }, kind.told.watch);
     return () => {
       stop();
       waiting.value = 0;

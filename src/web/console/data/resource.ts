@@ -2,8 +2,9 @@
 import { signal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get, isPassing, type Failure } from './api.ts';
+import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Watch } from './feed.ts';
-import { isPaused, keepFresh, noteHeard, UNTOLD_MS } from './live.ts';
+import { isPaused, keepFresh, noteHeard } from './live.ts';
 
 export interface Resource<T> {
   readonly body: Signal<T | undefined>;
@@ -48,24 +49,31 @@ function resourceOf<T>(path: string, asked: () => string): Resource<T> {
   return resource;
 }
 
-interface Reading {
+interface Reading<T> {
   /** What is asked, where the address tells of times that move, such as an hour ago. */
   readonly asked?: () => string;
-  /** Whether the feed tells when it changes. */
-  readonly isTold?: boolean;
+  /** How often it is read beside the feed, where that does not tell of all that is shown. */
+  readonly besideFeedMs?: number;
+  /** What is shown after a frame of the feed: then nothing is read because of it. */
+  readonly after?: (body: T, frame: FeedFrame) => T;
 }
 
 /** Reads an address while a view shows it, again whenever the feed tells of what is watched. */
 export function useResource<T>(
   path: string,
   watch: Watch,
-  { asked = () => path, isTold = true }: Reading = {},
+  { asked = () => path, besideFeedMs, after }: Reading<T> = {},
 ): Resource<T> {
   const resource = resourceOf<T>(path, asked);
   useEffect(() => {
     void resource.load();
     const refresh = (): Promise<boolean> => (isPaused.peek() ? Promise.resolve(true) : resource.load());
-    return keepFresh(refresh, watch, isTold ? undefined : UNTOLD_MS);
+    const take = (frame: FeedFrame): boolean => {
+      const body = resource.body.peek();
+      if (after !== undefined && body !== undefined && !isPaused.peek()) resource.body.value = after(body, frame);
+      return false;
+    };
+    return keepFresh({ refresh, besideFeedMs, take: after === undefined ? undefined : take }, watch);
   }, [resource]);
   return resource;
 }

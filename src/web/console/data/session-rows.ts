@@ -1,8 +1,10 @@
 import { batch, signal, type Signal } from '@preact/signals';
+import type { FeedFrame, SessionChange } from '../../../protocol/operator/feed.ts';
 import { get, isPassing, type Failure } from './api.ts';
 import { askedFilter, type Filter } from './filter.ts';
 import { isPaused, noteHeard, waiting } from './live.ts';
 import { noteServerTime, now } from './server-time.ts';
+import { after, isLeaving, isUntold, reconciled, type Told } from './session-changes.ts';
 import type { Session, SessionPage } from './shapes.ts';
 
 export interface Row {
@@ -17,8 +19,8 @@ const MOST_A_PAGE = 200;
 const MOST_LOOKED_UP = 5;
 
 /**
- * The rows of the sessions list. A row changes where it is and never moves; new ones wait in `fresh` until somebody asks for them.
- * Readings that come while it is paused change nothing and are counted.
+ * The rows of the sessions list. A row changes where it is and never moves, as soon as the feed tells of it; new ones wait in `fresh` until
+ * somebody asks for them. What comes while it is paused changes nothing and is counted.
  */
 export class SessionRows {
   readonly refs = signal<readonly string[]>([]);
@@ -31,7 +33,11 @@ export class SessionRows {
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #filter: Filter;
   readonly #rows = new Map<string, Row>();
-  #changesHeld = 0;
+  /** What the feed told of rows, until a reading agrees. */
+  readonly #told = new Map<string, Told>();
+  /** Rows that a reading found otherwise while it was paused, and what the feed told of rows meanwhile. */
+  #differing = new Set<string>();
+  #held = new Map<string, SessionChange>();
 
   constructor(filter: Filter) {
     this.#filter = filter;
@@ -48,6 +54,7 @@ export class SessionRows {
     if (page === undefined) return !this.#isAway();
     batch(() => {
       this.#rows.clear();
+      this.#told.clear();
       for (const session of page.sessions) this.#keep(session);
       this.refs.value = page.sessions.map(({ ref }) => ref);
       this.fresh.value = [];
@@ -56,6 +63,20 @@ export class SessionRows {
       this.#count();
     });
     return true;
+  }
+
+  /** Takes in what the feed told. @returns whether the list must be read again to show it */
+  take(frame: FeedFrame): boolean {
+    if (frame.type !== 'sessions' || !this.isLoaded.peek()) return false;
+    const untold = frame.changes.map((change) => isUntold(this.#filter, change, this.#rows.has(change.ref)));
+    batch(() => {
+      for (const change of frame.changes) {
+        if (isPaused.peek() && this.#rows.has(change.ref)) this.#held.set(change.ref, change);
+        else this.#change(change);
+      }
+      this.#count();
+    });
+    return frame.more > 0 || untold.includes(true);
   }
 
   /** Reads the newest again and changes the rows in their places. @returns whether the service answered */
@@ -67,8 +88,12 @@ export class SessionRows {
     const known = page.sessions.filter(({ ref }) => this.#rows.has(ref));
     batch(() => {
       this.fresh.value = this.#newAmong(page);
-      if (isPaused.peek()) this.#changesHeld = known.filter((session) => this.#differs(session)).length;
-      else for (const session of known) this.#keep(session);
+      if (isPaused.peek())
+        this.#differing = new Set(known.filter((session) => this.#differs(session)).map(({ ref }) => ref));
+      else {
+        for (const change of this.#held.values()) this.#change(change);
+        for (const session of known) this.#keep(session);
+      }
       this.#count();
     });
     if (!isPaused.peek()) await this.#lookUpPast(this.#missingFrom(page, found));
@@ -146,18 +171,38 @@ export class SessionRows {
       open.slice(0, MOST_LOOKED_UP).map(async (ref) => {
         const answer = await get<Session>(`/api/operator/sessions/${ref}`);
         const row = this.#rows.get(ref);
-        if (answer.ok && row !== undefined) row.session.value = withoutId(answer.body);
+        if (answer.ok && row !== undefined) row.session.value = this.#latest(withoutId(answer.body));
       }),
     );
   }
 
-  #keep(session: Session): void {
-    const row = this.#rows.get(session.ref);
+  #change(change: SessionChange): void {
+    const { ref } = change;
+    if (this.fresh.peek().some((session) => session.ref === ref))
+      this.fresh.value = this.fresh.peek().map((session) => (session.ref === ref ? after(session, change) : session));
+    const row = this.#rows.get(ref);
+    if (row === undefined) return;
+    this.#told.set(ref, { change, heardMs: Date.now() });
+    row.session.value = after(row.session.peek(), change);
+    row.isPast.value = isLeaving(this.#filter, change);
+  }
+
+  /** A reading may be older than what the feed told. */
+  #latest(read: Session): Session {
+    const session = reconciled(read, this.#told.get(read.ref), Date.now());
+    if (session === read) this.#told.delete(read.ref);
+    return session;
+  }
+
+  #keep(read: Session): void {
+    const row = this.#rows.get(read.ref);
     if (row === undefined) {
-      this.#rows.set(session.ref, { session: signal(session), isPast: signal(false) });
+      this.#rows.set(read.ref, { session: signal(read), isPast: signal(false) });
       return;
     }
-    row.isPast.value = false;
+    const session = this.#latest(read);
+    const told = this.#told.get(read.ref);
+    row.isPast.value = told !== undefined && isLeaving(this.#filter, told.change);
     if (this.#differs(session)) row.session.value = session;
   }
 
@@ -172,8 +217,11 @@ export class SessionRows {
   }
 
   #count(): void {
-    if (!isPaused.peek()) this.#changesHeld = 0;
-    waiting.value = this.fresh.peek().length + this.#changesHeld;
+    if (!isPaused.peek()) {
+      this.#differing.clear();
+      this.#held.clear();
+    }
+    waiting.value = this.fresh.peek().length + new Set([...this.#differing, ...this.#held.keys()]).size;
   }
 }
 

@@ -1,4 +1,7 @@
+import { Fragment } from 'preact';
+import { nodesAfter } from '../data/nodes.ts';
 import { oddNodes } from '../data/odd-nodes.ts';
+import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Node, NodeList } from '../data/shapes.ts';
 import { Dependencies } from '../parts/dependencies.tsx';
@@ -13,18 +16,19 @@ const MAX_LOOP_MS = 100;
 /** The processes that are here, and in what they differ. */
 export function NodesPage() {
   usePage('Nodes');
-  const resource = useResource<NodeList>('/api/operator/nodes', { topics: ['counts'] }, { isTold: false });
+  const watch = { topics: ['counts', 'nodes'] } as const;
+  const resource = useResource<NodeList>('/api/operator/nodes', watch, { after: nodesAfter });
   return (
     <div class="page">
       <h1>Nodes</h1>
       <Shown resource={resource} what="nodes">
-        {({ nodes, asOf }) =>
+        {({ nodes, differs, asOf }) =>
           nodes.length === 0 ? (
             <Empty title="No process is heard">
               <p>Each tells of itself every five seconds; a network between them may be cut.</p>
             </Empty>
           ) : (
-            <Table nodes={nodes} asOf={asOf} />
+            <Table nodes={nodes} differs={differs} asOf={asOf} />
           )
         }
       </Shown>
@@ -32,7 +36,7 @@ export function NodesPage() {
   );
 }
 
-function Table({ nodes, asOf }: NodeList) {
+function Table({ nodes, differs, asOf }: NodeList) {
   const versions = oddNodes(nodes, ({ version }) => version);
   const settings = oddNodes(nodes, ({ configHash }) => configHash);
   return (
@@ -77,6 +81,23 @@ function Table({ nodes, asOf }: NodeList) {
           </tbody>
         </table>
       </div>
+      {differs.length > 0 && (
+        <p class="matter matter-watch">
+          <Warning />
+          <span class="break">
+            Not all have the same value of{' '}
+            {differs.map((name, index) => (
+              <Fragment key={name}>
+                {index > 0 && ', '}
+                <a href={`/console/settings${queryText({ name })}`}>
+                  <code>{name}</code>
+                </a>
+              </Fragment>
+            ))}
+            .
+          </span>
+        </p>
+      )}
       <p class="soft">
         As of <Moment at={asOf} />. Waiting are records and events that are not in the database yet; dropped are events,
         since the start. A process that is not heard for 15 seconds is not listed;{' '}

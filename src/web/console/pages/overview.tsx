@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { whatStandsOut, type Matter } from '../data/attention.ts';
+import { lastMinute, overviewAfter } from '../data/overview.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Overview } from '../data/shapes.ts';
@@ -20,11 +21,17 @@ import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { STATE_NAMES, STATES } from '../words/states.ts';
 
+/** Each tick tells what moves fastest; the verdict, reasons, codes and the spend are read. */
+const BESIDE_TICKS_MS = 10_000;
+
 /** How the service stands: what is wrong first. */
 export function OverviewPage() {
   usePage('Overview');
-  const watch = { topics: ['counts', 'sessions'] } as const;
-  const resource = useResource<Overview>('/api/operator/overview', watch, { isTold: false });
+  const resource = useResource<Overview>(
+    '/api/operator/overview',
+    { topics: ['counts'] },
+    { after: overviewAfter, besideFeedMs: BESIDE_TICKS_MS },
+  );
   return (
     <div class="page overview">
       <h1>Overview</h1>
@@ -78,7 +85,7 @@ function Standing({ overview }: { readonly overview: Overview }) {
             none="No session ended."
           />
         </Card>
-        <Starts activity={activity} />
+        <Starts overview={overview} />
         {spend !== null && <SpendCard spend={spend} />}
         {nodes.length > 0 && <Nodes nodes={nodes} />}
         {dependencies.length > 0 && (
@@ -145,7 +152,9 @@ function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overv
 }
 
 /** How many start in a minute: just now, and usually. */
-function Starts({ activity: { minute, hour, day } }: Pick<Overview, 'activity'>) {
+function Starts({ overview }: { readonly overview: Overview }) {
+  const { minute, hour, day } = overview.activity;
+  const { ended, refused } = lastMinute(overview);
   const perMinute = (started: number, minutes: number): number => Math.round((10 * started) / minutes) / 10;
   return (
     <Card title="Starts a minute">
@@ -160,6 +169,9 @@ function Starts({ activity: { minute, hour, day } }: Pick<Overview, 'activity'>)
           { label: 'day before', count: perMinute(day.previous.started, 24 * 60) },
         ]}
       />
+      <p class="soft">
+        In the last minute {countText(ended)} ended, and {countText(refused)} requests were refused.
+      </p>
     </Card>
   );
 }

@@ -1,10 +1,14 @@
 import { useLocation } from 'preact-iso';
+import type { FeedFilterSent } from '../../../protocol/operator/feed.ts';
 import { usePagedRows, type PagedRows } from '../data/paged.ts';
+import { zone } from '../data/preferences.ts';
 import { instantOf, queryText } from '../data/query.ts';
+import { countedAfter, toldRefusals } from '../data/refusals.ts';
 import { now } from '../data/server-time.ts';
 import type { Refusal, RefusalPage } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Card } from '../parts/card.tsx';
+import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Code } from '../parts/code.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -14,6 +18,7 @@ import { PagedFoot } from '../parts/paged-foot.tsx';
 import { useRowKeys } from '../parts/row-keys.ts';
 import { Shown } from '../parts/shown.tsx';
 import { Empty, Warning } from '../parts/view-states.tsx';
+import { columnsOf } from '../words/series.ts';
 import { countText } from '../words/format.ts';
 
 const NAMES = ['code', 'tenantId', 'keyId', 'network', 'from', 'to'] as const;
@@ -37,6 +42,12 @@ export function RefusalsPage() {
     rowsOf: ({ refusals }) => refusals,
     idOf: ({ requestId }) => requestId,
     isNewestFirst: true,
+    told: {
+      watch: { topics: ['counts', 'refusals'], filter: watched(filter) },
+      rowsOf: (frame) => (frame.type === 'refusals' ? toldRefusals(filter, frame) : undefined),
+      after: (page, frame) => (frame.type === 'refusals' ? countedAfter(page, filter, frame) : page),
+      orderOf: ({ at, requestId }) => `${at} ${requestId}`,
+    },
   });
   useRowKeys();
   useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
@@ -58,6 +69,11 @@ export function RefusalsPage() {
       </Shown>
     </div>
   );
+}
+
+/** What of the filter the feed knows as well. */
+function watched({ tenantId, keyId }: Filter): FeedFilterSent {
+  return { ...(tenantId === undefined ? {} : { tenantId }), ...(keyId === undefined ? {} : { keyId }) };
 }
 
 /** The API takes instants; without a begin it looks a day back. */
@@ -97,7 +113,11 @@ interface FoundProps {
   readonly filter: Filter;
 }
 
-function Found({ page: { counted, kept, isPartial, searchedTo }, list, filter }: FoundProps) {
+function Found({
+  page: { counted, kept, series, seriesBy, isCounted, isPartial, searchedTo },
+  list,
+  filter,
+}: FoundProps) {
   const rows = list.rows.value;
   const all = sumOf(counted);
   const notKept = Math.max(0, all - sumOf(kept));
@@ -109,8 +129,14 @@ function Found({ page: { counted, kept, isPartial, searchedTo }, list, filter }:
           <span>The database is away: these are what one process refused last, and nothing is counted.</span>
         </p>
       )}
+      {!isCounted && !isPartial && (
+        <p class="soft">There is too much to add up in that time: choose a shorter one, or one tenant.</p>
+      )}
       {all > 0 && (
         <Card title={`${countText(all)} refused`}>
+          {seriesBy !== null && series.length > 1 && (
+            <ColumnsChart title={`Refusals by the ${seriesBy}`} columns={columnsOf(series, seriesBy, zone.value)} />
+          )}
           <Bars
             columns={['Code', 'Refusals']}
             bars={Object.entries(counted).map(([code, count]) => ({

@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import { isPassing } from '../data/api.ts';
 import { dialog, endTargets } from '../data/dialogs.ts';
 import { NOT_FOR_ENDING, type EndFilter } from '../data/ending-many.ts';
@@ -26,7 +27,8 @@ export function SessionsPage() {
   const { selected } = rows;
   useEffect(() => {
     void rows.refresh();
-    const stop = keepFresh(() => rows.refresh(), { topics: ['counts', 'sessions'], filter: feedFilter(filter) });
+    const view = { refresh: () => rows.refresh(), take: (frame: FeedFrame) => rows.take(frame) };
+    const stop = keepFresh(view, { topics: ['counts', 'sessions'], filter: feedFilter(filter) });
     return () => {
       stop();
       leaveRows(rows);
@@ -94,6 +96,7 @@ const NAMES: Readonly<Record<string, string>> = {
   keyId: 'with the key',
   agentId: 'of the agent',
   caller: 'of the caller',
+  subject: 'of the subject',
   from: 'started after',
   to: 'started before',
   q: 'with the ref',

@@ -7,7 +7,10 @@ import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
 
-type Setting = OperatorSettings['settings'][number];
+type Setting = OperatorSettings['settings'][number] & {
+  /** Not all nodes have the same value of it. */
+  readonly isMixed: boolean;
+};
 
 /** What the service is set to, to be read only. */
 export function SettingsPage() {
@@ -25,7 +28,11 @@ export function SettingsPage() {
   const wanted = (query['name'] ?? '').toUpperCase();
   const rows = settings.settings
     .filter(({ name, isSet }) => name.includes(wanted) && (query['show'] !== 'set' || isSet))
-    .map((setting) => ({ key: setting.name, row: setting, isPast: false }));
+    .map((setting) => ({
+      key: setting.name,
+      row: { ...setting, isMixed: settings.differs.includes(setting.name) },
+      isPast: false,
+    }));
   return (
     <div class="page">
       <div class="title-row">
@@ -69,7 +76,20 @@ function Differences({ settings: { nodes, differs } }: { readonly settings: Oper
 }
 
 const COLUMNS: readonly Column<Setting>[] = [
-  { title: 'Variable', cell: ({ name }) => <code class="break">{name}</code> },
+  {
+    title: 'Variable',
+    cell: ({ name, isMixed }) => (
+      <>
+        <code class="break">{name}</code>
+        {isMixed && (
+          <span class="problem">
+            {' '}
+            <Warning /> differs between nodes
+          </span>
+        )}
+      </>
+    ),
+  },
   {
     title: 'Value',
     cell: ({ value, isSecret, isSet }) => {

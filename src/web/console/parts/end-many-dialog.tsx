@@ -39,7 +39,13 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
     if (answer.ok) counted.value = answer.body;
     else failure.value = answer.failure;
   };
-  useEffect(() => void count(), []);
+  useEffect(() => {
+    void count();
+    // Whoever closes it, by Escape or by leaving the page, ends no more.
+    return () => {
+      isStopped.value = true;
+    };
+  }, []);
 
   const end = async (): Promise<void> => {
     let expected = counted.peek()?.matched ?? 0;

@@ -1,13 +1,15 @@
 import type { SessionDetail } from '../data/shapes.ts';
 import { keyPage } from '../data/keys.ts';
+import { queryText } from '../data/query.ts';
 import { countText, moneyText } from '../words/format.ts';
+import { limitRows } from '../words/limits.ts';
 import { Fact } from './facts.tsx';
 import { Ago, Moment, Span } from './moments.tsx';
 
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
-  const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId, endedAt, endedBy, usage, metadata } =
-    detail;
+  const { ref, session, tenantId, caller, keyId, emailHash, provider, upstreamId } = detail;
+  const { endedAt, endedBy, usage, limits, metadata } = detail;
   return (
     <section class="card" aria-labelledby="facts-title">
       <h2 id="facts-title">The session</h2>
@@ -34,7 +36,9 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           )}
         </Fact>
         <Fact name="Subject">
-          <code class="break">{emailHash}</code>
+          <a href={`/console/sessions${queryText({ subject: emailHash })}`}>
+            <code class="break">{emailHash}</code>
+          </a>
         </Fact>
         <Fact name="Provider">
           {provider} <code class="break">{upstreamId}</code>
@@ -52,6 +56,23 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           )}
         </Fact>
       </dl>
+      <details>
+        <summary>Limits, and what sets them</summary>
+        <table class="plain">
+          <caption class="hidden">Limits that hold now</caption>
+          <tbody>
+            {limitRows(limits).map(({ name, value, setBy }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td class="number">{value}</td>
+                <td>
+                  <code class="break">{setBy}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
       {metadata !== null && (
         <details>
           <summary>Metadata of the create</summary>

@@ -45,6 +45,7 @@ export function SessionFilter({ filter, onChange }: Props) {
       <Text label="Agent" {...field('agentId')} />
       {/* Ids are for the search; a link may still filter by one. */}
       {filter.q !== undefined && <Text label="Id or ref" {...field('q')} />}
+      {filter.subject !== undefined && <Text label="Subject" {...field('subject')} />}
       <Choice
         {...field('caller')}
         label="Caller"

@@ -80,6 +80,11 @@ export function UsageTable({ by, rows, unattributed, total, open, chosen }: Prop
                 <tr class="more-of">
                   <td colSpan={columns}>
                     <SessionsOf subject={row.id} />
+                    <p>
+                      <a href={`/console/sessions${queryText({ subject: row.id })}`} data-row>
+                        All its sessions
+                      </a>
+                    </p>
                   </td>
                 </tr>
               )}

@@ -27,3 +27,25 @@ export function limitWords(limits: Readonly<Record<string, number | undefined>>)
     })
     .join(', ');
 }
+
+/** What the limits of a session itself are called, and their unit. */
+const OF_SESSIONS: Readonly<Record<string, readonly [name: string, unit: string]>> = {
+  maxMinutes: ['longest', 'min'],
+  maxIdleSec: ['idle after', 's'],
+  staleGraceSec: ['stale after', 's'],
+  staleReapSec: ['given up after', 's more'],
+};
+
+/** The limits in force as rows: `tokens a day`, `300,000`, `WIDGET_MAX_TOKENS_DAILY`; those over all users of the key are told apart. */
+export function limitRows(
+  limits: Readonly<Record<string, { readonly value: number; readonly setBy: string }>>,
+): { readonly name: string; readonly value: string; readonly setBy: string }[] {
+  return Object.entries(limits).map(([limit, { value, setBy }]) => {
+    const ofSession = OF_SESSIONS[limit];
+    if (ofSession !== undefined) return { name: ofSession[0], value: `${countText(value)} ${ofSession[1]}`, setBy };
+    const [, ofKey] = /^totals\.(.+)$/.exec(limit) ?? [];
+    const words = NAMES[ofKey ?? limit] ?? limit;
+    const text = words.startsWith('dollars') ? moneyText(value) : countText(value);
+    return { name: ofKey === undefined ? words : `${words}, whole key`, value: text, setBy };
+  });
+}

@@ -1,0 +1,47 @@
+import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { LimitsInForce } from '../protocol/operator/session.ts';
+import type { LimitsOf } from '../quota/ceilings.ts';
+import { leverOf } from '../quota/levers.ts';
+import type { KeyLimits, WidgetKey } from '../stores/tenants/contract.ts';
+
+export interface LimitsInForceDeps {
+  readonly limitsOf: LimitsOf;
+  readonly directory: { keyNamed(tenantId: string, keyId: string): WidgetKey | undefined };
+}
+
+const MICRO = 1_000_000;
+
+const variables: Readonly<Record<keyof VoiceLimits, string>> = {
+  maxMinutes: 'MAX_SESSION_MINUTES',
+  maxIdleSec: 'MAX_SESSION_IDLE_SEC',
+  staleGraceSec: 'STALE_GRACE_SEC',
+  staleReapSec: 'STALE_REAP_SEC',
+};
+
+/** The limits that hold for a session and its caller now, each with the variable that sets it or the field of its widget key. */
+export function limitsInForce(
+  { caller, tenantId, keyId }: VoiceRecord,
+  limits: VoiceLimits,
+  { limitsOf, directory }: LimitsInForceDeps,
+): LimitsInForce {
+  const key = keyId === null ? undefined : directory.keyNamed(tenantId, keyId);
+  const own = limitsOf(caller, tenantId, keyId);
+  const values: Required<KeyLimits> = {
+    sessionsPerMinute: own.sessionsPerMinute,
+    concurrentSessions: own.concurrentSessions,
+    dailyTokens: own.dailyTokens,
+    dailyDollars: own.dailyMicroDollars / MICRO,
+  };
+  const by = { keyId, overrides: key?.limits ?? {} };
+  const ofSession = namesOf(variables).map((name) => [name, { value: limits[name], setBy: variables[name] }] as const);
+  const ofCaller = namesOf(values).map((name) => [name, { value: values[name], setBy: leverOf(name, by) }] as const);
+  const ofKey = Object.entries(key?.totals ?? {}).map(([name, value]) => {
+    const setBy = `totals.${name}`;
+    return [setBy, { value, setBy }] as const;
+  });
+  return Object.fromEntries([...ofSession, ...ofCaller, ...ofKey]);
+}
+
+function namesOf<T extends object>(of: T): (keyof T & string)[] {
+  return Object.keys(of) as (keyof T & string)[];
+}

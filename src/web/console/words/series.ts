@@ -1,0 +1,27 @@
+import { clockText, countText, dayText, type Zone } from './format.ts';
+
+const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
+/** As many as 31 days have hours. */
+const MOST = 744;
+
+/** Counts in the course of time as columns, with those minutes or hours between them in which there was nothing. */
+export function columnsOf(
+  series: readonly { readonly at: string; readonly count: number }[],
+  by: keyof typeof STEPS,
+  zone: Zone,
+): { readonly label: string; readonly amount: number; readonly text: string }[] {
+  const counts = new Map(series.map(({ at, count }) => [Date.parse(at), count]));
+  const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
+  const steps = series.length === 0 ? 0 : Math.min(MOST, (last - first) / STEPS[by] + 1);
+  return Array.from({ length: steps }, (_, step) => {
+    const atMs = first + step * STEPS[by];
+    const amount = counts.get(atMs) ?? 0;
+    return { label: labelOf(atMs, last - first, zone), amount, text: countText(amount) };
+  });
+}
+
+/** The day is named where there is more than one. */
+function labelOf(atMs: number, lengthMs: number, zone: Zone): string {
+  const time = clockText(atMs, zone).slice(0, 5);
+  return lengthMs < 24 * STEPS.hour ? time : `${dayText(atMs, zone).slice(5)} ${time}`;
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { limitRows } from '../../src/web/console/words/limits.ts';
+import { columnsOf } from '../../src/web/console/words/series.ts';
+
+describe('Counts in the course of time', () => {
+  test('have a column for each hour between the first and the last, also where there was nothing', () => {
+    const series = [
+      { at: '2030-01-01T10:00:00.000Z', count: 1200 },
+      { at: '2030-01-01T12:00:00.000Z', count: 3 },
+    ];
+    expect(columnsOf(series, 'hour', 'utc')).toEqual([
+      { label: '10:00', amount: 1200, text: '1,200' },
+      { label: '11:00', amount: 0, text: '0' },
+      { label: '12:00', amount: 3, text: '3' },
+    ]);
+    expect(columnsOf([], 'minute', 'utc')).toEqual([]);
+  });
+
+  test('name the day where there is more than one', () => {
+    const series = ['2030-01-01T10:00:00.000Z', '2030-01-02T10:00:00.000Z'].map((at) => ({ at, count: 1 }));
+    const columns = columnsOf(series, 'hour', 'utc');
+    expect([columns.length, columns[0]?.label, columns.at(-1)?.label]).toEqual([25, '01-01 10:00', '01-02 10:00']);
+  });
+});
+
+describe('The limits of a session', () => {
+  test('are told with their units and what sets them, those of the whole key apart', () => {
+    const limits = {
+      maxMinutes: { value: 15, setBy: 'MAX_SESSION_MINUTES' },
+      dailyTokens: { value: 300_000, setBy: 'limits.dailyTokens' },
+      'totals.dollarsDaily': { value: 3, setBy: 'totals.dollarsDaily' },
+      ofTomorrow: { value: 1, setBy: 'NEW' },
+    };
+    expect(limitRows(limits).map(({ name, value }) => `${name}: ${value}`)).toEqual([
+      'longest: 15 min',
+      'tokens a day: 300,000',
+      'dollars a day, whole key: $3.00',
+      'ofTomorrow: 1',
+    ]);
+  });
+});
