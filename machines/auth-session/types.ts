@@ -24,11 +24,18 @@ export interface AuthLimits {
 }
 
 /** Every event carries its time: machines have no clock of their own. */
-export type AuthEvent =
+export type AuthEvent = (
   | { readonly type: 'OPEN'; readonly at: number; readonly id: string; readonly email: string }
   | { readonly type: 'ACTIVITY'; readonly at: number }
   | { readonly type: 'DESTROY'; readonly at: number; readonly reason: Exclude<DestroyReason, 'expired'> }
-  | { readonly type: 'CLOCK'; readonly at: number };
+  | { readonly type: 'CLOCK'; readonly at: number }
+) &
+  Asked;
+
+/** Of whoever asked, for those who follow what machines do. */
+interface Asked {
+  readonly requestId?: string | undefined;
+}
 
 export type AuthFact =
   | { readonly type: 'login.renewed' }

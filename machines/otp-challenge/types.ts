@@ -24,12 +24,19 @@ export interface ChallengeRecord extends ChallengeTerms {
 }
 
 /** Every event carries its time: machines have no clock of their own. */
-export type ChallengeEvent =
+export type ChallengeEvent = (
   | { readonly type: 'ISSUE'; readonly at: number; readonly terms: ChallengeTerms }
   /** `asker` is hashed from the address of whoever tries. */
   | { readonly type: 'REDEEM'; readonly at: number; readonly codeHash: string; readonly asker: string }
   | { readonly type: 'SUPERSEDE'; readonly at: number }
-  | { readonly type: 'CLOCK'; readonly at: number };
+  | { readonly type: 'CLOCK'; readonly at: number }
+) &
+  Asked;
+
+/** Of whoever asked, for those who follow what machines do. */
+interface Asked {
+  readonly requestId?: string | undefined;
+}
 
 export type ChallengeFact =
   | { readonly type: 'challenge.verified' }

@@ -69,7 +69,7 @@ export interface CallLimits {
 }
 
 /** Every event carries its time: machines have no clock of their own. */
-export type CallEvent =
+export type CallEvent = (
   | {
       readonly type: 'CREATE';
       readonly at: number;
@@ -100,7 +100,14 @@ export type CallEvent =
   | { readonly type: 'OVER'; readonly at: number; readonly reason: 'expired' | 'remote' | 'content' | 'lost' }
   /** Another node takes the call over, whose owner was last known to be alive at `unheardSinceMs`. */
   | { readonly type: 'TAKEN'; readonly at: number; readonly node: string; readonly unheardSinceMs: number }
-  | { readonly type: 'CLOCK'; readonly at: number };
+  | { readonly type: 'CLOCK'; readonly at: number }
+) &
+  Asked;
+
+/** Of whoever asked, for those who follow what machines do. */
+interface Asked {
+  readonly requestId?: string | undefined;
+}
 
 export type CallFact =
   | { readonly type: 'call.opened' }

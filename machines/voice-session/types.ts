@@ -53,15 +53,21 @@ export interface VoiceLimits {
 }
 
 /** Every event carries its time: machines have no clock of their own. */
-export type VoiceEvent =
-  /** `requestId`: of whoever asked, for those who follow what machines do. */
-  | { readonly type: 'OPEN'; readonly at: number; readonly terms: VoiceTerms; readonly requestId?: string }
+export type VoiceEvent = (
+  | { readonly type: 'OPEN'; readonly at: number; readonly terms: VoiceTerms }
   /** `idleSec`: how long nobody has spoken, as the client knows it. */
   | { readonly type: 'HEARTBEAT'; readonly at: number; readonly idleSec?: number | undefined }
   /** Activity that is no heartbeat: a usage report. */
   | { readonly type: 'ACTIVITY'; readonly at: number }
   | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
-  | { readonly type: 'CLOCK'; readonly at: number };
+  | { readonly type: 'CLOCK'; readonly at: number }
+) &
+  Asked;
+
+/** Of whoever asked, for those who follow what machines do. */
+interface Asked {
+  readonly requestId?: string | undefined;
+}
 
 export type VoiceFact =
   | { readonly type: 'session.idle' }

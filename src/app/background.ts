@@ -8,6 +8,7 @@ import type { EventWriter } from '../operator/event-writer.ts';
 import type { Inspector } from '../operator/inspector.ts';
 import type { Presence } from '../operator/presence.ts';
 import type { RefusalWriter } from '../operator/refusal-writer.ts';
+import type { SessionNotes } from '../operator/session-notes.ts';
 import { repeat } from '../kernel/repeat.ts';
 import { sweep, type SweepDeps } from '../voice/recovery/sweep.ts';
 
@@ -27,6 +28,7 @@ export interface BackgroundDeps {
   readonly hub: Pick<Hub, 'tick'>;
   readonly metering: Pick<Metering, 'flush'>;
   readonly eventWriter: Pick<EventWriter, 'flush'>;
+  readonly sessionNotes: Pick<SessionNotes, 'tick'>;
   readonly refusalWriter: Pick<RefusalWriter, 'flush'>;
   readonly activityWriter: Pick<ActivityWriter, 'flush'>;
   readonly presence: Pick<Presence, 'beat' | 'write'>;
@@ -51,11 +53,12 @@ export interface BackgroundDeps {
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
   const { recovery, hub, calls, metering, eventWriter, refusalWriter, activityWriter, presence, feed, inspector } =
     deps;
-  const { budgets, purge, recount, onError } = deps;
+  const { budgets, sessionNotes, purge, recount, onError } = deps;
   const stops = [
     repeat(SWEEP_MS, () => sweep(recovery), onError),
     repeat(FLUSH_MS, () => recovery.writer.flush(), onError),
     repeat(FLUSH_MS, () => metering.flush(), onError),
+    repeat(FLUSH_MS, async () => sessionNotes.tick(), onError),
     repeat(FLUSH_MS, () => eventWriter.flush(), onError),
     repeat(FLUSH_MS, () => refusalWriter.flush(), onError),
     repeat(ACTIVITY_MS, () => activityWriter.flush(), onError),

@@ -83,23 +83,18 @@ export async function buildService(on: Foundations) {
 
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
-  const { operatorOf, feed, inspector, trace, audit } = wireOperating({
-    config,
+  const { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit } = wireOperating({
+    ...on,
     node,
-    clock,
     bus,
-    stores,
     ...writers,
-    events,
-    metrics,
-    onError,
     shown: () => operating,
     directory: () => directory,
     cookies: () => cookies,
   });
 
   const subjects = createSubjects(installationKey);
-  const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace });
+  const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace, silence });
   const directory = new TenantDirectory({
     // A database that served development before still holds the demo.
     tenants:
@@ -165,6 +160,7 @@ export async function buildService(on: Foundations) {
     sessions,
     bus,
     totalsOf,
+    note,
     ...ceilings,
     ledger: stores.ledger,
     holds: stores.holds,
@@ -190,6 +186,7 @@ export async function buildService(on: Foundations) {
 
   const features = {
     sessions,
+    note,
     subjects,
     directory,
     logins,
@@ -250,7 +247,7 @@ export async function buildService(on: Foundations) {
       calendar,
       heartbeatIntervalSec,
       openMetrics: config.debugMetrics,
-      destroyLogin: (loginId, atMs) => logins.destroy(loginId, 'violation', atMs),
+      destroyLogin: (loginId, atMs, requestId) => logins.destroy(loginId, 'violation', atMs, requestId),
       isAccepting: on.isAccepting,
       probes: { database: () => database.ping(), registry: () => live.ping() },
       cookies,
@@ -286,6 +283,7 @@ export async function buildService(on: Foundations) {
     calendar,
     feed,
     inspector,
+    sessionNotes,
     calls,
     heldCalls,
     tickets,

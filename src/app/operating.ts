@@ -4,15 +4,17 @@ import { createOperators, serviceOperator } from '../auth/operators.ts';
 import { Feed, type FeedDeps } from '../feed/feed.ts';
 import { tellAudit } from '../feed/audit-facts.ts';
 import { RefusalFacts } from '../feed/refusal-facts.ts';
-import { tellSessions } from '../feed/session-facts.ts';
+import { tellNotes, tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { HostedRecords } from '../operator/actor-event.ts';
 import type { EventWriter } from '../operator/event-writer.ts';
 import { Inspector } from '../operator/inspector.ts';
+import { SessionNotes } from '../operator/session-notes.ts';
 import { toldMachines } from '../operator/machines.ts';
 import type { NodeList } from '../operator/nodes.ts';
 import type { RefusalWriter } from '../operator/refusal-writer.ts';
+import type { NoteSession } from '../stores/actor-events/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -25,7 +27,7 @@ export interface OperatingDeps {
   readonly clock: Clock;
   readonly bus: Bus;
   readonly stores: Pick<DurableStores, 'history' | 'audit'>;
-  readonly eventWriter: Pick<EventWriter, 'note'>;
+  readonly eventWriter: Pick<EventWriter, 'note' | 'add'>;
   readonly refusalWriter: RefusalWriter;
   readonly events: Events;
   readonly metrics: Metrics;
@@ -62,18 +64,32 @@ export function wireOperating(deps: OperatingDeps) {
     onError,
   });
   const tellFeed = tellSessions(feed, config.voice, node);
+  const tellNote = tellNotes(feed);
+  const sessionNotes = new SessionNotes({
+    node,
+    now: () => clock.now(),
+    write(event, tenantId) {
+      eventWriter.add(event);
+      tellNote(event, tenantId);
+    },
+    onLeftOut: () => metrics.sessionNotesLeftOut.inc(),
+  });
+  const note: NoteSession = (one) => sessionNotes.take(one);
+  // A client that misses one heartbeat may have a slow network; of one that misses two it is worth knowing.
+  const silence = { longerThanMs: 2 * config.heartbeatIntervalSec * 1000, note };
 
   const inspector = config.inspect ? wireInspector(deps) : undefined;
 
   function trace(traced: Traced<HostedRecords>): void {
     events.transition?.(traced);
+    if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id);
     eventWriter.note(traced);
     tellFeed(traced);
     inspector?.note(traced);
   }
 
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
-  return { operatorOf, feed, inspector, trace, audit: tellAudit(stores.audit, feed) };
+  return { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit: tellAudit(stores.audit, feed) };
 }
 
 /** Sessions that an inspector is told of when it attaches. */

@@ -22,6 +22,8 @@ export interface Draft {
   readonly record: ChallengeRecord;
   /** The challenge that held before, if one did. */
   readonly previousId: string | undefined;
+  /** Of whoever asked for it. */
+  readonly requestId: string | undefined;
 }
 
 /** The machine's events; a code brings the login along that it opens when it is right. */
@@ -63,12 +65,13 @@ export class ChallengeChain {
   }
 
   /** Issues a challenge in the place of the present one. @throws Unavailable */
-  async draft(terms: DraftTerms, atMs: number, hashFor: (id: string) => string): Promise<Draft> {
+  async draft(terms: DraftTerms, atMs: number, hashFor: (id: string) => string, requestId?: string): Promise<Draft> {
     const previousId = (await this.live(terms.subject, atMs))?.id;
     const isLinked = previousId !== undefined && previousId.length < MAX_ID_LENGTH;
     const id = isLinked ? `${randomId()}.${previousId}` : randomId();
-    const record = this.#host.open({ type: 'ISSUE', at: atMs, terms: { ...terms, id, codeHash: hashFor(id) } });
-    const draft = { record, previousId };
+    const issued = { ...terms, id, codeHash: hashFor(id) };
+    const record = this.#host.open({ type: 'ISSUE', at: atMs, terms: issued, requestId });
+    const draft = { record, previousId, requestId };
     try {
       await this.#challenges.insert(record);
     } catch (error) {
@@ -80,13 +83,13 @@ export class ChallengeChain {
   }
 
   /** The draft's mail is on its way: nothing before it can hold again. @throws Unavailable */
-  async confirm({ previousId }: Draft, atMs: number): Promise<void> {
-    if (previousId !== undefined) await this.#host.send(previousId, { type: 'SUPERSEDE', at: atMs });
+  async confirm({ previousId, requestId }: Draft, atMs: number): Promise<void> {
+    if (previousId !== undefined) await this.#host.send(previousId, { type: 'SUPERSEDE', at: atMs, requestId });
   }
 
   /** The draft's mail did not go out: what held before holds again. @throws Unavailable */
-  async withdraw({ record }: Draft, atMs: number): Promise<void> {
-    await this.#host.send(record.id, { type: 'SUPERSEDE', at: atMs });
+  async withdraw({ record, requestId }: Draft, atMs: number): Promise<void> {
+    await this.#host.send(record.id, { type: 'SUPERSEDE', at: atMs, requestId });
   }
 
   /**
@@ -99,8 +102,9 @@ export class ChallengeChain {
     { codeHash, asker }: { readonly codeHash: string; readonly asker: string },
     login: AuthRecord,
     atMs: number,
+    requestId?: string,
   ): Promise<readonly ChallengeFact[]> {
-    const outcome = await this.#host.send(id, { type: 'REDEEM', at: atMs, codeHash, asker, login });
+    const outcome = await this.#host.send(id, { type: 'REDEEM', at: atMs, codeHash, asker, login, requestId });
     return outcome?.facts ?? [];
   }
 }

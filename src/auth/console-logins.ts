@@ -44,6 +44,7 @@ export interface ConsoleLogins {
     email: string,
     atMs: number,
     enter: (login: AuthRecord) => Promise<true | Refusal>,
+    requestId?: string,
   ): Promise<OpenedLogin | Refusal>;
   /**
    * Whose token this is; undefined when it is not valid or its login is over. Counts as activity, which extends the login at most
@@ -56,7 +57,12 @@ export interface ConsoleLogins {
    * @returns the login's record after the end, or undefined when the id is unknown.
    * @throws Unavailable when the database is away: then the login goes on.
    */
-  destroy(loginId: string, reason: Exclude<DestroyReason, 'expired'>, atMs: number): Promise<AuthRecord | undefined>;
+  destroy(
+    loginId: string,
+    reason: Exclude<DestroyReason, 'expired'>,
+    atMs: number,
+    requestId?: string,
+  ): Promise<AuthRecord | undefined>;
   /** Stops listening to the bus. */
   close(): void;
 }
@@ -135,8 +141,8 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
   }
 
   return {
-    async open(email, atMs, enter) {
-      const record = host.open({ type: 'OPEN', at: atMs, id: `auth_${randomId()}`, email });
+    async open(email, atMs, enter, requestId) {
+      const record = host.open({ type: 'OPEN', at: atMs, id: `auth_${randomId()}`, email, requestId });
       const entered = await enter(record);
       if (entered instanceof Refusal) return entered;
       known.add(record, atMs);
@@ -154,8 +160,8 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
       });
     },
 
-    async destroy(loginId, reason, atMs) {
-      const outcome = await host.send(loginId, { type: 'DESTROY', at: atMs, reason });
+    async destroy(loginId, reason, atMs, requestId) {
+      const outcome = await host.send(loginId, { type: 'DESTROY', at: atMs, reason, requestId });
       known.drop(loginId);
       return outcome?.record;
     },

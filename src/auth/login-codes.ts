@@ -57,13 +57,13 @@ export interface LoginCodes {
    * @returns RATE_LIMIT_EXCEEDED beyond `perHour` sends, with the seconds to wait.
    * @throws Unavailable when the mail server or the database is away; the send is not counted then.
    */
-  send(email: string, from: string, atMs: number): Promise<CodeSent | Refusal>;
+  send(email: string, from: string, atMs: number, requestId?: string): Promise<CodeSent | Refusal>;
   /**
    * Redeems a code of the login's address, once, and inserts the login: a code is spent only on a login that is there.
    * @returns true, or INVALID_OTP, which is the same whatever is wrong with the code.
    * @throws Unavailable when the database is away.
    */
-  verify(login: AuthRecord, code: string, from: string, atMs: number): Promise<true | Refusal>;
+  verify(login: AuthRecord, code: string, from: string, atMs: number, requestId?: string): Promise<true | Refusal>;
   /** Resolves when no mail is being handed over any more. */
   settled(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   const budget = new SendBudget(counters, limits.perHour);
   const underWay = new Set<Promise<unknown>>();
 
-  async function send(email: string, from: string, atMs: number): Promise<CodeSent | Refusal> {
+  async function send(email: string, from: string, atMs: number, requestId?: string): Promise<CodeSent | Refusal> {
     const subject = subjects.console(email);
     const asker = subjects.address(from);
     const taken = await budget.take(subject, asker, atMs);
@@ -89,10 +89,10 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     try {
       const code = (deps.newCode ?? drawCode)();
       mail = await mailer.prepare({ to: email, ...render(code, atMs) });
-      const draft = await chain.draft(termsFor(subject, asker, taken.isFrequent, atMs), atMs, (id) =>
-        // A code that nobody gets must not be guessed either: no code has this hash.
-        deps.admits(email) ? hashCode(id, code) : randomBytes(32).toString('hex'),
-      );
+      // A code that nobody gets must not be guessed either: no code has this hash.
+      const hashFor = (id: string): string =>
+        deps.admits(email) ? hashCode(id, code) : randomBytes(32).toString('hex');
+      const draft = await chain.draft(termsFor(subject, asker, taken.isFrequent, atMs), atMs, hashFor, requestId);
       finish(handOver(email, mail, draft, atMs));
       return { expiresInSec: limits.expiryMinutes * 60 };
     } catch (error) {
@@ -136,7 +136,13 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     underWay.add(done);
   }
 
-  async function verify(login: AuthRecord, code: string, from: string, atMs: number): Promise<true | Refusal> {
+  async function verify(
+    login: AuthRecord,
+    code: string,
+    from: string,
+    atMs: number,
+    requestId?: string,
+  ): Promise<true | Refusal> {
     const { email } = login;
     const subject = subjects.console(email);
     const live = await chain.live(subject, atMs);
@@ -146,7 +152,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     const { allowed, windowStartMs } = await counters.take(key, limit, HOUR_MS, atMs);
     const id = live !== undefined && allowed && deps.admits(email) ? live.id : `none:${subject}`;
     const guess = { codeHash: hashCode(id, code), asker: subjects.address(from) };
-    const facts = await chain.redeem(id, guess, login, atMs);
+    const facts = await chain.redeem(id, guess, login, atMs, requestId);
     if (facts.some(({ type }) => type === 'challenge.verified')) return true;
     // Only what was evaluated is charged. One question more in any case, so that time does not tell whether a code is under way.
     if (facts.length === 0 && live !== undefined && allowed) await counters.giveBack(key, windowStartMs);

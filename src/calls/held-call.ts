@@ -64,6 +64,8 @@ export class HeldCall implements EndingListener {
   /** Something came up while a `follow` was under way. */
   #isBehind = false;
   #isReleased = false;
+  /** Of the request that opens the call, while that is under way: what is done meanwhile is done for it. */
+  requestId: string | undefined;
 
   /** @param setup undefined where it is not kept any more: then the call is not heard */
   constructor(record: CallRecord, setup: SessionSetup | undefined, deps: HeldCallDeps) {
@@ -282,11 +284,8 @@ export class HeldCall implements EndingListener {
   /** What only the owner may tell is told by it alone. */
   async #send(event: CallEvent): Promise<void> {
     const isOwners = event.type === 'READY' || event.type === 'SIDEBAND_LOST';
-    const outcome = await this.#deps.host.send(
-      this.#record.id,
-      event,
-      ({ fence }) => !isOwners || fence === this.#fence,
-    );
+    const mayTell = ({ fence }: CallRecord): boolean => !isOwners || fence === this.#fence;
+    const outcome = await this.#deps.host.send(this.#record.id, { ...event, requestId: this.requestId }, mayTell);
     if (outcome === undefined) this.release();
     else this.note(outcome.record);
   }

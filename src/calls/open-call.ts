@@ -48,9 +48,10 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
   const record = await insert(request, deps);
   if (record instanceof Refusal) return record;
   const held = deps.hold(record, setup);
+  held.requestId = request.requestId;
   try {
     const over = await whyOver(session.id, deps);
-    if (over === undefined) await endFormer(record, deps);
+    if (over === undefined) await endFormer(record, request, deps);
     const created = over ?? (await create(held, request, deps));
     if (!(created instanceof Refusal)) return await connect(held, created, request, deps);
     await held.createFailed();
@@ -61,10 +62,15 @@ export async function openCall(request: OpenCallRequest, deps: OpenCallDeps): Pr
     if (!isProviders && !request.signal.aborted) throw fault;
     // The end of its session cuts off what the provider was asked for.
     return (await whyOver(session.id, deps)) ?? refusalOf(fault, request, deps);
+  } finally {
+    held.requestId = undefined;
   }
 }
 
-async function insert({ session, setup }: OpenCallRequest, deps: OpenCallDeps): Promise<CallRecord | Refusal> {
+async function insert(
+  { session, setup, requestId }: OpenCallRequest,
+  deps: OpenCallDeps,
+): Promise<CallRecord | Refusal> {
   const { provider, store, host, clock, node, createTimeoutMs, readyMs, perSession } = deps;
   const { id: sessionId, subject, tenantId, keyId } = session;
   const at = clock.now();
@@ -82,6 +88,7 @@ async function insert({ session, setup }: OpenCallRequest, deps: OpenCallDeps): 
     },
     node,
     giveUpAtMs: at + createTimeoutMs + readyMs + SPARE_MS,
+    requestId,
   });
   const inserted = await store.insert(record, perSession);
   if (inserted === 'inserted') return record;
@@ -106,10 +113,14 @@ async function whyOver(
 }
 
 /** Whoever holds a former call hangs it up; nobody waits for that. */
-async function endFormer({ id, sessionId }: CallRecord, { store, host, clock }: OpenCallDeps): Promise<void> {
+async function endFormer(
+  { id, sessionId }: CallRecord,
+  { requestId }: OpenCallRequest,
+  { store, host, clock }: OpenCallDeps,
+): Promise<void> {
   for (const former of await store.ofSession(sessionId))
     if (former.id !== id && former.state !== 'closed')
-      await host.send(former.id, { type: 'CLOSE', at: clock.now(), reason: 'replaced' });
+      await host.send(former.id, { type: 'CLOSE', at: clock.now(), reason: 'replaced', requestId });
 }
 
 async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDeps): Promise<CreatedCall | Refusal> {

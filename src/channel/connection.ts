@@ -13,6 +13,7 @@ import type { SocketLease } from './socket-leases.ts';
 import { readFrame } from './read-frame.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { answerUsage } from './usage-answer.ts';
+import { noteOn } from './note.ts';
 import { endLoginOnViolation } from './end-login.ts';
 import { untoldWarning, type Warning } from './warnings.ts';
 
@@ -71,9 +72,10 @@ export class Connection implements SocketListener {
     this.#spend(this.#context.deps.clock.now());
   }
 
-  closed(): void {
+  closed(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    noteOn(this.#record, 'detached', { code }, this.#context.deps);
     this.#waiting?.splice(0);
     const { addresses, socketLeases } = this.#context;
     this.#context.remove(this.#sessionId, this);
@@ -84,7 +86,7 @@ export class Connection implements SocketListener {
   /** Closes the socket once; later calls change nothing. */
   close(code: number, reason: string): void {
     if (this.#isOver) return;
-    this.closed();
+    this.closed(code);
     this.#socket.close(code, reason);
   }
 
@@ -109,6 +111,13 @@ export class Connection implements SocketListener {
     const present = this.#context.deps.sessions.find(record.id);
     if (present instanceof Promise) void present.catch(() => record).then((found) => this.#warnOf(found ?? record, at));
     else this.#warnOf(present ?? record, at);
+  }
+
+  /** Tells an attached client what is about to end its session, or that it nears its ceiling. */
+  sendWarning(reason: 'duration' | 'idle' | 'quota', secondsLeft?: number): void {
+    if (this.#record === undefined) return;
+    this.send({ type: 'warning', reason, secondsLeft });
+    noteOn(this.#record, 'warned', { limit: reason, secondsLeft: secondsLeft ?? null }, this.#context.deps);
   }
 
   /** A socket that does not read is closed: a frame is never dropped silently. */
@@ -199,6 +208,7 @@ export class Connection implements SocketListener {
     this.#record = record;
     this.#state ??= toldState(record, at, deps);
     this.send(attachedFrame(record, this.#state, at, deps));
+    noteOn(record, 'attached', {}, deps);
   }
 
   #heartbeat(session: VoiceRecord, { id, idleSec }: Frame<'heartbeat'>, at: number): Eventually<void> {
@@ -253,7 +263,7 @@ export class Connection implements SocketListener {
     const warning = this.#untold(record, at);
     if (warning === undefined) return;
     this.#warned = warning;
-    this.send({ type: 'warning', reason: warning.reason, secondsLeft: warning.secondsLeft });
+    this.sendWarning(warning.reason, warning.secondsLeft);
   }
 
   #refuseFrame(): void {

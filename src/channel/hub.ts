@@ -176,8 +176,7 @@ export class Hub implements ConnectionContext<Connection> {
 
   #warnOfEnd({ sessionId, endsAtMs }: Extract<BusMessage, { type: 'quota.ending' }>): void {
     const secondsLeft = Math.max(0, Math.ceil((endsAtMs - this.deps.clock.now()) / 1000));
-    for (const connection of this.#of(sessionId))
-      if (connection.record !== undefined) connection.send({ type: 'warning', reason: 'quota', secondsLeft });
+    for (const connection of this.#of(sessionId)) connection.sendWarning('quota', secondsLeft);
   }
 
   /** Each session's clients are warned at the shares of its own key's ceiling. */
@@ -186,7 +185,7 @@ export class Hub implements ConnectionContext<Connection> {
       const { record } = connection;
       if (record?.subject !== subject) continue;
       if (nearsCeiling(after, entry, this.deps.limitsOf(record.caller, record.tenantId, record.keyId)))
-        connection.send({ type: 'warning', reason: 'quota' });
+        connection.sendWarning('quota');
     }
   }
 }

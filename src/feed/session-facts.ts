@@ -5,6 +5,7 @@ import { refOf } from '../kernel/ids.ts';
 import type { HostedRecords } from '../operator/actor-event.ts';
 import { describeTraced } from '../operator/actor-event.ts';
 import { viewOfEvent } from '../operator/event-view.ts';
+import type { NewActorEvent } from '../stores/actor-events/contract.ts';
 import type { Feed } from './feed.ts';
 
 /** Tells the feed what voice sessions do: their changes of state, and to those who follow one each of its events. */
@@ -36,5 +37,19 @@ export function tellSessions(
     // It has no number before it is written.
     if (event !== undefined)
       feed.tell({ kind: 'event', ref, tenantId: record.tenantId, event: viewOfEvent(event, `v${event.version}`) });
+  };
+}
+
+/** Tells those who follow a session what is noted of it. */
+export function tellNotes(
+  feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
+): (event: NewActorEvent, tenantId: string | null) => void {
+  let told = 0;
+  return (event, tenantId) => {
+    const { actor: ref, atMs } = event;
+    // Whose it is decides who may see it.
+    if (tenantId === null || !feed.isWatched || !feed.isFollowed(ref)) return;
+    told += 1;
+    feed.tell({ kind: 'event', ref, tenantId, event: viewOfEvent(event, `n${atMs}-${told}`) });
   };
 }

@@ -14,6 +14,6 @@ export interface SocketListener {
   binary(): void;
   /** A ping, which is answered already. */
   ping(): void;
-  /** The connection is gone, whoever ended it. */
-  closed(): void;
+  /** The connection is gone, whoever ended it. @param code as in its close frame; 1006 where there was none (RFC 6455 7.4.1) */
+  closed(code: number): void;
 }

@@ -165,7 +165,8 @@ export class CallMetering implements Metering {
     const { kind, added } = answer;
     if (kind === 'counted') this.#tell(call, usage, answer);
     try {
-      await afterCounted(call, { ...answer, added: kind === 'counted' ? added : null }, usage.atMs, this.#deps);
+      const { atMs } = usage;
+      await afterCounted(call, { ...answer, added: kind === 'counted' ? added : null, atMs }, this.#deps);
       await this.#deps.listener?.counted(call, usage, answer);
     } catch (error) {
       // It is counted; whom it carried over a ceiling is ended by the next entry or create.

@@ -1,12 +1,23 @@
 import type { Traced } from '../actors/trace.ts';
+import type { ActorEventKind } from '../protocol/operator/event.ts';
 import type { ActorEvents, LostEvents, NewActorEvent } from '../stores/actor-events/contract.ts';
 import { describeTraced, type HostedRecords } from './actor-event.ts';
 import { Batches } from './batches.ts';
 
 /** Events that a node keeps while the database is slow or away. */
 const MOST_WAITING = 10_000;
-/** Of these places the last are for ends: an operator asks for them first. */
-const KEPT_FOR_ENDS = 2_000;
+/** How many places each kind may fill, beside all others: what operators ask for first has room longest. */
+const ROOM: Readonly<Record<ActorEventKind, number>> = {
+  ended: MOST_WAITING,
+  started: 8_000,
+  moved: 8_000,
+  stayed: 8_000,
+  gap: 7_000,
+  warned: 7_000,
+  attached: 6_000,
+  detached: 6_000,
+  usage: 6_000,
+};
 
 export interface EventWriterDeps {
   readonly store: Pick<ActorEvents, 'append' | 'noteLost'>;
@@ -45,8 +56,11 @@ export class EventWriter {
   /** Notes what an actor did, where that says something. */
   note(traced: Traced<HostedRecords>): void {
     const event = describeTraced(traced, this.#deps.node);
-    if (event === undefined) return;
-    this.#batches.push(event, event.kind === 'ended' ? MOST_WAITING : MOST_WAITING - KEPT_FOR_ENDS);
+    if (event !== undefined) this.add(event);
+  }
+
+  add(event: NewActorEvent): void {
+    this.#batches.push(event, ROOM[event.kind]);
   }
 
   /** See `Batches.flush`. */

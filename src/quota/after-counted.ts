@@ -1,4 +1,5 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { NoteSession } from '../stores/actor-events/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { CallerCeilings } from './caller-ceilings.ts';
@@ -10,6 +11,8 @@ export interface CountedFor {
   readonly caller: VoiceRecord['caller'];
   readonly tenantId: string | null;
   readonly keyId: string | null;
+  /** The session that used it, where one is known. */
+  readonly sessionId: string | null;
 }
 
 /** What the ledger says of an entry of today. */
@@ -18,6 +21,9 @@ export interface Counted {
   readonly keyTotals: UsageTotals | null;
   /** What it added; null for a repeat. */
   readonly added: UsageTotals | null;
+  readonly atMs: number;
+  /** Of whoever reported it. */
+  readonly requestId?: string | undefined;
 }
 
 export interface AfterCountedDeps extends CallerCeilings {
@@ -27,11 +33,14 @@ export interface AfterCountedDeps extends CallerCeilings {
       reason: 'quota_exceeded',
       at: number,
       isMeant: (record: VoiceRecord) => boolean,
+      requestId?: string,
     ): Promise<void>;
-    endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number): Promise<void>;
+    endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
   };
   readonly totalsOf: TotalsOf;
   readonly bus: Pick<Bus, 'publish'>;
+  /** What a session used is a part of what happened in it. */
+  readonly note: NoteSession;
 }
 
 /**
@@ -39,15 +48,12 @@ export interface AfterCountedDeps extends CallerCeilings {
  * key's ceiling a total exceeds ends, and every session of the widget key when the total over all its subjects exceeds the key's own;
  * who nears a ceiling is warned.
  */
-export async function afterCounted(
-  who: CountedFor,
-  { totals, keyTotals, added }: Counted,
-  atMs: number,
-  deps: AfterCountedDeps,
-): Promise<void> {
-  await endWhatExceeds(who, totals, atMs, deps);
+export async function afterCounted(who: CountedFor, counted: Counted, deps: AfterCountedDeps): Promise<void> {
+  const { totals, keyTotals, added, atMs, requestId } = counted;
+  noteUsage(who, counted, deps);
+  await endWhatExceeds(who, counted, deps);
   if (isTotalOver(who, keyTotals, deps))
-    await deps.sessions.endKey(who.tenantId ?? '', who.keyId ?? '', 'quota_exceeded', atMs);
+    await deps.sessions.endKey(who.tenantId ?? '', who.keyId ?? '', 'quota_exceeded', atMs, requestId);
   if (added !== null) warnOfCeilings(who, totals, added, deps);
 }
 
@@ -63,15 +69,20 @@ export function isTotalOver(
 /** Each session has its own key's ceiling. Most entries exceed none that there is, and ask for no sessions. */
 async function endWhatExceeds(
   who: CountedFor,
-  totals: UsageTotals,
-  atMs: number,
+  { totals, atMs, requestId }: Counted,
   deps: AfterCountedDeps,
 ): Promise<void> {
   const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
   if (!ceilings.some((limits) => exceeds(totals, limits))) return;
-  await deps.sessions.endSubject(who.subject, 'quota_exceeded', atMs, ({ caller, tenantId, keyId }) =>
-    exceeds(totals, deps.limitsOf(caller, tenantId, keyId)),
-  );
+  const isMeant = ({ caller, tenantId, keyId }: VoiceRecord): boolean =>
+    exceeds(totals, deps.limitsOf(caller, tenantId, keyId));
+  await deps.sessions.endSubject(who.subject, 'quota_exceeded', atMs, isMeant, requestId);
+}
+
+function noteUsage({ sessionId, tenantId }: CountedFor, { added, atMs }: Counted, { note }: AfterCountedDeps): void {
+  if (sessionId === null || added === null) return;
+  const { tokens, microDollars } = added;
+  note({ sessionId, tenantId, atMs, kind: 'usage', detail: { tokens, dollars: microDollars / 1_000_000 } });
 }
 
 /** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */

@@ -20,13 +20,15 @@ export interface UsageReport {
   /** A response as the client heard it; it counts only where the session's calls are metered here and nobody here heard it. */
   readonly response: ReportedResponse | undefined;
   readonly atMs: number;
+  /** Of the request that brought it; a frame has none. */
+  readonly requestId?: string | undefined;
 }
 
 export interface UsageDeps extends SessionProofDeps, AfterCountedDeps {
   readonly ledger: Ledger;
   /** What usage does to sessions: a report is activity, and whoever is over a ceiling is ended. */
   readonly sessions: SessionProofDeps['sessions'] &
-    AfterCountedDeps['sessions'] & { noteActivity(id: string, at: number): Eventually<unknown> };
+    AfterCountedDeps['sessions'] & { noteActivity(id: string, at: number, requestId?: string): Eventually<unknown> };
   readonly calendar: (atMs: number) => QuotaDay;
   readonly clientReports: ClientReports;
 }
@@ -49,7 +51,7 @@ export async function reportUsage(
   deps: UsageDeps,
 ): Promise<ReportAnswer | Refusal> {
   const { subject, tenantId, keyId, sessionId, sessionAtMost, isClient } = who;
-  const { tokens, microDollars, atMs, idempotencyKey } = report;
+  const { tokens, microDollars, atMs, idempotencyKey, requestId } = report;
   if (isClient && sessionId !== null && (await deps.clientReports.isMetered(sessionId)))
     return reportMetered({ ...who, sessionId }, report, deps);
   const today = deps.calendar(atMs);
@@ -70,10 +72,11 @@ export async function reportUsage(
     return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used for another report; use a new key.');
   if (answer.kind === 'implausible') return implausibleRefusal();
   const isCounted = answer.kind === 'counted';
-  if (sessionId !== null && isCounted) await deps.sessions.noteActivity(sessionId, atMs);
+  if (sessionId !== null && isCounted) await deps.sessions.noteActivity(sessionId, atMs, requestId);
   // A repeat on a later day gets the reply of its own day, and does nothing to what goes on today.
   const isToday = answer.day === today.day;
-  if (isToday) await afterCounted(who, { ...answer, added: isCounted ? { tokens, microDollars } : null }, atMs, deps);
+  const added = isCounted ? { tokens, microDollars } : null;
+  if (isToday) await afterCounted(who, { ...answer, added, atMs, requestId }, deps);
   return replyTo(who, answer, isToday ? today : recentDay(deps.calendar, answer.day, atMs), deps);
 }
 

@@ -25,6 +25,7 @@ export class Metrics {
   readonly usageLost: Counter;
   readonly edgeShared: Gauge;
   readonly actorEventsDropped: Counter;
+  readonly sessionNotesLeftOut: Counter;
   readonly refusalsDropped: Counter;
   readonly callsOpened: Counter<'provider'>;
   readonly callsClosed: Counter<'reason'>;
@@ -112,6 +113,11 @@ export class Metrics {
     this.actorEventsDropped = new Counter({
       name: 'switchboard_events_dropped_total',
       help: 'Events of actors for which there was no room, or that the database refused',
+      registers,
+    });
+    this.sessionNotesLeftOut = new Counter({
+      name: 'switchboard_session_notes_left_out_total',
+      help: 'Notes of sockets, warnings, silences and usage of sessions that had 200 of them',
       registers,
     });
     this.refusalsDropped = new Counter({

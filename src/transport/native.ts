@@ -83,7 +83,7 @@ export interface NativeSocketBehavior {
   /** The pong has been sent already. */
   readonly ping: (ws: NativeSocket) => void;
   /** Comes once, also after `end`, and before `end` returns. The socket is dead afterwards: any use throws. */
-  readonly close: (ws: NativeSocket) => void;
+  readonly close: (ws: NativeSocket, code: number) => void;
 }
 
 /** The same object in every callback of one connection, so that a property on it stays. */

@@ -109,10 +109,10 @@ export function serveSockets(
       guard(ws, ({ listener }) => listener?.ping());
     },
 
-    close(ws) {
+    close(ws, code) {
       guard(ws, (socket) => {
         open.delete(socket);
-        socket.closed();
+        socket.closed(code);
       });
     },
   });
@@ -169,8 +169,8 @@ class OpenSocket implements Socket {
     ws?.end(code, reason);
   }
 
-  closed(): void {
+  closed(code: number): void {
     this.#ws = undefined;
-    this.listener?.closed();
+    this.listener?.closed(code);
   }
 }

@@ -4,6 +4,7 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import type { ActorEvent, LostEvents } from '../stores/actor-events/contract.ts';
 import type { AuditEntry } from '../stores/audit/contract.ts';
 import type { CallMeter, UsageTotals } from '../stores/ledger/contract.ts';
+import { socketOf, warningsOf } from './explain-notes.ts';
 import { dollars, span, when } from './explain-words.ts';
 
 /** A ceiling of the day, what counts against it, and what sets it. */
@@ -31,8 +32,10 @@ export interface Known {
   readonly calls: readonly CallRecord[];
   readonly meters: readonly CallMeter[];
   /** What its machine did, as far as that was kept. */
-  readonly events: readonly Pick<ActorEvent, 'kind' | 'event' | 'atMs' | 'node'>[];
+  readonly events: readonly Pick<ActorEvent, 'kind' | 'event' | 'atMs' | 'node' | 'detail'>[];
   readonly lost: readonly LostEvents[];
+  /** What was reported of it or metered; undefined where that is nothing. */
+  readonly used: UsageTotals | undefined;
   /** Who ended it, or revoked its key, where somebody did. */
   readonly act: AuditEntry | undefined;
   /** The totals of the day of its end. */
@@ -49,6 +52,8 @@ export function factsOf(known: Known): string[] {
   return [
     ...timesOf(known),
     ...silenceOf(known),
+    ...socketOf(known),
+    ...warningsOf(known),
     ...changedLimits(known),
     ...lateness(known),
     ...known.calls.toReversed().flatMap((call) => callTold(call, known)),
@@ -115,10 +120,13 @@ function distance(atMs: number, { record }: Known): string {
   return beforeMs >= 1000 ? `, ${span(beforeMs)} before the end` : '';
 }
 
-/** Usage of calls that were heard here: of others only their clients tell. */
+/** Usage of calls that were heard here; of others only their clients tell, and some never do. */
 function usageOf(known: Known): string[] {
-  const { record, calls, meters } = known;
-  if (!record.isHeard) return [];
+  const { record, calls, meters, used } = known;
+  if (!record.isHeard) {
+    const isOver = record.endedAtMs !== null && record.endedAtMs - record.startedAtMs >= TALKED_MS;
+    return isOver && used === undefined ? ['Its client reported no usage.'] : [];
+  }
   if (calls.length === 0) return ['Its page never opened a call.'];
   const talkedMs = calls.reduce((sum, call) => sum + openFor(call, endOf(known)), 0);
   const micro = meters.reduce((sum, { microDollars }) => sum + microDollars, 0);

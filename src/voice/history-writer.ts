@@ -2,7 +2,7 @@ import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { grouped } from '../stores/grouped.ts';
-import type { VoiceHistory } from '../stores/voice-history/contract.ts';
+import type { Saved, VoiceHistory } from '../stores/voice-history/contract.ts';
 
 /** What the history tells of the sessions that are written to it. */
 export interface HistoryListener {
@@ -10,6 +10,8 @@ export interface HistoryListener {
   ended(record: VoiceRecord): void;
   /** A session that was written as live had ended before. */
   endedBefore(record: VoiceRecord): void;
+  /** Its client was heard again after so long. */
+  silent?(record: VoiceRecord, silentMs: number): void;
 }
 
 /** One statement carries at most this many records. */
@@ -26,10 +28,16 @@ export class HistoryWriter {
   readonly #listener: HistoryListener;
   readonly #waiting = new Map<string, VoiceRecord>();
   #isAway = false;
+  /** Something could not be written, and not all that waited then is written yet: of its heartbeats nobody knows. */
+  #isBehind = false;
   /** Transitions that come together are written together, and wait for no heartbeats. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
-  constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener) {
+  readonly #silentMs: number | undefined;
+
+  /** @param silentMs a longer time between two heartbeats is told of; undefined tells none */
+  constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener, silentMs?: number) {
+    this.#silentMs = silentMs;
     this.#history = history;
     this.#limits = limits;
     this.#listener = listener;
@@ -56,6 +64,7 @@ export class HistoryWriter {
   async flush(): Promise<void> {
     const records = [...this.#waiting.values()];
     for (let from = 0; from < records.length; from += BATCH) await this.#flushSome(records.slice(from, from + BATCH));
+    this.#isBehind = false;
   }
 
   /** What the registry holds as live although it has ended (it was away at the end) is told. */
@@ -86,15 +95,25 @@ export class HistoryWriter {
   /** @throws Unavailable when the database is away */
   async #save(records: readonly VoiceRecord[]): Promise<void> {
     const rows = records.map((record) => ({ record, state: savedState(record, this.#limits) }));
-    const saving = this.#history.save(rows).catch((error: unknown) => {
+    const saving = this.#history.save(rows, this.#silentMs).catch((error: unknown) => {
       this.#isAway = error instanceof Unavailable;
+      this.#isBehind = true;
       throw error;
     });
-    const ended = new Set(await saving);
+    const saved = await saving;
+    const ended = new Set(saved.ended);
     if (rows.length > 0) this.#isAway = false;
     for (const record of records) {
       if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
       if (record.endedAtMs !== null && ended.delete(record.id)) this.#listener.ended(record);
+    }
+    if (!this.#isBehind) this.#tellSilences(records, saved.silent);
+  }
+
+  #tellSilences(records: readonly VoiceRecord[], silent: Saved['silent']): void {
+    for (const { id, silentMs } of silent) {
+      const record = records.find((one) => one.id === id);
+      if (record !== undefined) this.#listener.silent?.(record, silentMs);
     }
   }
 }

@@ -110,7 +110,7 @@ async function register(
   const terms = { id, subject, caller, tenantId, agentId, keyId, named, loginId, ...upstream };
   const record = await deps.sessions.open(terms, deps.clock.now(), requestId);
   if (record.endReason !== null) return overAlready(record.endReason);
-  return (await endIfSpent(record, who, deps)) ?? { record, minted };
+  return (await endIfSpent(record, who, requestId, deps)) ?? { record, minted };
 }
 
 /** The answer to a caller whose session was ended while it was opened. @throws Unavailable for an end that asks for another try */
@@ -128,6 +128,7 @@ function overAlready(endReason: EndReason): Refusal {
 async function endIfSpent(
   { id, startedAtMs }: VoiceRecord,
   who: AdmittedCaller,
+  requestId: string,
   deps: OpenDeps,
 ): Promise<Refusal | undefined> {
   let spent: Refusal | undefined;
@@ -136,9 +137,9 @@ async function endIfSpent(
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     spent = refusal;
   } catch (fault) {
-    await deps.sessions.end(id, 'create_failed', startedAtMs);
+    await deps.sessions.end(id, 'create_failed', startedAtMs, requestId);
     throw fault;
   }
-  if (spent !== undefined) await deps.sessions.end(id, 'quota_exceeded', startedAtMs);
+  if (spent !== undefined) await deps.sessions.end(id, 'quota_exceeded', startedAtMs, requestId);
   return spent;
 }

@@ -14,10 +14,11 @@ import type { Trace } from '../actors/trace.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
+import type { NoteSession } from '../stores/actor-events/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import { HistoryWriter } from './history-writer.ts';
+import { HistoryWriter, type HistoryListener } from './history-writer.ts';
 import { idsOfEither, lookUp, type LookedUp } from './look-up.ts';
 import { VoiceRecords } from './records.ts';
 import { Outage } from './recovery/outage.ts';
@@ -32,6 +33,8 @@ export interface VoiceDeps {
   readonly limits: VoiceLimits;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionMoved'>;
   readonly trace?: Trace<VoiceRecord> | undefined;
+  /** Who hears that a client was silent for longer between two heartbeats. */
+  readonly silence?: { readonly longerThanMs: number; readonly note: NoteSession };
 }
 
 export type VoiceOutcome = Outcome<VoiceRecord, VoiceFact>;
@@ -49,17 +52,20 @@ export class VoiceSessions {
   readonly #endingKeys = new Map<string, Promise<void>>();
 
   constructor(deps: VoiceDeps) {
-    const { live, history, limits, events, trace } = deps;
+    const { live, history, limits, events, trace, silence } = deps;
     const outage = new Outage(performance.now());
     live.onLost(() => outage.send({ type: 'CONNECTION_LOST', at: performance.now() }));
     const pendingWrites = new PendingWrites({ live, history, limits });
-    const writer = new HistoryWriter(history, limits, {
+    const listener: HistoryListener = {
       // Told by the history, because it ends a session once, on however many nodes the events arrive.
       ended(record) {
         if (record.endReason !== null) events.sessionMoved(record, { type: 'session.ended', reason: record.endReason });
       },
       endedBefore: (record) => pendingWrites.add(record),
-    });
+      silent: ({ id: sessionId, tenantId, lastSeenAtMs: atMs }, silentMs) =>
+        silence?.note({ sessionId, tenantId, atMs, kind: 'gap', detail: { silentSec: Math.round(silentMs / 1000) } }),
+    };
+    const writer = new HistoryWriter(history, limits, listener, silence?.longerThanMs);
     const { registry, clock } = live;
     const records = new VoiceRecords({ registry, history, writer, outage, pendingWrites, limits, clock });
     const host = createHost<VoiceRecord, VoiceEvent, VoiceFact>({
@@ -100,7 +106,7 @@ export class VoiceSessions {
       }
       if (!isCounted) throw new Unavailable('registry', 'the slots were lost while the session was opened');
     } catch (fault) {
-      const undone = await this.end(record.id, 'create_failed', record.startedAtMs);
+      const undone = await this.end(record.id, 'create_failed', record.startedAtMs, requestId);
       if (undone?.facts.length === 0) await confirm(undone.record, this.recovery);
       throw fault;
     }
@@ -119,43 +125,45 @@ export class VoiceSessions {
   }
 
   /** A heartbeat from a caller that `admits` accepts; undefined when the session is unknown or not the caller's. */
-  heartbeat(id: string, at: number, idleSec: number | undefined, admits: Admits): Answer {
-    return this.recovery.host.send(id, { type: 'HEARTBEAT', at, idleSec }, admits);
+  heartbeat(id: string, at: number, idleSec: number | undefined, admits: Admits, requestId?: string): Answer {
+    return this.recovery.host.send(id, { type: 'HEARTBEAT', at, idleSec, requestId }, admits);
   }
 
   /** Activity that is no heartbeat: a usage report that names the session. */
-  noteActivity(id: string, at: number): Answer {
-    return this.recovery.host.send(id, { type: 'ACTIVITY', at });
+  noteActivity(id: string, at: number, requestId?: string): Answer {
+    return this.recovery.host.send(id, { type: 'ACTIVITY', at, requestId });
   }
 
   /** Ends a session for a caller that `admits` accepts; ending it again changes nothing. */
-  end(id: string, reason: RequestedEnd, at: number, admits?: Admits): Answer {
-    return this.recovery.host.send(id, { type: 'END', at, reason }, admits);
+  end(id: string, reason: RequestedEnd, at: number, requestId?: string, admits?: Admits): Answer {
+    return this.recovery.host.send(id, { type: 'END', at, reason, requestId }, admits);
   }
 
   /** Ends the live sessions of a subject that are meant. @throws Unavailable when the registry and the history are away */
-  endSubject(subject: string, reason: RequestedEnd, at: number, isMeant: Admits): Promise<void> {
+  endSubject(subject: string, reason: RequestedEnd, at: number, isMeant: Admits, requestId?: string): Promise<void> {
     const { live, history } = this.#deps;
-    return this.#endAll(idsOfEither(live.registry.ofSubject(subject), history.activeOf(subject)), reason, at, isMeant);
+    const ids = idsOfEither(live.registry.ofSubject(subject), history.activeOf(subject));
+    return this.#endAll(ids, (id) => this.end(id, reason, at, requestId, isMeant));
   }
 
   /**
    * Ends all live sessions of a widget key. Who asks while that is under way waits for it: a key may have thousands, and each may ask.
    * @throws Unavailable when the registry and the history are away
    */
-  endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number): Promise<void> {
+  endKey(tenantId: string, keyId: string, reason: RequestedEnd, at: number, requestId?: string): Promise<void> {
     const { live, history } = this.#deps;
     const name = `${reason} ${tenantId} ${keyId}`;
     const ids = () => idsOfEither(live.registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId));
     const ending =
-      this.#endingKeys.get(name) ?? this.#endAll(ids(), reason, at).finally(() => this.#endingKeys.delete(name));
+      this.#endingKeys.get(name) ??
+      this.#endAll(ids(), (id) => this.end(id, reason, at, requestId)).finally(() => this.#endingKeys.delete(name));
     this.#endingKeys.set(name, ending);
     return ending;
   }
 
   /** Some at a time, so that others are served meanwhile. */
-  async #endAll(ids: Promise<readonly string[]>, reason: RequestedEnd, at: number, isMeant?: Admits): Promise<void> {
-    await settleAll(await ids, (id) => this.end(id, reason, at, isMeant), ENDED_AT_ONCE);
+  async #endAll(ids: Promise<readonly string[]>, end: (id: string) => Answer): Promise<void> {
+    await settleAll(await ids, end, ENDED_AT_ONCE);
   }
 
   /** Before the caller is answered a transition is in the history and its slot is free again, where these stores are there. */

@@ -200,7 +200,7 @@ describe('attaching', () => {
     letGo();
     const client = new ChannelClient(app);
     client.say({ type: 'attach', sm_session_id: id });
-    client.listener.closed();
+    client.listener.closed(1006);
     letGo();
     await new Promise(setImmediate);
     expect(client.heard()).toEqual([]);

@@ -122,7 +122,7 @@ describe('the budget of frames', () => {
     const id = await app.open(await app.key());
     const one = attached(app, id);
     for (let i = 0; i < 4; i += 1) one.say({ type: 'heartbeat' });
-    one.listener.closed();
+    one.listener.closed(1006);
     app.service.hub.tick();
     const again = new ChannelClient(app);
     again.say({ type: 'attach', sm_session_id: id });

@@ -77,7 +77,7 @@ describe('a transition is pushed', () => {
     const sockets = [attached(app, id), attached(app, id), attached(app, id)];
     const other = attached(app, otherId);
     const gone = sockets.pop();
-    gone?.listener.closed();
+    gone?.listener.closed(1006);
     await app.sessions.end(id, 'upstream_ended', app.clock.now());
     for (const socket of sockets) {
       expect(socket.heard()).toMatchObject([{ type: 'ended', reason: 'upstream_ended' }]);
@@ -157,7 +157,7 @@ describe('the end', () => {
   it('does not come from losing a socket', async () => {
     const app = await build();
     const id = await app.open(await app.key());
-    attached(app, id).listener.closed();
+    attached(app, id).listener.closed(1006);
     expect((await app.post('/api/realtime/heartbeat', { sm_session_id: id })).status).toBe(200);
     attached(app, id);
   });

@@ -21,7 +21,7 @@ describe('a session', () => {
     fifth.say({ type: 'attach', sm_session_id: id });
     expect(fifth.heard()).toEqual([]);
     expect(fifth.socket.closed).toEqual({ code: 4429, reason: 'too many sockets of this session' });
-    four[0]?.listener.closed();
+    four[0]?.listener.closed(1006);
     attached(app, id);
     for (const socket of four.slice(1)) {
       socket.say({ type: 'heartbeat' });
@@ -55,7 +55,7 @@ describe('an address', () => {
     fourth.say({ type: 'attach', sm_session_id: await app.open(key) });
     expect(fourth.heard()).toEqual([]);
     expect(new ChannelClient(app, '192.0.2.2').closeCode).toBeUndefined();
-    three[1]?.listener.closed();
+    three[1]?.listener.closed(1006);
     expect(new ChannelClient(app, '192.0.2.1').closeCode).toBeUndefined();
   });
 
@@ -154,7 +154,7 @@ describe('over several nodes', () => {
     for (const socket of sockets.slice(0, 4)) expect(await socket.hear()).toMatchObject({ type: 'attached' });
     clock.advance(45 * SECOND);
     app.service.hub.tick();
-    sockets[0]?.listener.closed();
+    sockets[0]?.listener.closed(1006);
     await new Promise(setImmediate);
     expect(app.faults).toEqual([]);
   });

@@ -154,14 +154,23 @@ describe('the heartbeat channel on the wire', () => {
     await next.hear();
   });
 
-  it('forgets a socket that breaks off, and the session lives on', async () => {
-    const { app, port } = await start();
+  it('forgets a socket that breaks off or leaves, with which code is noted, and the session lives on', async () => {
+    const { app, port, url } = await start();
     const id = await app.open(await app.key());
     const socket = await RawSocket.open(port, SOCKET_PATH);
     socket.send(frameBytes(opcode.text, JSON.stringify({ type: 'attach', sm_session_id: id })));
     await expect.poll(() => app.service.hub.attached).toBe(1);
     socket.client.socket.resetAndDestroy();
     await expect.poll(() => app.service.hub.attached).toBe(0);
+    const leaving = await SocketClient.open(url);
+    leaving.say({ type: 'attach', sm_session_id: id });
+    await leaving.hear();
+    leaving.socket.close(1000);
+    await expect.poll(() => app.service.hub.attached).toBe(0);
+    await app.service.eventWriter.flush();
+    const { events } = await app.service.stores.actorEvents.of('voice-session', id.slice(0, 42), undefined, 9);
+    const codes = events.filter(({ kind }) => kind === 'detached').map(({ detail }) => detail['code']);
+    expect(codes).toEqual([1000, 1006]);
     expect((await app.post('/api/realtime/heartbeat', { sm_session_id: id })).status).toBe(200);
   });
 

@@ -52,10 +52,30 @@ export function actorEventsContract(name: string, make: Make<ActorEvents>): void
       expect((await events().of('voice-session', opened.actor, undefined, 1)).events).toMatchObject([opened]);
     });
 
+    test('that are none of a machine have neither a version nor an event nor a state', async () => {
+      const noted: NewActorEvent = {
+        ...moved,
+        actor: randomId(),
+        version: null,
+        kind: 'detached',
+        event: null,
+        from: null,
+        to: null,
+        steps: [],
+        guards: [],
+        detail: { code: 1006 },
+        requestId: null,
+      };
+      await events().append([noted]);
+      expect((await events().of('voice-session', noted.actor, undefined, 1)).events).toEqual([
+        { ...noted, ordinal: expect.any(Number) },
+      ]);
+    });
+
     test('come in pages that neither repeat nor leave out any', async () => {
       const actor = randomId();
       await events().append(Array.from({ length: 7 }, (_, version) => ({ ...moved, actor, version })));
-      const seen: number[] = [];
+      const seen: (number | null)[] = [];
       let before: number | undefined;
       for (let hasMore = true; hasMore;) {
         const page = await events().of('voice-session', actor, before, 3);

@@ -82,19 +82,38 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
       const record = await inserted();
       await history().save([row(beat(record, 9))]);
       const over = { ...endedRecord(record), version: 2 };
-      expect(await history().save([row(over)])).toEqual([record.id]);
-      expect(await history().save([row(beat(record, 10))])).toEqual([]);
+      expect((await history().save([row(over)])).ended).toEqual([record.id]);
+      expect((await history().save([row(beat(record, 10))])).ended).toEqual([]);
       const live = await inserted();
       expect(await history().endedAmong([record.id, live.id])).toEqual([{ ...over, version: 9 }]);
     });
 
     test('saves newer versions, ignores older and equal ones and unknown ids', async () => {
       const record = await inserted();
-      expect(await history().save([])).toEqual([]);
-      expect(await history().save([row(beat(record, 5)), row(beat(voiceRecord()))])).toEqual([]);
+      expect((await history().save([])).ended).toEqual([]);
+      expect((await history().save([row(beat(record, 5)), row(beat(voiceRecord()))])).ended).toEqual([]);
       await history().save([row({ ...beat(record, 5), lastSeenAtMs: 0 })]);
       await history().save([row(beat(record, 4))]);
       expect(await history().find(record.id)).toEqual(beat(record, 5));
+    });
+
+    test('tells of a client that was silent for longer, once, and also where its session ends by that', async () => {
+      const records = await atOnce(3, () => inserted());
+      const [regular, silent, over] = records as [VoiceRecord, VoiceRecord, VoiceRecord];
+      const later = (record: VoiceRecord, ms: number): VoiceRecord => ({
+        ...beat(record, 2),
+        lastSeenAtMs: record.lastSeenAtMs + ms,
+      });
+      const ended = endedRecord(later(over, 95_000), { version: 2 });
+      const rows = [row(later(regular, 90_000)), row(later(silent, 90_001)), row(ended)];
+      const saved = await history().save(rows, 90_000);
+      expect(saved.ended).toEqual([over.id]);
+      expect(saved.silent.toSorted((a, b) => a.silentMs - b.silentMs)).toEqual([
+        { id: silent.id, silentMs: 90_001 },
+        { id: over.id, silentMs: ended.lastSeenAtMs - over.lastSeenAtMs },
+      ]);
+      expect(await history().save(rows, 90_000)).toEqual({ ended: [], silent: [] });
+      expect(await history().save([row({ ...later(silent, 999_000), version: 3 })])).toEqual({ ended: [], silent: [] });
     });
 
     test('of several versions in one batch the newest wins', async () => {
@@ -106,10 +125,12 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
     test('an end is told once and nothing changes after it', async () => {
       const record = await inserted();
       const ended = endedRecord(record);
-      expect(await history().save([row(ended), row(ended)])).toEqual([record.id]);
-      expect(await history().save([row(ended)])).toEqual([]);
-      expect(await history().save([row(endedRecord(record, { version: 8, endReason: 'abandoned' }))])).toEqual([]);
-      expect(await history().save([row(beat(record, 9))])).toEqual([]);
+      expect((await history().save([row(ended), row(ended)])).ended).toEqual([record.id]);
+      expect((await history().save([row(ended)])).ended).toEqual([]);
+      expect((await history().save([row(endedRecord(record, { version: 8, endReason: 'abandoned' }))])).ended).toEqual(
+        [],
+      );
+      expect((await history().save([row(beat(record, 9))])).ended).toEqual([]);
       expect(await history().find(record.id)).toEqual(ended);
     });
 
@@ -122,7 +143,7 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
         const batch = records.map((record) => row(endedRecord(record, { endReason })));
         return history().save(index % 2 === 0 ? batch : batch.toReversed());
       });
-      expect(told.flat().sort()).toEqual(records.map(({ id }) => id).sort());
+      expect(told.flatMap(({ ended }) => ended).sort()).toEqual(records.map(({ id }) => id).sort());
     });
 
     test('active sessions are those that have not ended, in the order of their ids, page by page', async () => {
@@ -462,7 +483,7 @@ export function voiceHistoryContract(name: string, make: Make<VoiceHistory>): vo
                 b.version > a.version ? b : a,
               ),
             );
-            expect(told.flat().sort()).toEqual(
+            expect(told.flatMap(({ ended }) => ended).sort()).toEqual(
               newest
                 .filter((each) => each.endedAtMs !== null)
                 .map(({ id }) => id)

@@ -4,6 +4,7 @@ import type { Calls, OpenCallRequest } from '../../src/calls/contract.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { exampleAnswer } from '../../src/http/routes/sample-sdp.ts';
 import type { Reply, TestApp } from '../support/app.ts';
+import { NOON, SECOND } from '../support/clock.ts';
 import { safari } from '../features/calls/sdp/corpus.ts';
 
 type Open = Calls['open'];
@@ -86,4 +87,33 @@ export function exchange(
     headers: { authorization: `Bearer ${ticket}`, 'content-type': 'application/sdp', origin, ...headers },
     ...(signal === undefined ? {} : { signal }),
   });
+}
+
+/** A call of a session that is over. */
+export function closedCall(sessionId: string): CallRecord {
+  return {
+    id: 'call_1',
+    sessionId,
+    subject: sessionId.slice(2, 34),
+    tenantId: 'acme',
+    keyId: null,
+    provider: 'openai',
+    model: 'gpt-realtime',
+    state: 'closed',
+    providerCallId: 'rtc_1',
+    createdAtMs: NOON,
+    openedAtMs: NOON + SECOND,
+    closedAtMs: NOON + 5 * SECOND,
+    closeReason: 'remote',
+    hangup: 'already_over',
+    hangupTries: 1,
+    nextTryAtMs: null,
+    unheardSinceMs: null,
+    giveUpAtMs: null,
+    providerEndsAtMs: NOON + 3600 * SECOND,
+    graceUntilMs: null,
+    ownerNode: 'node',
+    fence: 1,
+    version: 4,
+  };
 }

@@ -7,7 +7,7 @@ import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type Request, type TestAp
 import { MINUTE, SECOND } from '../support/clock.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { upgrade } from './app.ts';
-import { fakeCalls, OFFER, openBrokered } from './calls.ts';
+import { closedCall, fakeCalls, OFFER, openBrokered } from './calls.ts';
 import { useApps } from '../support/use-apps.ts';
 import { Conformance, operationsOf, type Document } from './conformance.ts';
 
@@ -144,9 +144,17 @@ async function driveOperators(id: string): Promise<void> {
   const newKey = { tenantId: 'acme', id: 'described', origin: 'https://described.example' };
   const callers: Headers[] = [operator, {}, { cookie: await app.login(somebody()) }];
   const one = `/api/operator/sessions/${encodeURIComponent(id)}`;
+  await app.service.stores.calls.insert(closedCall(id), 3);
   for (const headers of callers) {
     const shown = ['overview', 'sessions?limit=5', 'usage', 'refusals', 'nodes', 'changes', 'machines', 'audit'];
-    for (const path of [...shown.map((what) => `/api/operator/${what}`), one, `${one}/events`, ...plain, '/metrics'])
+    for (const path of [
+      ...shown.map((what) => `/api/operator/${what}`),
+      one,
+      `${one}/events`,
+      `${one}/calls/call_1`,
+      ...plain,
+      '/metrics',
+    ])
       await get(path, headers);
     await post(`${one}/end`, { reason: 'test' }, headers);
     await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
@@ -171,9 +179,11 @@ async function driveOperators(id: string): Promise<void> {
   if (record === undefined) throw new Error('opened just now');
   const ref = record.id.slice(0, 42);
   await app.service.stores.history.insert({ record: { ...record, id: `${ref}${'-'.repeat(15)}` }, state: 'engaged' });
-  for (const what of ['', '/events']) await get(`/api/operator/sessions/${encodeURIComponent(ref)}${what}`, operator);
+  const parts = ['', '/events', '/calls/call_1'];
+  for (const what of parts) await get(`/api/operator/sessions/${encodeURIComponent(ref)}${what}`, operator);
   await post(`/api/operator/sessions/${encodeURIComponent(ref)}/end`, {}, operator);
-  for (const what of ['', '/events']) await get(`/api/operator/sessions/nobody${what}`, operator);
+  for (const what of parts) await get(`/api/operator/sessions/nobody${what}`, operator);
+  await get(`${one}/calls/call_none`, operator);
   await post('/api/operator/sessions/nobody/end', {}, operator);
   await post('/api/operator/sessions/nobody/end', {}, { ...operator, origin: EVIL });
   await post('/api/operator/sessions/end', { filter: {} }, operator);
@@ -199,7 +209,9 @@ async function driveOperators(id: string): Promise<void> {
 async function driveEverywhere(id: string): Promise<void> {
   const paths = operationsOf(document).map(({ method, path }) => ({
     method,
-    path: path.replace('{id}', path.includes('/logins/') ? 'auth_nobody' : encodeURIComponent(id)),
+    path: path
+      .replace('{id}', path.includes('/logins/') ? 'auth_nobody' : encodeURIComponent(id))
+      .replace('{call}', 'call_1'),
   }));
   const api = paths.filter(({ path }) => path.startsWith('/api/'));
   const narrow = await build({ env: { RATE_IP_PER_MIN: '1', RATE_PAGE_PER_MIN: '1' } });

@@ -35,9 +35,62 @@ describe("The operator API tells what a session's machine did", () => {
     });
   });
 
+  test('by which request, whatever it asked for', async () => {
+    const key = await app.key();
+    const asked = async (path: string, body: object): Promise<unknown> => {
+      const { headers } = await app.post(path, body, path.startsWith('/api/operator') ? service : undefined);
+      return headers['x-request-id'];
+    };
+    const newest = async (id: string): Promise<unknown> => ((await eventsOf(id)).body['events'] as unknown[])[0];
+    const closed = await app.open(key);
+    const byClient = await asked('/api/realtime/end', { sm_session_id: closed });
+    expect(await newest(closed)).toMatchObject({ kind: 'ended', event: 'END', requestId: byClient });
+    const stopped = await app.open(key);
+    const byOperator = await asked(`/api/operator/sessions/${encodeURIComponent(stopped)}/end`, {});
+    expect(await newest(stopped)).toMatchObject({ kind: 'ended', event: 'END', requestId: byOperator });
+    const late = await app.open(key);
+    app.clock.advance(6 * 60 * SECOND);
+    const byHeartbeat = await asked('/api/realtime/heartbeat', { sm_session_id: late });
+    expect(await newest(late)).toMatchObject({ kind: 'ended', event: 'HEARTBEAT', requestId: byHeartbeat });
+    const spent = await app.open(await app.key({ limits: { dailyTokens: 10 } }));
+    const byReport = await asked('/api/auth/usage', { sm_session_id: spent, tokens: 11, dollars: 0 });
+    expect(await newest(spent)).toMatchObject({ detail: { reason: 'quota_exceeded' }, requestId: byReport });
+    expect(byReport).toMatch(/^req_/);
+  });
+
+  test('and how long its client was silent, and what it used, each in its place', async () => {
+    const id = await app.open(await app.key());
+    const beat = () => app.service.sessions.heartbeat(id, app.clock.now(), 0, () => true);
+    const { writer } = app.service.sessions.recovery;
+    app.clock.advance(80 * SECOND);
+    await beat();
+    await writer.flush();
+    await app.post('/api/auth/usage', { sm_session_id: id, tokens: 30, dollars: 0.5 });
+    await app.post('/api/auth/usage', { sm_session_id: id, tokens: 12, dollars: 0.25 });
+    app.clock.advance(95 * SECOND);
+    app.service.sessionNotes.tick();
+    await beat();
+    await writer.flush();
+    await app.post('/api/auth/usage', { sm_session_id: id, tokens: 1, dollars: 0 });
+    await app.post('/api/realtime/end', { sm_session_id: id });
+    const nothing = { event: null, from: null, to: null, steps: [], guards: [], requestId: null };
+    expect((await eventsOf(id)).body['events']).toMatchObject([
+      { kind: 'ended' },
+      { kind: 'usage', detail: { tokens: 1, dollars: 0 } },
+      { kind: 'gap', ...nothing, at: new Date(app.clock.now()).toISOString(), detail: { silentSec: 95 } },
+      { kind: 'usage', ...nothing, detail: { tokens: 42, dollars: 0.75 } },
+      { kind: 'started' },
+    ]);
+  });
+
   test('and nothing of 10,000 heartbeats that move nothing', async () => {
     const id = await app.open(await app.key());
-    for (let n = 0; n < 10_000; n += 1) await app.service.sessions.heartbeat(id, app.clock.now(), 0, () => true);
+    for (let n = 0; n < 10_000; n += 1) {
+      app.clock.advance(50);
+      await app.service.sessions.heartbeat(id, app.clock.now(), 0, () => true);
+      if (n % 400 === 0) await app.service.sessions.recovery.writer.flush();
+    }
+    app.service.sessionNotes.tick();
     expect((await eventsOf(id)).body['events']).toMatchObject([{ kind: 'started' }]);
   });
 

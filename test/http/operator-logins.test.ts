@@ -75,7 +75,7 @@ describe('Console logins', () => {
 
   test('come one by one with what their machine did', async () => {
     const { id, cookie } = await loggedIn();
-    await app.post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
+    const { headers } = await app.post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
     await app.service.eventWriter.flush();
     const { body } = await app.get(`/api/operator/logins/${id}`, service);
     expect(body).toMatchObject({
@@ -83,7 +83,14 @@ describe('Console logins', () => {
       machine: 'auth-session',
       moreEvents: false,
       events: [
-        { kind: 'ended', event: 'DESTROY', from: 'active', to: 'destroyed', detail: { reason: 'logout' } },
+        {
+          kind: 'ended',
+          event: 'DESTROY',
+          from: 'active',
+          to: 'destroyed',
+          detail: { reason: 'logout' },
+          requestId: headers['x-request-id'],
+        },
         { kind: 'started', event: 'OPEN', to: 'active' },
       ],
     });
@@ -135,7 +142,7 @@ describe('Login codes', () => {
     await app.service.codes.settled();
     const code = /\b\d{6}\b/.exec(app.outbox.list()[0]?.text ?? '')?.[0] ?? '';
     const wrong = code === '000000' ? '111111' : '000000';
-    await app.post('/api/auth/otp/verify', { email, code: wrong });
+    const { headers } = await app.post('/api/auth/otp/verify', { email, code: wrong });
     const subject = app.service.subjects.console(email);
     const [challenge] = await pagesOf('challenges', 'state=pending&limit=1');
     expect(challenge).toEqual({
@@ -158,9 +165,10 @@ describe('Login codes', () => {
           {
             kind: 'stayed',
             event: 'REDEEM',
+            requestId: headers['x-request-id'],
             guards: expect.arrayContaining([{ name: 'codeMatches', passed: false }]) as unknown,
           },
-          { kind: 'started' },
+          { kind: 'started', requestId: expect.stringMatching(/^req_/) as unknown },
         ],
       },
     ]);

@@ -4,6 +4,7 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
+import { closedCall } from './calls.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
@@ -25,35 +26,6 @@ async function list(query: string): Promise<{ sessions: readonly Listed[]; nextC
   const { status, body } = await app.get(`/api/operator/sessions?${query}`, service);
   expect(status).toBe(200);
   return body as unknown as { sessions: readonly Listed[]; nextCursor: string | null };
-}
-
-/** A call of a session that is over. */
-function closedCall(sessionId: string): CallRecord {
-  return {
-    id: 'call_1',
-    sessionId,
-    subject: sessionId.slice(2, 34),
-    tenantId: 'acme',
-    keyId: null,
-    provider: 'openai',
-    model: 'gpt-realtime',
-    state: 'closed',
-    providerCallId: 'rtc_1',
-    createdAtMs: NOON,
-    openedAtMs: NOON + SECOND,
-    closedAtMs: NOON + 5 * SECOND,
-    closeReason: 'remote',
-    hangup: 'already_over',
-    hangupTries: 1,
-    nextTryAtMs: null,
-    unheardSinceMs: null,
-    giveUpAtMs: null,
-    providerEndsAtMs: NOON + 3600 * SECOND,
-    graceUntilMs: null,
-    ownerNode: 'node',
-    fence: 1,
-    version: 4,
-  };
 }
 
 describe('The operator API', () => {
@@ -154,6 +126,31 @@ describe('The operator API', () => {
     const path = `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}`;
     const { body } = await app.get(path, { cookie: await app.login(email) });
     expect(body['calls']).toMatchObject([{ ref: call.id, providerCallId: told }]);
+  });
+
+  test('tells of one call what its machine did, to those alone who see its session', async () => {
+    const id = await app.open(await app.key({ tenantId: 'globex' }));
+    const ref = encodeURIComponent(id.slice(0, 42));
+    const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex' };
+    await app.service.stores.calls.insert(call, 3);
+    const as = async (email: string, path: string) => app.get(path, { cookie: await app.login(email) });
+    const path = `/api/operator/sessions/${ref}/calls/${call.id}`;
+    const found = await as('boss@globex.example', path);
+    expect(found).toMatchObject({
+      status: 200,
+      body: { ref: call.id, providerCallId: null, machine: 'voice-call', events: [], moreEvents: false },
+    });
+    expect(errorOf(await as('ops@example.com', `/api/operator/sessions/${ref}/calls/call_none`))).toEqual({
+      status: 404,
+      code: 'NOT_FOUND',
+    });
+    const other = encodeURIComponent((await app.open(await app.key())).slice(0, 42));
+    expect((await as('ops@example.com', `/api/operator/sessions/${other}/calls/${call.id}`)).status).toBe(404);
+    expect(errorOf(await as('boss@globex.example', `/api/operator/sessions/${other}/calls/${call.id}`))).toEqual({
+      status: 404,
+      code: 'SESSION_NOT_FOUND',
+    });
+    await app.post('/api/realtime/end', { sm_session_id: id });
   });
 
   const routes: [string, string][] = [

@@ -17,7 +17,7 @@ export interface CreateSessionDeps extends AdmissionDeps, OpenDeps, RepeatedCrea
   readonly publicUrl: () => string;
   readonly heartbeatIntervalSec: number;
   readonly provider: Pick<UpstreamProvider, 'name' | 'callUrl' | 'capabilities'>;
-  readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
+  readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
 }
 
 /** POST /api/session (docs/contract.md, section 5.1). */
@@ -87,7 +87,7 @@ async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promi
   // What is only held comes back when another session ends.
   const isSpent = (await refuseIfSpent(admission.who, call.request.atMs, deps)) !== undefined;
   if (isSpent && caller === 'console' && call.login !== undefined) {
-    await deps.destroyLogin(call.login.id, call.request.atMs);
+    await deps.destroyLogin(call.login.id, call.request.atMs, call.request.requestId);
     return { refusal: result, cookie: { kind: 'clear' } };
   }
   return result;
@@ -113,7 +113,7 @@ async function endIfRevoked(
   { directory, sessions }: CreateSessionDeps,
 ): Promise<Refusal | undefined> {
   if (who.keyId === null || directory.keyOf(body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
-  await sessions.end(record.id, 'key_revoked', request.atMs);
+  await sessions.end(record.id, 'key_revoked', request.atMs, request.requestId);
   return invalidWidgetKey();
 }
 

@@ -29,7 +29,7 @@ export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatDeps, 'ses
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     handle: ({ body, request, isService }) =>
       andThen(
-        sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, (record) =>
+        sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, request.requestId, (record) =>
           speaksFor(record, body.email, subjects, isService),
         ),
         (outcome) =>

@@ -14,7 +14,7 @@ import { sample } from '../samples.ts';
 export interface HeartbeatDeps {
   readonly sessions: VoiceSessions;
   readonly subjects: Subjects;
-  readonly destroyLogin: (loginId: string, atMs: number) => Promise<unknown>;
+  readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
 }
 
 const json = [JSON_TYPE];
@@ -50,7 +50,8 @@ export function heartbeatRoute(deps: HeartbeatDeps): Route {
     handle(call): Eventually<Result> {
       const { body, request, isService } = call;
       const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, deps.subjects, isService);
-      return andThen(deps.sessions.heartbeat(body.sm_session_id, request.atMs, body.idleSec, admits), (outcome) =>
+      const { atMs, requestId } = request;
+      return andThen(deps.sessions.heartbeat(body.sm_session_id, atMs, body.idleSec, admits, requestId), (outcome) =>
         reply(outcome, call, deps),
       );
     },
@@ -81,5 +82,8 @@ export function refusedOf(
   const costsLogin = code === 'DAILY_QUOTA_EXCEEDED' || isViolation(additions.reason ?? null);
   // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.
   if (!costsLogin || login === undefined || loginId !== login.id) return refusal;
-  return andThen(destroyLogin(login.id, request.atMs), () => ({ refusal, cookie: { kind: 'clear' } }));
+  return andThen(destroyLogin(login.id, request.atMs, request.requestId), () => ({
+    refusal,
+    cookie: { kind: 'clear' },
+  }));
 }

@@ -57,7 +57,7 @@ function sendRoute({ codes }: LoginDeps): Route {
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     async handle({ body, request, ip }): Promise<Result> {
-      const sent = await codes.send(body.email, addressScope(ip), request.atMs);
+      const sent = await codes.send(body.email, addressScope(ip), request.atMs, request.requestId);
       if (sent instanceof Refusal) return sent;
       return { status: 200, body: { ok: true, message: SENT_MESSAGE, expiresIn: sent.expiresInSec } };
     },
@@ -86,16 +86,16 @@ function verifyRoute({ codes, logins, events }: LoginDeps): Route {
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     cookie: 'set',
     async handle({ body, request, login, ip }): Promise<Result> {
-      const { atMs } = request;
-      const redeem = (record: AuthRecord) => codes.verify(record, body.code, addressScope(ip), atMs);
-      const opened = await logins.open(body.email, atMs, redeem);
+      const { atMs, requestId } = request;
+      const redeem = (record: AuthRecord) => codes.verify(record, body.code, addressScope(ip), atMs, requestId);
+      const opened = await logins.open(body.email, atMs, redeem, requestId);
       if (opened instanceof Refusal) return opened;
       // The code is spent by now: whoever proved the address is logged in, whatever becomes of the login before.
       if (login !== undefined)
         await logins
-          .destroy(login.id, 'replaced', atMs)
-          .catch((fault: unknown) => events.faulted(fault, request.requestId, 'end of a replaced login'));
-      events.loggedIn(opened.login.id, request.requestId);
+          .destroy(login.id, 'replaced', atMs, requestId)
+          .catch((fault: unknown) => events.faulted(fault, requestId, 'end of a replaced login'));
+      events.loggedIn(opened.login.id, requestId);
       const { id: sessionId, expiresAtMs } = opened.login;
       const session = { email: body.email, sessionId, expiresAt: new Date(expiresAtMs).toISOString() };
       return { status: 200, body: { ok: true, session }, cookie: { kind: 'set', token: opened.token, expiresAtMs } };
@@ -148,7 +148,7 @@ function logoutRoute({ logins }: LoginDeps): Route {
     credentials: ['none', 'cookie'],
     cookie: 'set',
     async handle({ login, request }): Promise<Result> {
-      if (login !== undefined) await logins.destroy(login.id, 'logout', request.atMs);
+      if (login !== undefined) await logins.destroy(login.id, 'logout', request.atMs, request.requestId);
       return { status: 200, body: { ok: true }, cookie: { kind: 'clear' } };
     },
   });

@@ -86,15 +86,15 @@ async function count(who: UsageSubject | Refusal, call: Call<UsageRequest>, deps
   if (who instanceof Refusal) return who;
   const { request, login } = call;
   const { tokens, dollars, response } = call.body;
-  const { atMs } = request;
+  const { atMs, requestId } = request;
   const idempotencyKey = request.headers['idempotency-key'];
-  const report = { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, response, atMs };
+  const report = { tokens, microDollars: toMicroDollars(dollars), idempotencyKey, response, atMs, requestId };
   const result = await reportUsage(who, report, deps);
   if (!(result instanceof Refusal)) return { status: 200, body: { ok: true, ...result } };
   const isOwnLogin =
     login !== undefined && who.caller === 'console' && deps.subjects.console(login.email) === who.subject;
   if (result.code !== 'DAILY_QUOTA_EXCEEDED' || !isOwnLogin || !(await isOverToday(who, atMs, deps))) return result;
-  await deps.destroyLogin(login.id, atMs);
+  await deps.destroyLogin(login.id, atMs, requestId);
   return { refusal: result, cookie: { kind: 'clear' } };
 }
 

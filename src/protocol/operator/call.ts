@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import type { CallState, Hangup } from '../../../machines/voice-call/types.ts';
 import { count } from '../values.ts';
+import { actorTold } from './event.ts';
 
 const tokensByClass = z.object({
   textIn: count,
@@ -43,3 +44,8 @@ export const operatorCall = z.object({
 });
 
 export type OperatorCall = z.infer<typeof operatorCall>;
+
+/** One call, and what its machine did. */
+export const operatorCallDetail = operatorCall.extend(actorTold);
+
+export type OperatorCallDetail = z.infer<typeof operatorCallDetail>;

@@ -1,19 +1,28 @@
 import { z } from 'zod';
 import { count } from '../values.ts';
 
-/** What kind of event it was, whatever the machine; one that `stayed` left the state as it was. */
-const eventKind = z.enum(['started', 'moved', 'stayed', 'ended']);
+/** What a machine did with an event, whatever the machine; one that `stayed` left the state as it was. */
+const TRANSITIONS = ['started', 'moved', 'stayed', 'ended'] as const;
+/** What happened to a voice session beside that. */
+const NOTES = ['gap', 'attached', 'detached', 'warned', 'usage'] as const;
+
+const eventKind = z.enum([...TRANSITIONS, ...NOTES]);
 
 export type ActorEventKind = z.infer<typeof eventKind>;
 
-/** What a machine did with one event (docs/contract.md, section 8). */
+export type NoteKind = (typeof NOTES)[number];
+
+/** What a machine did with one event, or what happened to its actor beside (docs/contract.md, section 8). */
 export const operatorEvent = z.object({
   id: z.string(),
   at: z.iso.datetime(),
   kind: eventKind,
-  event: z.string().meta({ description: 'The event that the machine was sent' }),
+  event: z
+    .string()
+    .nullable()
+    .meta({ description: 'The event that the machine was sent; null for kinds that are none of its events' }),
   from: z.string().nullable().meta({ description: 'The state before; null where the event opened it' }),
-  to: z.string(),
+  to: z.string().nullable().meta({ description: 'The state after it; null for kinds that change no state' }),
   steps: z
     .array(
       z.object({
@@ -30,7 +39,7 @@ export const operatorEvent = z.object({
     .meta({ description: 'The guards in the order in which they were asked' }),
   record: z
     .object({
-      version: count,
+      version: count.nullable(),
       lastSeenAt: z.iso.datetime().nullable(),
       lastActivityAt: z.iso.datetime().nullable(),
       settledAt: z.iso.datetime().nullable(),
@@ -42,6 +51,9 @@ export const operatorEvent = z.object({
 });
 
 export type OperatorEvent = z.infer<typeof operatorEvent>;
+
+/** What a machine did, beside the record of its actor, the newest first. */
+export const actorTold = { machine: z.string(), events: z.array(operatorEvent), moreEvents: z.boolean() };
 
 export const operatorEventPage = z.object({
   events: z.array(operatorEvent),

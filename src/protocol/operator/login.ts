@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { count, instant, ok } from '../values.ts';
-import { operatorEvent } from './event.ts';
+import { actorTold } from './event.ts';
 import { page, pageAsked } from './page.ts';
 
 /** A console login as operators see it (docs/contract.md, section 8). */
@@ -30,11 +30,8 @@ export const operatorChallenge = z.object({
 
 export type OperatorChallenge = z.infer<typeof operatorChallenge>;
 
-/** What a machine did beside its record, the newest first. */
-const told = { machine: z.string(), events: z.array(operatorEvent), moreEvents: z.boolean() };
-
-export const operatorLoginDetail = operatorLogin.extend(told);
-export const operatorChallengeDetail = operatorChallenge.extend(told);
+export const operatorLoginDetail = operatorLogin.extend(actorTold);
+export const operatorChallengeDetail = operatorChallenge.extend(actorTold);
 
 export const loginFilters = z.object({
   state: operatorLogin.shape.state.optional(),

@@ -1,30 +1,48 @@
 import type { GuardTold, Step } from '../../actors/trace.ts';
-import type { ActorEventKind } from '../../protocol/operator/event.ts';
+import type { ActorEventKind, NoteKind } from '../../protocol/operator/event.ts';
 
 /** Machines whose events are kept, by the names that they give themselves. */
 export const MACHINES = ['voice-session', 'voice-call', 'otp-challenge', 'auth-session'] as const;
 
 export type MachineName = (typeof MACHINES)[number];
 
-/** What a machine did with one event; secrets, codes, addresses and whole ids of voice sessions are not in it. */
+/**
+ * What a machine did with one event, or a note: that has no version, event, states, steps and guards. Secrets, codes, addresses and whole ids
+ * of voice sessions are not in it.
+ */
 export interface NewActorEvent {
   readonly machine: MachineName;
   /** The ref of a voice session, the id of any other actor. */
   readonly actor: string;
   /** Of the record after it. */
-  readonly version: number;
+  readonly version: number | null;
   readonly atMs: number;
   readonly kind: ActorEventKind;
-  readonly event: string;
+  readonly event: string | null;
   /** Null when the event opened the actor. */
   readonly from: string | null;
-  readonly to: string;
+  readonly to: string | null;
   readonly steps: readonly Step[];
   readonly guards: readonly GuardTold[];
-  readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+  readonly detail: EventDetail;
   readonly node: string;
   readonly requestId: string | null;
 }
+
+export type EventDetail = Readonly<Record<string, string | number | boolean | null>>;
+
+/** Something that happened to a voice session beside what its machine did. */
+export interface SessionNote {
+  readonly sessionId: string;
+  /** Null where whoever noted it does not know. */
+  readonly tenantId: string | null;
+  readonly atMs: number;
+  readonly kind: NoteKind;
+  readonly detail: EventDetail;
+}
+
+/** Takes a note in, at once and without a fault: nobody waits for it. */
+export type NoteSession = (note: SessionNote) => void;
 
 export interface ActorEvent extends NewActorEvent {
   /** Grows with the order in which events were kept. */

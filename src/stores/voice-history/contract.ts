@@ -74,6 +74,14 @@ export interface OpenCounts {
   readonly byTenant: Readonly<Record<string, number>>;
 }
 
+/** What a save tells of the sessions that it changed. */
+export interface Saved {
+  /** The ids of the sessions that this call ended: each session is in one such answer only. */
+  readonly ended: readonly string[];
+  /** Those whose last heartbeat came long after the one that was known before, and how long. */
+  readonly silent: readonly { readonly id: string; readonly silentMs: number }[];
+}
+
 /** What must never be lost of voice sessions; every method is @throws Unavailable when the database is away. */
 export interface VoiceHistory {
   /** Written before the create is answered. Inserting an id twice changes nothing. */
@@ -82,9 +90,9 @@ export interface VoiceHistory {
   /**
    * Saves newer versions in one statement. An end is saved whatever its version, because ended wins over all; other older versions,
    * and any change of an ended session, are ignored.
-   * @returns the ids of the sessions that this call ended: each session is in one such answer only.
+   * @param silentMs a longer time between two heartbeats is told of; by default none is
    */
-  save(rows: readonly HistoryRow[]): Promise<string[]>;
+  save(rows: readonly HistoryRow[], silentMs?: number): Promise<Saved>;
   /** Sessions that have not ended, in the order of their ids, after `afterId`. */
   active(afterId: string, limit: number): Promise<VoiceRecord[]>;
   /** Those of the sessions that have ended. */

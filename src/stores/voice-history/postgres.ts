@@ -33,10 +33,13 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
       MAX_FOUND,
     ),
 
-    async save(rows) {
-      if (rows.length === 0) return [];
-      const ended = await database.run((sql) => saveNewer(sql, rows));
-      return ended.map(({ id }) => id);
+    async save(rows, silentMs = Number.MAX_SAFE_INTEGER) {
+      if (rows.length === 0) return { ended: [], silent: [] };
+      const told = await database.run((sql) => saveNewer(sql, rows, silentMs));
+      return {
+        ended: told.filter(({ isEnded }) => isEnded).map(({ id }) => id),
+        silent: told.filter((one) => one.silentMs > silentMs).map(({ id, silentMs }) => ({ id, silentMs })),
+      };
     },
 
     async active(afterId, limit) {
@@ -123,11 +126,19 @@ function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
     select 1`;
 }
 
-function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
+interface Told {
+  readonly id: string;
+  readonly isEnded: boolean;
+  /** Between the heartbeat that was the last before and the last now. */
+  readonly silentMs: number;
+}
+
+/** @returns what there is to tell: of ends and of silences longer than `silentMs` */
+function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
   const all = <K extends keyof VoiceRecord>(field: K) => rows.map(({ record }) => record[field]);
   // Locked in the order of the ids, so that nodes whose batches overlap wait for each other and never in a circle. A row that changed
   // while this statement waited for it counts as it is then.
-  return sql<{ id: string }[]>`
+  return sql<Told[]>`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],
         ${all('lastActivityAtMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
@@ -135,7 +146,8 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         as given (id, last_seen, last_activity, settled, ended, reason, state, version)
       order by id, ended is null, version desc
     ), newer as (
-      select incoming.*, kept.tenant_id, kept.caller, kept.state as was from incoming join voice_session as kept on kept.id = incoming.id
+      select incoming.*, kept.tenant_id, kept.caller, kept.state as was, kept.last_seen_at_ms as was_seen
+      from incoming join voice_session as kept on kept.id = incoming.id
       where kept.ended_at_ms is null and (kept.version < incoming.version or incoming.ended is not null)
       order by incoming.id for update of kept
     ), saved as (
@@ -143,7 +155,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state,
         version = greatest(newer.version, kept.version)
       from newer where kept.id = newer.id
-      returning kept.id, kept.ended_at_ms
+      returning kept.id, kept.ended_at_ms is not null as is_ended, last_seen - was_seen as silent
     ), ${tallied(
       sql,
       sql`
@@ -151,5 +163,5 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[]) {
         union all
         select tenant_id, caller, state, 1 from newer where ended is null`,
     )}
-    select id from saved where ended_at_ms is not null`;
+    select id, is_ended as "isEnded", silent as "silentMs" from saved where is_ended or silent > ${silentMs}`;
 }

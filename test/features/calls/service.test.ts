@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { OperatorEvent } from '../../../src/protocol/operator/event.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import type { TestApp } from '../../support/app.ts';
+import { SERVICE_TOKEN, type TestApp } from '../../support/app.ts';
 import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { useApps } from '../../support/use-apps.ts';
@@ -34,6 +35,26 @@ test('A session of the service that ends has its call hung up', async () => {
   await app.service.heldCalls?.settled();
   expect(provider.live.size).toBe(0);
   expect(app.logged()).not.toContain('rtc_');
+});
+
+test('What happens in a call is told to operators, and by which request it was opened', async () => {
+  const { app, session } = await withCall('four');
+  await app.sessions.end(session.id, 'closed_by_client', app.clock.now(), 'req_end');
+  await app.service.heldCalls?.settled();
+  await app.service.eventWriter.flush();
+  const [call] = (await app.service.calls.ofSession(session.id)) ?? [];
+  const path = `/api/operator/sessions/${encodeURIComponent(session.id)}/calls/${call?.id}`;
+  const { text, body } = await app.get(path, { authorization: `Bearer ${SERVICE_TOKEN}` });
+  expect(body).toMatchObject({ ref: call?.id, machine: 'voice-call' });
+  const events = (body['events'] as OperatorEvent[]).map(({ event, to, requestId }) => ({ event, to, requestId }));
+  expect(events.toReversed()).toEqual([
+    { event: 'CREATE', to: 'creating', requestId: 'req' },
+    { event: 'CREATED', to: 'creating', requestId: 'req' },
+    { event: 'READY', to: 'open', requestId: 'req' },
+    { event: 'CLOSE', to: 'closing', requestId: null },
+    { event: 'HANGUP_ANSWERED', to: expect.any(String) as string, requestId: null },
+  ]);
+  expect(text).not.toContain(session.id);
 });
 
 test('A call that the provider ends, ends its session in the service', async () => {

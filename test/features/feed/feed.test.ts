@@ -204,7 +204,7 @@ describe('The feed of operators', () => {
     for (let n = 0; n < 5; n += 1) sockets.push(await watch(app, 'ops@example.com'));
     const sixth = new Watching(app, await credentialsOf(app, 'ops@example.com'));
     expect(await sixth.closeCode()).toBe(4429);
-    sockets[0]?.listener.closed();
+    sockets[0]?.listener.closed(1006);
     await watch(app, 'ops@example.com');
   });
 
@@ -277,13 +277,26 @@ describe('The feed over several nodes', () => {
     const id = await other.open(await other.key());
     await tick(other, app);
     expect(watching.heard()).toMatchObject([{ changes: [{ ref: id.slice(0, 42), state: 'engaged' }] }]);
-    watching.listener.closed();
+    watching.listener.closed(1006);
     clock.advance(16 * SECOND);
     await tick(app, other);
     const told = types().length;
     await other.open(await other.key());
     await tick(other, app);
     expect(types().length).toBe(told);
+  });
+
+  test('tells what is noted of a session that another node serves, to those alone who see its tenant', async () => {
+    const id = await other.open(await other.key());
+    const watching = await watch(app, undefined, { topics: [], ref: id });
+    await tick(app, other);
+    const note = { sessionId: id, atMs: clock.now(), kind: 'detached', detail: { code: 1006 } } as const;
+    other.service.sessionNotes.take({ ...note, tenantId: null });
+    other.service.sessionNotes.take({ ...note, tenantId: 'acme' });
+    await tick(other, app);
+    expect(watching.heard()).toMatchObject([
+      { type: 'event', ref: id.slice(0, 42), event: { kind: 'detached', event: null, detail: { code: 1006 } } },
+    ]);
   });
 
   test('asks the other nodes to tell as soon as somebody watches, and as soon as more is asked for', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Traced } from '../../../src/actors/trace.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { HostedRecords } from '../../../src/operator/actor-event.ts';
+import type { ActorEventKind } from '../../../src/protocol/operator/event.ts';
 import { EventWriter } from '../../../src/operator/event-writer.ts';
 import type { LostEvents, NewActorEvent } from '../../../src/stores/actor-events/contract.ts';
 import { voiceRecord } from '../../contracts/support.ts';
@@ -93,6 +94,34 @@ describe('The writer of events', () => {
     expect(store.lost).toEqual([{ node: NODE, fromMs: 8_000, toMs: 11_000, count: 4 }]);
     await writer.flush();
     expect(store.lost).toHaveLength(1);
+  });
+
+  test('leaves out usage and sockets first, then silences and warnings', () => {
+    const { writer } = write();
+    const note = (kind: ActorEventKind): void =>
+      writer.add({
+        machine: 'voice-session',
+        actor: 's',
+        version: null,
+        atMs: 0,
+        kind,
+        event: null,
+        from: null,
+        to: null,
+        steps: [],
+        guards: [],
+        detail: {},
+        node: NODE,
+        requestId: null,
+      });
+    const fill = (...kinds: ActorEventKind[]): number => {
+      for (let n = 0; n < 10_000; n += 1) for (const kind of kinds) note(kind);
+      return writer.size;
+    };
+    expect([fill('usage', 'attached', 'detached'), fill('gap', 'warned'), fill('moved', 'stayed')]).toEqual([
+      6_000, 7_000, 8_000,
+    ]);
+    expect(fill('ended')).toBe(10_000);
   });
 
   test('remembers what it left out until the database has it', async () => {

@@ -22,6 +22,7 @@ function known(record: Partial<VoiceRecord> = {}, more: Partial<Known> = {}): Kn
     meters: [],
     events: [],
     lost: [],
+    used: { tokens: 100, microDollars: 5 },
     act: undefined,
     quotas: [],
     ...more,
@@ -222,7 +223,7 @@ describe('Beside the reason is told', () => {
   test('that what was due was found late, or still is not', () => {
     const found = (ms: number) =>
       ended('duration_exceeded', 15 * MINUTE, {
-        events: [{ kind: 'ended', event: 'CLOCK', atMs: DAY_BEGIN + 15 * MINUTE + ms, node: 'n1' }],
+        events: [{ kind: 'ended', event: 'CLOCK', atMs: DAY_BEGIN + 15 * MINUTE + ms, node: 'n1', detail: {} }],
       });
     expect(factsOf(found(60 * SECOND))).toContain('found 2030-01-01 00:16:00 UTC, 60 s later, by CLOCK on node n1');
     expect(factsOf(found(2 * SECOND))).not.toContain('later');
@@ -230,6 +231,41 @@ describe('Beside the reason is told', () => {
       'the clock that follows deadlines is late',
     );
     expect(factsOf(known({}, { atMs: DAY_BEGIN + 302 * SECOND }))).not.toContain('late');
+  });
+
+  test('that its last socket closed before the end, and that no usage was reported', () => {
+    const note = (kind: 'attached' | 'detached', afterMs: number, code = 1006) =>
+      ({ kind, event: null, atMs: DAY_BEGIN + afterMs, node: 'n1', detail: { code } }) as const;
+    const attached = note('attached', 0);
+    const closed = note('detached', 60 * SECOND);
+    const of = (...events: Known['events']) => factsOf(ended('abandoned', 100 * SECOND, { events }));
+    expect(of(closed, attached)).toContain(
+      'Its last socket closed 2030-01-01 00:01:00 UTC, 40 s before the end, with 1006, which is a connection that was cut off.',
+    );
+    expect(of(note('detached', 60 * SECOND, 1001), attached)).toContain('40 s before the end, with 1001.');
+    expect(factsOf(known({}, { events: [closed, attached], atMs: DAY_BEGIN + 70 * SECOND }))).toContain('10 s ago');
+    for (const events of [
+      [note('attached', 61 * SECOND), closed, attached],
+      [closed, attached, attached],
+      [note('detached', 100 * SECOND, 4403), attached],
+      [],
+    ])
+      expect(of(...events)).not.toContain('last socket');
+    const silent = 'Its client reported no usage.';
+    expect(factsOf(ended('closed_by_client', 10 * SECOND, { used: undefined }))).toContain(silent);
+    expect(factsOf(ended('closed_by_client', 9 * SECOND, { used: undefined }))).not.toContain(silent);
+    expect(factsOf(ended('closed_by_client', 10 * SECOND))).not.toContain(silent);
+  });
+
+  test('that its client was warned of an end by the clock', () => {
+    const warned = (limit: string, secondsLeft: number) =>
+      ({ kind: 'warned', event: null, atMs: DAY_BEGIN, node: 'n1', detail: { limit, secondsLeft } }) as const;
+    const events = [warned('duration', 10), warned('duration', 60), warned('idle', 30)];
+    expect(factsOf(ended('duration_exceeded', 15 * MINUTE, { events }))).toContain(
+      'Its client was warned 60 s and 10 s before.',
+    );
+    expect(factsOf(ended('duration_exceeded', 15 * MINUTE))).not.toContain('warned');
+    expect(factsOf(ended('closed_by_client', MINUTE, { events }))).not.toContain('warned');
   });
 
   test('what became of its calls, and whether the provider may still bill one', () => {

@@ -1,20 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import type { HistoryRow, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
-import { HistoryWriter } from '../../../src/voice/history-writer.ts';
+import type { HistoryRow, Saved, VoiceHistory } from '../../../src/stores/voice-history/contract.ts';
+import { HistoryWriter, type HistoryListener } from '../../../src/voice/history-writer.ts';
 import { defaults, end, heartbeat, opened, play } from '../../machines/voice-session-support.ts';
 
 /** A history that answers when the test says so. */
 class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
   readonly saves: (readonly HistoryRow[])[] = [];
   isAway = false;
+  /** Silences that every save tells of. */
+  silent: Saved['silent'] = [];
   readonly #waiting: (() => void)[] = [];
 
-  save(rows: readonly HistoryRow[]): Promise<string[]> {
+  save(rows: readonly HistoryRow[]): Promise<Saved> {
     this.saves.push(rows);
     if (this.isAway) return Promise.reject(new Unavailable('database'));
-    return new Promise((resolve) => this.#waiting.push(() => resolve([])));
+    return new Promise((resolve) => this.#waiting.push(() => resolve({ ended: [], silent: this.silent })));
   }
 
   /** Sessions that ended before. */
@@ -34,8 +36,9 @@ class SlowHistory implements Pick<VoiceHistory, 'save' | 'endedAmong'> {
 /** Lets everything run that only waits for what is there already. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function writerOn(history: SlowHistory, endedBefore: (record: VoiceRecord) => void = () => undefined): HistoryWriter {
-  return new HistoryWriter(history as unknown as VoiceHistory, defaults, { ended: () => undefined, endedBefore });
+function writerOn(history: SlowHistory, listener: Partial<HistoryListener> = {}): HistoryWriter {
+  const all = { ended: () => undefined, endedBefore: () => undefined, ...listener };
+  return new HistoryWriter(history as unknown as VoiceHistory, defaults, all, 90_000);
 }
 
 function record(n: number): VoiceRecord {
@@ -62,7 +65,7 @@ describe('The history writer', () => {
   test('tells of a session that was written as live and had ended before', async () => {
     const history = new SlowHistory();
     const told: string[] = [];
-    const writer = writerOn(history, ({ id }) => void told.push(id));
+    const writer = writerOn(history, { endedBefore: ({ id }) => void told.push(id) });
     history.over = [play(record(1), defaults, [end(5, 'closed_by_client')]).record];
     writer.note(record(1));
     writer.note(record(2));
@@ -120,6 +123,30 @@ describe('The history writer', () => {
     await history.answer();
     await flushed;
     expect([writer.size, ids(history.saves.at(-1))]).toEqual([0, [0, 1, 2]]);
+  });
+
+  test('tells of silences, but of none of the time in which it could not write', async () => {
+    const history = new SlowHistory();
+    const told: unknown[] = [];
+    const writer = writerOn(history, { silent: ({ id }, silentMs) => told.push([id, silentMs]) });
+    const { id } = record(1);
+    history.silent = [{ id, silentMs: 95_000 }];
+    const flush = async (): Promise<void> => {
+      writer.note(record(1));
+      const flushed = writer.flush();
+      await history.answer();
+      await flushed;
+    };
+    await flush();
+    expect(told).toEqual([[id, 95_000]]);
+    history.isAway = true;
+    writer.note(record(1));
+    await expect(writer.flush()).rejects.toThrow(Unavailable);
+    history.isAway = false;
+    await flush();
+    expect(told).toHaveLength(1);
+    await flush();
+    expect(told).toHaveLength(2);
   });
 
   test('writes a transition without waiting for touches, and transitions that come together in one statement', async () => {

@@ -96,7 +96,8 @@ describe('A session', () => {
   test('of another caller, and an id that nobody has, are unknown alike', async () => {
     const id = await app.open(await app.key(), { email: somebody() });
     const nobody = `s:${'0'.repeat(32)}:${'A'.repeat(22)}`;
-    const end = (sessionId: string) => app.sessions.end(sessionId, 'closed_by_client', app.clock.now(), () => false);
+    const end = (sessionId: string) =>
+      app.sessions.end(sessionId, 'closed_by_client', app.clock.now(), undefined, () => false);
     expect([await end(id), await end(nobody)]).toEqual([undefined, undefined]);
     expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
   });

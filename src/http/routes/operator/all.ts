@@ -1,4 +1,5 @@
 import type { Route } from '../../route.ts';
+import { callRoute, type OperatorCallDeps } from './call.ts';
 import { changesRoute, type ChangesDeps } from './changes.ts';
 import { endRoute, type EndDeps } from './end.ts';
 import { eventsRoute, type OperatorEventsDeps } from './events.ts';
@@ -23,6 +24,7 @@ export type OperatorDeps = OverviewDeps &
   SessionListDeps &
   SessionDetailDeps &
   OperatorEventsDeps &
+  OperatorCallDeps &
   EndDeps &
   OperatorUsageDeps &
   RefusalListDeps &
@@ -44,6 +46,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     sessionsRoute(deps),
     sessionRoute(deps),
     eventsRoute(deps),
+    callRoute(deps),
     endRoute(deps),
     usageRoute(deps),
     refusalsRoute(deps),

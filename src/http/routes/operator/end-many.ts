@@ -119,7 +119,8 @@ async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps
   const ending = settleAll(
     [...ids.entries()],
     async ([at, { id }]) => {
-      const outcome = await deps.sessions.end(id, 'closed_by_operator', call.request.atMs);
+      const { atMs, requestId } = call.request;
+      const outcome = await deps.sessions.end(id, 'closed_by_operator', atMs, requestId);
       results[at] = isEndedBy(outcome) ? 'done' : 'unchanged';
     },
     ENDED_AT_ONCE,

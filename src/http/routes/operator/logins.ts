@@ -162,7 +162,7 @@ export function revokeLoginRoute(deps: LoginsDeps): Route {
         await audited(
           deps.audit,
           entryOf(call, 'login.revoke', { target: id, tenantId: null, reason: call.body?.reason }),
-          () => deps.logins.destroy(id, 'revoked', atMs),
+          () => deps.logins.destroy(id, 'revoked', atMs, requestId),
           () => (alreadyEnded ? 'unchanged' : 'done'),
         );
         return { status: 200, body: { ok: true, alreadyEnded } };

@@ -114,7 +114,10 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
           endedBy: endedBy(record, act),
-          why: await whyOf({ record, ...calls, ...events, act, atMs, operator: call.operator }, deps),
+          why: await whyOf(
+            { record, ...calls, ...events, act, used: usage.get(record.id), atMs, operator: call.operator },
+            deps,
+          ),
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
           refusals: refused.refusals.map((one) => viewOfRefusal(one, call.operator.tenants)),
           limits: limitsInForce(record, limits, deps),

@@ -5,7 +5,7 @@ import { refOf } from '../../../kernel/ids.ts';
 import { totalCeilings, type LimitsOf, type TotalsOf } from '../../../quota/ceilings.ts';
 import type { QuotaDay } from '../../../quota/calendar.ts';
 import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
-import { keyAccount, type Ledger } from '../../../stores/ledger/contract.ts';
+import { keyAccount, type Ledger, type UsageTotals } from '../../../stores/ledger/contract.ts';
 import { explain, type Why } from '../../../voice/explain.ts';
 import type { QuotaKnown } from '../../../voice/explain-facts.ts';
 import type { VoiceSessions } from '../../../voice/sessions.ts';
@@ -27,6 +27,8 @@ interface Asked extends CallsKnown, EventsKnown {
   readonly record: VoiceRecord;
   /** What `actOf` found. */
   readonly act: AuditEntry | undefined;
+  /** What the session used in all; undefined where that is nothing. */
+  readonly used: UsageTotals | undefined;
   readonly atMs: number;
   /** Who asks. */
   readonly operator: Operator;
@@ -34,7 +36,7 @@ interface Asked extends CallsKnown, EventsKnown {
 
 /** Why a session is as it is. @throws Unavailable when the database is away */
 export async function whyOf(
-  { record, records, meters, page, lost, act, atMs, operator }: Asked,
+  { record, records, meters, page, lost, act, used, atMs, operator }: Asked,
   deps: WhyDeps,
 ): Promise<Why> {
   return explain({
@@ -47,6 +49,7 @@ export async function whyOf(
     meters,
     events: page.events,
     lost,
+    used,
     act,
     quotas: record.endReason === 'quota_exceeded' ? await quotasOf(record, operator, deps) : [],
   });

@@ -13,7 +13,7 @@ export interface Moment {
   readonly state: string;
   /** When it came into that state; undefined where that is not among the events. */
   readonly sinceMs: number | undefined;
-  /** The event that was stepped back to, else the newest. */
+  /** What the machine did last, until the event that was stepped back to or until now. */
   readonly event: OperatorEvent | undefined;
   readonly isPast: boolean;
   /** What was taken until then; undefined for what never was. */
@@ -29,7 +29,7 @@ export function momentOf(chart: Chart, state: string, events: readonly OperatorE
   const index = events.findIndex(({ id }) => id === at);
   const isPast = index >= 0;
   const until = isPast ? events.slice(index) : events;
-  const [event] = until;
+  const event = until.find(({ to }) => to !== null);
   const transitions = transitionsOf(chart);
   const taken = new Map<ChartTransition, Taken>();
   for (const { at, steps } of until.toReversed())
@@ -39,7 +39,7 @@ export function momentOf(chart: Chart, state: string, events: readonly OperatorE
         taken.set(transition, { count: (taken.get(transition)?.count ?? 0) + 1, atMs: Date.parse(at) });
     }
   const stepped = new Set(event?.steps.map((step) => transitionOf(step, transitions)));
-  const shown = isPast && event !== undefined ? event.to : state;
+  const shown = (isPast ? event?.to : undefined) ?? state;
   const entered = until.find(({ from, to }) => to === shown && from !== to);
   return {
     state: shown,

@@ -19,7 +19,7 @@ export function Step({ moment: { event, isPast }, words, zone }: StepProps) {
               {isPast ? 'Then' : 'Last'} <time dateTime={event.at}>{zone.timeOf(Date.parse(event.at))}</time>{' '}
               {zone.name}
             </span>{' '}
-            <code>{event.event}</code> <span class="word">{wordOf(event.event, words)}</span>
+            <code>{event.event}</code> <span class="word">{wordOf(event.event ?? '', words)}</span>
           </p>
           <p class="guards">
             {event.guards.map(({ name, passed }, index) => (

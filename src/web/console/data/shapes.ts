@@ -8,6 +8,7 @@ import type {
   refusalMinute,
 } from '../../../protocol/operator/refusal.ts';
 import type { OperatorUsageRow, usageReportReply } from '../../../protocol/operator/usage.ts';
+import type { OperatorCallDetail } from '../../../protocol/operator/call.ts';
 import type { OperatorEvent, operatorEventPage } from '../../../protocol/operator/event.ts';
 import type { overview } from '../../../protocol/operator/overview.ts';
 import type {
@@ -33,6 +34,8 @@ type Detail = Output<typeof operatorSessionDetail>;
 export type SessionDetail = Omit<Detail, 'id'>;
 
 export type Call = Detail['calls'][number];
+
+export type CallDetail = OperatorCallDetail;
 
 export type EventPage = Output<typeof operatorEventPage>;
 

@@ -17,6 +17,12 @@ export function withSilences(events: readonly OperatorEvent[]): readonly Entry[]
   });
 }
 
+/** The state of the machine after an event; undefined where what moved it is further back than what is known. */
+export function stateAt(events: readonly OperatorEvent[], id: string): string | undefined {
+  const here = events.findIndex((event) => event.id === id);
+  return here < 0 ? undefined : (events.slice(here).find(({ to }) => to !== null)?.to ?? undefined);
+}
+
 /** Which event a step leads to: by +1 to the next newer one, by -1 to the next older; undefined past the newest, which is now. */
 export function stepFrom(
   events: readonly OperatorEvent[],

@@ -106,6 +106,10 @@ export const DETAILS: readonly Page[] = [
     component: lazy(() => import('./session.tsx').then(({ SessionPage }) => SessionPage)),
   },
   {
+    path: '/console/sessions/:ref/calls/:call',
+    component: lazy(() => import('./call.tsx').then(({ CallPage }) => CallPage)),
+  },
+  {
     path: '/console/refusals/:requestId',
     component: lazy(() => import('./refusal.tsx').then(({ RefusalPage }) => RefusalPage)),
   },

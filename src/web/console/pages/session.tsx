@@ -5,7 +5,8 @@ import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
 import { useSessionEvents } from '../data/session-events.ts';
-import type { SessionDetail, State } from '../data/shapes.ts';
+import type { SessionDetail } from '../data/shapes.ts';
+import { stateAt } from '../data/timeline.ts';
 import { Calls } from '../parts/calls.tsx';
 import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -14,13 +15,12 @@ import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { SessionFacts } from '../parts/session-facts.tsx';
 import { SessionNotes } from '../parts/session-notes.tsx';
-import { StateMark } from '../parts/state-mark.tsx';
+import { StateMark, StateOrWord } from '../parts/state-mark.tsx';
 import { Timeline } from '../parts/timeline.tsx';
 import { Failed, Loading, Warning } from '../parts/view-states.tsx';
 import { useSteps } from '../parts/use-steps.ts';
 import { Why } from '../parts/why.tsx';
 import { shortName } from '../words/format.ts';
-import { STATE_NAMES } from '../words/states.ts';
 
 export function SessionPage() {
   const ref = useRoute().params['ref'] ?? '';
@@ -69,7 +69,6 @@ function Shown({ detail, path, text }: ShownProps) {
     Escape: () => route('/console/sessions'),
   });
 
-  const then = here !== undefined && STATE_NAMES.includes(here.to as State) ? (here.to as State) : undefined;
   return (
     <div class="page session-page">
       <div class="title-row">
@@ -94,7 +93,7 @@ function Shown({ detail, path, text }: ShownProps) {
           <span>
             Seen as it was at <Moment at={here.at} hasMs />:
           </span>
-          {then === undefined ? here.to : <StateMark state={then} />}
+          <StateOrWord name={stateAt(events, here.id) ?? state} />
           <button type="button" onClick={() => step(undefined)}>
             Back to now
           </button>
@@ -112,7 +111,7 @@ function Shown({ detail, path, text }: ShownProps) {
         />
         <div class="side">
           <SessionFacts detail={detail} />
-          <Calls calls={detail.calls} />
+          <Calls session={ref} calls={detail.calls} />
           <SessionNotes detail={detail} />
         </div>
       </div>

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { OperatorEvent } from '../data/shapes.ts';
+import { stateAt } from '../data/timeline.ts';
 import { MachineChart } from './machine-chart.tsx';
 import { Moment } from './moments.tsx';
+import { StateOrWord } from './state-mark.tsx';
 import { Timeline } from './timeline.tsx';
 import { useSteps } from './use-steps.ts';
 
@@ -16,7 +18,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** What the machine of a login or of a code did, in its chart and in a list, now or stepped back. */
+/** What the machine of a login, a code or a call did, in its chart and in a list, now or stepped back. */
 export function ActorHistory({ machine, page, state, events, deadline, children }: Props) {
   const { at, step, here } = useSteps(page, events);
   return (
@@ -26,7 +28,7 @@ export function ActorHistory({ machine, page, state, events, deadline, children 
           <span>
             Seen as it was at <Moment at={here.at} hasMs />:
           </span>
-          {here.to}
+          <StateOrWord name={stateAt(events, here.id) ?? state} />
           <button type="button" onClick={() => step(undefined)}>
             Back to now
           </button>

@@ -1,4 +1,5 @@
 import type { State } from '../data/shapes.ts';
+import { STATE_NAMES } from '../words/states.ts';
 import { STATE_SHAPES } from './state-shape.tsx';
 
 /** A state by its shape, its word and its colour. */
@@ -11,4 +12,9 @@ export function StateMark({ state, isShort = false }: { readonly state: State; r
       <span class={isShort ? 'wide-only' : ''}>{state}</span>
     </span>
   );
+}
+
+/** A state of any machine: those of sessions have shapes. */
+export function StateOrWord({ name }: { readonly name: string }) {
+  return STATE_NAMES.includes(name as State) ? <StateMark state={name as State} /> : <span>{name}</span>;
 }

@@ -1,11 +1,11 @@
-import type { OperatorEvent, State } from '../data/shapes.ts';
+import type { OperatorEvent } from '../data/shapes.ts';
 import { copy } from '../data/dialogs.ts';
 import { useWords } from '../data/machines.ts';
+import { noteWords } from '../words/notes.ts';
 import { reasonWords } from '../words/reasons.ts';
-import { STATE_NAMES } from '../words/states.ts';
 import { Guards } from './guards.tsx';
 import { Moment } from './moments.tsx';
-import { StateMark } from './state-mark.tsx';
+import { StateOrWord } from './state-mark.tsx';
 
 interface Props {
   /** The id of the machine that did it. */
@@ -28,19 +28,21 @@ export function TimelineEvent({ machine, event, isHere, onStep }: Props) {
       </button>
       <div class="event-what">
         <p>
-          {wordOf(name)}{' '}
-          <span class="event-move">
-            {from !== null && from !== to && (
-              <>
-                <StateOrWord name={from} /> <span aria-label="to">→</span>{' '}
-              </>
-            )}
-            <StateOrWord name={to} />
-          </span>
+          {noteWords(event) ?? wordOf(name ?? '')}{' '}
+          {to !== null && (
+            <span class="event-move">
+              {from !== null && from !== to && (
+                <>
+                  <StateOrWord name={from} /> <span aria-label="to">→</span>{' '}
+                </>
+              )}
+              <StateOrWord name={to} />
+            </span>
+          )}
           {reason !== null && <> {reasonWords(reason)}</>}
         </p>
         <Guards guards={guards} machine={machine} />
-        {isHere && <EventDetail event={event} />}
+        {isHere && to !== null && <EventDetail event={event} />}
       </div>
       <p class="event-where soft">
         <span title={node}>node {node.slice(0, 6)}</span>
@@ -57,10 +59,6 @@ export function TimelineEvent({ machine, event, isHere, onStep }: Props) {
       </p>
     </li>
   );
-}
-
-function StateOrWord({ name }: { readonly name: string }) {
-  return STATE_NAMES.includes(name as State) ? <StateMark state={name as State} /> : <span>{name}</span>;
 }
 
 /** The steps that the machine took, and the record after them. */

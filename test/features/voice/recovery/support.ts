@@ -4,7 +4,7 @@ import type { Eventually } from '../../../../src/kernel/eventually.ts';
 import type { BusMessage } from '../../../../src/stores/bus/contract.ts';
 import type { LiveStores } from '../../../../src/stores/contract.ts';
 import { createInProcessStores } from '../../../../src/stores/in-process.ts';
-import type { VoiceHistory } from '../../../../src/stores/voice-history/contract.ts';
+import type { Saved, VoiceHistory } from '../../../../src/stores/voice-history/contract.ts';
 import { dueAt } from '../../../../src/voice/deadlines.ts';
 import { VoiceSessions } from '../../../../src/voice/sessions.ts';
 import { defaults } from '../../../machines/voice-session-support.ts';
@@ -26,7 +26,7 @@ class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | '
     return this.#ask().get(id);
   }
 
-  async save(rows: readonly { readonly record: VoiceRecord }[]): Promise<string[]> {
+  async save(rows: readonly { readonly record: VoiceRecord }[]): Promise<Saved> {
     const ended: string[] = [];
     for (const { record } of rows) {
       const present = this.#ask().get(record.id);
@@ -34,7 +34,7 @@ class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | '
       if (record.endedAtMs !== null) ended.push(record.id);
       if (record.endedAtMs !== null || record.version > present.version) this.rows.set(record.id, record);
     }
-    return ended;
+    return { ended, silent: [] };
   }
 
   async active(afterId: string): Promise<VoiceRecord[]> {

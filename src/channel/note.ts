@@ -1,0 +1,15 @@
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { EventDetail } from '../stores/actor-events/contract.ts';
+import type { ChannelDeps } from './deps.ts';
+
+/** Notes for operators what became of a socket; of one that has not attached there is no session to note it on. */
+export function noteOn(
+  record: VoiceRecord | undefined,
+  kind: 'attached' | 'detached' | 'warned',
+  detail: EventDetail,
+  { clock, note }: Pick<ChannelDeps, 'clock' | 'note'>,
+): void {
+  if (record === undefined) return;
+  const { id: sessionId, tenantId } = record;
+  note({ sessionId, tenantId, atMs: clock.now(), kind, detail });
+}

@@ -1,0 +1,121 @@
+import { refOf } from '../kernel/ids.ts';
+import type { NewActorEvent, SessionNote } from '../stores/actor-events/contract.ts';
+
+/** Notes of one session that a process keeps: a client that connects again and again must not fill the history. */
+const MOST_OF_ONE = 200;
+/** Sessions whose notes are counted, and whose usage is gathered, at the same time; the oldest ones are let go first. */
+const MOST_SESSIONS = 20_000;
+/** What a session used is told once in so long. */
+const USAGE_MS = 60_000;
+
+export interface SessionNotesDeps {
+  /** Who notes. */
+  readonly node: string;
+  readonly now: () => number;
+  /** Takes what is kept. */
+  readonly write: (event: NewActorEvent, tenantId: string | null) => void;
+  /** Hears of each note of a session that had too many. */
+  readonly onLeftOut: () => void;
+}
+
+interface Used {
+  readonly sessionId: string;
+  readonly tenantId: string | null;
+  readonly sinceMs: number;
+  tokens: number;
+  dollars: number;
+}
+
+/**
+ * What happens to voice sessions beside what their machines do: silences, sockets, warnings, usage. Usage is gathered, so that a session has
+ * one such note a minute however often it reports.
+ */
+export class SessionNotes {
+  readonly #deps: SessionNotesDeps;
+  /** How many notes of a session there were, by its ref; the latest last. */
+  readonly #counts = new Map<string, number>();
+  /** By the id of the session, in the order in which it began. */
+  readonly #used = new Map<string, Used>();
+
+  constructor(deps: SessionNotesDeps) {
+    this.#deps = deps;
+  }
+
+  take(note: SessionNote): void {
+    if (note.kind === 'usage') this.#gather(note);
+    else this.#write(note);
+  }
+
+  /** Tells the usage that was gathered for a minute; to be called about every second. */
+  tick(): void {
+    const at = this.#deps.now();
+    for (const used of this.#used.values()) {
+      if (at - used.sinceMs < USAGE_MS) return;
+      this.#tell(used);
+    }
+  }
+
+  /** The session is over: its usage is told before its end. */
+  ended(sessionId: string): void {
+    const used = this.#used.get(sessionId);
+    if (used !== undefined) this.#tell(used);
+    this.#counts.delete(refOf(sessionId));
+  }
+
+  /** Tells all that was gathered: the process stops. */
+  finish(): void {
+    for (const used of this.#used.values()) this.#tell(used);
+  }
+
+  #gather({ sessionId, tenantId, detail }: SessionNote): void {
+    let used = this.#used.get(sessionId);
+    if (used === undefined) {
+      const [oldest] = this.#used.values();
+      if (oldest !== undefined && this.#used.size >= MOST_SESSIONS) this.#tell(oldest);
+      used = { sessionId, tenantId, sinceMs: this.#deps.now(), tokens: 0, dollars: 0 };
+      this.#used.set(sessionId, used);
+    }
+    used.tokens += Number(detail['tokens']);
+    used.dollars += Number(detail['dollars']);
+  }
+
+  #tell({ sessionId, tenantId, tokens, dollars }: Used): void {
+    this.#used.delete(sessionId);
+    // Sums of fractions are not exact: no amount is smaller than a millionth.
+    const detail = { tokens, dollars: Math.round(dollars * 1_000_000) / 1_000_000 };
+    this.#write({ sessionId, tenantId, atMs: this.#deps.now(), kind: 'usage', detail });
+  }
+
+  #write({ sessionId, tenantId, atMs, kind, detail }: SessionNote): void {
+    const actor = refOf(sessionId);
+    if (!this.#hasRoom(actor)) return this.#deps.onLeftOut();
+    const { node } = this.#deps;
+    this.#deps.write(
+      {
+        machine: 'voice-session',
+        actor,
+        version: null,
+        atMs,
+        kind,
+        event: null,
+        from: null,
+        to: null,
+        steps: [],
+        guards: [],
+        detail,
+        node,
+        requestId: null,
+      },
+      tenantId,
+    );
+  }
+
+  #hasRoom(actor: string): boolean {
+    const count = this.#counts.get(actor) ?? 0;
+    this.#counts.delete(actor);
+    const [oldest] = this.#counts.keys();
+    if (oldest !== undefined && this.#counts.size >= MOST_SESSIONS) this.#counts.delete(oldest);
+    this.#counts.set(actor, Math.min(count + 1, MOST_OF_ONE));
+    return count < MOST_OF_ONE;
+  }
+}

@@ -1,0 +1,51 @@
+import { useLocation, useRoute } from 'preact-iso';
+import { useResource } from '../data/resource.ts';
+import type { CallDetail } from '../data/shapes.ts';
+import { ActorHistory } from '../parts/actor-history.tsx';
+import { CallFacts } from '../parts/calls.tsx';
+import { CopyMenu } from '../parts/copy-menu.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { usePage } from '../parts/page.ts';
+import { Failed, Loading } from '../parts/view-states.tsx';
+
+/** One call of a session at the provider, and what its machine did. */
+export function CallPage() {
+  const { ref = '', call: name = '' } = useRoute().params;
+  const { route } = useLocation();
+  usePage('Call');
+  const session = `/console/sessions/${ref}`;
+  useKeys({ Escape: () => route(session) });
+  const path = `/api/operator/sessions/${ref}/calls/${name}`;
+  const { body, text, failure } = useResource<CallDetail>(path, { topics: ['counts'], ref });
+  const call = body.value;
+  if (call === undefined)
+    return (
+      <div class="page">
+        <h1>Call</h1>
+        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this call" />}
+      </div>
+    );
+  const { machine, state, events, moreEvents, model } = call;
+  return (
+    <div class="page session-page">
+      <div class="title-row">
+        <h1>Call of {model}</h1>
+        <span class="spring" />
+        <CopyMenu path={path} text={text.value} />
+      </div>
+      <p class="ref">
+        <code class="break">{name}</code>
+      </p>
+      <ActorHistory machine={machine} page={`${session}/calls/${name}`} state={state} events={events} deadline={null}>
+        <section class="card" aria-labelledby="call-facts">
+          <h2 id="call-facts">The call</h2>
+          <CallFacts call={call} />
+          <p>
+            <a href={session}>Its session</a>
+          </p>
+          {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
+        </section>
+      </ActorHistory>
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { SECOND } from '../support/clock.ts';
+import { useApps } from '../support/use-apps.ts';
+import { attached, ChannelClient } from './client.ts';
+
+const { build } = useApps();
+
+/** What was noted of a session, the newest first. */
+async function notesOf(app: TestApp, id: string) {
+  await app.service.eventWriter.flush();
+  const { events } = await app.service.stores.actorEvents.of('voice-session', id.slice(0, 42), undefined, 200);
+  return events.filter(({ to }) => to === null).map(({ kind, detail }) => ({ kind, ...detail }));
+}
+
+describe('what a session has noted of its sockets', () => {
+  it('is that one attached, and with which code it closed, once', async () => {
+    const app = await build();
+    const id = await app.open(await app.key());
+    const client = attached(app, id);
+    client.listener.closed(1006);
+    client.listener.closed(1006);
+    expect(await notesOf(app, id)).toEqual([{ kind: 'detached', code: 1006 }, { kind: 'attached' }]);
+  });
+
+  it('is our own code where we close it', async () => {
+    const app = await build();
+    const id = await app.open(await app.key());
+    const client = attached(app, id);
+    await app.sessions.end(id, 'closed_by_operator', app.clock.now());
+    client.listener.closed(client.closeCode ?? 0);
+    expect(await notesOf(app, id)).toEqual([{ kind: 'detached', code: 4403 }, { kind: 'attached' }]);
+  });
+
+  it('is nothing of a socket that never attached, and nothing of heartbeats', async () => {
+    const app = await build();
+    const id = await app.open(await app.key());
+    new ChannelClient(app).listener.closed(1001);
+    const client = attached(app, id);
+    for (let n = 0; n < 5; n += 1) client.say({ type: 'heartbeat' });
+    expect(await notesOf(app, id)).toEqual([{ kind: 'attached' }]);
+  });
+
+  it('is each warning that was sent: of which limit, and how many seconds before', async () => {
+    const app = await build();
+    const id = await app.open(await app.key({ limits: { dailyTokens: 100 } }));
+    attached(app, id);
+    await app.post('/api/auth/usage', { sm_session_id: id, tokens: 90, dollars: 0 });
+    for (let second = 0; second < 295; second += 1) {
+      app.clock.advance(SECOND);
+      app.service.hub.tick();
+    }
+    expect(await notesOf(app, id)).toEqual([
+      { kind: 'warned', limit: 'idle', secondsLeft: 10 },
+      { kind: 'warned', limit: 'idle', secondsLeft: 60 },
+      { kind: 'warned', limit: 'quota', secondsLeft: null },
+      { kind: 'attached' },
+    ]);
+  });
+});

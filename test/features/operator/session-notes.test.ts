@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { refOf } from '../../../src/kernel/ids.ts';
+import { SessionNotes } from '../../../src/operator/session-notes.ts';
+import type { NewActorEvent, SessionNote } from '../../../src/stores/actor-events/contract.ts';
+import { voiceRecord } from '../../contracts/support.ts';
+
+const MINUTE = 60_000;
+
+function take() {
+  const written: NewActorEvent[] = [];
+  const world = { nowMs: 0, leftOut: 0 };
+  const notes = new SessionNotes({
+    node: 'node-1',
+    now: () => world.nowMs,
+    write: (event) => written.push(event),
+    onLeftOut: () => (world.leftOut += 1),
+  });
+  const { id } = voiceRecord();
+  const note = (kind: SessionNote['kind'], detail: SessionNote['detail'] = {}, sessionId = id): void =>
+    notes.take({ sessionId, tenantId: 'acme', atMs: world.nowMs, kind, detail });
+  const use = (tokens: number, dollars: number, sessionId = id): void => note('usage', { tokens, dollars }, sessionId);
+  return { notes, world, written, id, note, use };
+}
+
+describe('The notes of sessions', () => {
+  test('name a session by its ref, and are no events of its machine', () => {
+    const { world, written, id, note } = take();
+    world.nowMs = 7;
+    note('detached', { code: 1006 });
+    expect(written).toEqual([
+      {
+        machine: 'voice-session',
+        actor: refOf(id),
+        version: null,
+        atMs: 7,
+        kind: 'detached',
+        event: null,
+        from: null,
+        to: null,
+        steps: [],
+        guards: [],
+        detail: { code: 1006 },
+        node: 'node-1',
+        requestId: null,
+      },
+    ]);
+  });
+
+  test('tell usage once a minute, as the sum of what was used since', () => {
+    const { notes, world, written, use } = take();
+    for (let second = 0; second < 150; second += 1) {
+      world.nowMs = second * 1000;
+      use(10, 0.1);
+      notes.tick();
+    }
+    expect(written.map(({ kind, detail, atMs }) => ({ kind, detail, atMs }))).toEqual([
+      { kind: 'usage', detail: { tokens: 610, dollars: 6.1 }, atMs: MINUTE },
+      { kind: 'usage', detail: { tokens: 610, dollars: 6.1 }, atMs: 121_000 },
+    ]);
+    notes.finish();
+    notes.finish();
+    expect(written.slice(2).map(({ detail }) => detail)).toEqual([{ tokens: 280, dollars: 2.8 }]);
+  });
+
+  test('tell what a session used when it ends, and of no other', () => {
+    const { notes, written, id, use } = take();
+    const other = voiceRecord().id;
+    use(1, 0.5);
+    use(2, 0.5, other);
+    notes.ended(id);
+    expect(written).toMatchObject([{ actor: refOf(id), detail: { tokens: 1, dollars: 0.5 } }]);
+    notes.tick();
+    expect(written).toHaveLength(1);
+  });
+
+  test('are 200 of one session at most, until it has ended; the others are counted', () => {
+    const { notes, world, written, id, note } = take();
+    for (let n = 0; n < 205; n += 1) note('attached');
+    note('attached', {}, voiceRecord().id);
+    expect([written.length, world.leftOut]).toEqual([201, 5]);
+    notes.ended(id);
+    note('detached', { code: 4403 });
+    expect([written.length, world.leftOut]).toEqual([202, 5]);
+  });
+
+  test('gather the usage of 20,000 sessions, and tell that of the oldest where there are more', () => {
+    const { written, use } = take();
+    const idOf = (n: number): string => `s:${'0'.repeat(32)}:${String(n).padStart(22, '0')}`;
+    for (let n = 0; n < 20_000; n += 1) use(1, 0, idOf(n));
+    expect(written).toEqual([]);
+    use(1, 0, idOf(20_000));
+    expect(written.map(({ actor }) => actor)).toEqual([refOf(idOf(0))]);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
+import { stateAt, withSilences } from '../../src/web/console/data/timeline.ts';
+import { noteWords } from '../../src/web/console/words/notes.ts';
+
+function event(id: string, kind: OperatorEvent['kind'], to: string | null, minute = 0): OperatorEvent {
+  return {
+    id,
+    at: new Date(minute * 60_000).toISOString(),
+    kind,
+    event: to === null ? null : 'CLOCK',
+    from: null,
+    to,
+    steps: [],
+    guards: [],
+    record: { version: null, lastSeenAt: null, lastActivityAt: null, settledAt: null },
+    detail: {},
+    node: 'n',
+    requestId: null,
+  };
+}
+
+describe('The words of what is noted of a session', () => {
+  test.each([
+    ['gap', { silentSec: 95 }, 'silent for 01:35'],
+    ['attached', {}, 'socket attached'],
+    ['detached', { code: 1006 }, 'socket closed 1006, cut off'],
+    ['detached', { code: 4403 }, 'socket closed 4403'],
+    ['warned', { limit: 'duration', secondsLeft: 60 }, 'warned: maximum length in 60 s'],
+    ['warned', { limit: 'quota', secondsLeft: null }, 'warned: quota of the day is near'],
+    ['warned', { limit: 'another', secondsLeft: 5 }, 'warned: another in 5 s'],
+    ['usage', { tokens: 1204, dollars: 0.25 }, 'used 1,204 tokens, $0.25'],
+  ] as const)('%s %j', (kind, detail, words) => {
+    expect(noteWords({ kind, detail })).toBe(words);
+  });
+
+  test('are none of what its machine did', () => {
+    expect(noteWords({ kind: 'moved', detail: {} })).toBeUndefined();
+  });
+});
+
+describe('The timeline', () => {
+  const events = [
+    event('5', 'detached', null, 9),
+    event('4', 'moved', 'idle', 8),
+    event('3', 'usage', null, 2),
+    event('2', 'started', 'engaged', 1),
+    event('1', 'attached', null, 1),
+  ];
+
+  test('knows the state after an event that changed none', () => {
+    expect(['5', '4', '3', '2', '1', '0'].map((id) => stateAt(events, id))).toEqual([
+      'idle',
+      'idle',
+      'engaged',
+      'engaged',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('folds what is silent between events of any kind', () => {
+    expect(
+      withSilences(events).map((entry) => (entry.kind === 'silence' ? entry.ms / 60_000 : entry.event.id)),
+    ).toEqual(['5', '4', 6, '3', '2', '1']);
+  });
+});
