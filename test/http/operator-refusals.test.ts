@@ -233,7 +233,11 @@ describe('Refusals in a flood', () => {
     const to = app.clock.now();
     app.clock.advance(MINUTE);
     const { body } = await find(idOf(unkept));
-    expect(body).toMatchObject({ found: 'minute', node: expect.any(String), byCode: { ORIGIN_MISMATCH: expect.any(Number) } });
+    expect(body).toMatchObject({
+      found: 'minute',
+      node: expect.any(String),
+      byCode: { ORIGIN_MISMATCH: expect.any(Number) },
+    });
     expect(Date.parse(String(body['from']))).toBeLessThanOrEqual(from);
     expect(Date.parse(String(body['to']))).toBe(to);
     const boss = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
