@@ -26,9 +26,11 @@ const entry: NewAuditEntry = {
 /** As it is kept before anything is known of its result. */
 const fresh = { ordinal: expect.any(Number) as number, result: null, count: null };
 
-export function auditContract(name: string, make: Make<Audit>): void {
+/** @param make with how many rows it looks through for a page; undefined where it need not be few */
+export function auditContract(name: string, make: (mostWalked?: number) => Make<Audit>): void {
   describe(`the audit, ${name}`, () => {
-    const audit = nodesOf(make);
+    const audit = nodesOf(make());
+    const narrow = nodesOf(make(100));
 
     async function list(filter: AuditFilter, limit = 50): Promise<readonly AuditEntry[]> {
       return (await audit().list(filter, undefined, limit)).entries;
@@ -114,26 +116,26 @@ export function auditContract(name: string, make: Make<Audit>): void {
       expect(seen).toEqual(targets.toReversed());
     });
 
-    test('looks at 10,000 rows for a page, says so, and goes on from there', async () => {
+    test('looks at so many rows for a page, says so, and goes on from there', async () => {
       const actor = randomId();
       const wantedAtMs = DAY_BEGIN + 10 * 86_400_000;
       await audit().append([{ ...entry, actor, atMs: wantedAtMs }]);
-      await audit().append(Array.from({ length: 10_000 }, (_, n) => ({ ...entry, atMs: wantedAtMs + 1 + n })));
-      const first = await audit().list({ actor }, undefined, 5);
+      await audit().append(Array.from({ length: 100 }, (_, n) => ({ ...entry, atMs: wantedAtMs + 1 + n })));
+      const first = await narrow().list({ actor, fromMs: wantedAtMs }, undefined, 5);
       expect(first).toMatchObject({ entries: [], isPartial: true, next: { atMs: wantedAtMs + 1 } });
-      const second = await audit().list({ actor }, first.next, 5);
+      const second = await narrow().list({ actor, fromMs: wantedAtMs }, first.next, 5);
       expect(second).toMatchObject({ entries: [{ actor }], next: undefined, isPartial: false });
     });
 
-    test('goes on also where the last of 10,000 that it looked at was what it looked for', async () => {
+    test('goes on also where the last row that it looked at was what it looked for', async () => {
       const actor = randomId();
       const atMs = DAY_BEGIN + 11 * 86_400_000;
       const wanted = [0, 1].map((n) => ({ ...entry, actor, atMs: atMs + n }));
-      const others = Array.from({ length: 9_999 }, (_, n) => ({ ...entry, atMs: atMs + 2 + n }));
+      const others = Array.from({ length: 99 }, (_, n) => ({ ...entry, atMs: atMs + 2 + n }));
       await audit().append([...wanted, ...others]);
-      const first = await audit().list({ actor, toMs: atMs + 10_001 }, undefined, 5);
+      const first = await narrow().list({ actor, toMs: atMs + 101 }, undefined, 5);
       expect(first).toMatchObject({ entries: [wanted[1]], isPartial: true });
-      expect((await audit().list({ actor }, first.next, 5)).entries).toMatchObject([wanted[0] ?? {}]);
+      expect((await narrow().list({ actor }, first.next, 5)).entries).toMatchObject([wanted[0] ?? {}]);
     });
 
     test('keeps a row before a change and its result after it, whatever becomes of the change', async () => {

@@ -48,7 +48,7 @@ import { voiceHistoryContract } from './voice-history.ts';
 export function databaseContracts(name: string, nodes: () => readonly [Database, Database]): void {
   const both = <T>(create: (database: Database) => T): Make<T> => storesOf(nodes, create);
 
-  voiceHistoryContract(name, both(createPostgresVoiceHistory));
+  voiceHistoryContract(name, (mostWalked) => both((database) => createPostgresVoiceHistory(database, mostWalked)));
   sessionTallyContract(name, nodes);
   voiceCallsContract(
     name,
@@ -90,5 +90,5 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   callTicketsContract(name, both(createPostgresCallTickets));
   sessionSetupsContract(name, both(createPostgresSessionSetups));
   retentionContract(name, nodes);
-  auditContract(name, both(createPostgresAudit));
+  auditContract(name, (mostWalked) => both((database) => createPostgresAudit(database, mostWalked)));
 }

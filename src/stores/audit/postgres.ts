@@ -9,8 +9,11 @@ interface Walked extends AuditEntry {
   readonly place: number;
 }
 
-/** The audit in PostgreSQL: rows are only ever added, and what came of them is filled in. */
-export function createPostgresAudit(database: Database): Audit {
+/**
+ * The audit in PostgreSQL: rows are only ever added, and what came of them is filled in.
+ * @param mostWalked how many rows a page of the list looks through
+ */
+export function createPostgresAudit(database: Database, mostWalked = MOST_WALKED): Audit {
   return {
     async append(entries) {
       const rows = await database.run(
@@ -42,12 +45,12 @@ export function createPostgresAudit(database: Database): Audit {
     },
 
     async list(filter, after, limit) {
-      const walked = await database.run((sql) => walk(sql, filter, after, limit + 1));
+      const walked = await database.run((sql) => walk(sql, filter, after, limit + 1, mostWalked));
       const hits = walked
         .filter(({ isHit }) => isHit)
         .map(({ isHit: _hit, place: _place, ...entry }): AuditEntry => entry);
       const entries = hits.slice(0, limit);
-      const isPartial = hits.length <= limit && walked.at(-1)?.place === MOST_WALKED;
+      const isPartial = hits.length <= limit && walked.at(-1)?.place === mostWalked;
       const last = hits.length > limit ? entries.at(-1) : isPartial ? walked.at(-1) : undefined;
       return { entries, next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },
@@ -55,7 +58,7 @@ export function createPostgresAudit(database: Database): Audit {
 }
 
 /** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
-function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, limit: number) {
+function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, limit: number, mostWalked: number) {
   const { actor, action, target, batchId, fromMs, toMs, tenants } = filter;
   const always = sql`true`;
   return sql<Walked[]>`
@@ -70,9 +73,9 @@ function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, l
         and ${toMs === undefined ? always : sql`at_ms < ${toMs}`}
         and ${target === undefined ? always : sql`target = ${target}`}
         and ${batchId === undefined ? always : sql`batch_id = ${batchId}`}
-      order by at_ms desc, ordinal desc limit ${MOST_WALKED}
+      order by at_ms desc, ordinal desc limit ${mostWalked}
     ) as walked
-    where "isHit" or place = ${MOST_WALKED}
+    where "isHit" or place = ${mostWalked}
     order by "atMs" desc, ordinal desc limit ${limit}`;
 }
 

@@ -7,7 +7,7 @@ import { record } from './postgres-record.ts';
  * So many rows of an index are looked through for one page. The embedded database serves one statement at a time and knows no timeout: a
  * filter that nothing fits must not hold up what is written.
  */
-const MOST_WALKED = 10_000;
+export const MOST_WALKED = 10_000;
 
 /** In the order of ids: these begin with a letter. */
 const BEFORE_ALL = '';
@@ -31,15 +31,16 @@ export async function listSessions(
   sort: HistorySort,
   after: Position | undefined,
   limit: number,
+  mostWalked: number,
 ): Promise<HistoryPage> {
   const filter = withTenants(asked);
   if (filter === undefined) return nothing;
-  const walked = await walk(sql, filter, sort, after, limit + 1);
+  const walked = await walk(sql, filter, sort, after, limit + 1, mostWalked);
   const hits = walked.filter(({ isHit }) => isHit);
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
   const positionOf = (row: WalkedRow): Position => ({ atMs: sortedBy(row), id: row.id });
   const end = walked.at(-1);
-  const isPartial = hits.length <= limit && end?.place === MOST_WALKED;
+  const isPartial = hits.length <= limit && end?.place === mostWalked;
   if (end === undefined || !isPartial || end.isHit || sortedBy(end) === after?.atMs) {
     const shown = hits.slice(0, limit);
     const last = hits.length > limit ? shown.at(-1) : isPartial ? end : undefined;
@@ -52,7 +53,14 @@ export async function listSessions(
 }
 
 /** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
-function walk(sql: Sql, filter: HistoryFilter, sort: HistorySort, after: Position | undefined, limit: number) {
+function walk(
+  sql: Sql,
+  filter: HistoryFilter,
+  sort: HistorySort,
+  after: Position | undefined,
+  limit: number,
+  mostWalked: number,
+) {
   const { idPrefix, fromMs, toMs } = filter;
   const always = sql`true`;
   // Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index
@@ -60,7 +68,7 @@ function walk(sql: Sql, filter: HistoryFilter, sort: HistorySort, after: Positio
   const from =
     idPrefix === undefined
       ? sql`voice_session`
-      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} limit ${MOST_WALKED}) as named`;
+      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} limit ${mostWalked}) as named`;
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
   const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
   const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
@@ -73,9 +81,9 @@ function walk(sql: Sql, filter: HistoryFilter, sort: HistorySort, after: Positio
         and ${fromMs === undefined ? always : sql`started_at_ms >= ${fromMs}`}
         and ${toMs === undefined ? always : sql`started_at_ms < ${toMs}`}
         and ${sort === '-endedAt' ? sql`ended_at_ms is not null` : walkedBy(sql, filter)}
-      order by ${key} ${way}, id ${way} limit ${MOST_WALKED}
+      order by ${key} ${way}, id ${way} limit ${mostWalked}
     ) as walked
-    where "isHit" or place = ${MOST_WALKED}
+    where "isHit" or place = ${mostWalked}
     order by ${sorted} ${way}, id ${way} limit ${limit}`;
 }
 

@@ -4,7 +4,7 @@ import { grouped, groupedById } from '../grouped.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions } from './postgres-counts.ts';
 import { countEnding } from './postgres-ending.ts';
-import { countOpen, listSessions, newestOf, ofUpstream, silentSessions } from './postgres-pages.ts';
+import { countOpen, listSessions, MOST_WALKED, newestOf, ofUpstream, silentSessions } from './postgres-pages.ts';
 import { record } from './postgres-record.ts';
 import { recount, tallied } from './postgres-tally.ts';
 
@@ -16,8 +16,12 @@ const MAX_FOUND = 500;
 /** Nobody waits for it, and a slow one must not look like a database that is away. */
 const RECOUNT_PATIENCE = { deadlineMs: 30_000 };
 
-/** The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those that are looked for together found together. */
-export function createPostgresVoiceHistory(database: Database): VoiceHistory {
+/**
+ * The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those that are looked for together
+ * found together.
+ * @param mostWalked how many rows a page of the list looks through
+ */
+export function createPostgresVoiceHistory(database: Database, mostWalked = MOST_WALKED): VoiceHistory {
   return {
     insert: grouped(async (rows: readonly HistoryRow[]) => {
       await database.run((sql) => insertNew(sql, rows));
@@ -87,7 +91,7 @@ export function createPostgresVoiceHistory(database: Database): VoiceHistory {
     },
 
     list: (filter, after, limit, sort = '-startedAt') =>
-      database.run((sql) => listSessions(sql, filter, sort, after, limit)),
+      database.run((sql) => listSessions(sql, filter, sort, after, limit, mostWalked)),
 
     silentSince: (filter, beforeMs, after, limit) =>
       database.run((sql) => silentSessions(sql, filter, beforeMs, after, limit)),
