@@ -8,13 +8,9 @@ declare module 'vitest' {
   }
 }
 
-/** Tests of values, which ask no server for anything. */
-const VALUES = /\/test\/(?:machines|actors|features|http)\//;
-
-/** One PostgreSQL for all files that neither stop nor freeze it, if any of them may need one. */
-export default async function setup({ provide, vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const isNeeded = vitest.state.getPaths().some((path) => !VALUES.test(path));
-  if (!isNeeded || reasonToSkipPostgres() !== undefined) return undefined;
+/** One PostgreSQL for all files that neither stop nor freeze it. */
+export default async function setup({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (reasonToSkipPostgres() !== undefined) return undefined;
   const server = await startPostgres();
   provide('postgresUrl', server.url);
   return () => server.stop();
