@@ -84,15 +84,15 @@ describe.skipIf(reason !== undefined)(`Calls over two nodes ${reason ?? ''}`, ()
     expect(world.provider.calls.all).toHaveLength(before + 1);
   });
 
-  test('of a hundred pages at once open, and none is left open', async () => {
-    const pages = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? pageAtOne() : atTwo(pageAtOne())));
+  test('of many pages at once open, and none is left open', async () => {
+    const pages = Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? pageAtOne() : atTwo(pageAtOne())));
     const before = world.provider.calls.all.length;
     for (const page of pages) await page.create();
     const statuses = (await Promise.all(pages.map((page) => page.exchange()))).map(({ status }) => status);
     expect(statuses.filter((status) => status !== 201)).toEqual([]);
     for (const page of pages) await vi.waitFor(async () => expect((await page.end()).status).toBe(200), soon);
     const calls = world.provider.calls.all.slice(before);
-    expect(calls).toHaveLength(100);
+    expect(calls).toHaveLength(pages.length);
     await vi.waitFor(() => expect(calls.filter(({ ended }) => ended?.reason !== 'hangup')).toEqual([]), soon);
   });
 
