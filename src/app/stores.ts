@@ -1,7 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { VariableName } from '../../config/variables.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { openRedisBus, openRedisStores } from '../stores/redis.ts';
 import { createInProcessStores } from '../stores/in-process.ts';
 import type { CommandBus, LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
@@ -29,12 +28,16 @@ export function liveEngineOf({ redisUrls }: Config): LiveEngine {
   return redisUrls === undefined ? { name: 'in this process' } : { name: 'Redis', variable: 'REDIS_URL' };
 }
 
+/** A third of all code is the client of Redis: who has none need not read it at each start. */
+const loadRedis = () => import('../stores/redis.ts');
+
 /** The bus of `liveEngineOf(config)`, for commands: what is in another process hears nothing of them. */
-export function openCommandBus(
+export async function openCommandBus(
   { redisUrls, redisPrefix, redisDeadlineMs }: Config,
   onError: (error: unknown) => void,
-): CommandBus {
+): Promise<CommandBus> {
   if (redisUrls === undefined) return { publish: () => undefined, close: () => Promise.resolve() };
+  const { openRedisBus } = await loadRedis();
   return openRedisBus({ urls: redisUrls, prefix: redisPrefix, deadlineMs: redisDeadlineMs }, onError);
 }
 
@@ -43,6 +46,7 @@ export async function openLiveStores(config: Config, deps: LiveDeps): Promise<Li
   const { redisUrls, redisPrefix, redisDeadlineMs, voice } = config;
   const { history, localClock, databaseTimeMs, onError, events } = deps;
   if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
+  const { openRedisStores } = await loadRedis();
   return openRedisStores({
     urls: redisUrls,
     prefix: redisPrefix,

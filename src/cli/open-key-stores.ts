@@ -18,7 +18,7 @@ export async function openKeyStores(config: Config): Promise<KeyStores> {
   try {
     await migrate(database);
     const { tenants, audit } = createPostgresStores(database);
-    const bus = openCommandBus(config, ignore);
+    const bus = await openCommandBus(config, ignore);
     release.add(() => bus.close());
     return { tenants, audit, bus, close: () => release.all() };
   } catch (error) {
