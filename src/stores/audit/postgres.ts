@@ -57,23 +57,31 @@ export function createPostgresAudit(database: Database, mostWalked = MOST_WALKED
   };
 }
 
-/** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
+/**
+ * The hits of a page, and where so many rows were looked through the last of these, hit or not. What may not be seen is not looked through:
+ * how far that came would tell how much is done elsewhere.
+ */
 function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, limit: number, mostWalked: number) {
   const { actor, action, target, batchId, fromMs, toMs, tenants } = filter;
   const always = sql`true`;
+  const walked = sql`
+    ${after === undefined ? always : sql`(at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
+    and ${fromMs === undefined ? always : sql`at_ms >= ${fromMs}`}
+    and ${toMs === undefined ? always : sql`at_ms < ${toMs}`}
+    and ${target === undefined ? always : sql`target = ${target}`}
+    and ${batchId === undefined ? always : sql`batch_id = ${batchId}`}`;
+  const next = sql`order by at_ms desc, ordinal desc limit ${mostWalked}`;
+  // The newest of some tenants are the newest of the newest of each.
+  const own = sql`(
+    select own.* from unnest(${[...(tenants ?? [])]}::text[]) as shown (tenant)
+      cross join lateral (select * from audit where tenant_id = tenant and ${walked} ${next}) as own) as own`;
   return sql<Walked[]>`
     select * from (
       select ${columns(sql)}, row_number() over (order by at_ms desc, ordinal desc) as place,
         ${actor === undefined ? always : sql`actor = ${actor}`}
-        and ${action === undefined ? always : sql`action = ${action}`}
-        and ${tenants === undefined ? always : sql`coalesce(tenant_id = any(${[...tenants]}::text[]), false)`} as "isHit"
-      from audit
-      where ${after === undefined ? always : sql`(at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
-        and ${fromMs === undefined ? always : sql`at_ms >= ${fromMs}`}
-        and ${toMs === undefined ? always : sql`at_ms < ${toMs}`}
-        and ${target === undefined ? always : sql`target = ${target}`}
-        and ${batchId === undefined ? always : sql`batch_id = ${batchId}`}
-      order by at_ms desc, ordinal desc limit ${mostWalked}
+        and ${action === undefined ? always : sql`action = ${action}`} as "isHit"
+      from ${tenants === undefined ? sql`audit` : own}
+      where ${walked} ${next}
     ) as walked
     where "isHit" or place = ${mostWalked}
     order by "atMs" desc, ordinal desc limit ${limit}`;

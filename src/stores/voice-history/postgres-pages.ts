@@ -9,10 +9,6 @@ import { record } from './postgres-record.ts';
  */
 export const MOST_WALKED = 10_000;
 
-/** In the order of ids: these begin with a letter. */
-const BEFORE_ALL = '';
-const AFTER_ALL = '~';
-
 interface Listed extends VoiceRecord {
   readonly state: VoiceState;
 }
@@ -38,21 +34,16 @@ export async function listSessions(
   const walked = await walk(sql, filter, sort, after, limit + 1, mostWalked);
   const hits = walked.filter(({ isHit }) => isHit);
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
-  const positionOf = (row: WalkedRow): Position => ({ atMs: sortedBy(row), id: row.id });
-  const end = walked.at(-1);
-  const isPartial = hits.length <= limit && end?.place === mostWalked;
-  if (end === undefined || !isPartial || end.isHit || sortedBy(end) === after?.atMs) {
-    const shown = hits.slice(0, limit);
-    const last = hits.length > limit ? shown.at(-1) : isPartial ? end : undefined;
-    return { rows: shown.map(toHit), next: last && positionOf(last), isPartial };
-  }
-  // The last one may be of somebody whom the reader is not shown: the next page begins with all of its instant, and names none.
-  const shown = hits.filter((row) => sortedBy(row) !== sortedBy(end));
-  const next = { atMs: sortedBy(end), id: sort === 'startedAt' ? BEFORE_ALL : AFTER_ALL };
-  return { rows: shown.map(toHit), next, isPartial };
+  const isPartial = hits.length <= limit && walked.at(-1)?.place === mostWalked;
+  const shown = hits.slice(0, limit);
+  const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
+  return { rows: shown.map(toHit), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
 
-/** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
+/**
+ * The hits of a page, and where so many rows were looked through the last of these, hit or not. What may not be seen is not looked through:
+ * how far that came would tell how much there is of others.
+ */
 function walk(
   sql: Sql,
   filter: HistoryFilter,
@@ -61,41 +52,58 @@ function walk(
   limit: number,
   mostWalked: number,
 ) {
-  const { idPrefix, fromMs, toMs } = filter;
+  const { idPrefix, tenants, tenantId, fromMs, toMs } = filter;
   const always = sql`true`;
-  // Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index
-  // of the newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
-  const from =
-    idPrefix === undefined
-      ? sql`voice_session`
-      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} limit ${mostWalked}) as named`;
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
   const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
   const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
+  const walked = sql`
+    ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
+    and ${fromMs === undefined ? always : sql`started_at_ms >= ${fromMs}`}
+    and ${toMs === undefined ? always : sql`started_at_ms < ${toMs}`}
+    and ${sort === '-endedAt' ? endedBy(sql, filter) : walkedBy(sql, filter)}`;
+  const next = sql`order by ${key} ${way}, id ${way} limit ${mostWalked}`;
+  // The first of several tenants are the first of the first of each.
+  const ofEach = (shown: readonly string[]) => sql`(
+    select own.* from unnest(${[...shown]}::text[]) as shown (tenant)
+      cross join lateral (select * from voice_session where tenant_id = tenant and ${walked} ${next}) as own) as own`;
+  const all = tenants === undefined || tenantId !== undefined ? sql`voice_session` : ofEach(tenants);
   return sql<WalkedRow[]>`
     select * from (
       select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
         ${hits(sql, filter)} as "isHit"
-      from ${from}
-      where ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
-        and ${fromMs === undefined ? always : sql`started_at_ms >= ${fromMs}`}
-        and ${toMs === undefined ? always : sql`started_at_ms < ${toMs}`}
-        and ${sort === '-endedAt' ? sql`ended_at_ms is not null` : walkedBy(sql, filter)}
-      order by ${key} ${way}, id ${way} limit ${mostWalked}
+      from ${idPrefix === undefined ? all : named(sql, idPrefix, tenants, mostWalked)}
+      where ${walked} ${next}
     ) as walked
     where "isHit" or place = ${mostWalked}
     order by ${sorted} ${way}, id ${way} limit ${limit}`;
 }
 
+/**
+ * Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index of the
+ * newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
+ */
+function named(sql: Sql, idPrefix: string, tenants: HistoryFilter['tenants'], mostWalked: number) {
+  return sql`(
+    select * from voice_session
+    where id >= ${idPrefix} and id < ${`${idPrefix}~`} and ${ofTenants(sql, tenants)} limit ${mostWalked}) as named`;
+}
+
+function endedBy(sql: Sql, { tenantId }: HistoryFilter) {
+  return sql`ended_at_ms is not null ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}`;
+}
+
 /** The part of a filter that one index has in the order of the list: what is walked is what this index holds, and no more. */
-function walkedBy(sql: Sql, { states = [], reasons = [], tenantId, keyId, agentId, subject }: HistoryFilter) {
+function walkedBy(sql: Sql, { states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter) {
   const [state, otherState] = states;
   const [reason, otherReason] = reasons;
-  if (subject !== undefined) return sql`subject = ${subject}`;
+  // It may have sessions with others as well.
+  if (subject !== undefined && tenants === undefined) return sql`subject = ${subject}`;
   if (tenantId !== undefined && keyId !== undefined) return sql`tenant_id = ${tenantId} and key_id = ${keyId}`;
   if (tenantId !== undefined && agentId !== undefined) return sql`tenant_id = ${tenantId} and agent_id = ${agentId}`;
   // Before the state: what is live began lately, and so comes first among a tenant's own.
   if (tenantId !== undefined) return sql`tenant_id = ${tenantId}`;
+  if (tenants !== undefined) return sql`true`;
   if (state !== undefined && otherState === undefined && state !== 'ended')
     return sql`state = ${state} and ended_at_ms is null`;
   if (reason !== undefined && otherReason === undefined) return sql`end_reason = ${reason} and ended_at_ms is not null`;
@@ -109,11 +117,15 @@ function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, ca
     ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
     and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${[...reasons]}::text[]), false)`}
     and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
-    and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
+    and ${ofTenants(sql, tenants)}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${agentId === undefined ? always : sql`coalesce(agent_id = ${agentId}, false)`}
     and ${caller === undefined ? always : sql`caller = ${caller}`}
     and ${subject === undefined ? always : sql`subject = ${subject}`})`;
+}
+
+function ofTenants(sql: Sql, tenants: HistoryFilter['tenants']) {
+  return tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
 }
 
 /** The filter with one tenant where only one can be meant; undefined where none can. */
