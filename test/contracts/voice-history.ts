@@ -297,7 +297,7 @@ export function voiceHistoryContract(name: string, make: (mostWalked?: number) =
       await atOnce(100, (n) => inserted({ tenantId: tenants[n % 2], startedAtMs: DAY_BEGIN + 1 + n }));
       const filter = { tenants, caller: 'console' } as const;
       const first = await narrow().list(filter, undefined, 5);
-      expect(first).toMatchObject({ rows: [], isPartial: true, next: { atMs: DAY_BEGIN + 1 } });
+      expect(first).toMatchObject({ rows: [], isPartial: true, next: { atMs: DAY_BEGIN + 2 } });
       const second = await narrow().list(filter, first.next, 5);
       expect(second).toEqual({ rows: [row(oldest)], next: undefined, isPartial: false });
     });

@@ -29,52 +29,56 @@ export async function listSessions(
   limit: number,
   mostWalked: number,
 ): Promise<HistoryPage> {
-  const filter = withTenants(asked);
-  if (filter === undefined) return nothing;
-  const walked = await walk(sql, filter, sort, after, limit + 1, mostWalked);
+  const filters = forEachTenant(asked);
+  if (filters.length === 0) return nothing;
+  const each = Math.max(1, Math.floor(mostWalked / filters.length));
+  const found = await walkEach(sql, filters, sort, after, limit + 1, each);
+  // What comes after the last row of a walk is not known to be next.
+  const end = found.findIndex(({ place }) => place === each);
+  const walked = end < 0 ? found : found.slice(0, end + 1);
   const hits = walked.filter(({ isHit }) => isHit);
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
-  const isPartial = hits.length <= limit && walked.at(-1)?.place === mostWalked;
+  const isPartial = hits.length <= limit && end >= 0;
   const shown = hits.slice(0, limit);
   const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
   return { rows: shown.map(toHit), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
 
 /**
- * The hits of a page, and where so many rows were looked through the last of these, hit or not. What may not be seen is not looked through:
- * how far that came would tell how much there is of others.
+ * The filter for each of some tenants: what is of others is not looked through, because how far that came would tell how much there is of
+ * them.
  */
-function walk(
+function forEachTenant(filter: HistoryFilter): readonly HistoryFilter[] {
+  const { tenantId, tenants } = filter;
+  if (tenants === undefined) return [filter];
+  const meant = tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
+  return meant.map((one) => ({ ...filter, tenantId: one }));
+}
+
+/** The hits of all walks, and where one looked through so many rows the last of these, hit or not. */
+function walkEach(
   sql: Sql,
-  filter: HistoryFilter,
+  filters: readonly HistoryFilter[],
   sort: HistorySort,
   after: Position | undefined,
   limit: number,
   mostWalked: number,
 ) {
-  const { idPrefix, tenants, tenantId, fromMs, toMs } = filter;
-  const always = sql`true`;
+  const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
   const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
-  const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
-  const walked = sql`
-    ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
-    and ${fromMs === undefined ? always : sql`started_at_ms >= ${fromMs}`}
-    and ${toMs === undefined ? always : sql`started_at_ms < ${toMs}`}
-    and ${sort === '-endedAt' ? endedBy(sql, filter) : walkedBy(sql, filter)}`;
-  const next = sql`order by ${key} ${way}, id ${way} limit ${mostWalked}`;
-  // The first of several tenants are the first of the first of each.
-  const ofEach = (shown: readonly string[]) => sql`(
-    select own.* from unnest(${[...shown]}::text[]) as shown (tenant)
-      cross join lateral (select * from voice_session where tenant_id = tenant and ${walked} ${next}) as own) as own`;
-  const all = tenants === undefined || tenantId !== undefined ? sql`voice_session` : ofEach(tenants);
+  const always = sql`true`;
+  const walk = (filter: HistoryFilter) => sql`(
+    select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
+      ${hits(sql, filter)} as "isHit"
+    from ${filter.idPrefix === undefined ? sql`voice_session` : named(sql, filter.idPrefix, filter.tenantId, mostWalked)}
+    where ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
+      and ${filter.fromMs === undefined ? always : sql`started_at_ms >= ${filter.fromMs}`}
+      and ${filter.toMs === undefined ? always : sql`started_at_ms < ${filter.toMs}`}
+      and ${sort === '-endedAt' ? endedBy(sql, filter) : walkedBy(sql, filter)}
+    order by ${key} ${way}, id ${way} limit ${mostWalked})`;
   return sql<WalkedRow[]>`
-    select * from (
-      select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
-        ${hits(sql, filter)} as "isHit"
-      from ${idPrefix === undefined ? all : named(sql, idPrefix, tenants, mostWalked)}
-      where ${walked} ${next}
-    ) as walked
+    select * from (${filters.map(walk).reduce((some, next) => sql`${some} union all ${next}`)}) as walked
     where "isHit" or place = ${mostWalked}
     order by ${sorted} ${way}, id ${way} limit ${limit}`;
 }
@@ -83,10 +87,11 @@ function walk(
  * Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index of the
  * newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
  */
-function named(sql: Sql, idPrefix: string, tenants: HistoryFilter['tenants'], mostWalked: number) {
+function named(sql: Sql, idPrefix: string, tenantId: string | undefined, mostWalked: number) {
   return sql`(
     select * from voice_session
-    where id >= ${idPrefix} and id < ${`${idPrefix}~`} and ${ofTenants(sql, tenants)} limit ${mostWalked}) as named`;
+    where id >= ${idPrefix} and id < ${`${idPrefix}~`} and ${tenantId === undefined ? sql`true` : sql`tenant_id = ${tenantId}`}
+    limit ${mostWalked}) as named`;
 }
 
 function endedBy(sql: Sql, { tenantId }: HistoryFilter) {
@@ -103,7 +108,6 @@ function walkedBy(sql: Sql, { states = [], reasons = [], tenants, tenantId, keyI
   if (tenantId !== undefined && agentId !== undefined) return sql`tenant_id = ${tenantId} and agent_id = ${agentId}`;
   // Before the state: what is live began lately, and so comes first among a tenant's own.
   if (tenantId !== undefined) return sql`tenant_id = ${tenantId}`;
-  if (tenants !== undefined) return sql`true`;
   if (state !== undefined && otherState === undefined && state !== 'ended')
     return sql`state = ${state} and ended_at_ms is null`;
   if (reason !== undefined && otherReason === undefined) return sql`end_reason = ${reason} and ended_at_ms is not null`;
@@ -117,15 +121,11 @@ function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, ca
     ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}
     and ${reasons === undefined ? always : sql`coalesce(end_reason = any(${[...reasons]}::text[]), false)`}
     and ${tenantId === undefined ? always : sql`tenant_id = ${tenantId}`}
-    and ${ofTenants(sql, tenants)}
+    and ${tenants === undefined ? always : sql`tenant_id = any(${[...tenants]}::text[])`}
     and ${keyId === undefined ? always : sql`coalesce(key_id = ${keyId}, false)`}
     and ${agentId === undefined ? always : sql`coalesce(agent_id = ${agentId}, false)`}
     and ${caller === undefined ? always : sql`caller = ${caller}`}
     and ${subject === undefined ? always : sql`subject = ${subject}`})`;
-}
-
-function ofTenants(sql: Sql, tenants: HistoryFilter['tenants']) {
-  return tenants === undefined ? sql`true` : sql`tenant_id = any(${[...tenants]}::text[])`;
 }
 
 /** The filter with one tenant where only one can be meant; undefined where none can. */
