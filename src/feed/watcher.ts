@@ -12,6 +12,7 @@ import {
   type UnnumberedFrame,
 } from '../protocol/operator/feed.ts';
 import { RefusalDigest } from './refusal-digest.ts';
+import { groupOf } from './ticks.ts';
 
 /** Changes that one frame carries at most. */
 const MOST_CHANGES = 100;
@@ -82,9 +83,15 @@ export class Watcher implements SocketListener {
 
   /** Who watches was found out, now or again. */
   admit(operator: Operator): void {
-    const isFirst = this.#operator === undefined;
+    const before = this.#operator;
     this.#operator = operator;
-    if (!isFirst || this.#isOver) return;
+    if (this.#isOver) return;
+    if (before !== undefined) {
+      if (groupOf(before) === groupOf(operator)) return;
+      // What was gathered may be more than is shown by now.
+      this.#forget();
+      return this.tellGap();
+    }
     const { node, isLossy, now } = this.#deps;
     const at = new Date(now()).toISOString();
     this.send({ type: 'hello', at, node, role: operator.role, lossy: isLossy() });
@@ -102,9 +109,7 @@ export class Watcher implements SocketListener {
     this.#topics = new Set(FEED_TOPICS.filter((topic) => frame.topics.includes(topic)));
     this.#filter = frame.filter ?? {};
     this.#ref = frame.ref ?? undefined;
-    this.#changes.clear();
-    this.#more = 0;
-    this.#refusals.clear();
+    this.#forget();
     if (this.#operator !== undefined) this.#deps.onWatch();
   }
 
@@ -119,8 +124,7 @@ export class Watcher implements SocketListener {
   closed(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#changes.clear();
-    this.#refusals.clear();
+    this.#forget();
     this.#deps.onClosed(this);
   }
 
@@ -161,6 +165,12 @@ export class Watcher implements SocketListener {
     const earlier = this.#changes.get(change.ref);
     if (earlier === undefined && this.#changes.size >= MOST_WAITING) this.#more += 1;
     else this.#changes.set(change.ref, earlier === undefined ? change : { ...change, was: earlier.was });
+  }
+
+  #forget(): void {
+    this.#changes.clear();
+    this.#more = 0;
+    this.#refusals.clear();
   }
 
   /** Sends what was gathered. */

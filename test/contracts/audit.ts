@@ -127,6 +127,30 @@ export function auditContract(name: string, make: (mostWalked?: number) => Make<
       expect(second).toMatchObject({ entries: [{ actor }], next: undefined, isPartial: false });
     });
 
+    test('looks through nothing of tenants that are not shown', async () => {
+      const [mine, foreign] = [randomId(), randomId()];
+      const [atMs, actor] = [DAY_BEGIN + 9_000_000, randomId()];
+      const own = [200, 30, 0].map((n) => ({ ...entry, actor, tenantId: mine, atMs: atMs + n }));
+      const others = Array.from({ length: 120 }, (_, n) => ({
+        ...entry,
+        actor,
+        tenantId: n > 60 ? foreign : null,
+        atMs: atMs + n,
+      }));
+      await audit().append([...own, ...others]);
+      const seen = (tenants: string[], after?: AuditPosition) => narrow().list({ tenants, actor }, after, 2);
+      for (const tenants of [[mine], [mine, randomId()]]) {
+        const first = await seen(tenants);
+        expect(first).toMatchObject({ entries: own.slice(0, 2), isPartial: false });
+        expect(await seen(tenants, first.next)).toMatchObject({
+          entries: own.slice(2),
+          isPartial: false,
+          next: undefined,
+        });
+      }
+      expect(await seen([])).toEqual({ entries: [], next: undefined, isPartial: false });
+    });
+
     test('goes on also where the last row that it looked at was what it looked for', async () => {
       const actor = randomId();
       const atMs = DAY_BEGIN + 11 * 86_400_000;

@@ -4,6 +4,7 @@ import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types
 import { randomId } from '../../src/kernel/ids.ts';
 import type {
   HistoryFilter,
+  HistoryPage,
   HistoryRow,
   HistorySort,
   Position,
@@ -266,32 +267,40 @@ export function voiceHistoryContract(name: string, make: (mostWalked?: number) =
       ['-startedAt', 5_000_000_000_000],
       ['startedAt', 6_000_000_000_000],
       ['-endedAt', 7_000_000_000_000],
-    ] as const)(
-      'looks through what is of others by %s, and names none of it where it goes on',
-      async (sort, fromMs) => {
-        const [mine, foreign] = [randomId(), randomId()];
-        const nth = (n: number, tenantId: string): HistoryRow => {
-          const atMs = sort === 'startedAt' ? fromMs + n : fromMs + 200 - n;
-          const record = { ...voiceRecord({ tenantId }), startedAtMs: atMs };
-          return row(sort === '-endedAt' ? { ...endedRecord(record), endedAtMs: atMs } : record);
-        };
-        // The first 100 end within one instant, of which two are mine.
-        const own = [0, 98, 98, 200].map((n) => nth(n, mine));
-        const others = [...Array.from({ length: 97 }, (_, n) => n + 1), 98, 98].map((n) => nth(n, foreign));
-        await Promise.all([...own, ...others].map((one) => history().insert(one)));
-        const filter = { tenants: [mine, randomId()], fromMs };
-        const ids = own.map(({ record }) => record.id);
-        const found: string[] = [];
-        let after: Position | undefined;
-        do {
-          const page = await narrow().list(filter, after, 5, sort);
-          found.push(...page.rows.map(({ record }) => record.id));
-          after = page.next;
-          expect([...ids, '', '~', undefined]).toContain(after?.id);
-        } while (after !== undefined);
-        expect(found.toSorted()).toEqual(ids.toSorted());
-      },
-    );
+    ] as const)('looks through nothing of tenants that are not shown, by %s', async (sort, fromMs) => {
+      const [mine, foreign, subject] = [randomId(), randomId(), randomId()];
+      const nth = (n: number, tenantId: string): HistoryRow => {
+        const atMs = sort === 'startedAt' ? fromMs + n : fromMs + 200 - n;
+        const record = { ...voiceRecord({ tenantId, subject }), startedAtMs: atMs };
+        return row(sort === '-endedAt' ? { ...endedRecord(record), endedAtMs: atMs } : record);
+      };
+      const own = [0, 98, 200].map((n) => nth(n, mine));
+      const others = Array.from({ length: 120 }, (_, n) => nth(n, foreign));
+      await Promise.all([...own, ...others].map((one) => history().insert(one)));
+      const whole: HistoryPage = { rows: own, next: undefined, isPartial: false };
+      const list = (filter: HistoryFilter, limit = 5, after?: Position) =>
+        narrow().list({ fromMs, ...filter }, after, limit, sort);
+      expect(await list({ tenants: [mine] })).toEqual(whole);
+      expect(await list({ tenants: [mine], subject })).toEqual(whole);
+      const several = { tenants: [mine, randomId()] };
+      expect(await list(several)).toEqual(whole);
+      expect(await list({ ...several, subject })).toEqual(whole);
+      expect(await list({ ...several, tenantId: mine, subject })).toEqual(whole);
+      const first = await list(several, 2);
+      expect(first.rows).toEqual(own.slice(0, 2));
+      expect(await list(several, 2, first.next)).toEqual({ ...whole, rows: own.slice(2) });
+    });
+
+    test('looks at so many rows of several tenants for a page, says so, and goes on from there', async () => {
+      const tenants = [randomId(), randomId()];
+      const oldest = await inserted({ tenantId: tenants[0], caller: 'console', keyId: null });
+      await atOnce(100, (n) => inserted({ tenantId: tenants[n % 2], startedAtMs: DAY_BEGIN + 1 + n }));
+      const filter = { tenants, caller: 'console' } as const;
+      const first = await narrow().list(filter, undefined, 5);
+      expect(first).toMatchObject({ rows: [], isPartial: true, next: { atMs: DAY_BEGIN + 2 } });
+      const second = await narrow().list(filter, first.next, 5);
+      expect(second).toEqual({ rows: [row(oldest)], next: undefined, isPartial: false });
+    });
 
     test('goes on also where the last row that it looked at was what it looked for', async () => {
       const fromMs = 8_000_000_000_000;

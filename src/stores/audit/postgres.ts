@@ -45,36 +45,46 @@ export function createPostgresAudit(database: Database, mostWalked = MOST_WALKED
     },
 
     async list(filter, after, limit) {
-      const walked = await database.run((sql) => walk(sql, filter, after, limit + 1, mostWalked));
+      const each = Math.max(1, Math.floor(mostWalked / Math.max(1, filter.tenants?.length ?? 1)));
+      const found = await database.run((sql) => walk(sql, filter, after, limit + 1, each));
+      // What comes after the last row of a walk is not known to be next.
+      const end = found.findIndex(({ place }) => place === each);
+      const walked = end < 0 ? found : found.slice(0, end + 1);
       const hits = walked
         .filter(({ isHit }) => isHit)
         .map(({ isHit: _hit, place: _place, ...entry }): AuditEntry => entry);
       const entries = hits.slice(0, limit);
-      const isPartial = hits.length <= limit && walked.at(-1)?.place === mostWalked;
+      const isPartial = hits.length <= limit && end >= 0;
       const last = hits.length > limit ? entries.at(-1) : isPartial ? walked.at(-1) : undefined;
       return { entries, next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },
   };
 }
 
-/** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
+/**
+ * The hits of a page, and where so many rows were looked through the last of these, hit or not. For who is shown some tenants each of these
+ * is walked by itself, and nothing of others: how far a walk through them came would tell how much is done elsewhere.
+ */
 function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, limit: number, mostWalked: number) {
   const { actor, action, target, batchId, fromMs, toMs, tenants } = filter;
   const always = sql`true`;
+  const rows = (whose: typeof always) => sql`
+    select ${columns(sql)}, row_number() over (order by at_ms desc, ordinal desc) as place,
+      ${actor === undefined ? always : sql`actor = ${actor}`}
+      and ${action === undefined ? always : sql`action = ${action}`} as "isHit"
+    from audit
+    where ${whose}
+      and ${after === undefined ? always : sql`(at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
+      and ${fromMs === undefined ? always : sql`at_ms >= ${fromMs}`}
+      and ${toMs === undefined ? always : sql`at_ms < ${toMs}`}
+      and ${target === undefined ? always : sql`target = ${target}`}
+      and ${batchId === undefined ? always : sql`batch_id = ${batchId}`}
+    order by at_ms desc, ordinal desc limit ${mostWalked}`;
+  const own = sql`
+    select own.* from unnest(${[...(tenants ?? [])]}::text[]) as shown (tenant)
+      cross join lateral (${rows(sql`tenant_id = tenant`)}) as own`;
   return sql<Walked[]>`
-    select * from (
-      select ${columns(sql)}, row_number() over (order by at_ms desc, ordinal desc) as place,
-        ${actor === undefined ? always : sql`actor = ${actor}`}
-        and ${action === undefined ? always : sql`action = ${action}`}
-        and ${tenants === undefined ? always : sql`coalesce(tenant_id = any(${[...tenants]}::text[]), false)`} as "isHit"
-      from audit
-      where ${after === undefined ? always : sql`(at_ms, ordinal) < (${after.atMs}, ${after.ordinal})`}
-        and ${fromMs === undefined ? always : sql`at_ms >= ${fromMs}`}
-        and ${toMs === undefined ? always : sql`at_ms < ${toMs}`}
-        and ${target === undefined ? always : sql`target = ${target}`}
-        and ${batchId === undefined ? always : sql`batch_id = ${batchId}`}
-      order by at_ms desc, ordinal desc limit ${mostWalked}
-    ) as walked
+    select * from (${tenants === undefined ? rows(always) : own}) as walked
     where "isHit" or place = ${mostWalked}
     order by "atMs" desc, ordinal desc limit ${limit}`;
 }

@@ -9,10 +9,6 @@ import { record } from './postgres-record.ts';
  */
 export const MOST_WALKED = 10_000;
 
-/** In the order of ids: these begin with a letter. */
-const BEFORE_ALL = '';
-const AFTER_ALL = '~';
-
 interface Listed extends VoiceRecord {
   readonly state: VoiceState;
 }
@@ -33,65 +29,81 @@ export async function listSessions(
   limit: number,
   mostWalked: number,
 ): Promise<HistoryPage> {
-  const filter = withTenants(asked);
-  if (filter === undefined) return nothing;
-  const walked = await walk(sql, filter, sort, after, limit + 1, mostWalked);
+  const filters = forEachTenant(asked);
+  if (filters.length === 0) return nothing;
+  const each = Math.max(1, Math.floor(mostWalked / filters.length));
+  const found = await walkEach(sql, filters, sort, after, limit + 1, each);
+  // What comes after the last row of a walk is not known to be next.
+  const end = found.findIndex(({ place }) => place === each);
+  const walked = end < 0 ? found : found.slice(0, end + 1);
   const hits = walked.filter(({ isHit }) => isHit);
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
-  const positionOf = (row: WalkedRow): Position => ({ atMs: sortedBy(row), id: row.id });
-  const end = walked.at(-1);
-  const isPartial = hits.length <= limit && end?.place === mostWalked;
-  if (end === undefined || !isPartial || end.isHit || sortedBy(end) === after?.atMs) {
-    const shown = hits.slice(0, limit);
-    const last = hits.length > limit ? shown.at(-1) : isPartial ? end : undefined;
-    return { rows: shown.map(toHit), next: last && positionOf(last), isPartial };
-  }
-  // The last one may be of somebody whom the reader is not shown: the next page begins with all of its instant, and names none.
-  const shown = hits.filter((row) => sortedBy(row) !== sortedBy(end));
-  const next = { atMs: sortedBy(end), id: sort === 'startedAt' ? BEFORE_ALL : AFTER_ALL };
-  return { rows: shown.map(toHit), next, isPartial };
+  const isPartial = hits.length <= limit && end >= 0;
+  const shown = hits.slice(0, limit);
+  const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
+  return { rows: shown.map(toHit), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
 
-/** The hits of a page, and where so many rows were looked through the last of these, hit or not. */
-function walk(
+/**
+ * The filter for each of some tenants: what is of others is not looked through, because how far that came would tell how much there is of
+ * them.
+ */
+function forEachTenant(filter: HistoryFilter): readonly HistoryFilter[] {
+  const { tenantId, tenants } = filter;
+  if (tenants === undefined) return [filter];
+  const meant = tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
+  return meant.map((one) => ({ ...filter, tenantId: one }));
+}
+
+/** The hits of all walks, and where one looked through so many rows the last of these, hit or not. */
+function walkEach(
   sql: Sql,
-  filter: HistoryFilter,
+  filters: readonly HistoryFilter[],
   sort: HistorySort,
   after: Position | undefined,
   limit: number,
   mostWalked: number,
 ) {
-  const { idPrefix, fromMs, toMs } = filter;
-  const always = sql`true`;
-  // Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index
-  // of the newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
-  const from =
-    idPrefix === undefined
-      ? sql`voice_session`
-      : sql`(select * from voice_session where id >= ${idPrefix} and id < ${`${idPrefix}~`} limit ${mostWalked}) as named`;
+  const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
   const key = sort === '-endedAt' ? sql`ended_at_ms` : sql`started_at_ms`;
   const sorted = sort === '-endedAt' ? sql`"endedAtMs"` : sql`"startedAtMs"`;
-  const [way, beyond] = sort === 'startedAt' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
+  const always = sql`true`;
+  const walk = (filter: HistoryFilter) => sql`(
+    select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
+      ${hits(sql, filter)} as "isHit"
+    from ${filter.idPrefix === undefined ? sql`voice_session` : named(sql, filter.idPrefix, filter.tenantId, mostWalked)}
+    where ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
+      and ${filter.fromMs === undefined ? always : sql`started_at_ms >= ${filter.fromMs}`}
+      and ${filter.toMs === undefined ? always : sql`started_at_ms < ${filter.toMs}`}
+      and ${sort === '-endedAt' ? endedBy(sql, filter) : walkedBy(sql, filter)}
+    order by ${key} ${way}, id ${way} limit ${mostWalked})`;
   return sql<WalkedRow[]>`
-    select * from (
-      select ${record(sql)}, state, row_number() over (order by ${key} ${way}, id ${way}) as place,
-        ${hits(sql, filter)} as "isHit"
-      from ${from}
-      where ${after === undefined ? always : sql`(${key}, id) ${beyond} (${after.atMs}, ${after.id})`}
-        and ${fromMs === undefined ? always : sql`started_at_ms >= ${fromMs}`}
-        and ${toMs === undefined ? always : sql`started_at_ms < ${toMs}`}
-        and ${sort === '-endedAt' ? sql`ended_at_ms is not null` : walkedBy(sql, filter)}
-      order by ${key} ${way}, id ${way} limit ${mostWalked}
-    ) as walked
+    select * from (${filters.map(walk).reduce((some, next) => sql`${some} union all ${next}`)}) as walked
     where "isHit" or place = ${mostWalked}
     order by ${sorted} ${way}, id ${way} limit ${limit}`;
 }
 
+/**
+ * Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index of the
+ * newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
+ */
+function named(sql: Sql, idPrefix: string, tenantId: string | undefined, mostWalked: number) {
+  return sql`(
+    select * from voice_session
+    where id >= ${idPrefix} and id < ${`${idPrefix}~`} and ${tenantId === undefined ? sql`true` : sql`tenant_id = ${tenantId}`}
+    limit ${mostWalked}) as named`;
+}
+
+function endedBy(sql: Sql, { tenantId }: HistoryFilter) {
+  return sql`ended_at_ms is not null ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}`;
+}
+
 /** The part of a filter that one index has in the order of the list: what is walked is what this index holds, and no more. */
-function walkedBy(sql: Sql, { states = [], reasons = [], tenantId, keyId, agentId, subject }: HistoryFilter) {
+function walkedBy(sql: Sql, { states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter) {
   const [state, otherState] = states;
   const [reason, otherReason] = reasons;
-  if (subject !== undefined) return sql`subject = ${subject}`;
+  // It may have sessions with others as well.
+  if (subject !== undefined && tenants === undefined) return sql`subject = ${subject}`;
   if (tenantId !== undefined && keyId !== undefined) return sql`tenant_id = ${tenantId} and key_id = ${keyId}`;
   if (tenantId !== undefined && agentId !== undefined) return sql`tenant_id = ${tenantId} and agent_id = ${agentId}`;
   // Before the state: what is live began lately, and so comes first among a tenant's own.

@@ -123,7 +123,7 @@ function toldOf({ next, isPartial }: HistoryPage, sort: Sort, atMs: number) {
  * proves its caller: ids sort by their bytes, where a ref comes before all ids that begin with it, and with a tilde after them.
  */
 function writePosition({ atMs, id }: Position, sort: Sort): string {
-  const place = sort.startsWith('-') || id === '' ? refOf(id) : `${refOf(id)}~`;
+  const place = sort.startsWith('-') ? refOf(id) : `${refOf(id)}~`;
   return writeCursor(sort === '-startedAt' ? [atMs, place] : [atMs, place, sort]);
 }
 
