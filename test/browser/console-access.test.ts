@@ -64,6 +64,8 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await isClean();
     // Axe looks on as somebody who wants no motion.
     expect(await page.evaluate<string[]>(MOVING)).toEqual([]);
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    expect(await page.evaluate<string[]>(MOVING)).not.toEqual([]);
     await here.button('End…').click();
     await here.sees('End this session?', 'dialog');
     await isClean();

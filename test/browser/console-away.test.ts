@@ -69,4 +69,15 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     await here.sees('the audit does not have what came of it', '[role=alert]');
     await here.leave();
   });
+
+  test('says since when the database is away, and lists the processes meanwhile', async ({ skip }) => {
+    const here = await ConsolePage.enter(browser, server, '/console/nodes');
+    await here.sees(/database [\d.]+ m?s/, '.figures tbody tr');
+    if (!(await server.loseDatabase())) skip('the embedded database cannot be taken away');
+    await here.sees(/database away/, '.figures tbody tr');
+    await here.sees('live', '.live');
+    await here.follow('/console');
+    await here.sees('The database has not answered since', '.banner');
+    await here.leave();
+  });
 });
