@@ -58,6 +58,11 @@ export function seesTenant({ tenants }: Operator, tenantId: string): boolean {
   return tenants === '*' || tenants.includes(tenantId);
 }
 
+/** The same operator, shown one tenant alone, and nothing where that is none of theirs; all of theirs where none is named. */
+export function within(operator: Operator, tenantId: string | undefined): Operator {
+  return tenantId === undefined ? operator : { ...operator, tenants: seesTenant(operator, tenantId) ? [tenantId] : [] };
+}
+
 /** The tenants that an operator is shown, for a store to filter by; undefined for all. */
 export function tenantsOf({ tenants }: Operator): readonly string[] | undefined {
   return tenants === '*' ? undefined : tenants;

@@ -6,6 +6,8 @@ import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, createSession, operator, refOf } from './console-page.ts';
 
 const skipped = reasonToSkipBrowser();
+const MOVING =
+  "[...document.querySelectorAll('*')].filter((element) => { const { animationName, transitionDuration } = getComputedStyle(element); return animationName !== 'none' || transitionDuration !== '0s'; }).map(({ className }) => String(className.baseVal ?? className))";
 
 describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped ?? ''}`, () => {
   let browser: Browser;
@@ -60,6 +62,10 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.follow('/console/sessions');
     await here.row(liveRef).getByRole('checkbox').check();
     await isClean();
+    // Axe looks on as somebody who wants no motion.
+    expect(await page.evaluate<string[]>(MOVING)).toEqual([]);
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    expect(await page.evaluate<string[]>(MOVING)).not.toEqual([]);
     await here.button('End…').click();
     await here.sees('End this session?', 'dialog');
     await isClean();

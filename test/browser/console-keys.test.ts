@@ -215,9 +215,69 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.page.getByLabel('Reason').fill('the laptop was stolen');
     await here.button('Revoke login').click();
     await here.sees('revoked', '.title-row');
+    // Its feed is closed at once: the page need not ask.
+    await victim.sees('Your login is over', 'dialog');
     await victim.page.reload();
     await victim.isAt('/console/login');
     await victim.visit.end();
+  });
+
+  test('what is of one tenant: chosen in the bar, in every address, on a phone too', async () => {
+    const ref = refOf(await createSession(server));
+    await enter();
+    const { page } = here;
+    const scope = page.getByLabel('Scope');
+    await scope.selectOption('globex');
+    await here.isAt('/console?tenantId=globex');
+    await here.sees('None is live', '#main');
+    for (const [name, seen] of [
+      ['Refusals', 'No refusal is like that'],
+      ['Usage', 'Nothing was used'],
+      ['Changes', 'What moved'],
+      ['Audit', 'Nothing was done that is like that'],
+      ['Keys', 'Globex'],
+      ['Sessions', 'No session is like that'],
+    ] as const) {
+      await rail(name).click();
+      await here.isAt(`/console/${name.toLowerCase()}?tenantId=globex`);
+      await here.sees(seen, '#main');
+      expect(await page.locator('#main').innerText()).not.toContain('demo/');
+    }
+    await scope.selectOption('demo');
+    await here.isAt('/console/sessions?tenantId=demo');
+    await here.row(ref).getByRole('link').click();
+    await here.isAt(`/console/sessions/${ref}`);
+    await page.keyboard.press('g');
+    await page.keyboard.press('u');
+    await here.isAt('/console/usage?tenantId=demo');
+    await page.setViewportSize({ width: 320, height: 640 });
+    await here.button('You and this browser').click();
+    expect(await scope.inputValue()).toBe('demo');
+    await scope.focus();
+    await page.keyboard.press('Home');
+    await here.isAt('/console/usage');
+  });
+
+  test('the same filter again: under a name, in the list and in the palette, until it is removed', async () => {
+    await enter();
+    const { page } = here;
+    await here.follow('/console/sessions?state=idle&tenantId=globex');
+    await here.button('Save…').click();
+    const name = page.getByLabel('Name of the filter');
+    await name.fill('who@globex.example');
+    await name.press('Enter');
+    await here.sees('An address is kept nowhere', '[role=alert]');
+    await name.fill('Idle at Globex');
+    await name.press('Enter');
+    await here.sees('Filter Idle at Globex saved');
+    expect(await violations(page)).toEqual([]);
+    expect(await here.overflow()).toEqual([0, 0]);
+    await page.goto(`${server.direct}/console`);
+    await here.sees('Overview', 'h1');
+    await search('idle at');
+    await here.isAt('/console/sessions?state=idle&tenantId=globex');
+    await here.button('Remove Idle at Globex').click();
+    await page.locator('.saved').waitFor({ state: 'detached' });
   });
 
   test('a viewer sees all of it, no whole id, no address of others, and may change nothing', async () => {

@@ -43,6 +43,23 @@ describe.skipIf(skipped !== undefined)(`The console's login ${skipped ?? ''}`, (
     await here.isAt('/console');
   });
 
+  test('sends another code after half a minute, and says how long to wait once there were too many', async () => {
+    here = await ConsolePage.open(browser, server, '/console/login');
+    const { page } = here;
+    await page.clock.install();
+    await page.reload();
+    await here.askForCode(operator());
+    const again = here.button('Send another code');
+    for (let sent = 1; sent <= 3; sent += 1) {
+      await page.locator('button:disabled', { hasText: 'Send another code' }).waitFor();
+      await page.clock.fastForward(31_000);
+      await again.click();
+    }
+    await page.getByRole('alert').waitFor();
+    expect(await again.isDisabled()).toBe(true);
+    await here.sees(/Send another code\s+in \d/, 'p');
+  });
+
   test('waits for Enter while somebody types, and says when a code is wrong', async () => {
     here = await ConsolePage.open(browser, server, '/console/login');
     const code = await here.askForCode(operator());

@@ -218,6 +218,34 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.isAt('/console/nodes');
     await here.sees(/database [\d.]+ m?s/, '.figures tbody tr');
     expect(await here.page.locator('.figures tbody tr').count()).toBe(1);
+    // As if there were another, of an older version and set otherwise.
+    await here.page.route('**/api/operator/{nodes,settings}', async (route) => {
+      const reply = await route.fetch();
+      const known = (await reply.json()) as { nodes: [object, ...object[]] };
+      const other = {
+        ...known.nodes[0],
+        id: 'other-node',
+        host: 'voice-2',
+        version: '0.0.9',
+        configHash: 'other',
+        isSame: false,
+      };
+      await route.fulfill({
+        response: reply,
+        json: { ...known, nodes: [...known.nodes, other], differs: ['MAX_SESSION_MINUTES'] },
+      });
+    });
+    await here.page.reload();
+    const rows = here.page.locator('.figures tbody tr');
+    await rows
+      .filter({ hasText: 'voice-2' })
+      .filter({ hasText: /0\.0\.9 differs\s+differ/ })
+      .waitFor(soon);
+    expect(await rows.filter({ hasText: /differs/ }).count()).toBe(1);
+    await click.at('MAX_SESSION_MINUTES', 'main');
+    await here.isAt('/console/settings?name=MAX_SESSION_MINUTES');
+    await here.sees('1 of 2 nodes is set otherwise than the one that answers: voice-2', '.verdict');
+    await here.sees('differs between nodes', 'tbody');
   });
 
   test('in a way that axe finds nothing at, on a phone too', async () => {

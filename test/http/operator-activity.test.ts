@@ -137,9 +137,9 @@ describe('The changes', () => {
     readonly happened: readonly { readonly kind: string; readonly sentence: string }[];
   }
 
-  async function changes(headers: Readonly<Record<string, string>> = service): Promise<Changes> {
+  async function changes(headers: Readonly<Record<string, string>> = service, more = ''): Promise<Changes> {
     const since = new Date(app.clock.now() - HOUR).toISOString();
-    const { status, body } = await app.get(`/api/operator/changes?since=${since}`, headers);
+    const { status, body } = await app.get(`/api/operator/changes?since=${since}${more}`, headers);
     expect(status).toBe(200);
     return body as unknown as Changes;
   }
@@ -162,6 +162,11 @@ describe('The changes', () => {
     const own = await changes(boss);
     expect(own.moved).toMatchObject([{ what: 'ORIGIN_MISMATCH', now: 10 }]);
     expect(own.happened).toEqual([]);
+    const scoped = await changes(service, '&tenantId=globex');
+    expect(scoped.moved).toEqual(own.moved);
+    expect(scoped.happened).toMatchObject([{ kind: 'audit' }]);
+    expect(await changes(service, '&tenantId=acme')).toMatchObject({ moved: [], happened: [] });
+    expect(await changes(boss, '&tenantId=acme')).toMatchObject({ moved: [], happened: [] });
   });
 
   test('compare 31 days at most, and say so', async () => {

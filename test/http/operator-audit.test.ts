@@ -98,8 +98,8 @@ describe('The audit tells operators', () => {
     const ops = await as('ops@example.com');
     const ids = [await app.open(await app.key()), await app.open(await app.key({ tenantId: 'globex' }))];
     for (const id of ids) await app.post(`${pathOf(id)}/end`, { reason: 'both' }, ops);
-    const seenBy = async (email: string) => {
-      const { rows } = (await audit(`from=${from}`, await as(email))).body as {
+    const seenBy = async (email: string, more = '') => {
+      const { rows } = (await audit(`from=${from}${more}`, await as(email))).body as {
         rows: { tenantId: string; actor: string }[];
       };
       return rows.map(({ tenantId, actor }) => [tenantId, actor]);
@@ -115,6 +115,8 @@ describe('The audit tells operators', () => {
     const bosss = await seenBy('boss@globex.example');
     expect(bosss[0]).toEqual(['globex', 'o…@example.com']);
     expect(new Set(bosss.map(([tenantId]) => tenantId))).toEqual(new Set(['globex']));
+    expect(await seenBy('ops@example.com', '&tenantId=acme')).toEqual([['acme', 'ops@example.com']]);
+    expect(await seenBy('boss@globex.example', '&tenantId=acme')).toEqual([]);
     const detail = await app.get(pathOf(ids[0]?.slice(0, 42) ?? ''), await as('vera@example.com'));
     expect(detail.body).toMatchObject({ endedBy: { actor: 'o…@example.com' }, audit: [{ actor: 'o…@example.com' }] });
     expect(detail.text).not.toContain('ops@');

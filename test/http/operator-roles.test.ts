@@ -93,6 +93,16 @@ describe('In the operator API', () => {
     expect(errorOf(await app.get('/metrics', boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
   });
 
+  test('the overview of one tenant is what its admin sees, and of another nothing', async () => {
+    const overview = async (headers: Record<string, string>, tenantId: string) =>
+      (await app.get(`/api/operator/overview?tenantId=${tenantId}`, headers)).body;
+    const boss = await as(BOSS);
+    const { asOf: _, ...own } = (await app.get('/api/operator/overview', boss)).body;
+    expect(own).toMatchObject({ byTenant: { globex: expect.any(Number) }, verdict: null, nodes: [] });
+    expect(await overview(service, 'globex')).toMatchObject(own);
+    expect(await overview(boss, 'acme')).toMatchObject({ byTenant: {}, byState: { engaged: 0 }, nodes: [] });
+  });
+
   test('any other login is refused, with what grants a role', async () => {
     const reply = await app.get('/api/operator/sessions', await as(somebody()));
     expect(errorOf(reply)).toEqual({ status: 403, code: 'FORBIDDEN' });

@@ -36,6 +36,9 @@ describe('Who operates is told', () => {
   ])('%s: a role, its tenants and what it may do', async (email, role, tenants, can) => {
     const { status, body } = await app.get('/api/operator/me', await as(email));
     const now = new Date(NOON).toISOString();
+    const names = new Set((body['tenantNames'] as { id: string }[]).map(({ id }) => id));
+    const shown = ['acme', 'globex'].filter((id) => tenants === '*' || tenants.includes(id));
+    expect(['acme', 'globex'].filter((id) => names.has(id))).toEqual(shown);
     expect([status, body]).toMatchObject([200, { email, role, tenants, can, now, timeZone: 'UTC', version }]);
     expect(body['retention']).toMatchObject({ sessions: 0, usage: 400, events: 30, audit: 0 });
   });

@@ -80,6 +80,12 @@ export class DemoServer {
     await database.close();
   }
 
+  /** Takes the database away from the running server, for good. @returns whether it has one that can be taken away */
+  async loseDatabase(): Promise<boolean> {
+    await this.#database?.drop();
+    return this.#database !== undefined;
+  }
+
   /** The session as an operator sees it. */
   async session(id: string): Promise<SeenSession | undefined> {
     return (await this.#list()).find((session) => session.id === id);

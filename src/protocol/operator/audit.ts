@@ -28,6 +28,7 @@ export const auditFilters = z.object({
   action: text(64).optional(),
   target: text(256).optional(),
   batchId: text(64).optional(),
+  tenantId: text(128).optional(),
   from: instantAsked.optional(),
   to: instantAsked.optional(),
   ...pageAsked,

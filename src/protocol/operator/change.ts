@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from '../values.ts';
 
 /** GET /api/operator/changes: what differs from the span of the same length before (docs/contract.md, section 8). */
 export const operatorChanges = z.object({
@@ -28,4 +29,5 @@ export type OperatorChanges = z.infer<typeof operatorChanges>;
 /** What GET /api/operator/changes may be asked. */
 export const changesSince = z.object({
   since: z.iso.datetime().optional().meta({ description: 'Without it a day ago; at most 31 days ago' }),
+  tenantId: text(128).optional(),
 });

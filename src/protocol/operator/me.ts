@@ -8,6 +8,9 @@ export const operatorMe = z.object({
   tenants: z
     .union([z.literal('*'), z.array(z.string())])
     .meta({ description: 'Whose sessions are shown; `*` is everybody’s' }),
+  tenantNames: z
+    .array(z.object({ id: z.string(), name: z.string() }))
+    .meta({ description: 'The tenants that are shown and still there, by name; at most 500' }),
   can: z.array(z.enum(['see', 'change', 'see-installation', 'change-installation'])),
   now: instant,
   timeZone: z.string().meta({ description: 'QUOTA_TIMEZONE: where the day of usage begins' }),

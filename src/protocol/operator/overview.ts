@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { count } from '../values.ts';
+import { count, text } from '../values.ts';
 import { spend } from './usage.ts';
 import { overviewActivity } from './overview-activity.ts';
+
+/** What GET /api/operator/overview may be asked. */
+export const overviewFilters = z.object({ tenantId: text(128).optional() });
 
 /** GET /api/operator/overview: how many sessions there are, and what goes on (docs/contract.md, section 8). */
 export const overview = z.object({

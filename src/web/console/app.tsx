@@ -15,6 +15,7 @@ import { useKeys } from './parts/keys.ts';
 import { LoginDialog } from './parts/login-dialog.tsx';
 import { Palette } from './parts/palette.tsx';
 import { Rail } from './parts/rail.tsx';
+import { useScope } from './parts/scope.tsx';
 import { toggleZone, TopBar } from './parts/top-bar.tsx';
 import { Loading } from './parts/view-states.tsx';
 
@@ -46,13 +47,14 @@ function Gate() {
 
 function Console() {
   const { path, route } = useLocation();
+  const { to } = useScope();
   useEffect(closeDialogs, [path]);
   useKeys({
     '/': () => (isPaletteOpen.value = true),
     '?': () => (isHelpOpen.value = true),
     p: togglePause,
     t: toggleZone,
-    ...Object.fromEntries(shownPlaces().map(({ key, path }) => [`g ${key}`, () => route(path)])),
+    ...Object.fromEntries(shownPlaces().map(({ key, path }) => [`g ${key}`, () => route(to(path))])),
   });
   useEffect(() => {
     const open = (event: KeyboardEvent): void => {

@@ -190,6 +190,18 @@ describe('The feed of operators', () => {
     expect(byState.engaged).toBeLessThan(all.engaged);
   });
 
+  test('closes when an operator revokes the login, as soon as that is told', async () => {
+    const credentials = await credentialsOf(app, 'vera@example.com');
+    const watching = new Watching(app, credentials);
+    await expect.poll(() => watching.heard()).toMatchObject([{ type: 'hello' }]);
+    const found = await app.service.logins.authenticate(String(credentials.token), clock.now());
+    const headers = { authorization: `Bearer ${SERVICE_TOKEN}` };
+    expect(await app.post(`/api/operator/logins/${found?.login.id}/revoke`, {}, headers)).toMatchObject({
+      status: 200,
+    });
+    expect(await watching.closeCode()).toBe(4401);
+  });
+
   test('closes when the login is over, as soon as that is told', async () => {
     const credentials = await credentialsOf(app, 'ops@example.com');
     const watching = new Watching(app, credentials);

@@ -19,7 +19,7 @@ export async function freshDatabase(): Promise<FreshDatabase | undefined> {
     await sql.end();
   };
   await run(`create database "${name}"`);
-  return { url: new URL(name, server).href, drop: () => run(`drop database "${name}" with (force)`) };
+  return { url: new URL(name, server).href, drop: () => run(`drop database if exists "${name}" with (force)`) };
 }
 
 /** The same for tests that are skipped where PostgreSQL is not installed. */

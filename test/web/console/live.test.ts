@@ -222,6 +222,28 @@ describe('A list of sessions that follows the feed', () => {
     expect(modules.live.waiting.peek()).toBe(0);
   });
 
+  test('says of when it is while the database is away, though the feed goes on', async () => {
+    const { live } = modules;
+    await list([session('a')]);
+    const tick = (byState: object | null): void =>
+      browser.say({ type: 'tick', seq: 1, at: new Date().toISOString(), byState, lossy: false });
+    const counts = { engaged: 1, idle: 0, stale: 0, ended: 0 };
+    // The first sets the clock of the page, which the second is heard by.
+    for (let heard = 0; heard < 2; heard += 1) {
+      tick(counts);
+      await vi.advanceTimersByTimeAsync(2 * SECOND);
+    }
+    const seen: string[] = [];
+    for (let second = 0; second < 18; second += 2) {
+      tick(null);
+      await vi.advanceTimersByTimeAsync(2 * SECOND);
+      seen.push(live.freshness.value);
+    }
+    expect([...new Set(seen)]).toEqual(['live', 'stale', 'away']);
+    tick(counts);
+    expect(live.freshness.value).toBe('live');
+  });
+
   test('is read again after a gap', async () => {
     await list([session('a')]);
     browser.say({ type: 'gap', seq: 1, dropped: null });

@@ -1,4 +1,4 @@
-import { tenantsOf } from '../../../auth/operators.ts';
+import { tenantsOf, within } from '../../../auth/operators.ts';
 import { auditFilters, auditPage, type AuditRow } from '../../../protocol/operator/audit.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { AUDIT_ACTIONS, type Audit } from '../../../stores/audit/contract.ts';
@@ -46,7 +46,7 @@ export function auditRoute({ audit }: AuditDeps): Route {
     },
     refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
-      withQuery(call, auditFilters, async ({ cursor, limit, from: fromMs, to: toMs, action, ...filter }) => {
+      withQuery(call, auditFilters, async ({ cursor, limit, from: fromMs, to: toMs, action, tenantId, ...filter }) => {
         const after = readCursor(cursor, [0, 0] as const);
         if (after instanceof Refusal) return after;
         const asOf = new Date(call.request.atMs).toISOString();
@@ -54,7 +54,7 @@ export function auditRoute({ audit }: AuditDeps): Route {
         if (action !== undefined && known === undefined)
           return { status: 200, body: { rows: [], nextCursor: null, asOf, searchedTo: null } };
         const { entries, next, isPartial } = await audit.list(
-          { ...filter, action: known, fromMs, toMs, tenants: tenantsOf(call.operator) },
+          { ...filter, action: known, fromMs, toMs, tenants: tenantsOf(within(call.operator, tenantId)) },
           after && { atMs: after[0], ordinal: after[1] },
           limit,
         );

@@ -1,4 +1,4 @@
-import { actorSeenBy } from '../../../auth/operators.ts';
+import { actorSeenBy, tenantsOf, within } from '../../../auth/operators.ts';
 import { LONGEST_SPAN_MS, movedBetween } from '../../../operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../operator/changes.ts';
 import { changesSince, operatorChanges } from '../../../protocol/operator/change.ts';
@@ -27,7 +27,7 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
     path: '/api/operator/changes',
     operationId: 'listChanges',
     summary: 'What changed since a time',
-    description: `Counts that moved by half or more, of at least ten, against the span of the same length before, of ${MOST_DAYS} days at most. What is still too much to add up is QUERY_TOO_BROAD: ask for a shorter span. Who sees only some tenants is told of their counts, and neither of processes nor of operators.`,
+    description: `Counts that moved by half or more, of at least ten, against the span of the same length before, of ${MOST_DAYS} days at most. What is still too much to add up is QUERY_TOO_BROAD: ask for a shorter span. Who sees only some tenants is told of their counts, and neither of processes nor of operators. With tenantId it is what moved of that tenant, and what operators did to it.`,
     tag: TAG,
     access: 'operator',
     query: changesSince,
@@ -53,18 +53,21 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
     },
     refusals: ['INVALID_REQUEST', 'QUERY_TOO_BROAD', ...alwaysRefused],
     handle: (call) =>
-      withQuery(call, changesSince, async ({ since }) => {
+      withQuery(call, changesSince, async ({ since, tenantId }) => {
         const { atMs } = call.request;
         const fromMs = since === undefined ? atMs - DAY_MS : Date.parse(since);
         if (fromMs >= atMs) return invalidFields([{ path: 'since', message: 'must be in the past' }]);
         if (atMs - fromMs > LONGEST_SPAN_MS)
           return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MOST_DAYS} days here; ask with a later since.`);
-        const { tenants } = call.operator;
+        const seesAll = call.operator.tenants === '*';
+        const asked = within(call.operator, tenantId);
+        const { tenants } = asked;
+        const done = { fromMs, toMs: atMs + 1, tenants: tenantsOf(asked) };
         const [moved, runs, known, acts] = await Promise.all([
           movedBetween(activity, fromMs, atMs, atMs, { tenants }),
           tenants === '*' ? nodeRuns.startedWithin(fromMs, atMs, MOST_HAPPENED) : [],
           tenants === '*' ? nodeRuns.startedWithin(0, fromMs - 1, MOST_HAPPENED) : [],
-          tenants === '*' ? audit.list({ fromMs, toMs: atMs + 1 }, undefined, MOST_HAPPENED) : { entries: [] },
+          seesAll ? audit.list(done, undefined, MOST_HAPPENED) : { entries: [] },
         ]);
         if (moved === undefined)
           return new Refusal('QUERY_TOO_BROAD', 'This is too much to add up; ask with a later since.');

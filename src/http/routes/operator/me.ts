@@ -1,9 +1,10 @@
 import type { RetentionDays } from '../../../../config/config.ts';
 import type { SettingShown } from '../../../../config/settings-shown.ts';
 import { version } from '../../../../config/version.ts';
-import { actorSeenBy, mayDo, RIGHTS, type Operator } from '../../../auth/operators.ts';
+import { actorSeenBy, mayDo, RIGHTS, seesTenant, type Operator } from '../../../auth/operators.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
 import { operatorMe, operatorSettings, type OperatorMe } from '../../../protocol/operator/me.ts';
+import type { TenantDirectory } from '../../../tenants/directory.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 
@@ -12,12 +13,16 @@ export interface MeDeps {
   readonly retentionDays: RetentionDays;
   readonly shownSettings: readonly SettingShown[];
   readonly nodes: Pick<NodeList, 'list' | 'differing'>;
+  readonly directory: Pick<TenantDirectory, 'all'>;
   /** Of this process. */
   readonly configHash: string;
 }
 
+/** Nobody chooses from more. */
+const MOST_NAMES = 500;
+
 /** Who operates, and what they may do. */
-export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays'>): Route {
+export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays' | 'directory'>): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/me',
@@ -33,6 +38,7 @@ export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays'>): Route
           email: 'ops@example.com',
           role: 'operator',
           tenants: '*',
+          tenantNames: [{ id: 'acme', name: 'Acme' }],
           can: [...RIGHTS],
           now: '2030-01-01T12:00:00.000Z',
           timeZone: 'UTC',
@@ -50,6 +56,7 @@ export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays'>): Route
           // The pipeline lets nobody else in.
           role: role as OperatorMe['role'],
           tenants: tenants === '*' ? tenants : [...tenants],
+          tenantNames: namesShown(call.operator, deps.directory),
           can: RIGHTS.filter((right) => mayDo(role, right)),
           now: new Date(call.request.atMs).toISOString(),
           timeZone: deps.timeZone,
@@ -59,6 +66,15 @@ export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays'>): Route
         return { status: 200, body };
       }),
   });
+}
+
+function namesShown(operator: Operator, directory: MeDeps['directory']): OperatorMe['tenantNames'] {
+  return directory
+    .all()
+    .filter(({ id }) => seesTenant(operator, id))
+    .map(({ id, name }) => ({ id, name }))
+    .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
+    .slice(0, MOST_NAMES);
 }
 
 /** The variables of this node, without what is secret. */

@@ -1,9 +1,9 @@
-import { tenantsOf, type Operator } from '../../../auth/operators.ts';
-import { overview } from '../../../protocol/operator/overview.ts';
+import { tenantsOf, within, type Operator } from '../../../auth/operators.ts';
+import { overview, overviewFilters } from '../../../protocol/operator/overview.ts';
 import { spendOf, type SpendDeps } from '../../../operator/spend.ts';
 import { briefly } from '../../../kernel/briefly.ts';
 import { defineRoute, type Route } from '../../route.ts';
-import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
+import { alwaysRefused, TAG, withQuery } from './named.ts';
 import { exampleOverviewActivity, overviewActivity, type OverviewActivityDeps } from './overview-activity.ts';
 
 export type OverviewDeps = SpendDeps & OverviewActivityDeps;
@@ -30,9 +30,10 @@ export function overviewRoute(deps: OverviewDeps): Route {
     summary:
       'Counts by state, caller and tenant, what today costs, what goes on, and who is to blame where something is wrong',
     description:
-      'Callers and tenants count live sessions; ended counts those of the last day. Each process makes it at most every two seconds.',
+      'Callers and tenants count live sessions; ended counts those of the last day. With tenantId it is what the admin of that tenant is shown. Each process makes it at most every two seconds.',
     tag: TAG,
     access: 'operator',
+    query: overviewFilters,
     replies: {
       200: {
         description: 'Live sessions, and those that ended within a day',
@@ -52,10 +53,11 @@ export function overviewRoute(deps: OverviewDeps): Route {
         },
       },
     },
-    refusals: [...alwaysRefused],
+    refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
-      withQuery(call, noParameters, async () => {
-        const { operator, request } = call;
+      withQuery(call, overviewFilters, async ({ tenantId }) => {
+        const { request } = call;
+        const operator = within(call.operator, tenantId);
         const shown = operator.tenants === '*' ? '*' : JSON.stringify(operator.tenants);
         return { status: 200, body: await kept(shown, request.atMs, () => look(operator, request.atMs)) };
       }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Operator } from '../../../auth/operators.ts';
+import { within, type Operator } from '../../../auth/operators.ts';
 import { ifAway } from '../../../kernel/errors.ts';
 import { LONGEST_SPAN_MS, refusedBetween } from '../../../operator/activity-spans.ts';
 import { findRefusal, type FindRefusalDeps } from '../../../operator/find-refusal.ts';
@@ -93,7 +93,7 @@ async function list(
   if (toMs - fromMs > LONGEST_SPAN_MS)
     return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
   const filter: RefusalFilter = { code, tenantId, keyId, network, fromMs, toMs, tenants: operator.tenants };
-  const tenants = tenantId === undefined ? operator.tenants : within(operator, tenantId);
+  const { tenants } = within(operator, tenantId);
   const asOf = new Date(atMs).toISOString();
   try {
     const [page, counts] = await Promise.all([
@@ -117,11 +117,6 @@ async function list(
       return { status: 200, body: { refusals, ...known, asOf } };
     }, 'database')(fault);
   }
-}
-
-/** The tenant that is asked for, where it may be seen. */
-function within({ tenants }: Operator, tenantId: string): readonly string[] {
-  return tenants === '*' || tenants.includes(tenantId) ? [tenantId] : [];
 }
 
 function toldOf(counts: Awaited<ReturnType<typeof refusedBetween>>) {

@@ -14,6 +14,8 @@ export interface Ended {
   readonly failed: number;
   readonly remaining: number;
   readonly batchId: string;
+  /** Whether the audit has what came of it. */
+  readonly isAudited: boolean;
 }
 
 export type EndFilter = Readonly<Record<string, string>>;

@@ -36,6 +36,8 @@ export const retryAt = signal<number | undefined>(undefined);
 export const waiting = signal(0);
 /** Whether the node that tells is cut off from the others. */
 export const isPartial = signal(false);
+/** Whether the service is there and cannot read what it keeps. */
+export const isUnread = signal(false);
 
 export type Freshness = 'live' | 'stale' | 'away';
 
@@ -95,7 +97,9 @@ function onFrame(frame: FeedFrame): void {
     noteServerTime(Date.parse(frame.at));
     isPartial.value = frame.lossy;
   }
-  noteHeard();
+  if (frame.type === 'tick') isUnread.value = frame.byState === null;
+  // A tick without the counts tells nothing of what is shown: that is as of before.
+  if (frame.type !== 'tick' || !isUnread.peek()) noteHeard();
   if (frame.type === 'hello') return readOnceMore();
   const isNews = frame.type !== 'tick';
   const untold = [...views].map((view) => (frame.type === 'gap' ? true : (view.take?.(frame) ?? isNews)));

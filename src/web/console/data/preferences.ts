@@ -17,25 +17,28 @@ effect(() => {
 
 /** The first of the values holds until another is chosen. */
 function kept<T extends string>(name: string, values: readonly [T, ...T[]]): Signal<T> {
-  const key = `switchboard.console.${name}`;
-  const found = values.find((value) => value === read(key));
+  const found = values.find((value) => value === readKept(name));
   const choice = signal<T>(found ?? values[0]);
-  effect(() => write(key, choice.value));
+  effect(() => writeKept(name, choice.value));
   return choice;
 }
 
+function keyOf(name: string): string {
+  return `switchboard.console.${name}`;
+}
+
 // A browser that keeps nothing throws: then a choice holds as long as the page.
-function read(key: string): string | null {
+export function readKept(name: string): string | null {
   try {
-    return localStorage.getItem(key);
+    return localStorage.getItem(keyOf(name));
   } catch {
     return null;
   }
 }
 
-function write(key: string, value: string): void {
+export function writeKept(name: string, value: string): void {
   try {
-    localStorage.setItem(key, value);
+    localStorage.setItem(keyOf(name), value);
   } catch {
     // As above.
   }

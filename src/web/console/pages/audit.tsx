@@ -17,7 +17,7 @@ import { ACTION_NAMES, actionWords } from '../words/actions.ts';
 import { countText } from '../words/format.ts';
 
 /** What the address may ask for by name; who acted is chosen in the list, because an address is in no URL. */
-const NAMES = ['action', 'target', 'batchId', 'from'] as const;
+const NAMES = ['action', 'target', 'batchId', 'from', 'tenantId'] as const;
 
 /** What operators did, newest first. */
 export function AuditPage() {

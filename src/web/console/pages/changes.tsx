@@ -8,6 +8,7 @@ import { Chips } from '../parts/filter-fields.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useRowKeys } from '../parts/row-keys.ts';
+import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { countText } from '../words/format.ts';
 import { howMuch, whatMoved, whereMoved } from '../words/changes.ts';
@@ -24,11 +25,12 @@ const USUAL = '-24h';
 export function ChangesPage() {
   usePage('Changes');
   const { query, route } = useLocation();
+  const { tenantId } = useScope();
   const since = query['since'] ?? USUAL;
   const resource = useResource<Changes>(
-    `/api/operator/changes${queryText({ since })}`,
+    `/api/operator/changes${queryText({ since, tenantId })}`,
     { topics: ['counts'] },
-    { asked: () => `/api/operator/changes${queryText({ since: instantOf(since, now.peek()) })}` },
+    { asked: () => `/api/operator/changes${queryText({ since: instantOf(since, now.peek()), tenantId })}` },
   );
   useRowKeys();
   return (
@@ -39,10 +41,10 @@ export function ChangesPage() {
           label="Since"
           value={since}
           values={SPANS}
-          onSet={(chosen) => route(`/console/changes${queryText({ since: chosen })}`)}
+          onSet={(chosen) => route(`/console/changes${queryText({ since: chosen, tenantId })}`)}
         />
       </div>
-      <Shown key={since} resource={resource} what="changes">
+      <Shown key={`${since} ${tenantId}`} resource={resource} what="changes">
         {(changes) => <What changes={changes} since={since} />}
       </Shown>
     </div>
@@ -56,6 +58,7 @@ function What({
   readonly changes: Changes;
   readonly since: string;
 }) {
+  const { tenantId, to } = useScope();
   return (
     <>
       <p class="soft">
@@ -78,7 +81,7 @@ function What({
                     {href === undefined ? (
                       words
                     ) : (
-                      <a href={href} data-row>
+                      <a href={to(href)} data-row>
                         {words}
                       </a>
                     )}
@@ -94,7 +97,9 @@ function What({
       </Card>
       <Card title="What happened">
         {happened.length === 0 ? (
-          <p class="soft">No process started, and nobody changed anything.</p>
+          <p class="soft">
+            {tenantId === '' ? 'No process started, and nobody changed anything.' : 'Nobody changed anything of it.'}
+          </p>
         ) : (
           <ul class="changes">
             {happened.map(({ at, kind, sentence, href }) => (

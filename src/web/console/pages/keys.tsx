@@ -1,4 +1,3 @@
-import { useLocation } from 'preact-iso';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { isPassing } from '../data/api.ts';
 import { dialog } from '../data/dialogs.ts';
@@ -7,6 +6,7 @@ import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts'
 import { useResource } from '../data/resource.ts';
 import { IssueKeyDialog } from '../parts/issue-key-dialog.tsx';
 import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
 import { Standing } from '../parts/standing.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Failed, Loading } from '../parts/view-states.tsx';
@@ -16,8 +16,7 @@ import { limitWords } from '../words/limits.ts';
 /** The widget keys of all tenants, or of the one that the address names. */
 export function KeysPage() {
   usePage('Keys');
-  const { query, route } = useLocation();
-  const tenantId = query['tenantId'] ?? '';
+  const { tenantId } = useScope();
   // All of them: whoever chooses another tenant must be told of it.
   const { body, failure } = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
   const keys = body.value;
@@ -33,23 +32,6 @@ export function KeysPage() {
     <div class="page">
       <div class="title-row">
         <h1>Keys</h1>
-        {keys.tenants.length > 1 && (
-          <select
-            aria-label="Tenant"
-            class={tenantId === '' ? '' : 'set'}
-            value={tenantId}
-            onChange={({ currentTarget: { value } }) =>
-              route(value === '' ? '/console/keys' : `/console/keys?tenantId=${encodeURIComponent(value)}`)
-            }
-          >
-            <option value="">Tenant: any</option>
-            {keys.tenants.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
         <span class="spring" />
         {mayChange.value && keys.tenants.length > 0 && (
           <button

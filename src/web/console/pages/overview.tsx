@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { whatStandsOut, type Matter } from '../data/attention.ts';
+import { UNTOLD_MS } from '../data/live.ts';
 import { lastMinute, overviewAfter } from '../data/overview.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
@@ -11,6 +12,7 @@ import { Dependencies } from '../parts/dependencies.tsx';
 import { Chips } from '../parts/filter-fields.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { SpendCard } from '../parts/spend.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
@@ -27,15 +29,17 @@ const BESIDE_TICKS_MS = 10_000;
 /** How the service stands: what is wrong first. */
 export function OverviewPage() {
   usePage('Overview');
+  const { tenantId } = useScope();
   const resource = useResource<Overview>(
-    '/api/operator/overview',
+    `/api/operator/overview${queryText({ tenantId })}`,
     { topics: ['counts'] },
-    { after: overviewAfter, besideFeedMs: BESIDE_TICKS_MS },
+    // A tick counts all tenants.
+    tenantId === '' ? { after: overviewAfter, besideFeedMs: BESIDE_TICKS_MS } : { besideFeedMs: UNTOLD_MS },
   );
   return (
     <div class="page overview">
       <h1>Overview</h1>
-      <Shown resource={resource} what="the overview">
+      <Shown key={tenantId} resource={resource} what="the overview">
         {(overview) => <Standing overview={overview} />}
       </Shown>
     </div>
@@ -44,6 +48,7 @@ export function OverviewPage() {
 
 function Standing({ overview }: { readonly overview: Overview }) {
   const { query, route } = useLocation();
+  const { tenantId, to } = useScope();
   const span = query['span'] === 'day' ? 'day' : 'hour';
   const from = span === 'day' ? '-24h' : '-1h';
   const { verdict, spend, nodes, dependencies, activity } = overview;
@@ -56,7 +61,7 @@ function Standing({ overview }: { readonly overview: Overview }) {
         ['hour', '1 h'],
         ['day', '24 h'],
       ]}
-      onSet={(chosen) => route(`/console${chosen === 'day' ? '?span=day' : ''}`, true)}
+      onSet={(chosen) => route(`/console${queryText({ span: chosen === 'day' ? chosen : '', tenantId })}`, true)}
     />
   );
   return (
@@ -70,7 +75,7 @@ function Standing({ overview }: { readonly overview: Overview }) {
             columns={['Code', 'Refusals']}
             bars={barsOf(refused, previous.refused, (code) => ({
               words: <Code code={code} />,
-              href: `/console/refusals${queryText({ code, from })}`,
+              href: to(`/console/refusals${queryText({ code, from })}`),
             }))}
             none="Nothing was refused."
           />
@@ -80,7 +85,7 @@ function Standing({ overview }: { readonly overview: Overview }) {
             columns={['Reason', 'Ends']}
             bars={barsOf(ended, previous.ended, (reason) => ({
               words: reasonWords(reason),
-              href: `/console/sessions${queryText({ reason, sort: '-endedAt' })}`,
+              href: to(`/console/sessions${queryText({ reason, sort: '-endedAt' })}`),
             }))}
             none="No session ended."
           />
@@ -101,12 +106,13 @@ function Standing({ overview }: { readonly overview: Overview }) {
 }
 
 function Matters({ matters }: { readonly matters: readonly Matter[] }) {
+  const { to } = useScope();
   if (matters.length === 0) return null;
   return (
     <ul class="matters" aria-label="To look at">
       {matters.map(({ degree, sentence, at, href }) => (
         <li key={sentence}>
-          <a class={`matter matter-${degree}`} href={href}>
+          <a class={`matter matter-${degree}`} href={to(href)}>
             <Warning />
             <b>{degree === 'wrong' ? 'Wrong' : 'Watch'}</b>
             <span>
@@ -120,11 +126,12 @@ function Matters({ matters }: { readonly matters: readonly Matter[] }) {
 }
 
 function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overview }) {
+  const { to } = useScope();
   return (
     <ul class="tiles">
       {STATE_NAMES.map((state) => (
         <li key={state}>
-          <a class="tile" href={`/console/sessions?state=${state}`} title={STATES[state]}>
+          <a class="tile" href={to(`/console/sessions?state=${state}`)} title={STATES[state]}>
             <StateMark state={state} />
             {state === 'ended' && <span class="soft">in 24 h</span>}
             <b class="figure">{countText(byState[state])}</b>
@@ -134,7 +141,7 @@ function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overv
       <li>
         <a
           class="tile"
-          href="/console/sessions?endingWithinSec=60&sort=deadline"
+          href={to('/console/sessions?endingWithinSec=60&sort=deadline')}
           title="by the clock, if nothing comes in between"
         >
           <span class="state">
@@ -229,10 +236,11 @@ interface LiveProps {
 
 /** Live sessions, each count leading to its own. */
 function Live({ title, name, counts, filter }: LiveProps) {
+  const { to } = useScope();
   const bars = Object.entries(counts).map(([label, count]) => ({
     label,
     count,
-    href: `/console/sessions${queryText({ state: 'engaged,idle,stale', [filter]: label })}`,
+    href: to(`/console/sessions${queryText({ state: 'engaged,idle,stale', [filter]: label })}`),
   }));
   return (
     <Card title={title}>

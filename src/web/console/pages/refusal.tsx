@@ -11,6 +11,7 @@ import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { Empty, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
@@ -22,13 +23,14 @@ export function RefusalPage() {
   const path = `/api/operator/refusals?requestId=${encodeURIComponent(requestId)}`;
   const resource = useResource<FoundRefusal>(path, { topics: ['counts'] });
   const { route } = useLocation();
+  const { to } = useScope();
   const found = resource.body.value;
   const code = found?.found === 'exact' ? found.refusal.code : undefined;
   usePage(code ?? requestId);
   useKeys({
     y: copyLink,
     Y: () => void copy(curlOf(path), 'curl'),
-    Escape: () => route('/console/refusals'),
+    Escape: () => route(to('/console/refusals')),
   });
   return (
     <div class="page">

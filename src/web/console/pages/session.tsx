@@ -13,6 +13,7 @@ import { useKeys } from '../parts/keys.ts';
 import { MachineChart } from '../parts/machine-chart.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { useScope } from '../parts/scope.tsx';
 import { SessionFacts } from '../parts/session-facts.tsx';
 import { SessionNotes } from '../parts/session-notes.tsx';
 import { StateMark, StateOrWord } from '../parts/state-mark.tsx';
@@ -52,6 +53,7 @@ interface ShownProps {
 function Shown({ detail, path, text }: ShownProps) {
   const { ref, state, tenantId, agentId, emailHash } = detail;
   const { route } = useLocation();
+  const { to } = useScope();
   const { events, hasMore, more } = useSessionEvents(ref, detail);
   const { at, step, here } = useSteps(`/console/sessions/${ref}`, events);
   // An address may name an event that is further back than what the session came with.
@@ -66,7 +68,7 @@ function Shown({ detail, path, text }: ShownProps) {
     e: end,
     y: copyLink,
     Y: () => void copy(curlOf(path), 'curl'),
-    Escape: () => route('/console/sessions'),
+    Escape: () => route(to('/console/sessions')),
   });
 
   return (

@@ -12,6 +12,7 @@ import { now } from '../data/server-time.ts';
 import { EndManyDialog } from '../parts/end-many-dialog.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
+import { SavedFilters } from '../parts/saved-filters.tsx';
 import { SessionFilter } from '../parts/session-filter.tsx';
 import { SessionTable } from '../parts/session-table.tsx';
 import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
@@ -80,6 +81,7 @@ export function SessionsPage() {
         )}
       </div>
       <SessionFilter filter={filter} onChange={change} />
+      <SavedFilters here={`/console/sessions${address}`} />
       <Found key={address} rows={rows} onEnd={end} isFiltered={address !== ''} />
     </div>
   );

@@ -20,9 +20,10 @@ interface Progress {
   readonly failed: number;
   readonly remaining: number;
   readonly batchId: string | undefined;
+  readonly isAudited: boolean;
 }
 
-const NOTHING: Progress = { ended: 0, failed: 0, remaining: 0, batchId: undefined };
+const NOTHING: Progress = { ended: 0, failed: 0, remaining: 0, batchId: undefined, isAudited: true };
 
 export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; readonly words: string }) {
   const reason = useSignal('');
@@ -64,9 +65,15 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
         }
         break;
       }
-      const { ended, failed, remaining, batchId } = answer.body;
+      const { ended, failed, remaining, batchId, isAudited } = answer.body;
       const so = progress.peek();
-      progress.value = { ended: so.ended + ended, failed: so.failed + failed, remaining, batchId };
+      progress.value = {
+        ended: so.ended + ended,
+        failed: so.failed + failed,
+        remaining,
+        batchId,
+        isAudited: so.isAudited && isAudited,
+      };
       expected = remaining;
       if (remaining === 0 || ended === 0) break;
     }
@@ -76,7 +83,7 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
 
   const known = counted.value;
   const matched = known?.matched ?? 0;
-  const { ended, failed, remaining, batchId } = progress.value;
+  const { ended, failed, remaining, batchId, isAudited } = progress.value;
   const isAsking = step.value === 'asking';
   return (
     <Modal title="End sessions by filter" class="end" onClose={closeDialog}>
@@ -116,6 +123,12 @@ export function EndManyDialog({ filter, words }: { readonly filter: EndFilter; r
               {isStopped.value && '; stopped'}
             </p>
           </div>
+        )}
+        {!isAudited && (
+          <p class="problem" role="alert">
+            <Warning /> The database went away: they ended, but the audit does not have what came of it. Its rows say
+            “unknown”, and how many are left was counted before.
+          </p>
         )}
         {step.value === 'over' && batchId !== undefined && (
           <p>

@@ -1,7 +1,7 @@
 /** How fresh the page is: whether it follows the service, stands still, or has lost it. */
 import { useComputed } from '@preact/signals';
 import { zone } from '../data/preferences.ts';
-import { freshness, heardAt, isPartial, isPaused, refreshAll, retryAt, waiting } from '../data/live.ts';
+import { freshness, heardAt, isPartial, isPaused, isUnread, refreshAll, retryAt, waiting } from '../data/live.ts';
 import { now } from '../data/server-time.ts';
 import { clockText } from '../words/format.ts';
 
@@ -43,10 +43,19 @@ export function AwayBanner() {
         The nodes cannot hear each other: only this node's changes come at once.
       </p>
     );
-  if (freshness.value !== 'away' || isPaused.value) return null;
+  if (isPaused.value || freshness.value === 'live') return null;
+  const since = clockText(heardAt.value, zone.value);
+  if (isUnread.value)
+    return (
+      <p class="banner" role="status">
+        The database has not answered since {since}. What you see is from then, and nothing can be changed until it
+        does.
+      </p>
+    );
+  if (freshness.value !== 'away') return null;
   return (
     <p class="banner" role="status">
-      The service has not answered since {clockText(heardAt.value, zone.value)}. What you see is from then.{' '}
+      The service has not answered since {since}. What you see is from then.{' '}
       <span aria-hidden="true">Next try in {left} s.</span>{' '}
       <button type="button" onClick={() => void refreshAll()}>
         Try now

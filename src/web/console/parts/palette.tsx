@@ -6,10 +6,12 @@ import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { isHelpOpen, isPaletteOpen } from '../data/dialogs.ts';
 import { logOut, mayFindAddresses } from '../data/identity.ts';
 import { theme } from '../data/preferences.ts';
+import { savedFilters } from '../data/saved-filters.ts';
 import { isAddress, search, type Found } from '../data/search.ts';
 import { shownPlaces } from '../pages/all.ts';
 import { togglePause } from './freshness.tsx';
 import { Modal } from './modal.tsx';
+import { useScope } from './scope.tsx';
 import { toggleZone } from './top-bar.tsx';
 
 interface Choice {
@@ -39,6 +41,7 @@ export function Palette() {
 
 function OpenPalette() {
   const { route } = useLocation();
+  const { to } = useScope();
   const text = useSignal('');
   const answer = useSignal<Found>(NOTHING);
   const active = useSignal(0);
@@ -56,11 +59,12 @@ function OpenPalette() {
     route(first.href);
   });
 
-  const pages = shownPlaces().map(({ title, path }) => ({ kind: 'page', label: title, act: () => route(path) }));
+  const pages = shownPlaces().map(({ title, path }) => ({ kind: 'page', label: title, act: () => route(to(path)) }));
+  const saved = savedFilters.value.map(({ name, href }) => ({ kind: 'filter', label: name, act: () => route(href) }));
   const hits = 'hits' in answer.value ? answer.value.hits : [];
   const found = hits.map((hit) => ({ kind: hit.kind, label: labelOf(hit), act: () => route(hit.href) }));
   const words = text.value.trim().toLowerCase();
-  const own = [...pages, ...actions].filter(({ label }) => label.toLowerCase().includes(words));
+  const own = [...pages, ...saved, ...actions].filter(({ label }) => label.toLowerCase().includes(words));
   // What an id stands for is what was meant; what is only called alike comes last.
   const exact = found.filter(({ kind }) => EXACT.has(kind));
   const choices: readonly Choice[] = [...exact, ...own, ...found.filter((choice) => !exact.includes(choice))];

@@ -1,10 +1,12 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownPlaces } from '../pages/all.ts';
+import { useScope } from './scope.tsx';
 
 /** The ways to the pages: at the left, and at the bottom of a narrow screen. */
 export function Rail() {
   const { path } = useLocation();
+  const { to: inScope } = useScope();
   const rail = useRef<HTMLElement>(null);
   // A narrow screen has no room for all of them.
   useEffect(() => {
@@ -18,7 +20,7 @@ export function Rail() {
           const isHere = path === to || isWithin(to) || isWithin(covers);
           return (
             <li key={to}>
-              <a href={to} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>
+              <a href={inScope(to)} aria-current={isHere ? 'page' : undefined} title={`g ${key}`}>
                 <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
                   <path d={icon} />
                 </svg>

@@ -1,8 +1,9 @@
 /** The filter of the list: every choice is in the address at once. */
-import { toggled, type Filter, type FilterName } from '../data/filter.ts';
+import { filterQuery, toggled, type Filter, type FilterName } from '../data/filter.ts';
 import { REASON_NAMES, reasonWords } from '../words/reasons.ts';
 import { STATE_NAMES } from '../words/states.ts';
 import { Choice, Text } from './filter-fields.tsx';
+import { SaveFilter } from './saved-filters.tsx';
 import { StateMark } from './state-mark.tsx';
 
 interface Props {
@@ -61,9 +62,12 @@ export function SessionFilter({ filter, onChange }: Props) {
       />
       <Choice label="Started" values={TIMES} {...field('from')} />
       {isFiltered && (
-        <button type="button" class="quiet" onClick={() => onChange({})}>
-          Clear
-        </button>
+        <>
+          <button type="button" class="quiet" onClick={() => onChange({})}>
+            Clear
+          </button>
+          <SaveFilter href={`/console/sessions${filterQuery(filter)}`} />
+        </>
       )}
     </form>
   );

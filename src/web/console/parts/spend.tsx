@@ -2,6 +2,7 @@ import type { Overview } from '../data/shapes.ts';
 import { countText, moneyText, shareText, shortName } from '../words/format.ts';
 import { Card } from './card.tsx';
 import { Moment } from './moments.tsx';
+import { useScope } from './scope.tsx';
 import { Warning } from './view-states.tsx';
 
 /** The rest is on the page of usage. */
@@ -11,10 +12,11 @@ type Spend = NonNullable<Overview['spend']>;
 
 /** What today costs, of what it may cost; where it leads, and who is stopped before midnight. */
 export function SpendCard({ spend }: { readonly spend: Spend }) {
+  const { to } = useScope();
   const { tokens, dollars, ceiling, projected, atCeiling } = spend;
   const isOver = ceiling !== null && (projected ?? dollars) > ceiling;
   return (
-    <Card title="Spent today" aside={<a href="/console/usage?by=subject">Who spends it</a>}>
+    <Card title="Spent today" aside={<a href={to('/console/usage?by=subject')}>Who spends it</a>}>
       <p class="spend">
         <b class="figure">{moneyText(dollars)}</b>{' '}
         {ceiling === null ? (
@@ -44,7 +46,7 @@ export function SpendCard({ spend }: { readonly spend: Spend }) {
           <ul class="notes">
             {atCeiling.slice(0, TOLD).map(({ subject, at }) => (
               <li key={subject}>
-                <a href={`/console/usage?by=subject&row=${subject}`}>
+                <a href={to(`/console/usage?by=subject&row=${subject}`)}>
                   <code>{shortName(subject)}</code>
                 </a>{' '}
                 at <Moment at={at} />

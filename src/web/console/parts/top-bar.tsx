@@ -7,13 +7,17 @@ import { clockText, zoneText } from '../words/format.ts';
 import { LiveButton } from './freshness.tsx';
 import { Mark } from './mark.tsx';
 import { Menu } from './menu.tsx';
+import { ScopeChoice, useScope } from './scope.tsx';
+import { useNarrow } from './use-narrow.ts';
 
 const themes: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' };
 
 export function TopBar() {
+  const { to } = useScope();
+  const isNarrow = useNarrow();
   return (
     <header class="top">
-      <a class="wordmark" href="/console" aria-label="Switchboard">
+      <a class="wordmark" href={to('/console')} aria-label="Switchboard">
         <Mark />
         <span class="wide-only">Switchboard</span>
       </a>
@@ -33,9 +37,10 @@ export function TopBar() {
           /
         </kbd>
       </button>
+      {!isNarrow && <ScopeChoice />}
       <Clock />
       <LiveButton />
-      <You />
+      <You hasScope={isNarrow} />
     </header>
   );
 }
@@ -54,8 +59,8 @@ function Clock() {
   );
 }
 
-/** Who looks, and what they chose. */
-function You() {
+/** Who looks, and what they chose. On a phone the bar has no room for the scope. */
+function You({ hasScope }: { readonly hasScope: boolean }) {
   const { email, role } = me.value ?? {};
   return (
     <Menu
@@ -72,6 +77,7 @@ function You() {
         {email ?? 'unknown'}
         {role !== undefined && <span class="soft"> {role.replaceAll('_', ' ')}</span>}
       </p>
+      {hasScope && <ScopeChoice />}
       <fieldset>
         <legend>Colours</legend>
         {(Object.keys(themes) as Theme[]).map((value) => (

@@ -81,7 +81,10 @@ export function UsageTable({ by, rows, unattributed, total, open, chosen }: Prop
                   <td colSpan={columns}>
                     <SessionsOf subject={row.id} />
                     <p>
-                      <a href={`/console/sessions${queryText({ subject: row.id })}`} data-row>
+                      <a
+                        href={`/console/sessions${queryText({ subject: row.id, tenantId: chosen['tenantId'] })}`}
+                        data-row
+                      >
                         All its sessions
                       </a>
                     </p>

@@ -1,0 +1,28 @@
+import { useLocation } from 'preact-iso';
+import { me } from '../data/identity.ts';
+import { inScope, otherScope, scopeOf } from '../data/scope.ts';
+import { Choice } from './filter-fields.tsx';
+
+/** The tenant that the address names, empty for all, and what leads on with it. */
+export function useScope() {
+  const { path, query } = useLocation();
+  const tenantId = scopeOf(path, query);
+  return { tenantId, to: (href: string): string => inScope(href, tenantId) };
+}
+
+/** Whose sessions, refusals, usage, keys and audit are shown; for whoever sees one tenant there is nothing to choose. */
+export function ScopeChoice() {
+  const { path, query, route } = useLocation();
+  const { tenantId } = useScope();
+  const tenants = me.value?.tenantNames ?? [];
+  if (tenants.length < 2 && tenantId === '') return null;
+  return (
+    <Choice
+      label="Scope"
+      none="All tenants"
+      value={tenantId}
+      values={tenants.map(({ id, name }) => [id, name] as const)}
+      onSet={(chosen) => route(otherScope(path, query, chosen))}
+    />
+  );
+}
