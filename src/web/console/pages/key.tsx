@@ -120,7 +120,15 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
             <Fact name="Calls">{found.call ?? 'as set for all'}</Fact>
             <Fact name="A visitor">{limitWords(found.limits) || 'as set for all'}</Fact>
             <Fact name="All visitors">{limitWords(found.totals) || 'no limit'}</Fact>
-            <Fact name="Live">{live === 0 ? '0' : <a href={sessionsOf(found)}>{countText(live)} {live === 1 ? 'session' : 'sessions'}</a>}</Fact>
+            <Fact name="Live">
+              {live === 0 ? (
+                '0'
+              ) : (
+                <a href={sessionsOf(found)}>
+                  {countText(live)} {live === 1 ? 'session' : 'sessions'}
+                </a>
+              )}
+            </Fact>
             <Fact name="Audit">
               <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>What was done to it</a>
             </Fact>
