@@ -3,7 +3,7 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
 import { access, identify } from './data/identity.ts';
 import { loginPath } from './data/next-path.ts';
-import { DETAILS, PLACES, shownPlaces } from './pages/all.ts';
+import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
 import { ForbiddenPage } from './pages/forbidden.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
@@ -45,10 +45,17 @@ function Gate() {
   return <Loading />;
 }
 
+const PRELOAD_AFTER_MS = 3000;
+
 function Console() {
   const { path, route } = useLocation();
   const { to } = useScope();
   useEffect(closeDialogs, [path]);
+  useEffect(() => {
+    // The page that is open comes first.
+    const timer = setTimeout(preloadPages, PRELOAD_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useKeys({
     '/': () => (isPaletteOpen.value = true),
     '?': () => (isHelpOpen.value = true),

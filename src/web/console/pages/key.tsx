@@ -93,7 +93,9 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
       </div>
       {revokedAt !== null && (
         <p class="stepped">
-          Revoked <Moment at={revokedAt} />, for ever.{' '}
+          <span>
+            Revoked <Moment at={revokedAt} />, for ever.
+          </span>
           <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>Who did that?</a>
         </p>
       )}
@@ -118,7 +120,15 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
             <Fact name="Calls">{found.call ?? 'as set for all'}</Fact>
             <Fact name="A visitor">{limitWords(found.limits) || 'as set for all'}</Fact>
             <Fact name="All visitors">{limitWords(found.totals) || 'no limit'}</Fact>
-            <Fact name="Live">{live === 0 ? '0' : <a href={sessionsOf(found)}>{countText(live)} sessions</a>}</Fact>
+            <Fact name="Live">
+              {live === 0 ? (
+                '0'
+              ) : (
+                <a href={sessionsOf(found)}>
+                  {countText(live)} {live === 1 ? 'session' : 'sessions'}
+                </a>
+              )}
+            </Fact>
             <Fact name="Audit">
               <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>What was done to it</a>
             </Fact>

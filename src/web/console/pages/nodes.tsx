@@ -118,7 +118,7 @@ function Row({ node, isOtherVersion, isSetOtherwise }: RowProps) {
   const { id, host, pid, version, startedAt, seenAt, loopP99Ms, rss, sockets, dependencies } = node;
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" class="whole">
         <b>{host}</b> <code class="soft">{id.slice(0, 6)}</code> <span class="soft">pid {pid}</span>
       </th>
       <td data-name="version">

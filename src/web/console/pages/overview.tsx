@@ -162,7 +162,6 @@ function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overv
 function Starts({ overview }: { readonly overview: Overview }) {
   const { minute, hour, day } = overview.activity;
   const { ended, refused } = lastMinute(overview);
-  const perMinute = (started: number, minutes: number): number => Math.round((10 * started) / minutes) / 10;
   return (
     <Card title="Starts a minute">
       <Bars
@@ -171,9 +170,9 @@ function Starts({ overview }: { readonly overview: Overview }) {
         bars={[
           { label: 'last minute', count: minute.started },
           { label: 'minute before', count: minute.previous.started },
-          { label: 'last hour', count: perMinute(hour.started, 60) },
-          { label: 'last 24 h', count: perMinute(day.started, 24 * 60) },
-          { label: 'day before', count: perMinute(day.previous.started, 24 * 60) },
+          { label: 'last hour', count: rateOf(hour.started, 60) },
+          { label: 'last 24 h', count: rateOf(day.started, 24 * 60) },
+          { label: 'day before', count: rateOf(day.previous.started, 24 * 60) },
         ]}
       />
       <p class="soft">
@@ -181,6 +180,12 @@ function Starts({ overview }: { readonly overview: Overview }) {
       </p>
     </Card>
   );
+}
+
+/** In a minute: what is rare must not be shown as nothing. */
+function rateOf(started: number, minutes: number): number {
+  const rate = started / minutes;
+  return rate >= 10 ? Math.round(rate) : Number(rate.toPrecision(2));
 }
 
 function Counted({ columns, bars, none }: Parameters<typeof Bars>[0] & { readonly none: string }) {

@@ -73,15 +73,21 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
         <Warning />
         <span>{sentence}</span>
       </p>
-      <div class="columns">
+      <div class="columns refusal-columns">
         <Card title="What said no">
           <dl class="facts">
             <Fact name="Layer">
               <b>{layer}</b>: {layerWords(layer)}
             </Fact>
-            <Fact name="Number">{count === null ? null : countText(count)}</Fact>
+            <Fact name="Counted">{count === null ? null : countText(count)}</Fact>
             <Fact name="Limit">{limit === null ? null : countText(limit)}</Fact>
-            <Fact name="Lever">{lever === null ? null : <code class="break">{lever}</code>}</Fact>
+            <Fact name="Lever">
+              {lever === null ? null : (
+                <>
+                  <code class="break">{lever}</code> <span class="soft">sets this</span>
+                </>
+              )}
+            </Fact>
             <Fact name="Verdict">{verdict}</Fact>
             <Fact name="Told to wait">{retryAfter === null ? null : `${countText(retryAfter)} s`}</Fact>
             <Fact name="Answer">
@@ -102,7 +108,13 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
             <Fact name="Origin">{origin === null ? null : <code class="break">{origin}</code>}</Fact>
             <Fact name="Network">{network === null ? null : <code class="break">{network}</code>}</Fact>
             <Fact name="Address hash">{addressHash === null ? null : <code class="break">{addressHash}</code>}</Fact>
-            <Fact name="Subject">{subject === null ? null : <code class="break">{subject}</code>}</Fact>
+            <Fact name="Subject">
+              {subject === null ? null : (
+                <a href={`/console/sessions${queryText({ subject })}`}>
+                  <code class="break">{subject}</code>
+                </a>
+              )}
+            </Fact>
             <Fact name="Process">
               <code class="break">{node}</code>
             </Fact>

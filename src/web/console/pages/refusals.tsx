@@ -200,7 +200,7 @@ function Table({ rows }: { readonly rows: readonly Refusal[] }) {
               <td class="when">
                 <Moment at={at} />
               </td>
-              <th scope="row">
+              <th scope="row" class="whole">
                 <a href={`/console/refusals/${requestId}`} data-row>
                   <Code code={code} />
                 </a>

@@ -98,5 +98,5 @@ const COLUMNS: readonly Column<Setting>[] = [
       return isSet ? <b class="break">{value}</b> : <span class="break">{value}</span>;
     },
   },
-  { title: 'Where it is not set', cell: ({ default: fallback }) => <span class="soft">{fallback}</span> },
+  { title: 'Default', cell: ({ default: fallback }) => <span class="soft">{fallback}</span> },
 ];

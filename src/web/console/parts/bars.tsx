@@ -54,7 +54,8 @@ export function Bars({ columns, bars, isOrdered = false }: Props) {
       </table>
       {left.length > 0 && (
         <p class="soft">
-          and {countText(left.reduce((sum, { count }) => sum + count, 0))} of {countText(left.length)} others
+          and {countText(left.length)} {left.length === 1 ? 'other' : 'others'}:{' '}
+          {countText(left.reduce((sum, { count }) => sum + count, 0))}
         </p>
       )}
     </>

@@ -1,14 +1,15 @@
 import type { Call } from '../data/shapes.ts';
 import { countText, moneyText } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
+import { Fact } from './facts.tsx';
 import { Span } from './moments.tsx';
 import { Warning } from './view-states.tsx';
 
 const HANG_UPS: Readonly<Partial<Record<Call['hangup'], string>>> = {
-  asked: 'hanging up',
-  confirmed: 'hung up',
-  already_over: 'was over already',
-  unconfirmed: 'hang-up unconfirmed: see whether it is still billed',
+  asked: 'asked for',
+  confirmed: 'confirmed by the provider',
+  already_over: 'the call was over already',
+  unconfirmed: 'unconfirmed: see whether it is still billed',
 };
 
 interface Props {
@@ -39,30 +40,31 @@ export function Calls({ session, calls }: Props) {
 
 /** How a call went, what it used, and whether it was hung up. */
 export function CallFacts({ call }: { readonly call: Call }) {
+  const { state, model, openedAt, closedAt, closeReason, providerCallId, tokens, basis, gapSec, hangup } = call;
   return (
-    <>
-      <p>
-        <b>{call.state}</b> {call.model}
-        {call.openedAt !== null && (
-          <>
-            {' '}
-            <Span from={call.openedAt} to={call.closedAt} />
-          </>
-        )}
-        {call.closeReason !== null && <> {reasonWords(call.closeReason)}</>}
-      </p>
-      {call.providerCallId !== null && <code class="break">{call.providerCallId}</code>}
-      <p class="soft">
-        {countText(Object.values(call.tokens).reduce((sum, count) => sum + count, 0))} tokens,{' '}
+    <dl class="facts">
+      <Fact name="State">
+        <b>{state}</b>
+        {closeReason !== null && <>, {reasonWords(closeReason)}</>}
+      </Fact>
+      <Fact name="Model">{model}</Fact>
+      <Fact name="Length">{openedAt === null ? null : <Span from={openedAt} to={closedAt} />}</Fact>
+      <Fact name="Provider’s id">{providerCallId === null ? null : <code class="break">{providerCallId}</code>}</Fact>
+      <Fact name="Usage">
+        {countText(Object.values(tokens).reduce((sum, count) => sum + count, 0))} tokens,{' '}
         {moneyText(call.microDollars / 1e6)}
-        {call.basis !== null && ` by ${call.basis}`}
-        {call.gapSec > 0 && `, ${countText(call.gapSec)} s unheard`}
-      </p>
-      {call.hangup !== 'none' && (
-        <p class={call.hangup === 'unconfirmed' ? 'problem' : 'soft'}>
-          {call.hangup === 'unconfirmed' && <Warning />} {HANG_UPS[call.hangup]}
-        </p>
-      )}
-    </>
+        {basis !== null && ` by ${basis}`}
+        {gapSec > 0 && `, ${countText(gapSec)} s unheard`}
+      </Fact>
+      <Fact name="Hang-up">
+        {hangup === 'unconfirmed' ? (
+          <span class="problem">
+            <Warning /> {HANG_UPS.unconfirmed}
+          </span>
+        ) : (
+          HANG_UPS[hangup]
+        )}
+      </Fact>
+    </dl>
   );
 }

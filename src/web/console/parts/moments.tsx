@@ -17,10 +17,13 @@ export function Moment({ at, hasMs = false }: { readonly at: string; readonly ha
   );
 }
 
-/** How long ago, roughly. */
-export function Ago({ at }: { readonly at: string }) {
+/** How long ago, roughly; a narrow column says so by its title alone. */
+export function Ago({ at, isBare = false }: { readonly at: string; readonly isBare?: boolean }) {
   const atMs = Date.parse(at);
-  const text = useComputed(() => agoText(now.value - atMs));
+  const text = useComputed(() => {
+    const ago = agoText(now.value - atMs);
+    return isBare || ago === 'now' ? ago : `${ago} ago`;
+  });
   return (
     <time dateTime={at} title={at}>
       {text}

@@ -43,7 +43,7 @@ export function SessionRow({ row, position, isCurrent, isSelected, onSelect }: P
       </td>
       <td class="c-cost number">{moneyText(usage.dollars)}</td>
       <td class="c-seen number">
-        <Ago at={endedAt ?? session.lastSeenAt} />
+        <Ago at={endedAt ?? session.lastSeenAt} isBare />
       </td>
     </tr>
   );

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { Overview } from '../data/shapes.ts';
+import { freshness } from '../data/live.ts';
 import { agoText, countText } from '../words/format.ts';
 import { now } from '../data/server-time.ts';
 import { nodeName } from '../words/nodes.ts';
@@ -53,11 +54,15 @@ function Side({
   readonly judged: Judged['us'];
   readonly words: string;
 }) {
+  // A service that does not answer is not fine, whatever was heard of it last.
+  const isPast = freshness.value === 'away';
+  const look = isPast ? 'unknown' : judged;
   return (
-    <p class={`verdict-side verdict-${judged}`}>
-      {marks[judged]}
+    <p class={`verdict-side verdict-${look}`}>
+      {marks[look]}
       <span>
-        <b>{name}:</b> {judged === 'degraded' && 'degraded, '}
+        <b>{name}:</b> {isPast && 'was '}
+        {judged === 'degraded' && 'degraded, '}
         {judged === 'unknown' && 'unknown, '}
         {words}
       </span>
