@@ -20,25 +20,33 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     await server?.close();
   });
 
-  test('axe finds nothing on the API reference: closed, open, tried out and authorized', async () => {
-    const visit = await Visit.begin(browser, [server.direct], { viewport: phone });
-    const { page } = visit;
-    await page.goto(`${server.direct}/docs`);
-    await page.getByText('Create a real-time voice session').waitFor();
-    const look = async (): Promise<void> => {
-      expect(await violations(page)).toEqual([]);
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-    };
-    await look();
-    await page.locator('.opblock-summary-control').first().click();
-    await page.getByRole('button', { name: 'Try it out' }).click();
-    await page.getByLabel('Request body').waitFor();
-    await look();
-    await page.getByRole('button', { name: 'Authorize' }).first().click();
-    await page.getByRole('dialog').waitFor();
-    await look();
-    await visit.end();
-    expect(visit.strangers).toEqual([]);
-    expect(visit.complaints).toEqual([]);
-  });
+  // A visit of its own for each: this page changes its colours in steps.
+  test.each(['light', 'dark'] as const)(
+    'axe finds nothing on the API reference in %s: closed, open, tried out and authorized',
+    async (colorScheme) => {
+      const visit = await Visit.begin(browser, [server.direct], {
+        viewport: phone,
+        colorScheme,
+        reducedMotion: 'reduce',
+      });
+      const { page } = visit;
+      await page.goto(`${server.direct}/docs`);
+      await page.getByText('Create a real-time voice session').waitFor();
+      const look = async (): Promise<void> => {
+        expect(await violations(page, { themes: [colorScheme] })).toEqual([]);
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      };
+      await look();
+      await page.locator('.opblock-summary-control').first().click();
+      await page.getByRole('button', { name: 'Try it out' }).click();
+      await page.getByLabel('Request body').waitFor();
+      await look();
+      await page.getByRole('button', { name: 'Authorize' }).first().click();
+      await page.getByRole('dialog').waitFor();
+      await look();
+      await visit.end();
+      expect(visit.strangers).toEqual([]);
+      expect(visit.complaints).toEqual([]);
+    },
+  );
 });

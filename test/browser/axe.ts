@@ -9,21 +9,27 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
 }
 
-/**
- * What axe finds on the page as it is now, in short: everything in the light, and in the dark the colours, since all else is the same.
- * @param options.colours false where a look before has seen the same colours
- */
-export async function violations(page: Page, { colours = true } = {}): Promise<string[]> {
+interface Looks {
+  /** False where a look before has seen the same colours. */
+  readonly colours?: boolean;
+  /** All else than the colours is the same in the dark. */
+  readonly themes?: readonly ('light' | 'dark')[];
+}
+
+/** What axe finds on the page as it is now, in short. */
+export async function violations(
+  page: Page,
+  { colours = true, themes = colours ? ['light', 'dark'] : ['light'] }: Looks = {},
+): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(source);
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  if (!colours) return run(page, { rules: { 'color-contrast': { enabled: false } } });
-  const light = await run(page, {});
-  await page.emulateMedia({ colorScheme: 'dark' });
-  // A page that is told of it by an event is told before its next frame.
-  await page.evaluate('new Promise(requestAnimationFrame)');
-  const dark = await run(page, { runOnly: ['color-contrast'] });
-  await page.emulateMedia({ colorScheme: 'light' });
-  return [...light, ...dark.map((found) => `dark: ${found}`)];
+  const found: string[] = [];
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const rules = colours ? {} : { rules: { 'color-contrast': { enabled: false } } };
+    const asked = colorScheme === 'dark' ? { runOnly: ['color-contrast'] } : rules;
+    found.push(...(await run(page, asked)).map((one) => `${colorScheme}: ${one}`));
+  }
+  return found;
 }
 
 async function run(page: Page, options: object): Promise<string[]> {

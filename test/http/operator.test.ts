@@ -342,7 +342,7 @@ describe('The operator API', () => {
   );
 
   test.each([
-    ['GET', '/api/operator/overview', 'tenant', 'there are none'],
+    ['GET', '/api/operator/overview', 'tenant', 'known are tenantId'],
     [
       'GET',
       '/api/operator/sessions',
