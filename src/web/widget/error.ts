@@ -12,6 +12,7 @@ const ownCodes: Readonly<Record<Api.OwnCode, string>> = {
   PROVIDER_UNSUPPORTED: 'The voice service did not take the call.',
   PROVIDER_REFUSED: 'The voice service did not take the call.',
   CALL_LOST: 'The call was lost.',
+  TOOL_FAILED: 'That did not work.',
 };
 
 /** What a client is told of a failure, by the server or by this SDK. */
