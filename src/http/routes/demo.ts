@@ -17,13 +17,20 @@ export interface DemoDeps {
   readonly publicUrl: () => string;
 }
 
-/** Any page may load the SDK, also as a module and under cross-origin isolation. */
+/** The SDK with its types, and the element with its languages and the style sheet that old browsers load. */
+const forPages = [
+  ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'],
+  ...['switchboard-widget.js', 'switchboard-widget.mjs', 'switchboard-widget.css'],
+  ...['de', 'fr', 'es', 'ja'].map((language) => `switchboard-widget-${language}.mjs`),
+];
+
+/** Any page may load them, also as a module and under cross-origin isolation. */
 const forEverybody = [
   ['Cross-Origin-Resource-Policy', 'cross-origin'],
   ['Cache-Control', 'public, max-age=300'],
 ] as const;
 
-/** The widget SDK, and a page that shows it at work. */
+/** The widget SDK, the element, and a page that shows it at work. */
 export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
   const get = (path: string, handle: (call: Call) => Eventually<Result>, cors: CorsScope = 'console'): Route =>
     defineRoute({
@@ -40,9 +47,7 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
   const file = (name: string): URL => new URL(name, webDirectory);
 
   return [
-    ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>
-      get(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody'),
-    ),
+    ...forPages.map((name) => get(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody')),
     ...['demo.js', 'demo.css'].map((name) => get(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`)))),
     // Who opens the address that the start-up message names should meet the product.
     get('/', () => ({ status: 302, body: '', headers: [['Location', '/demo']] })),

@@ -53,6 +53,8 @@ export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
   readonly baseUrl?: string;
   /** Go with every HTTP request to Switchboard, read each time: what a bot-detection library adds. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of each `userMessage` of the server, as a BCP 47 tag; by default the browser's. */
+  readonly language?: string;
   /** In the place of the global one. */
   readonly fetch?: typeof fetch;
   /** In the place of the global one; without any, the session lives on HTTP. */

@@ -24,6 +24,7 @@ export const connect: typeof Api.connect = (options) => {
     WebSocket: _socket,
     audio: _audio,
     signal: _signal,
+    language: _language,
     tools,
     ...rest
   } = options;

@@ -173,7 +173,7 @@ export function holdSession(
   const connection = keepConnected(
     baseUrl,
     options.WebSocket ?? globalThis.WebSocket,
-    { type: 'attach', ...proof },
+    { type: 'attach', ...proof, language: options.language },
     {
       frame: heard,
       transport(next) {
