@@ -250,7 +250,7 @@ export function holdSession(
               applyMute();
             },
             tools: Array.isArray(options.tools) ? undefined : (options.tools as ToolHandlers | undefined),
-            fetch: options.fetch ?? fetch,
+            request: options.fetch ?? fetch,
             hangUp,
             emit: (type, event) => state !== 'ended' && emit(type, event),
             tellState: enterCall,
