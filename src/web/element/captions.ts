@@ -1,5 +1,5 @@
 import type { Transcript } from '../widget/api.ts';
-import { make, say } from './dom.ts';
+import { make, part, say } from './dom.ts';
 import type { Words } from './words/words.ts';
 
 export interface Captions {
@@ -10,11 +10,15 @@ export interface Captions {
   readonly rename: (words: Words) => void;
 }
 
-/** What was said. Only what is final stands in the log, so that a screen reader does not read each turn again with each of its words. */
+/** What was said. Only what is final is open to a screen reader, so that it does not read each turn again with each of its words. */
 export function createCaptions(): Captions {
-  const log = make('div', { class: 'log', role: 'log', 'aria-live': 'polite' });
-  const growing = make('div', { class: 'log', 'aria-hidden': 'true' });
-  const element = make('div', { class: 'captions', part: 'captions', tabindex: '0', role: 'group' }, log, growing);
+  const log = part('div', 'log');
+  const growing = part('div', 'log');
+  const element = part('div', 'captions', log, growing);
+  element.tabIndex = 0;
+  element.role = 'log';
+  element.ariaLive = 'polite';
+  growing.ariaHidden = 'true';
   const turns = new Map<string, HTMLElement>();
 
   function turnOf({ id, who }: Transcript, words: Words): HTMLElement {
@@ -52,7 +56,6 @@ export function createCaptions(): Captions {
     },
     rename(words) {
       element.ariaLabel = words.captions;
-      log.ariaLabel = words.captions;
     },
   };
 }

@@ -4,6 +4,7 @@ import { timeIn } from './words/time.ts';
 
 /** What the visitor is told first, where several things are true. */
 export function statusOf(now: Situation): Status {
+  if (now.phase === 'over' && now.error !== undefined) return 'failed';
   if (now.phase !== 'live') return now.phase;
   if (now.isCallAway || now.isServerAway) return 'reconnecting';
   if (now.isAgentSpeaking) return 'speaking';
@@ -11,13 +12,12 @@ export function statusOf(now: Situation): Status {
   return now.isQuiet ? 'idle' : 'listening';
 }
 
-/** Why it is over, or what did not work. */
+/** Why it is over, or what did not work. That the visitor ended it needs no words. */
 export function messageOf({ phase, error, ended, notice }: Situation, words: Words): string {
   const failure = phase === 'over' ? error : notice;
   if (failure !== undefined) return words.errors[failure.code] ?? failure.userMessage;
-  if (phase !== 'over') return '';
-  if (ended !== undefined) return words.ends[ended.reason as keyof Words['ends']] ?? ended.userMessage;
-  return words.endedByYou;
+  if (ended === undefined || ended.reason === 'closed_by_client') return '';
+  return words.ends[ended.reason] ?? ended.userMessage;
 }
 
 /** What is about to end it. */

@@ -78,7 +78,8 @@ export function createView(wishes: Wishes): View {
     'div',
     'panel',
     part('header', 'header', title, toggle, close),
-    part('div', 'body', part('div', 'stage', orb.element, status, hint), captions.element, warning, message),
+    part('div', 'stage', orb.element, status, hint),
+    part('div', 'body', captions.element, warning, message),
     part('footer', 'footer', consent, start, row, microphones.element, form),
   );
   panel.tabIndex = -1;
@@ -174,7 +175,7 @@ export function createView(wishes: Wishes): View {
     if (look.consent !== before?.consent) consent.replaceChildren(...linked(look.consent));
     consent.hidden = isOn || look.consent === '';
     start.hidden = isOn;
-    say(startText, look.consent !== '' ? words.agree : phase === 'over' ? words.again : words.start);
+    say(startText, look.consent !== '' ? words.agree : now === 'over' ? words.again : words.start);
     row.hidden = !isOn;
     mute.hidden = phase === 'connecting';
     say(muteText, isMuted ? words.unmute : words.mute);

@@ -1,4 +1,4 @@
-import { ends, own } from '../../../protocol/languages/de.ts';
+import { own } from '../../../protocol/languages/de.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {
@@ -28,6 +28,7 @@ export const words: Words = {
     reconnecting: 'Verbindung wird wiederhergestellt',
     idle: 'Sind Sie noch da?',
     over: 'Gespräch beendet',
+    failed: 'Das hat nicht funktioniert',
   },
   hint: {
     ready: 'Sprechen Sie einfach, wie am Telefon.',
@@ -42,8 +43,7 @@ export const words: Words = {
     soon: 'Dieses Gespräch endet bald.',
   },
   retry: 'Sie können es {time} erneut versuchen.',
-  endedByYou: 'Sie haben das Gespräch beendet.',
-  ends,
+  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

@@ -1,4 +1,4 @@
-import { ends, own } from '../../../protocol/languages/en.ts';
+import { own } from '../../../protocol/languages/en.ts';
 import type { Words } from './words.ts';
 
 export const en: Words = {
@@ -28,6 +28,7 @@ export const en: Words = {
     reconnecting: 'Reconnecting',
     idle: 'Are you still there?',
     over: 'Conversation ended',
+    failed: 'That did not work',
   },
   hint: {
     ready: 'Just talk, as on the phone.',
@@ -42,8 +43,7 @@ export const en: Words = {
     soon: 'This conversation ends soon.',
   },
   retry: 'You can try again {time}.',
-  endedByYou: 'You ended the conversation.',
-  ends,
+  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED: 'The microphone is blocked. Please allow it beside your browser’s address bar, then try again.',

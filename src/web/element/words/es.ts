@@ -1,4 +1,4 @@
-import { ends, own } from '../../../protocol/languages/es.ts';
+import { own } from '../../../protocol/languages/es.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {
@@ -28,6 +28,7 @@ export const words: Words = {
     reconnecting: 'Volviendo a conectar',
     idle: '¿Sigue ahí?',
     over: 'Conversación terminada',
+    failed: 'Eso no ha funcionado',
   },
   hint: {
     ready: 'Hable con naturalidad, como por teléfono.',
@@ -42,8 +43,7 @@ export const words: Words = {
     soon: 'Esta conversación termina pronto.',
   },
   retry: 'Podrá intentarlo de nuevo {time}.',
-  endedByYou: 'Ha finalizado la conversación.',
-  ends,
+  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

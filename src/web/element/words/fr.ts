@@ -1,4 +1,4 @@
-import { ends, own } from '../../../protocol/languages/fr.ts';
+import { own } from '../../../protocol/languages/fr.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {
@@ -28,6 +28,7 @@ export const words: Words = {
     reconnecting: 'Reconnexion en cours',
     idle: 'Êtes-vous toujours là ?',
     over: 'Conversation terminée',
+    failed: 'Cela n’a pas fonctionné',
   },
   hint: {
     ready: 'Parlez simplement, comme au téléphone.',
@@ -42,8 +43,7 @@ export const words: Words = {
     soon: 'Cette conversation se termine bientôt.',
   },
   retry: 'Vous pourrez réessayer {time}.',
-  endedByYou: 'Vous avez mis fin à la conversation.',
-  ends,
+  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

@@ -1,4 +1,4 @@
-import { ends, own } from '../../../protocol/languages/ja.ts';
+import { own } from '../../../protocol/languages/ja.ts';
 import type { Words } from './words.ts';
 
 export const words: Words = {
@@ -28,6 +28,7 @@ export const words: Words = {
     reconnecting: '再接続しています',
     idle: 'まだいらっしゃいますか？',
     over: '会話は終了しました',
+    failed: 'うまくいきませんでした',
   },
   hint: {
     ready: '電話のように、そのままお話しください。',
@@ -42,8 +43,7 @@ export const words: Words = {
     soon: 'この会話はまもなく終了します。',
   },
   retry: '{time}にもう一度お試しいただけます。',
-  endedByYou: '会話を終了しました。',
-  ends,
+  ends: {},
   errors: {
     ...own,
     MICROPHONE_BLOCKED:

@@ -1,7 +1,16 @@
 import type { Words as Catalogue } from '../../../protocol/languages/words.ts';
 
 /** What the element is doing, as it is said to the visitor. */
-export type Status = 'ready' | 'connecting' | 'listening' | 'speaking' | 'muted' | 'reconnecting' | 'idle' | 'over';
+export type Status =
+  | 'ready'
+  | 'connecting'
+  | 'listening'
+  | 'speaking'
+  | 'muted'
+  | 'reconnecting'
+  | 'idle'
+  | 'over'
+  | 'failed';
 
 /** All that the element says in one language. The compiler finds a text that a language does not have. */
 export interface Words {
@@ -31,9 +40,8 @@ export interface Words {
   /** `{time}` is such as "in 42 seconds". */
   readonly warning: Readonly<Record<'duration' | 'idle' | 'quota' | 'soon', string>>;
   readonly retry: string;
-  readonly endedByYou: string;
-  /** Why a session ended. */
-  readonly ends: Catalogue['ends'];
+  /** By reasons, in the place of the server's words, which come in the visitor's language already. */
+  readonly ends: Readonly<Record<string, string>>;
   /** Failures by their codes: those of the SDK, and of the server's any that a page words by itself. */
   readonly errors: Catalogue['own'] & { readonly [code: string]: string };
 }
