@@ -133,18 +133,30 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         limits: { sessionsPerMinute: 3 },
         totals: { concurrentSessions: 3 },
       });
-      expect(await tenants().issue(key)).toBe(true);
-      await expect(tenants().issue({ ...key, id: 'other' })).rejects.toThrow(KeyTaken);
-      await expect(tenants().issue({ ...key, key: `w_${randomId()}` })).rejects.toThrow(KeyTaken);
-      expect(await tenants().issue(widgetKey(randomId()))).toBe(false);
+      expect(await tenants().issue([key])).toBe(true);
+      await expect(tenants().issue([{ ...key, id: 'other' }])).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue([{ ...key, key: `w_${randomId()}` }])).rejects.toThrow(KeyTaken);
+      expect(await tenants().issue([widgetKey(randomId())])).toBe(false);
       expect((await find(owner.id))?.keys).toEqual([key]);
     });
 
     test('of issues of one id at once one succeeds', async () => {
       const owner = tenant(() => []);
       await tenants().merge([owner]);
-      const issued = await Promise.allSettled(Array.from({ length: 20 }, () => tenants().issue(widgetKey(owner.id))));
+      const issued = await Promise.allSettled(Array.from({ length: 20 }, () => tenants().issue([widgetKey(owner.id)])));
       expect(issued.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    });
+
+    test('of several keys all are issued, or none when one is taken', async () => {
+      const owner = tenant((id) => [widgetKey(id, { id: 'b' })]);
+      await tenants().merge([owner]);
+      const named = (id: string) => widgetKey(owner.id, { id });
+      await expect(tenants().issue([named('a'), named('b')])).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue([named('a'), named('a')])).rejects.toThrow(KeyTaken);
+      expect((await find(owner.id))?.keys).toEqual(owner.keys);
+      const more = [named('c'), named('d')];
+      expect(await tenants().issue(more)).toBe(true);
+      expect((await find(owner.id))?.keys).toEqual([...owner.keys, ...more]);
     });
 
     test('a revocation answers the key, keeps the first time, and is undefined for an unknown key', async () => {
@@ -164,7 +176,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         await tenants().merge([{ ...owner, keys: [] }]);
         const [first, issued, second] = await Promise.allSettled([
           tenants().merge([owner]),
-          tenants().issue(key),
+          tenants().issue([key]),
           tenants().merge([owner]),
         ]);
         expect([first.status, second.status]).toEqual(['fulfilled', 'fulfilled']);

@@ -162,7 +162,7 @@ export class TestApp {
       ...free,
       ...fields,
     };
-    await this.service.stores.tenants.issue(key);
+    await this.service.stores.tenants.issue([key]);
     await this.service.directory.reload();
     return key;
   }

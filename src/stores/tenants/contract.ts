@@ -77,8 +77,12 @@ export interface Tenants {
    *   new id, so that both serve while sites change over), or a key is given twice; then nothing is changed.
    */
   merge(tenants: readonly Tenant[]): Promise<void>;
-  /** @throws KeyTaken when the id or the key is in use. @returns false when the tenant is unknown. */
-  issue(key: WidgetKey): Promise<boolean>;
+  /**
+   * Adds keys of one tenant, all of them or none.
+   * @throws KeyTaken when an id or a key is in use
+   * @returns false when the tenant is unknown
+   */
+  issue(keys: readonly WidgetKey[]): Promise<boolean>;
   /** Revokes by tenant and id; undefined when there is no such key. A key that is revoked already keeps its time. */
   revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined>;
 }

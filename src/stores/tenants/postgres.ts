@@ -34,9 +34,9 @@ export function createPostgresTenants(database: Database): Tenants {
       );
     },
 
-    async issue(key) {
-      const { count } = await naming([key], () => database.run((sql) => insertKey(sql, key)));
-      return count === 1;
+    async issue(keys) {
+      const { count } = await naming(keys, () => database.run((sql) => insertKeys(sql, keys)));
+      return count === keys.length;
     },
 
     async revoke(tenantId, keyId, atMs) {
@@ -83,18 +83,15 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
   throw new KeyTaken(`widget key ${taken?.key} is in use by another tenant or under another id`);
 }
 
-function insertKey(sql: AnySql, key: WidgetKey) {
+/** One statement, so that it is all or nothing. */
+function insertKeys(sql: AnySql, keys: readonly WidgetKey[]) {
   return sql`
     insert into widget_key
       (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, limits, totals, revoked_at_ms)
-    select ${key.key}, ${key.id}, tenant.id, ${key.origin}, ${key.label}, ${optionalJson(key.agents)}::text::jsonb,
-      ${key.allowOverrides}, ${key.call}, ${JSON.stringify(key.limits)}::text::jsonb,
-      ${JSON.stringify(key.totals)}::text::jsonb, ${key.revokedAtMs}
-    from tenant where tenant.id = ${key.tenantId}`;
-}
-
-function optionalJson(value: readonly string[] | null): string | null {
-  return value === null ? null : JSON.stringify(value);
+    select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, limits, totals, "revokedAtMs"
+    from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
+      label text, agents jsonb, "allowOverrides" boolean, call text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+    join tenant on tenant.id = given."tenantId"`;
 }
 
 function refuseDuplicates(keys: readonly WidgetKey[]): void {

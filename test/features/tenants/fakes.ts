@@ -61,11 +61,12 @@ export class FakeTenants implements Tenants {
     return [...kept, ...merged];
   }
 
-  issue(key: WidgetKey): Promise<boolean> {
-    this.tenants = this.tenants.map((tenant) =>
-      tenant.id === key.tenantId ? { ...tenant, keys: [...tenant.keys, key] } : tenant,
-    );
-    return Promise.resolve(this.tenants.some(({ id }) => id === key.tenantId));
+  issue(keys: readonly WidgetKey[]): Promise<boolean> {
+    this.tenants = this.tenants.map((tenant) => ({
+      ...tenant,
+      keys: [...tenant.keys, ...keys.filter(({ tenantId }) => tenantId === tenant.id)],
+    }));
+    return Promise.resolve(this.tenants.some(({ id }) => id === keys[0]?.tenantId));
   }
 
   revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined> {
