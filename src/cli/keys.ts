@@ -6,7 +6,15 @@ import { Unavailable } from '../kernel/errors.ts';
 import { callMode, type CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { KeyTotals, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
-import { issueKeys, listKeys, revokeKey, type IssueManyRequest, type KeyDeps } from '../tenants/keys.ts';
+import {
+  issueKeys,
+  listKeys,
+  pauseKey,
+  resumeKey,
+  revokeKey,
+  type IssueManyRequest,
+  type KeyDeps,
+} from '../tenants/keys.ts';
 import { readTenantsFile } from '../tenants/tenants-file.ts';
 import { keysAsJson, keysAsText } from './key-view.ts';
 import { tellFault } from './tell-fault.ts';
@@ -48,6 +56,14 @@ export const keyCommands = [
   },
   { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
   {
+    usage: 'keys pause --tenant T --id I [--reason R] [--json]',
+    meaning: 'keeps a widget key from opening sessions; those that are open go on to their limits',
+  },
+  {
+    usage: 'keys resume --tenant T --id I [--reason R] [--json]',
+    meaning: 'lets a paused widget key open sessions again',
+  },
+  {
     usage: 'keys revoke --tenant T --id I [--reason R] [--json]',
     meaning: 'revokes a widget key for ever and ends its sessions',
   },
@@ -67,7 +83,7 @@ const usualTotals: KeyTotals = {
 };
 
 /**
- * `keys issue`, `keys list` and `keys revoke`, with the server's own environment.
+ * `keys issue`, `list`, `pause`, `resume` and `revoke`, with the server's own environment.
  * @param args what follows `keys`
  * @returns 0; 1 for a refusal, 64 for wrong arguments, 69 when the database is away or in use, 78 for wrong settings
  */
@@ -99,7 +115,9 @@ function readCommand(args: readonly string[]): Command {
   const [name, ...rest] = args;
   if (name === 'issue') return readIssue(rest);
   if (name === 'list') return readList(rest);
-  if (name === 'revoke') return readRevoke(rest);
+  if (name === 'revoke') return readChange(rest, revokeKey);
+  if (name === 'pause') return readChange(rest, pauseKey);
+  if (name === 'resume') return readChange(rest, resumeKey);
   throw new UsageError(name === undefined ? 'keys needs a command' : `keys has no command "${name}"`);
 }
 
@@ -171,11 +189,11 @@ function readList(args: string[]): Command {
   return { asJson: values.json, work: (deps) => listKeys(deps, values.tenant) };
 }
 
-function readRevoke(args: string[]): Command {
+function readChange(args: string[], change: typeof revokeKey): Command {
   const { values } = parseArgs({ args, options: { tenant: text, id: text, reason: text, json: flag } });
   const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
   const [tenant, id] = [need(values.tenant, 'tenant'), need(values.id, 'id')];
-  return { asJson: values.json, work: (deps) => revokeKey(tenant, id, by, deps) };
+  return { asJson: values.json, work: (deps) => change(tenant, id, by, deps) };
 }
 
 function need(value: string | undefined, option: string): string {

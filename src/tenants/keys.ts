@@ -20,7 +20,7 @@ import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.
 import { toProblems } from './tenants-file.ts';
 
 export interface KeyDeps {
-  readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
+  readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke' | 'pause' | 'resume'>;
   readonly audit: Pick<Audit, 'append' | 'settle'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
@@ -131,6 +131,7 @@ async function newKeys(
     call,
     limits,
     totals,
+    pausedAtMs: null,
     revokedAtMs: null,
   }));
 }
@@ -153,11 +154,51 @@ async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps):
  * @returns a Refusal NOT_FOUND when the tenant has no such key
  * @throws Unavailable when the database is away
  */
-export async function revokeKey(
+export function revokeKey(
   tenantId: string,
   idOrKey: string,
   by: ChangedBy,
   deps: KeyDeps,
+): Promise<WidgetKey | Refusal> {
+  return change('key.revoke', tenantId, idOrKey, by, deps, {
+    apply: (id) => deps.tenants.revoke(tenantId, id, deps.clock.now()),
+    isNews: ({ revokedAtMs }) => revokedAtMs === null,
+  });
+}
+
+/** Keeps a key from opening sessions until it is resumed, as fast as a revocation; open sessions go on. As `revokeKey` otherwise. */
+export function pauseKey(
+  tenantId: string,
+  idOrKey: string,
+  by: ChangedBy,
+  deps: KeyDeps,
+): Promise<WidgetKey | Refusal> {
+  return change('key.pause', tenantId, idOrKey, by, deps, {
+    apply: (id) => deps.tenants.pause(tenantId, id, deps.clock.now()),
+    isNews: ({ pausedAtMs, revokedAtMs }) => pausedAtMs === null && revokedAtMs === null,
+  });
+}
+
+/** Undoes a pause. As `revokeKey` otherwise. */
+export function resumeKey(
+  tenantId: string,
+  idOrKey: string,
+  by: ChangedBy,
+  deps: KeyDeps,
+): Promise<WidgetKey | Refusal> {
+  return change('key.resume', tenantId, idOrKey, by, deps, {
+    apply: (id) => deps.tenants.resume(tenantId, id),
+    isNews: ({ pausedAtMs }) => pausedAtMs !== null,
+  });
+}
+
+async function change(
+  action: AuditAction,
+  tenantId: string,
+  idOrKey: string,
+  by: ChangedBy,
+  deps: KeyDeps,
+  { apply, isNews }: { apply(id: string): Promise<WidgetKey | undefined>; isNews(before: WidgetKey): boolean },
 ): Promise<WidgetKey | Refusal> {
   const keys = await listKeys(deps, tenantId);
   const key = keys.find(({ id }) => id === idOrKey) ?? keys.find((one) => one.key === idOrKey);
@@ -166,14 +207,14 @@ export async function revokeKey(
     `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
   );
   if (key === undefined) return unknown;
-  const revoked = await audited(
+  const changed = await audited(
     deps.audit,
-    entryOf('key.revoke', key, by, deps),
-    () => deps.tenants.revoke(tenantId, key.id, deps.clock.now()),
-    () => (key.revokedAtMs === null ? 'done' : 'unchanged'),
+    entryOf(action, key, by, deps),
+    () => apply(key.id),
+    () => (isNews(key) ? 'done' : 'unchanged'),
   );
   deps.bus.publish({ type: 'tenants.changed' });
-  return revoked ?? unknown;
+  return changed ?? unknown;
 }
 
 /** The keys of one tenant or of all, revoked ones included. @throws Unavailable when the database is away */

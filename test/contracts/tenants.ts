@@ -15,6 +15,7 @@ function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKe
     call: null,
     limits: {},
     totals: {},
+    pausedAtMs: null,
     revokedAtMs: null,
     ...changes,
   };
@@ -167,6 +168,31 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(await tenants().revoke(owner.id, 'site', DAY_BEGIN + 1)).toEqual(revoked);
       expect(await tenants().revoke(owner.id, 'other', DAY_BEGIN)).toBeUndefined();
       expect(await tenants().revoke(randomId(), 'site', DAY_BEGIN)).toBeUndefined();
+    });
+
+    test('a pause answers the key, keeps the first time, outlives a merge, and is undone by resuming', async () => {
+      const owner = tenant();
+      await tenants().merge([owner]);
+      const [key] = owner.keys as [WidgetKey];
+      const paused = { ...key, pausedAtMs: DAY_BEGIN };
+      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN)).toEqual(paused);
+      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN + 1)).toEqual(paused);
+      await tenants().merge([{ ...owner, keys: [{ ...key, label: 'New' }] }]);
+      expect((await find(owner.id))?.keys).toEqual([{ ...paused, label: 'New' }]);
+      for (const _ of [1, 2])
+        expect(await tenants().resume(owner.id, 'site')).toEqual({ ...key, label: 'New', pausedAtMs: null });
+      expect(await tenants().pause(owner.id, 'other', DAY_BEGIN)).toBeUndefined();
+      expect(await tenants().resume(randomId(), 'site')).toBeUndefined();
+    });
+
+    test('a key that is revoked is not paused any more', async () => {
+      const owner = tenant();
+      await tenants().merge([owner]);
+      await tenants().revoke(owner.id, 'site', DAY_BEGIN);
+      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN + 1)).toMatchObject({
+        pausedAtMs: null,
+        revokedAtMs: DAY_BEGIN,
+      });
     });
 
     test('a merge and an issue of the same key at once: the merge succeeds, and the key is there once', async () => {

@@ -6,6 +6,7 @@ export const errors: Words['errors'] = {
   INVALID_OTP: 'Este código no es correcto o ha caducado. Solicite uno nuevo.',
   INVALID_WIDGET_KEY:
     'Este asistente no está bien configurado. Póngase en contacto con los responsables del sitio web.',
+  KEY_PAUSED: 'Este asistente está en pausa. Vuelva más tarde.',
   BOT_BLOCKED: 'No hemos podido verificar su navegador. Actualice la página e inténtelo de nuevo.',
   FORBIDDEN: 'No tiene permiso para hacer esto.',
   ORIGIN_MISMATCH: 'Este asistente no está disponible en este sitio web.',

@@ -169,6 +169,20 @@ describe('keys list', () => {
   });
 });
 
+describe('keys pause and keys resume', () => {
+  test('stop a key from opening sessions and let it again, with a reason for the audit', async () => {
+    const { terminal, audit } = build();
+    const args = ['--tenant', 'acme', '--id', 'site', '--reason', 'rebuilt'];
+    expect(await run(['pause', ...args], terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(/^ {2}paused {5}20\d\d-/m);
+    expect(await run(['resume', ...args], terminal)).toBe(0);
+    expect(audit.rows).toMatchObject([
+      { action: 'key.pause', target: 'acme/site', reason: 'rebuilt', actor: 'cli', result: 'done' },
+      { action: 'key.resume', target: 'acme/site', reason: 'rebuilt', actor: 'cli', result: 'done' },
+    ]);
+  });
+});
+
 describe('keys revoke', () => {
   test('revokes with a reason for the audit', async () => {
     const { terminal, audit } = build();

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { KeyTaken, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import { issueKey, issueKeys, listKeys, revokeKey, type IssueRequest } from '../../../src/tenants/keys.ts';
+import {
+  issueKey,
+  issueKeys,
+  listKeys,
+  pauseKey,
+  resumeKey,
+  revokeKey,
+  type IssueRequest,
+} from '../../../src/tenants/keys.ts';
 import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from './fakes.ts';
 
 function build() {
@@ -128,6 +136,32 @@ describe('Issuing a key', () => {
   test('needs a tenant that exists', async () => {
     const refusal = (await issueKey({ ...request, tenantId: 'ghost' }, by, build())) as Refusal;
     expect(refusal.error).toBe('tenantId: there is no tenant "ghost"; tenants come from TENANTS_FILE');
+  });
+});
+
+describe('Pausing a key', () => {
+  test('and resuming it tell every node, and leave a row for what each of them changed', async () => {
+    const deps = build();
+    expect(await pauseKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: 42, revokedAtMs: null });
+    expect(await pauseKey('acme', 'site', by, { ...deps, clock: { now: () => 99 } })).toMatchObject({ pausedAtMs: 42 });
+    expect(await resumeKey('acme', 'w_acme_site', by, deps)).toMatchObject({ id: 'site', pausedAtMs: null });
+    expect(await resumeKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: null });
+    expect(deps.audit.rows.map(({ action, target, result }) => [action, target, result])).toEqual([
+      ['key.pause', 'acme/site', 'done'],
+      ['key.pause', 'acme/site', 'unchanged'],
+      ['key.resume', 'acme/site', 'done'],
+      ['key.resume', 'acme/site', 'unchanged'],
+    ]);
+    expect(deps.bus.published).toHaveLength(4);
+  });
+
+  test('that is revoked changes nothing, and one that the tenant does not have is refused', async () => {
+    const deps = build();
+    await revokeKey('acme', 'site', by, deps);
+    expect(await pauseKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: null, revokedAtMs: 42 });
+    expect(deps.audit.rows.at(-1)).toMatchObject({ action: 'key.pause', result: 'unchanged' });
+    expect(await pauseKey('acme', 'ghost', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await resumeKey('acme', 'ghost', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
