@@ -100,8 +100,9 @@ export async function run(args: readonly string[], terminal: KeysTerminal): Prom
         err.write(`${result.error}\n`);
         return exitCode.refused;
       }
-      out.write(command.asJson ? keysAsJson(result) : keysAsText(result));
-      if (!command.asJson && command.more !== undefined) out.write(await command.more(result, deps, config));
+      // At once: whoever reads only the first lines closes the pipe.
+      const more = command.asJson ? undefined : await command.more?.(result, deps, config);
+      out.write(command.asJson ? keysAsJson(result) : `${keysAsText(result)}${more ?? ''}`);
       return exitCode.ok;
     } finally {
       await stores.close();

@@ -198,7 +198,13 @@ async function change(
   idOrKey: string,
   by: ChangedBy,
   deps: KeyDeps,
-  { apply, isNews }: { apply(id: string): Promise<WidgetKey | undefined>; isNews(before: WidgetKey): boolean },
+  {
+    apply,
+    isNews,
+  }: {
+    readonly apply: (id: string) => Promise<WidgetKey | undefined>;
+    readonly isNews: (before: WidgetKey) => boolean;
+  },
 ): Promise<WidgetKey | Refusal> {
   const keys = await listKeys(deps, tenantId);
   const key = keys.find(({ id }) => id === idOrKey) ?? keys.find((one) => one.key === idOrKey);
