@@ -8,8 +8,6 @@ interface Listed extends VoiceRecord {
   readonly state: VoiceState;
 }
 
-const nothing: HistoryPage = { rows: [], next: undefined, isPartial: false };
-
 /** See `VoiceHistory.list`. */
 export async function listSessions(
   sql: Sql,
@@ -20,7 +18,7 @@ export async function listSessions(
   mostWalked: number,
 ): Promise<HistoryPage> {
   const filters = forEachTenant(asked);
-  if (filters.length === 0) return nothing;
+  if (filters.length === 0) return { rows: [], next: undefined, isPartial: false };
   const each = Math.max(1, Math.floor(mostWalked / filters.length));
   const found = await walkEach(sql, filters, sort, after, limit + 1, each);
   const { hits, last, isPartial } = pageOfWalks(found, limit, each);
@@ -112,24 +110,14 @@ function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, ca
     and ${subject === undefined ? always : sql`subject = ${subject}`})`;
 }
 
-/** The filter with one tenant where only one can be meant; undefined where none can. */
-function withTenants(filter: HistoryFilter): HistoryFilter | undefined {
-  const { tenantId, tenants } = filter;
-  if (tenants === undefined) return filter;
-  if (tenantId === undefined) return tenants.length === 1 ? { ...filter, tenantId: tenants[0] } : filter;
-  return tenants.includes(tenantId) ? filter : undefined;
-}
-
 /** See `VoiceHistory.silentSince`. No index has the last activity, which heartbeats change. */
 export async function silentSessions(
   sql: Sql,
-  asked: HistoryFilter,
+  filter: HistoryFilter,
   beforeMs: number,
   after: Position | undefined,
   limit: number,
 ): Promise<HistoryPage> {
-  const filter = withTenants(asked);
-  if (filter === undefined) return nothing;
   const found = await sql<(Listed & Pick<Walked, 'isHit'>)[]>`
     select * from (
       select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['stale'] })} as "isHit" from voice_session
@@ -165,20 +153,16 @@ export async function ofUpstream(sql: Sql, upstreamId: string, limit: number): P
 }
 
 /** See `VoiceHistory.countOpen`. It looks at all sessions that are open, which are as many as are under way. */
-export async function countOpen(sql: Sql, asked: HistoryFilter): Promise<OpenCounts> {
+export async function countOpen(sql: Sql, filter: HistoryFilter): Promise<OpenCounts> {
   const byState = { engaged: 0, idle: 0, stale: 0 };
   const byTenant = new Map<string, number>();
-  const filter = withTenants(asked);
-  const groups =
-    filter === undefined
-      ? []
-      : await sql<{ state: keyof typeof byState; tenantId: string; sessions: number }[]>`
-          select state, tenant_id as "tenantId", count(*) as sessions from voice_session
-          where ended_at_ms is null and ${hits(sql, filter)}
-            and ${filter.fromMs === undefined ? sql`true` : sql`started_at_ms >= ${filter.fromMs}`}
-            and ${filter.toMs === undefined ? sql`true` : sql`started_at_ms < ${filter.toMs}`}
-            and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
-          group by state, tenant_id order by tenant_id`;
+  const groups = await sql<{ state: keyof typeof byState; tenantId: string; sessions: number }[]>`
+    select state, tenant_id as "tenantId", count(*) as sessions from voice_session
+    where ended_at_ms is null and ${hits(sql, filter)}
+      and ${filter.fromMs === undefined ? sql`true` : sql`started_at_ms >= ${filter.fromMs}`}
+      and ${filter.toMs === undefined ? sql`true` : sql`started_at_ms < ${filter.toMs}`}
+      and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
+    group by state, tenant_id order by tenant_id`;
   for (const { state, tenantId, sessions } of groups) {
     byState[state] += sessions;
     byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + sessions);
