@@ -35,14 +35,14 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       ]);
     });
 
-    test('tells a kind by key, of the tenants that are asked for', async () => {
+    test('tells kinds by key, of the tenants that are asked for', async () => {
       const [tenantId, other] = [randomId(), randomId()];
       const refused = (fields: Partial<Counted>): Counted => counted({ kind: 'refused', label: 'BOT', ...fields });
       await activity().add([refused({ tenantId, keyId: 'a' }), refused({ tenantId, keyId: 'b', n: 2 })], DAY_BEGIN, 0);
       await activity().add([refused({ tenantId, keyId: 'a', n: 4 }), refused({ tenantId })], DAY_BEGIN + MINUTE, 1);
       await activity().add([counted({ tenantId, keyId: 'a' }), refused({ tenantId: other, keyId: 'a' })], DAY_BEGIN, 1);
-      const of = (toMs: number, tenants: '*' | string[]) => activity().ofKeys('refused', 1, DAY_BEGIN, toMs, tenants);
-      const [a, b] = ['a', 'b'].map((keyId) => ({ tenantId, keyId, label: 'BOT' }));
+      const of = (toMs: number, tenants: '*' | string[]) => activity().ofKeys(['refused'], 1, DAY_BEGIN, toMs, tenants);
+      const [a, b] = ['a', 'b'].map((keyId) => ({ kind: 'refused', tenantId, keyId, label: 'BOT' }));
       expect(await of(DAY_BEGIN + 2 * MINUTE, [tenantId])).toEqual([
         { ...a, n: 5 },
         { ...b, n: 2 },
@@ -52,8 +52,14 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
         { ...b, n: 2 },
       ]);
       const all = await of(DAY_BEGIN + MINUTE, '*');
-      expect(all).toContainEqual({ tenantId: other, keyId: 'a', label: 'BOT', n: 1 });
+      expect(all).toContainEqual({ kind: 'refused', tenantId: other, keyId: 'a', label: 'BOT', n: 1 });
       expect(all?.every(({ keyId }) => keyId !== '')).toBe(true);
+      const both = await activity().ofKeys(['started', 'refused'], 1, DAY_BEGIN, DAY_BEGIN + MINUTE, [tenantId]);
+      expect(both?.map(({ kind, keyId, n }) => [kind, keyId, n])).toEqual([
+        ['refused', 'a', 1],
+        ['refused', 'b', 2],
+        ['started', 'a', 1],
+      ]);
     });
 
     test('ends a span before its end', async () => {
@@ -139,11 +145,11 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       const all = { tenants: '*', keyId: 'a' } as const;
       expect(await activity().moved(60, begin - HOUR, begin, end, all)).toBeUndefined();
       expect(await activity().refused(60, begin, end, all)).toBeUndefined();
-      expect(await activity().ofKeys('refused', 60, begin, end, '*')).toBeUndefined();
+      expect(await activity().ofKeys(['refused'], 60, begin, end, '*')).toBeUndefined();
       const own = { tenants: [tenantId] };
       expect(await activity().moved(60, begin - HOUR, begin, end, own)).toMatchObject([{ label: 'BOT', now: 1 }]);
       expect(await activity().refused(60, begin, end, own)).toMatchObject({ counted: { BOT: 1 } });
-      expect(await activity().ofKeys('refused', 60, begin, end, [tenantId])).toHaveLength(1);
+      expect(await activity().ofKeys(['refused'], 60, begin, end, [tenantId])).toHaveLength(1);
       await nodes()[0].run((sql) => sql`delete from activity where label = 'of many'`);
     });
 

@@ -18,6 +18,7 @@ export type Span = 1 | 60;
 
 /** What was counted of a key. */
 export interface KeyCounted {
+  readonly kind: ActivityKind;
   readonly tenantId: string;
   readonly keyId: string;
   readonly label: string;
@@ -68,9 +69,9 @@ export interface ActivityStore {
     toMs: number,
     filter: ActivityFilter & { readonly code?: string | undefined },
   ): Promise<RefusedCounts | undefined>;
-  /** Of a kind, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */
+  /** Of some kinds, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */
   ofKeys(
-    kind: ActivityKind,
+    kinds: readonly ActivityKind[],
     span: Span,
     fromMs: number,
     toMs: number,

@@ -70,17 +70,17 @@ export function createPostgresActivity(database: Database): ActivityStore {
       return { counted: byCode('refused'), kept: byCode('kept'), series };
     },
 
-    async ofKeys(kind, span, fromMs, toMs, tenants) {
+    async ofKeys(kinds, span, fromMs, toMs, tenants) {
       const rows = await database.run(
         (sql) => sql<(KeyCounted & Walked)[]>`
           with walked as materialized (${someBuckets(sql, span, fromMs, toMs, { tenants })})
           select kind, tenant_id as "tenantId", key_id as "keyId", label, coalesce(sum(n), 0)::int8 as n,
             (select count(*) from walked) as walked
-          from walked where kind = ${kind} and key_id <> ''
-          group by grouping sets ((kind, tenant_id, key_id, label), ()) order by tenant_id, key_id, label`,
+          from walked where kind = any(${[...kinds]}::text[]) and key_id <> ''
+          group by grouping sets ((kind, tenant_id, key_id, label), ()) order by kind, tenant_id, key_id, label`,
       );
       if (isTooMuch(rows)) return undefined;
-      return rows.flatMap(({ walked: _walked, kind: of, ...counted }) => (of === null ? [] : [counted]));
+      return rows.flatMap(({ walked: _walked, ...counted }) => (counted.kind === null ? [] : [counted]));
     },
   };
 }
