@@ -1,5 +1,12 @@
 import type { ActivityTallies, OperatorActivity } from '../protocol/operator/activity.ts';
-import type { ActivityFilter, ActivityStore, Moved, RefusedCounts, Span } from '../stores/activity/contract.ts';
+import type {
+  ActivityStore,
+  CountedOf,
+  Moved,
+  RefusedCounts,
+  RefusedFilter,
+  Span,
+} from '../stores/activity/contract.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -17,9 +24,9 @@ function after(atMs: number, bucketMs: number): number {
 }
 
 /** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
-export function lastMinute(store: Sums, atMs: number, filter: ActivityFilter): Promise<Moved[]> {
+export function lastMinute(store: Sums, atMs: number, tenants: CountedOf): Promise<Moved[]> {
   const minute = atMs - (atMs % MINUTE_MS);
-  return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, filter);
+  return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, tenants);
 }
 
 /**
@@ -30,13 +37,13 @@ export function lastMinute(store: Sums, atMs: number, filter: ActivityFilter): P
 export async function activityOf(
   store: Sums,
   atMs: number,
-  filter: ActivityFilter,
+  tenants: CountedOf,
   lastMinuteRead: Promise<readonly Moved[]>,
 ): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
   const [ofMinute, ofHour, day] = await Promise.all([
     lastMinuteRead,
-    sumsBack(store, 1, after(atMs, MINUTE_MS), HOUR_MS, filter),
-    sumsBack(store, 60, after(atMs, HOUR_MS), DAY_MS, filter),
+    sumsBack(store, 1, after(atMs, MINUTE_MS), HOUR_MS, tenants),
+    sumsBack(store, 60, after(atMs, HOUR_MS), DAY_MS, tenants),
   ]);
   return { activity: { minute: tally(ofMinute), hour: tally(ofHour), day: tally(day) }, day };
 }
@@ -44,11 +51,11 @@ export async function activityOf(
 /** What was counted in the last five minutes. @throws Unavailable when the database is away */
 export function lately(store: Sums, atMs: number): Promise<Moved[]> {
   const to = after(atMs, MINUTE_MS);
-  return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, { tenants: '*' });
+  return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, '*');
 }
 
-function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, filter: ActivityFilter): Promise<Moved[]> {
-  return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, filter);
+function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, tenants: CountedOf): Promise<Moved[]> {
+  return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, tenants);
 }
 
 /**
@@ -60,10 +67,10 @@ export function movedBetween(
   fromMs: number,
   toMs: number,
   nowMs: number,
-  filter: ActivityFilter,
+  tenants: CountedOf,
 ): Promise<Moved[] | undefined> {
   const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
-  return store.moved(span, begin - (end - begin), begin, end, filter);
+  return store.moved(span, begin - (end - begin), begin, end, tenants);
 }
 
 /** What was refused from one time to another, and in which buckets that is counted. @returns undefined where that is too much to add up */
@@ -72,7 +79,7 @@ export async function refusedBetween(
   fromMs: number,
   toMs: number,
   nowMs: number,
-  filter: Parameters<ActivityStore['refused']>[3],
+  filter: RefusedFilter,
 ): Promise<(RefusedCounts & { readonly span: Span }) | undefined> {
   const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
   const counts = await store.refused(span, begin, end, filter);

@@ -57,7 +57,7 @@ export function createFigures({ history, activity, dependencies, endingBy }: Fig
 
     /** What was counted in the last whole minute, and in the one before. @throws Unavailable (rejects) when the database is away */
     lastMinute: (tenants: Whose, atMs: number): Promise<Moved[]> =>
-      minutes(named(tenants), atMs, () => lastMinute(activity, atMs, { tenants })),
+      minutes(named(tenants), atMs, () => lastMinute(activity, atMs, tenants)),
 
     /** What this process stands on, as it was found last: known while the database is away as well. */
     async dependencies(atMs: number): Promise<DependencyState[]> {

@@ -25,10 +25,13 @@ export interface KeyCounted {
   readonly n: number;
 }
 
-export interface ActivityFilter {
-  /** `*` is everybody's, and what is nobody's. */
-  readonly tenants: '*' | readonly string[];
+/** Of which tenants: `*` is everybody's, and what is nobody's. */
+export type CountedOf = '*' | readonly string[];
+
+export interface RefusedFilter {
+  readonly tenants: CountedOf;
   readonly keyId?: string | undefined;
+  readonly code?: string | undefined;
   /** Of one process, and of those that share its shard. */
   readonly shard?: number | undefined;
 }
@@ -59,22 +62,17 @@ export interface ActivityStore {
   /** Adds to the minute and to the hour of a time. Asked twice it adds twice: these are statistics, and nothing is billed by them. */
   add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
   /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. It reads them all: for spans that are always short. */
-  sums(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[]>;
+  sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: CountedOf): Promise<Moved[]>;
   /** The same for spans of any length; undefined where that is more than MOST_ROWS rows. */
-  moved(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[] | undefined>;
-  /** Refusals of the buckets that begin within [fromMs, toMs), of one code or of all; undefined where there is too much to add up. */
-  refused(
-    span: Span,
-    fromMs: number,
-    toMs: number,
-    filter: ActivityFilter & { readonly code?: string | undefined },
-  ): Promise<RefusedCounts | undefined>;
+  moved(span: Span, fromMs: number, midMs: number, toMs: number, tenants: CountedOf): Promise<Moved[] | undefined>;
+  /** Refusals of the buckets that begin within [fromMs, toMs); undefined where there is too much to add up. */
+  refused(span: Span, fromMs: number, toMs: number, filter: RefusedFilter): Promise<RefusedCounts | undefined>;
   /** Of some kinds, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */
   ofKeys(
     kinds: readonly ActivityKind[],
     span: Span,
     fromMs: number,
     toMs: number,
-    tenants: ActivityFilter['tenants'],
+    tenants: CountedOf,
   ): Promise<KeyCounted[] | undefined>;
 }
