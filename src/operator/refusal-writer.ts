@@ -64,14 +64,13 @@ export class RefusalWriter {
 
   /** What this node refused last, the newest first. */
   remembered(filter: RefusalFilter, limit: number): KeptRefusal[] {
-    const { code, tenantId, keyId, network, subject, fromMs, toMs, tenants } = filter;
+    const { code, keyId, network, subject, fromMs, toMs, tenants } = filter;
     return this.#remembered
       .filter(
         (one) =>
           one.atMs >= fromMs &&
           one.atMs <= toMs &&
           (code ?? one.code) === one.code &&
-          (tenantId ?? one.tenantId) === one.tenantId &&
           (keyId ?? one.keyId) === one.keyId &&
           (network ?? one.network) === one.network &&
           (subject ?? one.subject) === one.subject &&

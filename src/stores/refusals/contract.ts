@@ -33,14 +33,13 @@ export interface KeptRefusal {
 
 export interface RefusalFilter {
   readonly code?: string | undefined;
-  readonly tenantId?: string | undefined;
   readonly keyId?: string | undefined;
   readonly network?: string | undefined;
   readonly subject?: string | undefined;
   /** Instants, the ends included. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whose refusals may be seen; `*` is everybody's, and those of nobody. */
+  /** Whose refusals are meant; `*` is everybody's, and those of nobody. */
   readonly tenants: '*' | readonly string[];
 }
 

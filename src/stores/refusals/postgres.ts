@@ -27,15 +27,14 @@ export function createPostgresRefusals(database: Database): Refusals {
     async find(requestId, tenants) {
       const [row] = await database.run(
         (sql) => sql<Row[]>`
-          select ${columns(sql)} from refusal where request_id = ${requestId} ${ofTenants(sql, tenants)}`,
+          select ${columns(sql)} from refusal 
+          where request_id = ${requestId} ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}`,
       );
       return row && keptOf(row);
     },
 
     async list(filter, after, limit) {
-      const tenants = tenantsWithin(filter);
-      if (tenants?.length === 0) return { refusals: [], next: undefined };
-      const rows = await database.run((sql) => page(sql, filter, tenants, after, limit));
+      const rows = await database.run((sql) => page(sql, filter, after, limit));
       const searched = rows[0]?.searched ?? 0;
       const found = rows.filter(({ requestId }) => requestId !== null);
       const shown = found.slice(0, limit);
@@ -50,26 +49,14 @@ export function createPostgresRefusals(database: Database): Refusals {
 
 type PageRow = Row & { readonly searched: number; readonly searchedTo: RefusalCursor | null };
 
-/** The tenants whose refusals are meant and may be seen; undefined for those of all and of nobody. */
-function tenantsWithin({ tenantId, tenants }: RefusalFilter): readonly string[] | undefined {
-  if (tenants === '*') return tenantId === undefined ? undefined : [tenantId];
-  return tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
-}
-
 /**
  * Each row says how far was searched; where nothing was found one row says only that. What may not be seen is not searched: how far a
  * search came would tell of it.
  */
-export function page(
-  sql: Sql,
-  filter: RefusalFilter,
-  tenants: readonly string[] | undefined,
-  after: RefusalCursor | undefined,
-  limit: number,
-) {
+export function page(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined, limit: number) {
   const { code, keyId, network, subject } = filter;
   return sql<PageRow[]>`
-    with walked as materialized (${walk(sql, filter, tenants, after)}), found as (
+    with walked as materialized (${walk(sql, filter, after)}), found as (
       select * from walked
       where true
         ${code === undefined ? sql`` : sql`and code = ${code}`}
@@ -89,16 +76,11 @@ export function page(
  * The newest of some tenants are the newest of the newest of each. A filter that no index of theirs holds is none of the walk, which would
  * not end where nothing is like that.
  */
-function walk(
-  sql: Sql,
-  { code, keyId, fromMs, toMs }: RefusalFilter,
-  tenants: readonly string[] | undefined,
-  after: RefusalCursor | undefined,
-) {
+function walk(sql: Sql, { code, keyId, fromMs, toMs, tenants }: RefusalFilter, after: RefusalCursor | undefined) {
   const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
   const within = sql`at_ms >= ${fromMs} and (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})`;
   const newest = sql`order by at_ms desc, ordinal desc limit ${MOST_SEARCHED}`;
-  if (tenants === undefined)
+  if (tenants === '*')
     return sql`select * from refusal where ${within} ${code === undefined ? sql`` : sql`and code = ${code}`} ${newest}`;
   return sql`
     select refusal.* from unnest(${[...tenants]}::text[]) as asked (tenant)
@@ -107,14 +89,6 @@ function walk(
         where tenant_id = tenant and ${within} ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`} ${newest}
       ) as refusal
     ${newest}`;
-}
-
-function ofTenants(sql: Sql, tenants: RefusalFilter['tenants']) {
-  if (tenants === '*') return sql``;
-  const [tenant, other] = tenants;
-  return tenant !== undefined && other === undefined
-    ? sql`and tenant_id = ${tenant}`
-    : sql`and tenant_id = any(${[...tenants]}::text[])`;
 }
 
 function columns(sql: Sql) {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { tenantsOf, type Operator } from '../../../auth/operators.ts';
+import { tenantsOf, within, type Operator } from '../../../auth/operators.ts';
 import { recentSinceMs, ceilingsOf, type UsageLimitsDeps } from '../../../operator/usage-limits.ts';
 import { projectTo, shareOf } from '../../../operator/projection.ts';
 import { usageFilters, usageReportReply, type OperatorUsageRow, type Used } from '../../../protocol/operator/usage.ts';
@@ -123,14 +123,8 @@ function askedOf(
     // The hour in which the range begins counts whole, as the one in which it ends.
     fromMs: by === 'session' ? fromMs : fromMs - (fromMs % HOUR_MS),
     toMs,
-    tenants: tenantsWithin(query.tenantId, tenantsOf(operator)),
+    tenants: tenantsOf(within(operator, query.tenantId)),
   };
-}
-
-/** One tenant, if the operator is shown it. */
-function tenantsWithin(tenantId: string | undefined, shown: readonly string[] | undefined) {
-  if (tenantId === undefined) return shown;
-  return shown === undefined || shown.includes(tenantId) ? [tenantId] : [];
 }
 
 async function rowsOf(
