@@ -1,12 +1,6 @@
 import type { ActivityTallies, OperatorActivity } from '../protocol/operator/activity.ts';
-import type {
-  ActivityStore,
-  CountedOf,
-  Moved,
-  RefusedCounts,
-  RefusedFilter,
-  Span,
-} from '../stores/activity/contract.ts';
+import type { ActivityStore, Moved, RefusedCounts, RefusedFilter, Span } from '../stores/activity/contract.ts';
+import type { TenantScope } from '../stores/tenants/contract.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -24,7 +18,7 @@ function after(atMs: number, bucketMs: number): number {
 }
 
 /** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
-export function lastMinute(store: Sums, atMs: number, tenants: CountedOf): Promise<Moved[]> {
+export function lastMinute(store: Sums, atMs: number, tenants: TenantScope): Promise<Moved[]> {
   const minute = atMs - (atMs % MINUTE_MS);
   return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, tenants);
 }
@@ -37,7 +31,7 @@ export function lastMinute(store: Sums, atMs: number, tenants: CountedOf): Promi
 export async function activityOf(
   store: Sums,
   atMs: number,
-  tenants: CountedOf,
+  tenants: TenantScope,
   lastMinuteRead: Promise<readonly Moved[]>,
 ): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
   const [ofMinute, ofHour, day] = await Promise.all([
@@ -54,7 +48,7 @@ export function lately(store: Sums, atMs: number): Promise<Moved[]> {
   return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, '*');
 }
 
-function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, tenants: CountedOf): Promise<Moved[]> {
+function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, tenants: TenantScope): Promise<Moved[]> {
   return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, tenants);
 }
 
@@ -67,7 +61,7 @@ export function movedBetween(
   fromMs: number,
   toMs: number,
   nowMs: number,
-  tenants: CountedOf,
+  tenants: TenantScope,
 ): Promise<Moved[] | undefined> {
   const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
   return store.moved(span, begin - (end - begin), begin, end, tenants);

@@ -1,3 +1,5 @@
+import type { TenantScope } from '../tenants/contract.ts';
+
 /** What is counted. `kept`: refusals that were written down as well. `failed`: replies of 500 and more. `dropped`: events that were lost. */
 export const ACTIVITY_KINDS = ['started', 'ended', 'refused', 'kept', 'mint', 'request', 'failed', 'dropped'] as const;
 
@@ -25,11 +27,8 @@ export interface KeyCounted {
   readonly n: number;
 }
 
-/** Of which tenants: `*` is everybody's, and what is nobody's. */
-export type CountedOf = '*' | readonly string[];
-
 export interface RefusedFilter {
-  readonly tenants: CountedOf;
+  readonly tenants: TenantScope;
   readonly keyId?: string | undefined;
   readonly code?: string | undefined;
   /** Of one process, and of those that share its shard. */
@@ -62,9 +61,9 @@ export interface ActivityStore {
   /** Adds to the minute and to the hour of a time. Asked twice it adds twice: these are statistics, and nothing is billed by them. */
   add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
   /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. It reads them all: for spans that are always short. */
-  sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: CountedOf): Promise<Moved[]>;
+  sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[]>;
   /** The same for spans of any length; undefined where that is more than MOST_ROWS rows. */
-  moved(span: Span, fromMs: number, midMs: number, toMs: number, tenants: CountedOf): Promise<Moved[] | undefined>;
+  moved(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[] | undefined>;
   /** Refusals of the buckets that begin within [fromMs, toMs); undefined where there is too much to add up. */
   refused(span: Span, fromMs: number, toMs: number, filter: RefusedFilter): Promise<RefusedCounts | undefined>;
   /** Of some kinds, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */
@@ -73,6 +72,6 @@ export interface ActivityStore {
     span: Span,
     fromMs: number,
     toMs: number,
-    tenants: CountedOf,
+    tenants: TenantScope,
   ): Promise<KeyCounted[] | undefined>;
 }

@@ -1,8 +1,8 @@
 import type { Database, Sql } from '../../database/database.ts';
+import type { TenantScope } from '../tenants/contract.ts';
 import {
   MOST_ROWS,
   type ActivityStore,
-  type CountedOf,
   type KeyCounted,
   type Moved,
   type RefusedFilter,
@@ -116,12 +116,12 @@ function refusedRows(sql: Sql, walk: Fragment, { keyId, code, shard }: RefusedFi
 }
 
 /** One row more than may be read tells that there are more. */
-function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: CountedOf): Fragment {
+function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
   return sql`${buckets(sql, span, fromMs, toMs, tenants)} limit ${MOST_ROWS + 1}`;
 }
 
 /** The rows of tenants are found by an index of theirs. */
-function buckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: CountedOf): Fragment {
+function buckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
   return sql`
     select bucket_ms, kind, label, tenant_id, key_id, shard, n from activity
     where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs}
