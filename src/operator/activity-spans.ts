@@ -12,8 +12,8 @@ export const LONGEST_SPAN_MS = 31 * DAY_MS;
 
 type Sums = Pick<ActivityStore, 'sums'>;
 
-/** The begin of the bucket after the one of a time. */
-function after(atMs: number, bucketMs: number): number {
+/** The end of the bucket that a time is in. */
+export function endOfBucket(atMs: number, bucketMs: number): number {
   return atMs - (atMs % bucketMs) + bucketMs;
 }
 
@@ -36,15 +36,15 @@ export async function activityOf(
 ): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
   const [ofMinute, ofHour, day] = await Promise.all([
     lastMinuteRead,
-    sumsBack(store, 1, after(atMs, MINUTE_MS), HOUR_MS, tenants),
-    sumsBack(store, 60, after(atMs, HOUR_MS), DAY_MS, tenants),
+    sumsBack(store, 1, endOfBucket(atMs, MINUTE_MS), HOUR_MS, tenants),
+    sumsBack(store, 60, endOfBucket(atMs, HOUR_MS), DAY_MS, tenants),
   ]);
   return { activity: { minute: tally(ofMinute), hour: tally(ofHour), day: tally(day) }, day };
 }
 
 /** What was counted in the last five minutes. @throws Unavailable when the database is away */
 export function lately(store: Sums, atMs: number): Promise<Moved[]> {
-  const to = after(atMs, MINUTE_MS);
+  const to = endOfBucket(atMs, MINUTE_MS);
   return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, '*');
 }
 
@@ -84,7 +84,7 @@ export async function refusedBetween(
 function bucketsOf(fromMs: number, toMs: number, nowMs: number) {
   const span: Span = toMs - fromMs <= BY_MINUTES_MS && nowMs - fromMs <= DAY_MS ? 1 : 60;
   const bucketMs = span * MINUTE_MS;
-  return { span, begin: fromMs - (fromMs % bucketMs), end: after(toMs, bucketMs) };
+  return { span, begin: fromMs - (fromMs % bucketMs), end: endOfBucket(toMs, bucketMs) };
 }
 
 /** The numbers of a kind by their labels. */

@@ -2,6 +2,8 @@ import type { OperatorKey } from '../protocol/operator/key.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import type { ActivityKind, ActivityStore, KeyCounted, Span } from '../stores/activity/contract.ts';
 import type { UsageReports } from '../stores/usage-reports/contract.ts';
+import { endOfBucket } from './activity-spans.ts';
+import { usedOf } from './used.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -37,7 +39,7 @@ export async function keyActivity(
     const counted = await deps.activity.ofKeys(kinds, span, endMs - lengthMs, endMs, tenants ?? '*');
     return counted && byName(counted);
   };
-  const [minuteEnd, hourEnd] = [after(atMs, MINUTE_MS), after(atMs, HOUR_MS)];
+  const [minuteEnd, hourEnd] = [endOfBucket(atMs, MINUTE_MS), endOfBucket(atMs, HOUR_MS)];
   const [used, hour, day, weekAgo] = await Promise.all([
     usedToday(tenants, atMs, deps),
     count(['refused'], 1, HOUR_MS, minuteEnd),
@@ -95,10 +97,5 @@ async function usedToday(
     limit: MOST_KEYS,
   });
   if (typeof report === 'string') return undefined;
-  return new Map(report.rows.map(({ id, tokens, microDollars }) => [id, { tokens, dollars: microDollars / 1e6 }]));
-}
-
-/** The end of the bucket that a time is in. */
-function after(atMs: number, bucketMs: number): number {
-  return atMs - (atMs % bucketMs) + bucketMs;
+  return new Map(report.rows.map((row) => [row.id, usedOf(row)]));
 }

@@ -2,11 +2,11 @@ import type { VoiceLimits, VoiceRecord, VoiceState } from '../../../../machines/
 import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { deadlineOf } from '../../../operator/deadline.ts';
+import { usedOf } from '../../../operator/used.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
 import type { UsageTotals } from '../../../stores/ledger/contract.ts';
 import { viewOf } from '../../../voice/view.ts';
 import { sample } from '../../samples.ts';
-import { usedOf } from './usage.ts';
 
 export const exampleSession: OperatorSession = {
   id: sample.sm_session_id,

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { tenantsOf, within, type Operator } from '../../../auth/operators.ts';
 import { recentSinceMs, ceilingsOf, type UsageLimitsDeps } from '../../../operator/usage-limits.ts';
+import { usedOf } from '../../../operator/used.ts';
 import { projectTo, shareOf } from '../../../operator/projection.ts';
-import { usageFilters, usageReportReply, type OperatorUsageRow, type Used } from '../../../protocol/operator/usage.ts';
+import { usageFilters, usageReportReply, type OperatorUsageRow } from '../../../protocol/operator/usage.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import type { QuotaDay } from '../../../quota/calendar.ts';
 import type { UsageTotals } from '../../../stores/ledger/contract.ts';
@@ -88,11 +89,6 @@ export function usageRoute(deps: OperatorUsageDeps): Route {
         return { status: 200, body };
       }),
   });
-}
-
-/** Amounts as operators read them. */
-export function usedOf({ tokens, microDollars }: UsageTotals): Used {
-  return { tokens, dollars: microDollars / 1_000_000 };
 }
 
 function askedOf(
