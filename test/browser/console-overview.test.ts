@@ -244,7 +244,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     expect(await rows.filter({ hasText: /differs/ }).count()).toBe(1);
     await click.at('MAX_SESSION_MINUTES', 'main');
     await here.isAt('/console/settings?name=MAX_SESSION_MINUTES');
-    await here.sees('1 of 2 nodes is set otherwise than the one that answers: voice-2', '.verdict');
+    await here.sees('1 of 2 nodes is set otherwise than the one that answers: voice-2', '.matter');
     await here.sees('differs between nodes', 'tbody');
   });
 

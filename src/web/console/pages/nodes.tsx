@@ -5,6 +5,7 @@ import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Node, NodeList } from '../data/shapes.ts';
 import { Dependencies } from '../parts/dependencies.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { Ago, Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Shown } from '../parts/shown.tsx';
@@ -82,21 +83,18 @@ function Table({ nodes, differs, asOf }: NodeList) {
         </table>
       </div>
       {differs.length > 0 && (
-        <p class="matter matter-watch">
-          <Warning />
-          <span class="break">
-            Not all have the same value of{' '}
-            {differs.map((name, index) => (
-              <Fragment key={name}>
-                {index > 0 && ', '}
-                <a href={`/console/settings${queryText({ name })}`}>
-                  <code>{name}</code>
-                </a>
-              </Fragment>
-            ))}
-            .
-          </span>
-        </p>
+        <Matter degree="watch">
+          Not all have the same value of{' '}
+          {differs.map((name, index) => (
+            <Fragment key={name}>
+              {index > 0 && ', '}
+              <a href={`/console/settings${queryText({ name })}`}>
+                <code>{name}</code>
+              </a>
+            </Fragment>
+          ))}
+          .
+        </Matter>
       )}
       <p class="soft">
         As of <Moment at={asOf} />. Waiting are records and events that are not in the database yet; dropped are events,

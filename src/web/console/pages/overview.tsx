@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { whatStandsOut, type Matter } from '../data/attention.ts';
+import { whatStandsOut, type Matter as Known } from '../data/attention.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { lastMinute, overviewAfter } from '../data/overview.ts';
 import { queryText } from '../data/query.ts';
@@ -10,6 +10,7 @@ import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
 import { Dependencies } from '../parts/dependencies.tsx';
 import { Chips } from '../parts/filter-fields.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
@@ -105,20 +106,16 @@ function Standing({ overview }: { readonly overview: Overview }) {
   );
 }
 
-function Matters({ matters }: { readonly matters: readonly Matter[] }) {
+function Matters({ matters }: { readonly matters: readonly Known[] }) {
   const { to } = useScope();
   if (matters.length === 0) return null;
   return (
     <ul class="matters" aria-label="To look at">
       {matters.map(({ degree, sentence, at, href }) => (
         <li key={sentence}>
-          <a class={`matter matter-${degree}`} href={to(href)}>
-            <Warning />
-            <b>{degree === 'wrong' ? 'Wrong' : 'Watch'}</b>
-            <span>
-              {sentence} {at !== undefined && <Moment at={at} />}
-            </span>
-          </a>
+          <Matter degree={degree} href={to(href)}>
+            <b>{degree === 'wrong' ? 'Wrong' : 'Watch'}</b> {sentence} {at !== undefined && <Moment at={at} />}
+          </Matter>
         </li>
       ))}
     </ul>

@@ -9,11 +9,12 @@ import { Code } from '../parts/code.tsx';
 import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
 import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
-import { Empty, Warning } from '../parts/view-states.tsx';
+import { Empty } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { layerWords } from '../words/layers.ts';
 
@@ -69,10 +70,7 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
   const { tenantId, keyId, origin, network, addressHash, subject, node } = refusal;
   return (
     <>
-      <p class="matter matter-wrong">
-        <Warning />
-        <span>{sentence}</span>
-      </p>
+      <Matter degree="wrong">{sentence}</Matter>
       <div class="columns refusal-columns">
         <Card title="What said no">
           <dl class="facts">
@@ -145,14 +143,11 @@ function Minute({ minute: { node, from, to, byCode } }: { readonly minute: Refus
   const codes = Object.entries(byCode);
   return (
     <>
-      <p class="matter matter-watch">
-        <Warning />
-        <span>
-          Only its time is known: process <code>{node.slice(0, 6)}</code> answered it between <Moment at={from} /> and{' '}
-          <Moment at={to} />. Either it was not refused, or there were so many refusals that only the first of each
-          second were kept.
-        </span>
-      </p>
+      <Matter degree="watch">
+        Only its time is known: process <code>{node.slice(0, 6)}</code> answered it between <Moment at={from} /> and{' '}
+        <Moment at={to} />. Either it was not refused, or there were so many refusals that only the first of each second
+        were kept.
+      </Matter>
       <Card title="What that process refused then">
         {codes.length === 0 ? (
           <p class="soft">Nothing: the request was most likely not refused.</p>

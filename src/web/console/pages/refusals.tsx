@@ -12,12 +12,13 @@ import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Code } from '../parts/code.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { PagedFoot } from '../parts/paged-foot.tsx';
 import { useRowKeys } from '../parts/row-keys.ts';
 import { Shown } from '../parts/shown.tsx';
-import { Empty, Warning } from '../parts/view-states.tsx';
+import { Empty } from '../parts/view-states.tsx';
 import { columnsOf } from '../words/series.ts';
 import { countText } from '../words/format.ts';
 
@@ -124,10 +125,9 @@ function Found({
   return (
     <>
       {isPartial && (
-        <p class="matter matter-watch">
-          <Warning />
-          <span>The database is away: these are what one process refused last, and nothing is counted.</span>
-        </p>
+        <Matter degree="watch">
+          The database is away: these are what one process refused last, and nothing is counted.
+        </Matter>
       )}
       {!isCounted && !isPartial && (
         <p class="soft">There is too much to add up in that time: choose a shorter one, or one tenant.</p>

@@ -3,6 +3,7 @@ import type { OperatorSettings } from '../../../protocol/operator/me.ts';
 import { me } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
@@ -67,11 +68,11 @@ function Differences({ settings: { nodes, differs } }: { readonly settings: Oper
   const others = nodes.filter(({ isSame }) => !isSame);
   if (others.length === 0) return null;
   return (
-    <p class="verdict bad" role="status">
-      <Warning /> {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the
+    <Matter degree="watch">
+      {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the
       one that answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
       {differs.length > 0 && ` What differs: ${differs.join(', ')}.`}
-    </p>
+    </Matter>
   );
 }
 
