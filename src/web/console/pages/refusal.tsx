@@ -1,12 +1,11 @@
 import { useLocation, useRoute } from 'preact-iso';
-import { copy } from '../data/dialogs.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
-import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
+import { CopyMenu } from '../parts/copy-menu.tsx';
 import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { Matter } from '../parts/matter.tsx';
@@ -28,11 +27,7 @@ export function RefusalPage() {
   const found = resource.body.value;
   const code = found?.found === 'exact' ? found.refusal.code : undefined;
   usePage(code ?? requestId);
-  useKeys({
-    y: copyLink,
-    Y: () => void copy(curlOf(path), 'curl'),
-    Escape: () => route(to('/console/refusals')),
-  });
+  useKeys({ Escape: () => route(to('/console/refusals')) });
   return (
     <div class="page">
       <div class="title-row">

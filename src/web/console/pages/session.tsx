@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import { copy, endTargets } from '../data/dialogs.ts';
+import { endTargets } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
@@ -8,7 +8,7 @@ import { useSessionEvents } from '../data/session-events.ts';
 import type { SessionDetail } from '../data/shapes.ts';
 import { stateAt } from '../data/timeline.ts';
 import { Calls } from '../parts/calls.tsx';
-import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
+import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { MachineChart } from '../parts/machine-chart.tsx';
 import { Moment } from '../parts/moments.tsx';
@@ -66,8 +66,6 @@ function Shown({ detail, path, text }: ShownProps) {
   };
   useKeys({
     e: end,
-    y: copyLink,
-    Y: () => void copy(curlOf(path), 'curl'),
     Escape: () => route(to('/console/sessions')),
   });
 
