@@ -7,7 +7,6 @@ import { Card } from '../parts/card.tsx';
 import { Chips } from '../parts/filter-fields.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { useRowKeys } from '../parts/row-keys.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { countText } from '../words/format.ts';
@@ -32,7 +31,6 @@ export function ChangesPage() {
     { topics: ['counts'] },
     { asked: () => `/api/operator/changes${queryText({ since: instantOf(since, now.peek()), tenantId })}` },
   );
-  useRowKeys();
   return (
     <div class="page">
       <div class="title-row">

@@ -11,12 +11,10 @@ import { Card } from '../parts/card.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Code } from '../parts/code.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
-import { useKeys } from '../parts/keys.ts';
 import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { PagedFoot } from '../parts/paged-foot.tsx';
-import { useRowKeys } from '../parts/row-keys.ts';
 import { Shown } from '../parts/shown.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { columnsOf } from '../words/series.ts';
@@ -50,8 +48,6 @@ export function RefusalsPage() {
       orderOf: ({ at, requestId }) => `${at} ${requestId}`,
     },
   });
-  useRowKeys();
-  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
   const change = (next: Filter): void => route(`/console/refusals${queryText(next)}`);
   const fresh = list.fresh.value.length;
   return (

@@ -10,7 +10,6 @@ import { keepFresh, waiting } from '../data/live.ts';
 import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { now } from '../data/server-time.ts';
 import { EndManyDialog } from '../parts/end-many-dialog.tsx';
-import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
 import { SavedFilters } from '../parts/saved-filters.tsx';
 import { SessionFilter } from '../parts/session-filter.tsx';
@@ -46,7 +45,6 @@ export function SessionsPage() {
     const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
     dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;
   };
-  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
 
   const fresh = rows.fresh.value.length;
   const open = [...selected.value].filter((ref) => rows.rowOf(ref)?.session.value.state !== 'ended');
