@@ -6,7 +6,7 @@ import { CallFacts } from '../parts/calls.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
-import { Failed, Loading } from '../parts/view-states.tsx';
+import { Unread } from '../parts/view-states.tsx';
 
 /** One call of a session at the provider, and what its machine did. */
 export function CallPage() {
@@ -16,15 +16,10 @@ export function CallPage() {
   const session = `/console/sessions/${ref}`;
   useKeys({ Escape: () => route(session) });
   const path = `/api/operator/sessions/${ref}/calls/${name}`;
-  const { body, text, failure } = useResource<CallDetail>(path, { topics: ['counts'], ref });
+  const resource = useResource<CallDetail>(path, { topics: ['counts'], ref });
+  const { body, text } = resource;
   const call = body.value;
-  if (call === undefined)
-    return (
-      <div class="page">
-        <h1>Call</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this call" />}
-      </div>
-    );
+  if (call === undefined) return <Unread title="Call" resource={resource} what="this call" />;
   const { machine, state, events, moreEvents, model } = call;
   return (
     <div class="page session-page">

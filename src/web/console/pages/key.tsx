@@ -16,7 +16,7 @@ import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { RevokeKeyDialog } from '../parts/revoke-key-dialog.tsx';
 import { Standing } from '../parts/standing.tsx';
-import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { limitWords } from '../words/limits.ts';
 
@@ -29,17 +29,11 @@ export function KeyPage() {
   const { params } = useRoute();
   const [tenantId = '', id = ''] = [params['tenantId'], params['keyId']];
   usePage(`Key ${tenantId}/${id}`);
-  const { body, failure } = useResource<Keys>(`/api/operator/keys?tenantId=${encodeURIComponent(tenantId)}`, {
+  const resource = useResource<Keys>(`/api/operator/keys?tenantId=${encodeURIComponent(tenantId)}`, {
     topics: ['counts', 'audit'],
   });
-  const keys = body.value;
-  if (keys === undefined)
-    return (
-      <div class="page">
-        <h1>Key</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this key" />}
-      </div>
-    );
+  const keys = resource.body.value;
+  if (keys === undefined) return <Unread title="Key" resource={resource} what="this key" />;
   const found = keys.keys.find((key) => key.id === id);
   if (found === undefined)
     return (

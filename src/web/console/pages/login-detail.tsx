@@ -11,7 +11,7 @@ import { LoginMark } from '../parts/login-marks.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { RevokeDialog } from '../parts/revoke-dialog.tsx';
-import { Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Unread, Warning } from '../parts/view-states.tsx';
 
 /** One console login: whose, and what it did. */
 export function LoginDetailPage() {
@@ -20,15 +20,10 @@ export function LoginDetailPage() {
   usePage('Login');
   useKeys({ Escape: () => route('/console/logins') });
   const path = `/api/operator/logins/${encodeURIComponent(id)}`;
-  const { body, text, failure } = useResource<LoginDetail>(path, { topics: ['counts', 'audit'] });
+  const resource = useResource<LoginDetail>(path, { topics: ['counts', 'audit'] });
+  const { body, text } = resource;
   const login = body.value;
-  if (login === undefined)
-    return (
-      <div class="page">
-        <h1>Login</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this login" />}
-      </div>
-    );
+  if (login === undefined) return <Unread title="Login" resource={resource} what="this login" />;
   const { email, state, events, createdAt, renewedAt, expiresAt, endedAt, reason, moreEvents } = login;
   const isActive = state === 'active';
   return (

@@ -18,7 +18,7 @@ import { SessionFacts } from '../parts/session-facts.tsx';
 import { SessionNotes } from '../parts/session-notes.tsx';
 import { StateMark, StateOrWord } from '../parts/state-mark.tsx';
 import { Timeline } from '../parts/timeline.tsx';
-import { Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Unread, Warning } from '../parts/view-states.tsx';
 import { useSteps } from '../parts/use-steps.ts';
 import { Why } from '../parts/why.tsx';
 import { shortName } from '../words/format.ts';
@@ -26,7 +26,8 @@ import { shortName } from '../words/format.ts';
 export function SessionPage() {
   const ref = useRoute().params['ref'] ?? '';
   const path = `/api/operator/sessions/${ref}`;
-  const { body, text, failure } = useResource<SessionDetail>(path, { topics: ['counts'], ref });
+  const resource = useResource<SessionDetail>(path, { topics: ['counts'], ref });
+  const { body, text } = resource;
   const detail = body.value;
   usePage(detail === undefined ? 'Session' : `${detail.tenantId} ${shortName(detail.emailHash)}`);
   useEffect(() => {
@@ -34,13 +35,7 @@ export function SessionPage() {
       noteServerTime(Date.parse(detail.session.startedAt) + (detail.session.durationSec + 0.5) * 1000, true);
   }, [detail]);
 
-  if (detail === undefined)
-    return (
-      <div class="page">
-        <h1>Session</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this session" />}
-      </div>
-    );
+  if (detail === undefined) return <Unread title="Session" resource={resource} what="this session" />;
   return <Shown detail={detail} path={path} text={text.value} />;
 }
 

@@ -6,7 +6,7 @@ import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 
 type Setting = OperatorSettings['settings'][number] & {
   /** Not all nodes have the same value of it. */
@@ -17,15 +17,9 @@ type Setting = OperatorSettings['settings'][number] & {
 export function SettingsPage() {
   usePage('Settings');
   const { path, query, route } = useLocation();
-  const { body, failure } = useResource<OperatorSettings>('/api/operator/settings', { topics: ['counts'] });
-  const settings = body.value;
-  if (settings === undefined)
-    return (
-      <div class="page">
-        <h1>Settings</h1>
-        {failure.value === undefined ? <Loading rows={12} /> : <Failed failure={failure.value} what="the settings" />}
-      </div>
-    );
+  const resource = useResource<OperatorSettings>('/api/operator/settings', { topics: ['counts'] });
+  const settings = resource.body.value;
+  if (settings === undefined) return <Unread title="Settings" resource={resource} what="the settings" rows={12} />;
   const wanted = (query['name'] ?? '').toUpperCase();
   const rows = settings.settings
     .filter(({ name, isSet }) => name.includes(wanted) && (query['show'] !== 'set' || isSet))
@@ -69,8 +63,8 @@ function Differences({ settings: { nodes, differs } }: { readonly settings: Oper
   if (others.length === 0) return null;
   return (
     <Matter degree="watch">
-      {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the
-      one that answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
+      {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the one that
+      answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
       {differs.length > 0 && ` What differs: ${differs.join(', ')}.`}
     </Matter>
   );
