@@ -6,20 +6,16 @@ import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
 import { useSessionEvents } from '../data/session-events.ts';
 import type { SessionDetail } from '../data/shapes.ts';
-import { stateAt } from '../data/timeline.ts';
+import { ActorHistory } from '../parts/actor-history.tsx';
 import { Calls } from '../parts/calls.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
-import { MachineChart } from '../parts/machine-chart.tsx';
-import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { SessionFacts } from '../parts/session-facts.tsx';
 import { SessionNotes } from '../parts/session-notes.tsx';
-import { StateMark, StateOrWord } from '../parts/state-mark.tsx';
-import { Timeline } from '../parts/timeline.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
 import { Unread, Warning } from '../parts/view-states.tsx';
-import { useSteps } from '../parts/use-steps.ts';
 import { Why } from '../parts/why.tsx';
 import { shortName } from '../words/format.ts';
 
@@ -50,11 +46,6 @@ function Shown({ detail, path, text }: ShownProps) {
   const { route } = useLocation();
   const { to } = useScope();
   const { events, hasMore, more } = useSessionEvents(ref, detail);
-  const { at, step, here } = useSteps(`/console/sessions/${ref}`, events);
-  // An address may name an event that is further back than what the session came with.
-  useEffect(() => {
-    if (at !== undefined && here === undefined && hasMore) void more();
-  }, [at, here, hasMore, events.length]);
 
   const end = (): void => {
     if (state !== 'ended' && mayChange.value) endTargets.value = [ref];
@@ -83,33 +74,19 @@ function Shown({ detail, path, text }: ShownProps) {
         <code class="break">{ref}</code>
       </p>
       <Why detail={detail} />
-      {here !== undefined && (
-        <p class="stepped">
-          <span>
-            Seen as it was at <Moment at={here.at} hasMs />:
-          </span>
-          <StateOrWord name={stateAt(events, here.id) ?? state} />
-          <button type="button" onClick={() => step(undefined)}>
-            Back to now
-          </button>
-        </p>
-      )}
-      <MachineChart machine="voice-session" {...{ state, events, at, deadline: detail.deadline }} />
-      <div class="session-columns">
-        <Timeline
-          machine="voice-session"
-          events={events}
-          at={at}
-          onStep={step}
-          hasMore={hasMore}
-          onMore={() => void more()}
-        />
-        <div class="side">
-          <SessionFacts detail={detail} />
-          <Calls session={ref} calls={detail.calls} />
-          <SessionNotes detail={detail} />
-        </div>
-      </div>
+      <ActorHistory
+        machine="voice-session"
+        page={`/console/sessions/${ref}`}
+        state={state}
+        events={events}
+        deadline={detail.deadline}
+        hasMore={hasMore}
+        onMore={() => void more()}
+      >
+        <SessionFacts detail={detail} />
+        <Calls session={ref} calls={detail.calls} />
+        <SessionNotes detail={detail} />
+      </ActorHistory>
     </div>
   );
 }

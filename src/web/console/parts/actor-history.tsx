@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { OperatorEvent } from '../data/shapes.ts';
 import { stateAt } from '../data/timeline.ts';
 import { MachineChart } from './machine-chart.tsx';
@@ -14,13 +15,29 @@ interface Props {
   readonly state: string;
   readonly events: readonly OperatorEvent[];
   readonly deadline: { readonly at: string; readonly to: string } | null;
+  /** Whether there are events before those, and what reads them. */
+  readonly hasMore?: boolean;
+  readonly onMore?: () => void;
   /** Shown at the side. */
   readonly children: ComponentChildren;
 }
 
-/** What the machine of a login, a code or a call did, in its chart and in a list, now or stepped back. */
-export function ActorHistory({ machine, page, state, events, deadline, children }: Props) {
+/** What a machine did, in its chart and in a list, now or stepped back. */
+export function ActorHistory({
+  machine,
+  page,
+  state,
+  events,
+  deadline,
+  hasMore = false,
+  onMore = () => undefined,
+  children,
+}: Props) {
   const { at, step, here } = useSteps(page, events);
+  // An address may name an event that is further back than what was read.
+  useEffect(() => {
+    if (at !== undefined && here === undefined && hasMore) onMore();
+  }, [at, here, hasMore, events.length]);
   return (
     <>
       {here !== undefined && (
@@ -36,7 +53,7 @@ export function ActorHistory({ machine, page, state, events, deadline, children 
       )}
       <MachineChart {...{ machine, state, events, at, deadline }} />
       <div class="session-columns">
-        <Timeline {...{ machine, events, at }} onStep={step} hasMore={false} onMore={() => undefined} />
+        <Timeline {...{ machine, events, at, hasMore, onMore }} onStep={step} />
         <div class="side">{children}</div>
       </div>
     </>
