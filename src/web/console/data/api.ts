@@ -9,8 +9,6 @@ export interface Refused {
   /** For whoever looks at the page. */
   readonly message: string;
   readonly details: readonly { readonly path: string; readonly message: string }[];
-  /** With COUNT_CHANGED: how many there are now. */
-  readonly matched: number | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
@@ -73,7 +71,6 @@ function readFailure({ status, headers }: Response, body: Readonly<Record<string
     code,
     message: textOf(body['userMessage']) ?? textOf(body['error']) ?? `The service answered ${status}.`,
     details: (body['details'] ?? []) as Refused['details'],
-    matched: typeof body['matched'] === 'number' ? body['matched'] : undefined,
     retryAfter: typeof body['retryAfter'] === 'number' ? body['retryAfter'] : undefined,
     requestId: headers.get('x-request-id') ?? undefined,
   };

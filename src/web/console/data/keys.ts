@@ -1,8 +1,13 @@
 /** The widget keys of tenants. */
-import type { OperatorKey, operatorKeys, revokeKeyReply } from '../../../protocol/operator/key.ts';
+import type {
+  issueKeyReply,
+  issueKeyRequest,
+  OperatorKey,
+  operatorKeys,
+  revokeKeyReply,
+} from '../../../protocol/operator/key.ts';
 import { post, type Answer } from './api.ts';
-
-type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
+import type { Output } from './shapes.ts';
 
 export type Keys = Output<typeof operatorKeys>;
 export type KeyTenant = Keys['tenants'][number];
@@ -17,18 +22,7 @@ export function sessionsOf({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'
   return `/console/sessions?state=engaged,idle,stale&${named}`;
 }
 
-export interface NewKey {
-  readonly tenantId: string;
-  readonly id: string;
-  readonly origin: string;
-  readonly label?: string;
-  readonly agents: readonly string[] | null;
-  readonly allowOverrides: boolean;
-  readonly limits: Readonly<Record<string, number>>;
-  readonly totals: Readonly<Record<string, number>>;
-}
-
-export function issueKey(key: NewKey): Promise<Answer<{ readonly key: OperatorKey }>> {
+export function issueKey(key: Output<typeof issueKeyRequest>): Promise<Answer<Output<typeof issueKeyReply>>> {
   return post('/api/operator/keys', key);
 }
 

@@ -1,13 +1,12 @@
 import { useRoute } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import type { operatorRefusalPage } from '../../../protocol/operator/refusal.ts';
-import type { usageReportReply } from '../../../protocol/operator/usage.ts';
 import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { sessionsOf, type Keys } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
+import type { RefusalPage, UsageReport } from '../data/shapes.ts';
 import { Fact } from '../parts/facts.tsx';
 import { KeyToCopy } from '../parts/key-issued.tsx';
 import { KeyRefusals } from '../parts/key-refusals.tsx';
@@ -19,8 +18,6 @@ import { Standing } from '../parts/standing.tsx';
 import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { limitWords } from '../words/limits.ts';
-
-type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
@@ -53,16 +50,15 @@ export function KeyPage() {
 function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents: readonly string[] }) {
   const { tenantId, id, label, origin, revokedAt, live } = found;
   const query = `tenantId=${encodeURIComponent(tenantId)}`;
-  const refusals = useResource<Output<typeof operatorRefusalPage>>(
-    `/api/operator/refusals?${query}&keyId=${encodeURIComponent(id)}`,
-    { topics: ['counts', 'audit'] },
-  );
+  const refusals = useResource<RefusalPage>(`/api/operator/refusals?${query}&keyId=${encodeURIComponent(id)}`, {
+    topics: ['counts', 'audit'],
+  });
   const weekAgo = useMemo(() => {
     const atMs = now.peek() - WEEK_MS;
     const [from, to] = [atMs, atMs + 1].map((each) => new Date(each).toISOString());
     return `/api/operator/usage?by=key&${query}&limit=200&from=${from}&to=${to}`;
   }, [query]);
-  const usage = useResource<Output<typeof usageReportReply>>(weekAgo, { topics: ['counts', 'audit'] });
+  const usage = useResource<UsageReport>(weekAgo, { topics: ['counts', 'audit'] });
   const report = usage.body.value;
   const row = report?.rows.find((each) => each.id === `${tenantId}/${id}`);
   const spentThen = report === undefined ? undefined : (row?.dollars ?? (report.nextCursor === null ? 0 : undefined));

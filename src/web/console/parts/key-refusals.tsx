@@ -1,11 +1,11 @@
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import type { operatorRefusalPage } from '../../../protocol/operator/refusal.ts';
+import type { RefusalPage } from '../data/shapes.ts';
 import { countText } from '../words/format.ts';
 import { Loading } from './view-states.tsx';
 
 interface Props {
   readonly found: OperatorKey;
-  readonly page: (typeof operatorRefusalPage)['_zod']['output'] | undefined;
+  readonly page: RefusalPage | undefined;
 }
 
 const MOST_NETWORKS = 5;
