@@ -7,6 +7,7 @@ import type {
   revokeKeyReply,
 } from '../../../protocol/operator/key.ts';
 import { post, type Answer } from './api.ts';
+import { queryText } from './query.ts';
 import type { Output } from './shapes.ts';
 
 export type Keys = Output<typeof operatorKeys>;
@@ -18,8 +19,7 @@ export function keyPage({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>):
 
 /** The live sessions of a key. */
 export function sessionsOf({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>): string {
-  const named = `tenantId=${encodeURIComponent(tenantId)}&keyId=${encodeURIComponent(id)}`;
-  return `/console/sessions?state=engaged,idle,stale&${named}`;
+  return `/console/sessions${queryText({ state: 'engaged,idle,stale', tenantId, keyId: id })}`;
 }
 
 export function issueKey(key: Output<typeof issueKeyRequest>): Promise<Answer<Output<typeof issueKeyReply>>> {

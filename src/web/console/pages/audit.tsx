@@ -3,10 +3,10 @@ import { useMemo } from 'preact/hooks';
 import type { AuditRow } from '../../../protocol/operator/audit.ts';
 import { targetPage } from '../data/audit.ts';
 import { copy } from '../data/dialogs.ts';
-import { instantOf } from '../data/query.ts';
+import { instantOf, queryText } from '../data/query.ts';
 import { useList } from '../data/list.ts';
 import { now } from '../data/server-time.ts';
-import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
+import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
@@ -56,7 +56,7 @@ export function AuditPage() {
             type="button"
             class="chosen"
             title="Take this filter away"
-            onClick={() => route(addressOf(path, { ...query, [name]: '' }))}
+            onClick={() => route(path + queryText({ ...query, [name]: '' }))}
           >
             {name === 'target' ? 'of ' : 'together: '}
             <code class="break">{query[name]}</code> ×

@@ -1,5 +1,6 @@
 import { useRoute } from 'preact-iso';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import { auditOf } from '../data/audit.ts';
 import { dialog } from '../data/dialogs.ts';
 import { mayChange, me } from '../data/identity.ts';
 import { sessionsOf, type Keys } from '../data/keys.ts';
@@ -80,7 +81,7 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
           <span>
             Revoked <Moment at={revokedAt} />, for ever.
           </span>
-          <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>Who did that?</a>
+          <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
         </p>
       )}
       <div class="columns">
@@ -114,7 +115,7 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
               )}
             </Fact>
             <Fact name="Audit">
-              <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>What was done to it</a>
+              <a href={auditOf(`${tenantId}/${id}`)}>What was done to it</a>
             </Fact>
           </dl>
         </section>

@@ -1,4 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { auditOf } from '../data/audit.ts';
 import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
 import { revokeLogin, type LoginDetail } from '../data/logins.ts';
@@ -66,7 +67,7 @@ export function LoginDetailPage() {
             <Fact name="Ended">{endedAt === null ? null : <Moment at={endedAt} />}</Fact>
             <Fact name="Because">{reason}</Fact>
             <Fact name="Audit">
-              <a href={`/console/audit?target=${encodeURIComponent(id)}`}>What was done to it</a>
+              <a href={auditOf(id)}>What was done to it</a>
             </Fact>
           </dl>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}

@@ -1,8 +1,9 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorSettings } from '../../../protocol/operator/me.ts';
 import { me } from '../data/identity.ts';
+import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
-import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
+import { AddressChoice } from '../parts/filter-fields.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
@@ -38,7 +39,7 @@ export function SettingsPage() {
           placeholder="Name"
           spellcheck={false}
           value={query['name'] ?? ''}
-          onInput={({ currentTarget }) => route(addressOf(path, { ...query, name: currentTarget.value.trim() }), true)}
+          onInput={({ currentTarget }) => route(path + queryText({ ...query, name: currentTarget.value.trim() }), true)}
         />
         <AddressChoice name="show" label="Show" values={[['set', 'what is set']]} />
         <span class="spring" />

@@ -1,5 +1,6 @@
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { RefusalPage } from '../data/shapes.ts';
+import { queryText } from '../data/query.ts';
 import { countText } from '../words/format.ts';
 import { Loading } from './view-states.tsx';
 
@@ -12,7 +13,8 @@ const MOST_NETWORKS = 5;
 
 /** What was refused to its visitors within a day, and which networks they were in. */
 export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Props) {
-  const query = `tenantId=${encodeURIComponent(tenantId)}&keyId=${encodeURIComponent(id)}`;
+  const hrefOf = (more: { readonly code?: string; readonly network?: string }): string =>
+    `/console/refusals${queryText({ tenantId, keyId: id, ...more })}`;
   const codes = Object.entries(page?.counted ?? {}).toSorted(([, a], [, b]) => b - a);
   const networks = new Map<string, number>();
   for (const { network } of page?.refusals ?? [])
@@ -42,7 +44,7 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
             {codes.map(([code, count]) => (
               <tr key={code}>
                 <th scope="row">
-                  <a href={`/console/refusals?${query}&code=${code}`}>{code}</a>
+                  <a href={hrefOf({ code })}>{code}</a>
                 </th>
                 <td class="number">{countText(refusedHour?.[code] ?? 0)}</td>
                 <td class="number">{countText(count)}</td>
@@ -57,8 +59,7 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
           <ul class="notes">
             {busiest.map(([network, count]) => (
               <li key={network}>
-                <a href={`/console/refusals?${query}&network=${encodeURIComponent(network)}`}>{network}</a>{' '}
-                <span class="soft">{countText(count)}</span>
+                <a href={hrefOf({ network })}>{network}</a> <span class="soft">{countText(count)}</span>
               </li>
             ))}
           </ul>

@@ -1,3 +1,4 @@
+import { auditOf } from '../data/audit.ts';
 import type { SessionDetail } from '../data/shapes.ts';
 import { actionWords } from '../words/actions.ts';
 import { countText } from '../words/format.ts';
@@ -22,7 +23,7 @@ export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { reado
       {audit.length > 0 && (
         <section class="card" aria-labelledby="audit-title">
           <h2 id="audit-title">
-            <a href={`/console/audit?target=${ref}`}>Audit</a>
+            <a href={auditOf(ref)}>Audit</a>
           </h2>
           <ul class="notes">
             {audit.map(({ at, actor, action, reason }) => (
