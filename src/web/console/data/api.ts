@@ -27,6 +27,9 @@ export type Answer<T> =
   | { readonly ok: true; readonly body: T; readonly text: string }
   | { readonly ok: false; readonly failure: Failure };
 
+/** Reads the next page of a list. @returns why it could not, or undefined */
+export type ReadMore = () => Promise<Failure | undefined>;
+
 /** Whether a request found that the login is over: the frame asks for a new one, over the page. */
 export const isLoginLost = signal(false);
 

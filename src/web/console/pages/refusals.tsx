@@ -14,7 +14,7 @@ import { Choice, Text } from '../parts/filter-fields.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { PagedFoot } from '../parts/paged-foot.tsx';
+import { More } from '../parts/more.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { columnsOf } from '../words/series.ts';
@@ -155,7 +155,7 @@ function Found({
           Looked back as far as <Moment at={searchedTo} />.
         </p>
       )}
-      <PagedFoot list={list} words="Older refusals" />
+      <More cursor={list.nextCursor.value} more={list.more} words="Older refusals" />
     </>
   );
 }

@@ -81,7 +81,7 @@ function Shown({ detail, path, text }: ShownProps) {
         events={events}
         deadline={detail.deadline}
         hasMore={hasMore}
-        onMore={() => void more()}
+        more={more}
       >
         <SessionFacts detail={detail} />
         <Calls session={ref} calls={detail.calls} />

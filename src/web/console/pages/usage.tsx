@@ -11,7 +11,7 @@ import { Card } from '../parts/card.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
 import { usePage } from '../parts/page.ts';
-import { PagedFoot } from '../parts/paged-foot.tsx';
+import { More } from '../parts/more.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { UsageTable } from '../parts/usage-table.tsx';
 import { Empty } from '../parts/view-states.tsx';
@@ -80,7 +80,7 @@ export function UsagePage() {
                 total={report.total}
               />
             )}
-            <PagedFoot list={list} words="Who used less" />
+            <More cursor={list.nextCursor.value} more={list.more} words="Who used less" />
           </>
         )}
       </Shown>

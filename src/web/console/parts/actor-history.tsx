@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { ReadMore } from '../data/api.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
 import { stateAt } from '../data/timeline.ts';
 import { MachineChart } from './machine-chart.tsx';
@@ -7,6 +8,8 @@ import { Moment } from './moments.tsx';
 import { StateOrWord } from './state-mark.tsx';
 import { Timeline } from './timeline.tsx';
 import { useSteps } from './use-steps.ts';
+
+const nothing: ReadMore = () => Promise.resolve(undefined);
 
 interface Props {
   readonly machine: string;
@@ -17,7 +20,7 @@ interface Props {
   readonly deadline: { readonly at: string; readonly to: string } | null;
   /** Whether there are events before those, and what reads them. */
   readonly hasMore?: boolean;
-  readonly onMore?: () => void;
+  readonly more?: ReadMore;
   /** Shown at the side. */
   readonly children: ComponentChildren;
 }
@@ -30,13 +33,13 @@ export function ActorHistory({
   events,
   deadline,
   hasMore = false,
-  onMore = () => undefined,
+  more = nothing,
   children,
 }: Props) {
   const { at, step, here } = useSteps(page, events);
   // An address may name an event that is further back than what was read.
   useEffect(() => {
-    if (at !== undefined && here === undefined && hasMore) onMore();
+    if (at !== undefined && here === undefined && hasMore) void more();
   }, [at, here, hasMore, events.length]);
   return (
     <>
@@ -53,7 +56,7 @@ export function ActorHistory({
       )}
       <MachineChart {...{ machine, state, events, at, deadline }} />
       <div class="session-columns">
-        <Timeline {...{ machine, events, at, hasMore, onMore }} onStep={step} />
+        <Timeline {...{ machine, events, at, hasMore, more }} onStep={step} />
         <div class="side">{children}</div>
       </div>
     </>

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { Failure } from '../data/api.ts';
-import { isPassing } from '../data/api.ts';
+import { isPassing, type Failure, type ReadMore } from '../data/api.ts';
 import type { ListRows } from '../data/list.ts';
 import { countText } from '../words/format.ts';
+import { More } from './more.tsx';
 import { Moment } from './moments.tsx';
 import { Table, type Column } from './table.tsx';
 import { Failed, Loading } from './view-states.tsx';
@@ -13,7 +13,7 @@ interface Props<R> {
     readonly rows: ListRows<R>;
     readonly isLoaded: boolean;
     readonly failure: Failure | undefined;
-    readonly more: () => Promise<void>;
+    readonly more: ReadMore;
   };
   readonly columns: readonly Column<R>[];
   /** Shown where there is none. */
@@ -37,18 +37,13 @@ export function FoundList<R>({ what, list, columns, empty }: Props<R>) {
         </p>
       )}
       {rows.shown.value.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows.shown.value} />}
-      {rows.nextCursor.value !== null && (
-        <p class="more">
-          {searchedTo !== null && (
-            <>
-              Looked back to <Moment at={searchedTo} />.{' '}
-            </>
-          )}
-          <button type="button" onClick={() => void more()}>
-            Older
-          </button>
-        </p>
-      )}
+      <More cursor={rows.nextCursor.value} more={more} words="Older">
+        {searchedTo !== null && (
+          <p>
+            Looked back to <Moment at={searchedTo} />.
+          </p>
+        )}
+      </More>
     </>
   );
 }
