@@ -4,6 +4,7 @@ import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
+import { sumOf } from '../data/sum.ts';
 import { IssueKeyDialog } from '../parts/issue-key-dialog.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
@@ -111,7 +112,6 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   {
     title: 'Refused / h',
     isNumber: true,
-    cell: ({ refusedHour }) =>
-      refusedHour === null ? '–' : countText(Object.values(refusedHour).reduce((sum, count) => sum + count, 0)),
+    cell: ({ refusedHour }) => (refusedHour === null ? '–' : countText(sumOf(refusedHour))),
   },
 ];

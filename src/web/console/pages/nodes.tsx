@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { nodesAfter } from '../data/nodes.ts';
+import { isLate, nodesAfter } from '../data/nodes.ts';
 import { oddNodes } from '../data/odd-nodes.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
@@ -11,8 +11,6 @@ import { usePage } from '../parts/page.ts';
 import { Shown } from '../parts/shown.tsx';
 import { Empty, Warning } from '../parts/view-states.tsx';
 import { countText, latencyText, sizeText } from '../words/format.ts';
-
-const MAX_LOOP_MS = 100;
 
 /** The processes that are here, and in what they differ. */
 export function NodesPage() {
@@ -133,7 +131,7 @@ function Row({ node, isOtherVersion, isSetOtherwise }: RowProps) {
         <Span from={startedAt} to={null} />
       </td>
       <td class="number" data-name="loop p99">
-        <Marked isWrong={loopP99Ms > MAX_LOOP_MS} words="late">
+        <Marked isWrong={isLate(node)} words="late">
           {latencyText(loopP99Ms)}
         </Marked>
       </td>

@@ -5,6 +5,7 @@ import { zone } from '../data/preferences.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { countedAfter, toldRefusals } from '../data/refusals.ts';
 import { now } from '../data/server-time.ts';
+import { sumOf } from '../data/sum.ts';
 import type { Refusal, RefusalPage } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Card } from '../parts/card.tsx';
@@ -12,6 +13,7 @@ import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Code } from '../parts/code.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
 import { Matter } from '../parts/matter.tsx';
+import { Fresh } from '../parts/fresh.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { More } from '../parts/more.tsx';
@@ -49,16 +51,11 @@ export function RefusalsPage() {
     },
   });
   const change = (next: Filter): void => route(`/console/refusals${queryText(next)}`);
-  const fresh = list.fresh.value.length;
   return (
     <div class="page">
       <div class="title-row">
         <h1>Refusals</h1>
-        {fresh > 0 && (
-          <button type="button" class="fresh" onClick={() => list.showFresh()}>
-            {countText(fresh)} new ↑
-          </button>
-        )}
+        <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
       </div>
       <Fields filter={filter} onChange={change} />
       <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="refusals">
@@ -210,8 +207,4 @@ function Table({ rows }: { readonly rows: readonly Refusal[] }) {
       </table>
     </div>
   );
-}
-
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

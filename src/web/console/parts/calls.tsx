@@ -1,4 +1,5 @@
 import type { Call } from '../data/shapes.ts';
+import { sumOf } from '../data/sum.ts';
 import { countText, moneyText } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { Fact } from './facts.tsx';
@@ -51,8 +52,7 @@ export function CallFacts({ call }: { readonly call: Call }) {
       <Fact name="Length">{openedAt === null ? null : <Span from={openedAt} to={closedAt} />}</Fact>
       <Fact name="Provider’s id">{providerCallId === null ? null : <code class="break">{providerCallId}</code>}</Fact>
       <Fact name="Usage">
-        {countText(Object.values(tokens).reduce((sum, count) => sum + count, 0))} tokens,{' '}
-        {moneyText(call.microDollars / 1e6)}
+        {countText(sumOf(tokens))} tokens, {moneyText(call.microDollars / 1e6)}
         {basis !== null && ` by ${basis}`}
         {gapSec > 0 && `, ${countText(gapSec)} s unheard`}
       </Fact>

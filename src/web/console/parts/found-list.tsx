@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { isPassing, type Failure, type ReadMore } from '../data/api.ts';
 import type { ListRows } from '../data/list.ts';
-import { countText } from '../words/format.ts';
+import { Fresh } from './fresh.tsx';
 import { More } from './more.tsx';
 import { Moment } from './moments.tsx';
 import { Table, type Column } from './table.tsx';
@@ -25,17 +25,10 @@ export function FoundList<R>({ what, list, columns, empty }: Props<R>) {
   const { rows, isLoaded, failure, more } = list;
   if (failure !== undefined && !(isLoaded && isPassing(failure))) return <Failed failure={failure} what={what} />;
   if (!isLoaded) return <Loading rows={8} />;
-  const fresh = rows.fresh.value.length;
   const { value: searchedTo } = rows.searchedTo;
   return (
     <>
-      {fresh > 0 && (
-        <p>
-          <button type="button" class="fresh" onClick={() => rows.showFresh()}>
-            {countText(fresh)} new ↑
-          </button>
-        </p>
-      )}
+      <Fresh count={rows.fresh.value.length} onShow={() => rows.showFresh()} />
       {rows.shown.value.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows.shown.value} />}
       <More cursor={rows.nextCursor.value} more={more} words="Older">
         {searchedTo !== null && (
