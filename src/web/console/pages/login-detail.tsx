@@ -13,6 +13,7 @@ import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { RevokeDialog } from '../parts/revoke-dialog.tsx';
 import { Unread, Warning } from '../parts/view-states.tsx';
+import { loginEndWords } from '../words/logins.ts';
 
 /** One console login: whose, and what it did. */
 export function LoginDetailPage() {
@@ -65,7 +66,7 @@ export function LoginDetailPage() {
             </Fact>
             <Fact name="Expires">{isActive ? <Moment at={expiresAt} /> : null}</Fact>
             <Fact name="Ended">{endedAt === null ? null : <Moment at={endedAt} />}</Fact>
-            <Fact name="Because">{reason}</Fact>
+            <Fact name="Because">{reason === null ? null : loginEndWords(reason)}</Fact>
             <Fact name="Audit">
               <a href={auditOf(id)}>What was done to it</a>
             </Fact>

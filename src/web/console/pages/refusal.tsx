@@ -15,7 +15,7 @@ import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
-import { layerWords } from '../words/layers.ts';
+import { layerWords, leverWords } from '../words/layers.ts';
 
 /** Why one request was refused, by the id that its reply had. */
 export function RefusalPage() {
@@ -70,14 +70,14 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
         <Card title="What said no">
           <dl class="facts">
             <Fact name="Layer">
-              <b>{layer}</b>: {layerWords(layer)}
+              {layerWords(layer)} <code class="soft">{layer}</code>
             </Fact>
             <Fact name="Counted">{count === null ? null : countText(count)}</Fact>
             <Fact name="Limit">{limit === null ? null : countText(limit)}</Fact>
-            <Fact name="Lever">
+            <Fact name="Set by">
               {lever === null ? null : (
                 <>
-                  <code class="break">{lever}</code> <span class="soft">sets this</span>
+                  <code class="break">{lever}</code> <span class="soft">{leverWords(lever)}</span>
                 </>
               )}
             </Fact>

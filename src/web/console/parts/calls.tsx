@@ -13,6 +13,13 @@ const HANG_UPS: Readonly<Partial<Record<Call['hangup'], string>>> = {
   unconfirmed: 'unconfirmed: see whether it is still billed',
 };
 
+/** How its usage is known. */
+const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
+  events: 'as the provider told',
+  clock: 'reckoned from its length',
+  reported: 'as its page reported',
+};
+
 interface Props {
   /** The ref of the session. */
   readonly session: string;
@@ -53,7 +60,7 @@ export function CallFacts({ call }: { readonly call: Call }) {
       <Fact name="Provider’s id">{providerCallId === null ? null : <code class="break">{providerCallId}</code>}</Fact>
       <Fact name="Usage">
         {countText(sumOf(tokens))} tokens, {moneyText(call.microDollars / 1e6)}
-        {basis !== null && ` by ${basis}`}
+        {basis !== null && `, ${BASES[basis]}`}
         {gapSec > 0 && `, ${countText(gapSec)} s unheard`}
       </Fact>
       <Fact name="Hang-up">

@@ -2,6 +2,7 @@ import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { RefusalPage } from '../data/shapes.ts';
 import { queryText } from '../data/query.ts';
 import { countText } from '../words/format.ts';
+import { Code } from './code.tsx';
 import { Loading } from './view-states.tsx';
 
 interface Props {
@@ -44,7 +45,9 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
             {codes.map(([code, count]) => (
               <tr key={code}>
                 <th scope="row">
-                  <a href={hrefOf({ code })}>{code}</a>
+                  <a href={hrefOf({ code })}>
+                    <Code code={code} />
+                  </a>
                 </th>
                 <td class="number">{countText(refusedHour?.[code] ?? 0)}</td>
                 <td class="number">{countText(count)}</td>
