@@ -114,8 +114,11 @@ function Row({ node, isOtherVersion, isSetOtherwise }: RowProps) {
   const { id, host, pid, version, startedAt, seenAt, loopP99Ms, rss, sockets, dependencies } = node;
   return (
     <tr>
-      <th scope="row" class="whole">
-        <b>{host}</b> <code class="soft">{id.slice(0, 6)}</code> <span class="soft">pid {pid}</span>
+      <th scope="row">
+        <b class="break">{host}</b>
+        <p class="soft">
+          <code>{id.slice(0, 6)}</code> pid {pid}
+        </p>
       </th>
       <td data-name="version">
         <Marked isWrong={isOtherVersion} words="differs">

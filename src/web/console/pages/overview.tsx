@@ -70,37 +70,43 @@ function Standing({ overview }: { readonly overview: Overview }) {
       {verdict !== null && <Verdict overview={overview} verdict={verdict} />}
       <Matters matters={whatStandsOut(overview)} />
       <Tiles overview={overview} />
-      <div class="columns">
-        <Card title="Refusals by code" aside={chips}>
-          <Counted
-            columns={['Code', 'Refusals']}
-            bars={barsOf(refused, previous.refused, (code) => ({
-              words: <Code code={code} />,
-              href: to(`/console/refusals${queryText({ code, from })}`),
-            }))}
-            none="Nothing was refused."
-          />
-        </Card>
-        <Card title="Ends by reason" aside={chips}>
-          <Counted
-            columns={['Reason', 'Ends']}
-            bars={barsOf(ended, previous.ended, (reason) => ({
-              words: reasonWords(reason),
-              href: to(`/console/sessions${queryText({ reason, sort: '-endedAt' })}`),
-            }))}
-            none="No session ended."
-          />
-        </Card>
-        <Starts overview={overview} />
-        {spend !== null && <SpendCard spend={spend} />}
-        {nodes.length > 0 && <Nodes nodes={nodes} />}
-        {dependencies.length > 0 && (
-          <Card title="What it needs" aside={<a href="/console/nodes">By process</a>}>
-            <Dependencies dependencies={dependencies} />
+      <div class="stacks">
+        <div class="stack">
+          <Card title="Refusals by code" aside={chips}>
+            <Counted
+              columns={['Code', 'Refusals']}
+              bars={barsOf(refused, previous.refused, (code) => ({
+                words: <Code code={code} />,
+                href: to(`/console/refusals${queryText({ code, from })}`),
+              }))}
+              none="Nothing was refused."
+            />
           </Card>
-        )}
-        <Live title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
-        <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
+          {spend !== null && <SpendCard spend={spend} />}
+        </div>
+        <div class="stack">
+          <Card title="Ends by reason" aside={chips}>
+            <Counted
+              columns={['Reason', 'Ends']}
+              bars={barsOf(ended, previous.ended, (reason) => ({
+                words: reasonWords(reason),
+                href: to(`/console/sessions${queryText({ reason, sort: '-endedAt' })}`),
+              }))}
+              none="No session ended."
+            />
+          </Card>
+          {nodes.length > 0 && <Nodes nodes={nodes} />}
+          {dependencies.length > 0 && (
+            <Card title="What it needs" aside={<a href="/console/nodes">By process</a>}>
+              <Dependencies dependencies={dependencies} />
+            </Card>
+          )}
+        </div>
+        <div class="stack">
+          <Starts overview={overview} />
+          <Live title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
+          <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
+        </div>
       </div>
     </>
   );

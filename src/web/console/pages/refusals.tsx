@@ -127,18 +127,20 @@ function Found({
       )}
       {all > 0 && (
         <Card title={`${countText(all)} refused`}>
-          {seriesBy !== null && series.length > 1 && (
-            <ColumnsChart title={`Refusals by the ${seriesBy}`} columns={columnsOf(series, seriesBy, zone.value)} />
-          )}
-          <Bars
-            columns={['Code', 'Refusals']}
-            bars={Object.entries(counted).map(([code, count]) => ({
-              label: code,
-              words: <Code code={code} />,
-              count,
-              href: `/console/refusals${queryText({ ...filter, code })}`,
-            }))}
-          />
+          <div class="counts">
+            <Bars
+              columns={['Code', 'Refusals']}
+              bars={Object.entries(counted).map(([code, count]) => ({
+                label: code,
+                words: <Code code={code} />,
+                count,
+                href: `/console/refusals${queryText({ ...filter, code })}`,
+              }))}
+            />
+            {seriesBy !== null && series.length > 1 && (
+              <ColumnsChart title={`Refusals by the ${seriesBy}`} columns={columnsOf(series, seriesBy, zone.value)} />
+            )}
+          </div>
           <p class="soft">
             Counted in whole minutes or hours{filter.network === undefined ? '' : ', of all networks'}.
             {notKept > 0 &&
