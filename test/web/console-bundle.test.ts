@@ -42,6 +42,11 @@ describe('The console as it is served', () => {
     expect(Math.min(...sizes)).toBeGreaterThan(10_000);
   });
 
+  test('comes with the styles of its frame, and not with those of a view', () => {
+    const styles = [...first].filter((name) => name.endsWith('.css')).map(read);
+    expect(styles.join('\n')).toContain('.rail');
+  });
+
   test('brings no validator along, and nothing of another origin', () => {
     const texts = [...first, ...views].map(read).join('\n');
     expect(texts).not.toMatch(/ZodError|\$ZodType/);
