@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
-import { ActorHistory } from '../parts/actor-history.tsx';
+import { History } from '../parts/history.tsx';
 import { CallFacts } from '../parts/calls.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -31,7 +31,7 @@ export function CallPage() {
       <p class="ref">
         <code class="break">{name}</code>
       </p>
-      <ActorHistory machine={machine} page={`${session}/calls/${name}`} state={state} events={events} deadline={null}>
+      <History machine={machine} page={`${session}/calls/${name}`} state={state} events={events} deadline={null}>
         <section class="card" aria-labelledby="call-facts">
           <h2 id="call-facts">The call</h2>
           <CallFacts call={call} />
@@ -40,7 +40,7 @@ export function CallPage() {
           </p>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </section>
-      </ActorHistory>
+      </History>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso';
 import type { ChallengeDetail } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
-import { ActorHistory } from '../parts/actor-history.tsx';
+import { History } from '../parts/history.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -36,7 +36,7 @@ export function ChallengePage() {
       <p class="ref">
         <code class="break">{id}</code>
       </p>
-      <ActorHistory
+      <History
         machine={machine}
         page={`/console/challenges/${encodeURIComponent(id)}`}
         state={state}
@@ -61,7 +61,7 @@ export function ChallengePage() {
           </dl>
           <p class="soft">Neither the code nor a hash of it is shown to anybody.</p>
         </section>
-      </ActorHistory>
+      </History>
     </div>
   );
 }

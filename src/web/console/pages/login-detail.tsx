@@ -4,7 +4,7 @@ import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
 import { revokeLogin, type LoginDetail } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
-import { ActorHistory } from '../parts/actor-history.tsx';
+import { History } from '../parts/history.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -48,7 +48,7 @@ export function LoginDetailPage() {
       <p class="ref">
         <code class="break">{id}</code>
       </p>
-      <ActorHistory
+      <History
         machine={login.machine}
         page={`/console/logins/${id}`}
         state={state}
@@ -73,7 +73,7 @@ export function LoginDetailPage() {
           </dl>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </section>
-      </ActorHistory>
+      </History>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { useResource } from '../data/resource.ts';
 import { noteServerTime } from '../data/server-time.ts';
 import { useSessionEvents } from '../data/session-events.ts';
 import type { SessionDetail } from '../data/shapes.ts';
-import { ActorHistory } from '../parts/actor-history.tsx';
+import { History } from '../parts/history.tsx';
 import { Calls } from '../parts/calls.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -74,7 +74,7 @@ function Shown({ detail, path, text }: ShownProps) {
         <code class="break">{ref}</code>
       </p>
       <Why detail={detail} />
-      <ActorHistory
+      <History
         machine="voice-session"
         page={`/console/sessions/${ref}`}
         state={state}
@@ -86,7 +86,7 @@ function Shown({ detail, path, text }: ShownProps) {
         <SessionFacts detail={detail} />
         <Calls session={ref} calls={detail.calls} />
         <SessionNotes detail={detail} />
-      </ActorHistory>
+      </History>
     </div>
   );
 }

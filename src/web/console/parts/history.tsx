@@ -26,16 +26,7 @@ interface Props {
 }
 
 /** What a machine did, in its chart and in a list, now or stepped back. */
-export function ActorHistory({
-  machine,
-  page,
-  state,
-  events,
-  deadline,
-  hasMore = false,
-  more = nothing,
-  children,
-}: Props) {
+export function History({ machine, page, state, events, deadline, hasMore = false, more = nothing, children }: Props) {
   const { at, step, here } = useSteps(page, events);
   // An address may name an event that is further back than what was read.
   useEffect(() => {
