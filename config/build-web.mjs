@@ -75,6 +75,10 @@ async function buildConsole(vite) {
       entryFileNames: 'console/assets/[name]-[hash].js',
       chunkFileNames: 'console/assets/[name]-[hash].js',
       assetFileNames: 'console/assets/[name]-[hash][extname]',
+      // One file of what several pages share, not thirty: an address may ask for so many files a minute, and may be an office's.
+      codeSplitting: {
+        groups: [{ name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\//, minShareCount: 2 }],
+      },
     },
   );
   const names = output.map(({ fileName }) => fileName);

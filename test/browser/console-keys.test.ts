@@ -360,10 +360,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('Issue a key', 'dialog');
     await page.getByText('Limits for each visitor').click();
     await isClean();
-    await page.keyboard.press('Escape');
-    await page.goto(`${server.direct}/console/keys/demo/local`);
-    await here.sees('Against last week', '#main');
-    await isClean();
+    await goTo('keys/demo/local', 'Against last week');
     await here.button('Revoke…').click();
     await here.sees('live', 'dialog b');
     await isClean();

@@ -47,6 +47,12 @@ describe('The console as it is served', () => {
     expect(styles.join('\n')).toContain('.rail');
   });
 
+  test('is a dozen files at most with all of its pages: a whole office opens it behind one address in the same minute', () => {
+    const all = new Set([...first, ...views.flatMap((view) => [...closure(view)])]);
+    expect(all.size).toBeGreaterThan(new Set(views).size);
+    expect(all.size).toBeLessThanOrEqual(12);
+  });
+
   test('brings no validator along, and nothing of another origin', () => {
     const texts = [...first, ...views].map(read).join('\n');
     expect(texts).not.toMatch(/ZodError|\$ZodType/);

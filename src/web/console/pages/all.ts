@@ -41,21 +41,21 @@ export const PLACES: readonly Place[] = [
     title: 'Sessions',
     key: 's',
     icon: 'M2 3.5h12M2 8h12M2 12.5h12',
-    component: later(() => import('./sessions.tsx').then(({ SessionsPage }) => SessionsPage)),
+    component: later(() => import('./lists.ts').then(({ SessionsPage }) => SessionsPage)),
   },
   {
     path: '/console/refusals',
     title: 'Refusals',
     key: 'r',
     icon: 'M8 1.75a6.25 6.25 0 1 0 0 12.5 6.25 6.25 0 0 0 0-12.5M3.6 3.6l8.8 8.8',
-    component: later(() => import('./refusals.tsx').then(({ RefusalsPage }) => RefusalsPage)),
+    component: later(() => import('./lists.ts').then(({ RefusalsPage }) => RefusalsPage)),
   },
   {
     path: '/console/usage',
     title: 'Usage',
     key: 'u',
     icon: 'M2 14h12M3.5 14V9M8 14V2.5M12.5 14V6',
-    component: later(() => import('./usage.tsx').then(({ UsagePage }) => UsagePage)),
+    component: later(() => import('./figures.ts').then(({ UsagePage }) => UsagePage)),
   },
   {
     path: '/console/nodes',
@@ -63,21 +63,21 @@ export const PLACES: readonly Place[] = [
     key: 'n',
     needs: 'see-installation',
     icon: 'M2 2.5h12v4.5H2zM2 9h12v4.5H2zM4.5 4.75h1M4.5 11.25h1',
-    component: later(() => import('./nodes.tsx').then(({ NodesPage }) => NodesPage)),
+    component: later(() => import('./figures.ts').then(({ NodesPage }) => NodesPage)),
   },
   {
     path: '/console/changes',
     title: 'Changes',
     key: 'c',
     icon: 'M2 8a6 6 0 1 0 2-4.5L2 5M2 2v3h3M8 5v3.25l2.5 1.5',
-    component: later(() => import('./changes.tsx').then(({ ChangesPage }) => ChangesPage)),
+    component: later(() => import('./lists.ts').then(({ ChangesPage }) => ChangesPage)),
   },
   {
     path: '/console/keys',
     title: 'Keys',
     key: 'k',
     icon: 'M5.5 13.5a3.5 3.5 0 1 1 0-7 3.5 3.5 0 0 1 0 7zM8 7.5 13.5 2M11 4.5l2 2',
-    component: later(() => import('./keys.tsx').then(({ KeysPage }) => KeysPage)),
+    component: later(() => import('./figures.ts').then(({ KeysPage }) => KeysPage)),
   },
   {
     path: '/console/logins',
@@ -86,14 +86,14 @@ export const PLACES: readonly Place[] = [
     icon: 'M6 2.5h7.5v11H6M2 8h7.5M7 5.5 9.5 8 7 10.5',
     needs: 'see-installation',
     covers: '/console/challenges',
-    component: later(() => import('./logins.tsx').then(({ LoginsPage }) => LoginsPage)),
+    component: later(() => import('./lists.ts').then(({ LoginsPage }) => LoginsPage)),
   },
   {
     path: '/console/audit',
     title: 'Audit',
     key: 'a',
     icon: 'M3.5 1.5h9v13h-9zM6 5h4M6 8h4M6 11h2.5',
-    component: later(() => import('./audit.tsx').then(({ AuditPage }) => AuditPage)),
+    component: later(() => import('./lists.ts').then(({ AuditPage }) => AuditPage)),
   },
   {
     path: '/console/settings',
@@ -101,7 +101,7 @@ export const PLACES: readonly Place[] = [
     key: ',',
     icon: 'M2 4.5h7M12 4.5h2M2 11.5h2M7 11.5h7M10.5 2.5v4M5.5 9.5v4',
     needs: 'see-installation',
-    component: later(() => import('./settings.tsx').then(({ SettingsPage }) => SettingsPage)),
+    component: later(() => import('./figures.ts').then(({ SettingsPage }) => SettingsPage)),
   },
 ];
 
@@ -109,31 +109,31 @@ export const PLACES: readonly Place[] = [
 export const DETAILS: readonly Page[] = [
   {
     path: '/console/sessions/:ref',
-    component: later(() => import('./session.tsx').then(({ SessionPage }) => SessionPage)),
+    component: later(() => import('./machines.ts').then(({ SessionPage }) => SessionPage)),
   },
   {
     path: '/console/sessions/:ref/calls/:call',
-    component: later(() => import('./call.tsx').then(({ CallPage }) => CallPage)),
+    component: later(() => import('./machines.ts').then(({ CallPage }) => CallPage)),
   },
   {
     path: '/console/refusals/:requestId',
-    component: later(() => import('./refusal.tsx').then(({ RefusalPage }) => RefusalPage)),
+    component: later(() => import('./figures.ts').then(({ RefusalPage }) => RefusalPage)),
   },
   {
     path: '/console/keys/:tenantId/:keyId',
-    component: later(() => import('./key.tsx').then(({ KeyPage }) => KeyPage)),
+    component: later(() => import('./figures.ts').then(({ KeyPage }) => KeyPage)),
   },
   {
     path: '/console/logins/:id',
-    component: later(() => import('./login-detail.tsx').then(({ LoginDetailPage }) => LoginDetailPage)),
+    component: later(() => import('./machines.ts').then(({ LoginDetailPage }) => LoginDetailPage)),
   },
   {
     path: '/console/challenges',
-    component: later(() => import('./challenges.tsx').then(({ ChallengesPage }) => ChallengesPage)),
+    component: later(() => import('./lists.ts').then(({ ChallengesPage }) => ChallengesPage)),
   },
   {
     path: '/console/challenges/:id',
-    component: later(() => import('./challenge.tsx').then(({ ChallengePage }) => ChallengePage)),
+    component: later(() => import('./machines.ts').then(({ ChallengePage }) => ChallengePage)),
   },
 ];
 
