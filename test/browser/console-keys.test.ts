@@ -324,7 +324,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await enter(BOSS);
     for (const [path, seen] of [
       ['sessions', 'There was no session yet'],
-      [`sessions/${refOf(id)}`, 'This conversation was not found'],
+      [`sessions/${refOf(id)}`, 'Nothing is known of this session'],
       ['keys', 'Globex'],
       ['keys/demo/local', 'There is no such key'],
       ['audit', 'Nobody has changed anything yet'],

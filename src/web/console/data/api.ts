@@ -62,7 +62,8 @@ async function send<T>(path: string, init: RequestInit): Promise<Answer<T>> {
 
 function readFailure({ status, headers }: Response, body: Readonly<Record<string, unknown>>): Failure {
   const code = textOf(body['code']) ?? '';
-  if (status === 404 && code === 'NOT_FOUND') return { kind: 'missing' };
+  // Their own words are for callers.
+  if (status === 404 && (code === 'NOT_FOUND' || code === 'SESSION_NOT_FOUND')) return { kind: 'missing' };
   if (status === 401 && code !== 'INVALID_OTP') {
     // The question who is logged in is answered without a code, and loses nothing.
     if (code !== '') isLoginLost.value = true;

@@ -116,7 +116,7 @@ const COLUMNS: readonly Column<AuditRow>[] = [
       return page === undefined ? name : <a href={page}>{name}</a>;
     },
   },
-  { title: 'Reason', cell: ({ reason }) => <span class="break">{reason ?? ''}</span> },
+  { title: 'Reason', cell: ({ reason }) => (reason === null ? null : <span class="break">{reason}</span>) },
   {
     title: 'Result',
     cell: ({ result }) =>

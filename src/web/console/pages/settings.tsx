@@ -90,6 +90,7 @@ const COLUMNS: readonly Column<Setting>[] = [
     title: 'Value',
     cell: ({ value, isSecret, isSet }) => {
       if (isSecret) return isSet ? <b>set</b> : <span class="soft">unset</span>;
+      if (value === '') return <span class="soft">empty</span>;
       if (value === null) return <span class="soft">unset</span>;
       return isSet ? <b class="break">{value}</b> : <span class="break">{value}</span>;
     },
