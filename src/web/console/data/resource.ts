@@ -1,7 +1,7 @@
 /** What one address of the API answered: shown at once when it was read before, read again while it is shown. */
 import { signal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { get, isPassing, type Failure } from './api.ts';
+import { get, isForbidden, isPassing, type Failure } from './api.ts';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Watch } from './feed.ts';
 import { isPaused, keepFresh, noteHeard } from './live.ts';
@@ -70,7 +70,11 @@ export function useResource<T>(
   useEffect(() => {
     const isKnown = (): boolean => isPast && resource.body.peek() !== undefined;
     if (!isKnown()) void resource.load();
-    const refresh = (): Promise<boolean> => (isPaused.peek() || isKnown() ? Promise.resolve(true) : resource.load());
+    // Each asking would be one more refusal among those that operators look at.
+    const isRefused = (): boolean =>
+      resource.failure.peek() !== undefined && isForbidden(resource.failure.peek() as Failure);
+    const refresh = (): Promise<boolean> =>
+      isPaused.peek() || isKnown() || isRefused() ? Promise.resolve(true) : resource.load();
     const take = (frame: FeedFrame): boolean => {
       const body = resource.body.peek();
       if (after !== undefined && body !== undefined && !isPaused.peek()) resource.body.value = after(body, frame);
