@@ -101,11 +101,11 @@ function Standing({ overview }: { readonly overview: Overview }) {
               <Dependencies dependencies={dependencies} />
             </Card>
           )}
+          <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
         </div>
         <div class="stack">
           <Starts overview={overview} />
           <Live title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
-          <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
         </div>
       </div>
     </>
