@@ -69,7 +69,7 @@ function callRequest(changes: Partial<CallRequest>): CallRequest {
     model: 'echo',
     voice: 'marin',
     instructions: 'Say what you hear.',
-    tools: [],
+    tools: [{ kind: 'http_tool', name: 'lookup' }],
     subjectHash: 'ab12',
     signal: new AbortController().signal,
     offerSdp: '',
@@ -136,7 +136,9 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
       'session.created',
       'input_audio_buffer.speech_started',
       'input_audio_buffer.speech_stopped',
+      'conversation.item.input_audio_transcription.completed',
       'response.created',
+      'response.output_audio_transcript.done',
       'response.done',
     ]);
     const created = await inPage('call.events[0]');
@@ -248,6 +250,33 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     await sees('error');
     expect(await inPage('call.events.at(-1).error')).toMatchObject({ type: 'invalid_request_error', code });
     await hearsItself();
+  });
+
+  test('says in words what it is told in words, and asks for the tool that they name', async () => {
+    await dial();
+    await attach();
+    await sees('session.created');
+    const say = async (item: object): Promise<void> => {
+      for (const event of [{ type: 'conversation.item.create', item }, { type: 'response.create' }])
+        await inPage(`call.channel.send(${JSON.stringify(JSON.stringify(event))})`);
+    };
+    const answers = (n: number): Promise<void> =>
+      vi.waitFor(async () => expect((await types()).filter((type) => type === 'response.done')).toHaveLength(n), soon);
+    await say({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello, is anybody there?' }] });
+    await answers(1);
+    expect(await inPage("call.events.find(({ type }) => type === 'response.output_text.done').text")).toBe(
+      'Hello, is anybody there?',
+    );
+    await say({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'lookup {"id":7}' }] });
+    await answers(2);
+    const [call] = await inPage<{ call_id: string }[]>('call.events.at(-1).response.output');
+    expect(call).toMatchObject({ type: 'function_call', name: 'lookup', arguments: '{"id":7}' });
+    await say({ type: 'function_call_output', call_id: call?.call_id, output: '"found"' });
+    await answers(3);
+    expect(await inPage("call.events.findLast(({ type }) => type === 'response.output_text.done').text")).toBe(
+      'The tool says: "found"',
+    );
+    expect(heard.filter(({ type }) => type === 'usage')).toHaveLength(3);
   });
 
   test('tells nobody who has let go', async () => {

@@ -1,6 +1,7 @@
 /** A media track in the hands of the test. */
 export class FakeTrack extends EventTarget {
   readyState = 'live';
+  enabled = true;
 
   stop(): void {
     this.readyState = 'ended';
@@ -9,7 +10,7 @@ export class FakeTrack extends EventTarget {
 
 /** What a page gets from a microphone. */
 export class FakeStream {
-  readonly tracks = [new FakeTrack()];
+  tracks = [new FakeTrack()];
 
   get active(): boolean {
     return this.tracks.some(({ readyState }) => readyState === 'live');
@@ -22,6 +23,34 @@ export class FakeStream {
   getAudioTracks(): readonly FakeTrack[] {
     return this.tracks;
   }
+
+  addTrack(track: FakeTrack): void {
+    this.tracks = [...this.tracks, track];
+  }
+
+  removeTrack(track: FakeTrack): void {
+    this.tracks = this.tracks.filter((each) => each !== track);
+  }
+}
+
+/** The channel on which a page and its provider exchange events. */
+export class FakeChannel extends EventTarget {
+  readyState = 'connecting';
+  readonly sent: unknown[] = [];
+
+  send(text: string): void {
+    this.sent.push(JSON.parse(text));
+  }
+
+  open(): void {
+    this.readyState = 'open';
+    this.dispatchEvent(new Event('open'));
+  }
+
+  /** An event of the provider. */
+  tell(event: object): void {
+    this.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(event) }));
+  }
 }
 
 /** A peer connection that fares as the test says. */
@@ -30,31 +59,35 @@ export class FakePeer extends EventTarget {
   connectionState = 'new';
   iceGatheringState = 'complete';
   onicegatheringstatechange: (() => void) | undefined;
-  readonly channels: EventTarget[] = [];
+  /** What the browser measures. */
+  stats: ReadonlyMap<string, object> = new Map();
+  readonly channels: FakeChannel[] = [];
   readonly localDescription = { sdp: 'v=0' };
   readonly transport = Object.assign(new EventTarget(), { state: 'new' });
+  /** What the other end hears. */
+  track: FakeTrack | undefined;
 
   constructor() {
     super();
     FakePeer.opened.push(this);
   }
 
-  createDataChannel(): EventTarget {
-    const channel = new EventTarget();
+  createDataChannel(): FakeChannel {
+    const channel = new FakeChannel();
     this.channels.push(channel);
     return channel;
   }
 
-  addTrack(): void {
-    // It plays to nobody.
+  addTrack(track: FakeTrack): void {
+    this.track = track;
   }
 
-  getSenders(): readonly { readonly transport: EventTarget }[] {
-    return [{ transport: this.transport }];
+  getSenders(): readonly object[] {
+    return [{ transport: this.transport, replaceTrack: (track: FakeTrack) => (this.track = track) }];
   }
 
   getStats(): Promise<ReadonlyMap<string, unknown>> {
-    return Promise.resolve(new Map());
+    return Promise.resolve(this.stats);
   }
 
   setLocalDescription(): Promise<void> {

@@ -14,6 +14,11 @@ export interface Session {
   readonly active: () => void;
   readonly reportUsage: (report: object) => Promise<Readonly<Record<string, unknown>>>;
   readonly connectAudio: (options?: object) => Promise<unknown>;
+  readonly muted: boolean;
+  readonly mute: (on?: boolean) => void;
+  readonly devices: () => Promise<readonly unknown[]>;
+  readonly setDevice: (deviceId: string) => Promise<void>;
+  readonly send: (text: string) => void;
   readonly end: () => Promise<void>;
 }
 
@@ -22,12 +27,27 @@ export function loadSdk(): Promise<Sdk> {
   return import(fileURLToPath(new URL('../../dist/web/widget.mjs', import.meta.url))) as Promise<Sdk>;
 }
 
+const types = [
+  'state',
+  'beat',
+  'transport',
+  'media',
+  'call',
+  'heard',
+  'level',
+  'speaking',
+  'transcript',
+  'warning',
+  'usage',
+  'ended',
+  'error',
+];
+
 /** All events of a session, in order. */
 export function record(
   session: Session,
 ): { readonly type: string; readonly event: Readonly<Record<string, unknown>> }[] {
   const events: { type: string; event: Readonly<Record<string, unknown>> }[] = [];
-  for (const type of ['state', 'beat', 'transport', 'media', 'call', 'heard', 'warning', 'usage', 'ended', 'error'])
-    session.on(type, (event) => events.push({ type, event }));
+  for (const type of types) session.on(type, (event) => events.push({ type, event }));
   return events;
 }

@@ -55,4 +55,5 @@ export const own: Words['own'] = {
   PROVIDER_UNSUPPORTED: 'Der Sprachdienst hat den Anruf nicht angenommen.',
   PROVIDER_REFUSED: 'Der Sprachdienst hat den Anruf nicht angenommen.',
   CALL_LOST: 'Die Verbindung wurde unterbrochen.',
+  TOOL_FAILED: 'Das hat leider nicht funktioniert.',
 };

@@ -53,4 +53,5 @@ export const own: Words['own'] = {
   PROVIDER_UNSUPPORTED: 'The voice service did not take the call.',
   PROVIDER_REFUSED: 'The voice service did not take the call.',
   CALL_LOST: 'The call was lost.',
+  TOOL_FAILED: 'That did not work.',
 };

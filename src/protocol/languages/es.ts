@@ -54,4 +54,5 @@ export const own: Words['own'] = {
   PROVIDER_UNSUPPORTED: 'El servicio de voz no ha aceptado la llamada.',
   PROVIDER_REFUSED: 'El servicio de voz no ha aceptado la llamada.',
   CALL_LOST: 'Se ha perdido la llamada.',
+  TOOL_FAILED: 'No ha funcionado.',
 };

@@ -53,4 +53,5 @@ export const own: Words['own'] = {
   PROVIDER_UNSUPPORTED: 'Le service vocal n’a pas pris l’appel.',
   PROVIDER_REFUSED: 'Le service vocal n’a pas pris l’appel.',
   CALL_LOST: 'L’appel a été interrompu.',
+  TOOL_FAILED: 'Cela n’a pas fonctionné.',
 };

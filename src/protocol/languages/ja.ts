@@ -53,4 +53,5 @@ export const own: Words['own'] = {
   PROVIDER_UNSUPPORTED: '音声サービスが通話に応じませんでした。',
   PROVIDER_REFUSED: '音声サービスが通話に応じませんでした。',
   CALL_LOST: '通話が切断されました。',
+  TOOL_FAILED: 'うまくいきませんでした。',
 };

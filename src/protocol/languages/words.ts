@@ -11,7 +11,8 @@ export type OwnCode =
   | 'SIMULATED_PROVIDER'
   | 'PROVIDER_UNSUPPORTED'
   | 'PROVIDER_REFUSED'
-  | 'CALL_LOST';
+  | 'CALL_LOST'
+  | 'TOOL_FAILED';
 
 /** What an end user reads, in one language. The compiler finds a text that a language does not have. */
 export interface Words {

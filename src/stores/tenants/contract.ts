@@ -2,6 +2,14 @@ import type { AgentSettings } from '../../protocol/agent.ts';
 import type { CallMode, DataChannel } from '../../protocol/call.ts';
 import type { ModelPrice } from '../../protocol/price.ts';
 
+/** Some tenants, or `*`: all of them, and what is of none. */
+export type TenantScope = '*' | readonly string[];
+
+/** Whether what is of a tenant, or of none (null), is of the scope. */
+export function covers(scope: TenantScope, tenantId: string | null): boolean {
+  return scope === '*' || (tenantId !== null && scope.includes(tenantId));
+}
+
 export interface Agent extends AgentSettings {
   readonly id: string;
   /** How the calls of its sessions are opened, where the key does not say; without either CALL_MODE holds. */

@@ -1,12 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClasses } from '../../protocol/price.ts';
 import type { CallRequest, Sideband, UpstreamEvent } from '../contract.ts';
-import { EventChannel } from './channel.ts';
+import { EventChannel, type Words } from './channel.ts';
 import { makeId } from './id.ts';
 import { EchoPeer } from './peer.ts';
 import { SpeechDetector, type Utterance } from './speech.ts';
 import { ConversationUsage, describeUsage } from './usage.ts';
 import type { WebRtc } from './web-rtc.ts';
+import { describeSpeech, replyTo } from './words.ts';
 
 const TICK_MS = 50;
 /** How often somebody who speaks on is told as activity. */
@@ -54,6 +55,7 @@ export class EchoCall {
   #activeMs = 0;
   #isConnected = false;
   #isOver = false;
+  readonly #tools: readonly string[];
   #maxOutputTokens: number | undefined;
   #response: Response | undefined;
   #item = '';
@@ -67,7 +69,9 @@ export class EchoCall {
     this.#channel = new EventChannel(describeSession(request), {
       configured: () => this.#tell({ type: 'configChanged' }),
       cancelled: () => this.#interrupt(),
+      asked: (words) => this.#say(words),
     });
+    this.#tools = request.tools.map(({ name }) => name);
     this.#peer = new EchoPeer(deps.webRtc, times.delayMs, {
       connected: () => (this.#isConnected = true),
       alive: () => (this.#seenMs = deps.clock.now()),
@@ -152,6 +156,12 @@ export class EchoCall {
       audio_end_ms: utterance.endMs - this.#bornMs,
       item_id: this.#item,
     });
+    this.#channel.tell({
+      type: 'conversation.item.input_audio_transcription.completed',
+      item_id: this.#item,
+      content_index: 0,
+      transcript: describeSpeech(utterance.endMs - utterance.startMs),
+    });
     this.#response = { id: makeId('resp_'), utterance };
     this.#channel.tell({ type: 'response.created', response: describeResponse(this.#response.id, 'in_progress') });
     this.#tell({ type: 'speaking' });
@@ -165,9 +175,53 @@ export class EchoCall {
     this.#response = undefined;
     const { startMs, endMs } = response.utterance;
     const tokens: TokenClasses = this.#usage.add(endMs - startMs, this.#maxOutputTokens);
+    this.#channel.tell({
+      type: 'response.output_audio_transcript.done',
+      response_id: response.id,
+      item_id: makeId('item_'),
+      transcript: describeSpeech(endMs - startMs),
+    });
+    this.#finishResponse(response.id, status, tokens);
+  }
+
+  #finishResponse(
+    id: string,
+    status: 'completed' | 'cancelled',
+    tokens: TokenClasses,
+    output: readonly object[] = [],
+  ): void {
     const usage = describeUsage(tokens);
-    this.#channel.tell({ type: 'response.done', response: { ...describeResponse(response.id, status), usage } });
-    this.#tell({ type: 'usage', key: response.id, model: undefined, tokens });
+    this.#channel.tell({ type: 'response.done', response: { ...describeResponse(id, status), output, usage } });
+    this.#tell({ type: 'usage', key: id, model: undefined, tokens });
+  }
+
+  /** Answers what the page said in words: says it back, or asks the page for a tool. */
+  #say(words: readonly Words[]): void {
+    if (this.#isOver) return;
+    this.#complete('completed');
+    const [id, item] = [makeId('resp_'), makeId('item_')];
+    const text = words.map((each) => each.text).join('\n');
+    const tools = words.some(({ isOfTool }) => isOfTool) ? [] : this.#tools;
+    const reply = replyTo(text, tools);
+    this.#channel.tell({ type: 'response.created', response: describeResponse(id, 'in_progress') });
+    this.#tell({ type: 'activity' });
+    const tokens = this.#usage.addText(text, this.#maxOutputTokens);
+    if (reply.type === 'call') {
+      const { name, arguments: json } = reply;
+      const call = {
+        id: item,
+        type: 'function_call',
+        status: 'completed',
+        call_id: makeId('call_'),
+        name,
+        arguments: json,
+      };
+      return this.#finishResponse(id, 'completed', tokens, [call]);
+    }
+    for (const delta of reply.text.match(/\S+\s*/g) ?? [])
+      this.#channel.tell({ type: 'response.output_text.delta', response_id: id, item_id: item, delta });
+    this.#channel.tell({ type: 'response.output_text.done', response_id: id, item_id: item, text: reply.text });
+    this.#finishResponse(id, 'completed', tokens);
   }
 
   #interrupt(): void {

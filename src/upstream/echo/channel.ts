@@ -1,22 +1,34 @@
 import type { RTCDataChannel } from 'werift';
 import { makeId } from './id.ts';
+import { wordsOf, type Item } from './words.ts';
 
 export interface ChannelEvents {
   /** The page changed the session. */
   readonly configured: () => void;
   /** The page wants the agent to stop. */
   readonly cancelled: () => void;
+  /** The page wants an answer to what it said in words. */
+  readonly asked: (words: readonly Words[]) => void;
+}
+
+/** What the page said, and whether a tool did. */
+export interface Words {
+  readonly text: string;
+  readonly isOfTool: boolean;
 }
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** The data channel of a call: tells the page the events of OpenAI's realtime API, and takes `session.update` and `response.cancel`. */
+/** The data channel of a call: tells the page the events of OpenAI's realtime API, and takes those that change the
+ * session, say something in words, and ask for a response or stop it. */
 export class EventChannel {
   readonly #created: Settings;
   readonly #on: ChannelEvents;
   #session: Settings;
   #channel: RTCDataChannel | undefined;
   #isGreeted = false;
+  /** Not answered yet. */
+  #words: Words[] = [];
 
   /** @param session what the call was created with */
   constructor(session: Settings, on: ChannelEvents) {
@@ -62,14 +74,24 @@ export class EventChannel {
       this.#update(event.session ?? {});
       this.#on.configured();
     } else if (event?.type === 'response.cancel') this.#on.cancelled();
-    else this.#refuse(event);
+    else if (event?.type === 'response.create') this.#on.asked(this.#words.splice(0));
+    else if (event?.type !== 'conversation.item.create' || !this.#take(event.item ?? {})) this.#refuse(event);
+  }
+
+  #take(item: Item): boolean {
+    const text = wordsOf(item);
+    if (text === undefined) return false;
+    this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MOST_WORDS);
+    this.tell({ type: 'conversation.item.added', item: { id: makeId('item_'), ...item } });
+    return true;
   }
 
   #refuse(event: ClientEvent | undefined): void {
     const error = {
       type: 'invalid_request_error',
       code: event === undefined ? 'invalid_json' : 'unknown_event',
-      message: 'The echo agent knows session.update and response.cancel.',
+      message:
+        'The echo agent knows session.update, conversation.item.create (a message of input_text, or a function_call_output), response.create and response.cancel.',
       event_id: event?.event_id ?? null,
     };
     this.tell({ type: 'error', error });
@@ -80,7 +102,11 @@ interface ClientEvent {
   readonly type?: unknown;
   readonly event_id?: unknown;
   readonly session?: object;
+  readonly item?: Item;
 }
+
+/** Of what is said and never answered, the last is kept. */
+const MOST_WORDS = 100;
 
 function parse(text: string): ClientEvent | undefined {
   try {

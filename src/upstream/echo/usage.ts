@@ -2,12 +2,25 @@ import type { TokenClasses } from '../../protocol/price.ts';
 
 /** Tokens of the instructions, which every response reads again. */
 const TEXT = 40;
+/** Of a token. */
+const CHARACTERS = 4;
 const IN_PER_SEC = 10;
 const OUT_PER_SEC = 20;
 
 /** What the responses of one call use: as with a model, each reads all that was said before again, from the cache. */
 export class ConversationUsage {
   #heard = 0;
+
+  /** @returns the tokens of one response in text */
+  addText(text: string, maxOutputTokens: number | undefined): TokenClasses {
+    const textIn = Math.ceil(text.length / CHARACTERS);
+    return {
+      ...this.add(0, 0),
+      textIn: TEXT + textIn,
+      textCached: 0,
+      textOut: Math.min(textIn, maxOutputTokens ?? Infinity),
+    };
+  }
 
   /** @returns the tokens of one response that says for `ms` what it has heard for `ms` */
   add(ms: number, maxOutputTokens: number | undefined): TokenClasses {

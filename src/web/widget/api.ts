@@ -28,7 +28,27 @@ export type {
   Warning,
 };
 
-export interface ConnectOptions extends CreateRequest {
+/**
+ * What the agent may ask the page for, by name: a function where the agent has the tool already, or the tool and what it does. It is given
+ * the arguments as the model wrote them, and ten seconds; what it returns is told to the model (what is no text as JSON), and so is its
+ * failure.
+ */
+export type ToolHandler = (args: any, context: { readonly signal: AbortSignal }) => unknown;
+
+export interface ToolHandlers {
+  readonly [name: string]:
+    | ToolHandler
+    | {
+        readonly description?: string;
+        /** A JSON schema. */
+        readonly parameters?: object;
+        readonly run: ToolHandler;
+      };
+}
+
+export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
+  /** The tools of the session: as a list, their calls are for the page to answer on the channel; by name, the SDK answers them. */
+  readonly tools?: CreateRequest['tools'] | ToolHandlers;
   /** Where Switchboard is; by default the page's own origin. */
   readonly baseUrl?: string;
   /** Go with every HTTP request to Switchboard, read each time: what a bot-detection library adds. */
@@ -89,6 +109,29 @@ export interface HeardEvent {
   readonly call: string;
 }
 
+/** How loud both sides of a call are: 0 is silent, 1 the loudest that there is. Speech is about 0.05 to 0.3. */
+export interface Levels {
+  readonly visitor: number;
+  readonly agent: number;
+}
+
+/** Who speaks. */
+export interface Speaking {
+  readonly visitor: boolean;
+  readonly agent: boolean;
+}
+
+/** Words of the conversation. */
+export interface Transcript {
+  /** The same for all that is told of one turn; the visitor's may come after the answer to it. */
+  readonly id: string;
+  readonly who: 'visitor' | 'agent';
+  /** All of the turn so far. */
+  readonly text: string;
+  /** Nothing follows of this turn. */
+  readonly final: boolean;
+}
+
 export interface SessionEvents {
   /** The state changed. */
   readonly state: { readonly state: SessionState };
@@ -98,6 +141,12 @@ export interface SessionEvents {
   readonly transport: { readonly transport: 'socket' | 'http' };
   /** The call with the provider was joined, falters or is lost. */
   readonly media: MediaEvent;
+  /** About ten times a second during a call. */
+  readonly level: Levels;
+  /** Somebody began or ceased to speak. */
+  readonly speaking: Speaking;
+  /** Somebody said something; not where the agent has no data channel. */
+  readonly transcript: Transcript;
   /** The call has another state. */
   readonly call: { readonly state: CallState };
   /** Switchboard hears of a call that it opened. */
@@ -173,6 +222,21 @@ export interface Session {
    * microphone, or the reason why the session is over
    */
   readonly connectAudio: (options?: AudioOptions) => Promise<AudioCall>;
+  readonly muted: boolean;
+  /** What the visitor says is not heard from now on, in this call and the next; `mute(false)` ends it. */
+  readonly mute: (on?: boolean) => void;
+  /**
+   * The microphones to choose from. Their names are empty until the visitor has allowed one.
+   * @throws SwitchboardError MICROPHONE_INSECURE
+   */
+  readonly devices: () => Promise<MediaDeviceInfo[]>;
+  /** Another microphone, in this call and the next. @throws SwitchboardError those of the microphone: then the one before stays */
+  readonly setDevice: (deviceId: string) => Promise<void>;
+  /**
+   * Says something to the agent in text, as soon as its data channel is open; the agent answers aloud.
+   * @throws SwitchboardError CALL_LOST (there is no call), PROVIDER_UNSUPPORTED (it has no data channel)
+   */
+  readonly send: (text: string) => void;
   /** Ends the session. Leaving the page does it too. */
   readonly end: () => Promise<void>;
 }
@@ -196,7 +260,9 @@ export type OwnCode =
   /** The provider did not take the call, or could not be reached. */
   | 'PROVIDER_REFUSED'
   /** The provider hung up, or its network is gone. */
-  | 'CALL_LOST';
+  | 'CALL_LOST'
+  /** A tool of the page failed or took too long, and the agent was told so. */
+  | 'TOOL_FAILED';
 
 /** What went wrong, with the server's words. */
 export declare class SwitchboardError extends Error {

@@ -1,5 +1,7 @@
 import type { CreateReply } from '../../protocol/create.ts';
-import type { AudioCall, AudioOptions, CallState, MediaEvent, Session } from './api.ts';
+import type { AudioCall, AudioOptions, CallState, Session, SessionEvents, ToolHandlers } from './api.ts';
+import { followConversation, type ProviderEvent } from './conversation.ts';
+import type { Emitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
 import { openLine } from './line.ts';
 import { watchMedia } from './media.ts';
@@ -21,19 +23,31 @@ export interface CallDeps {
   readonly secret: () => Promise<string>;
   /** The microphone, unless the page gave a stream. */
   readonly open: () => Promise<MediaStream>;
-  readonly send: typeof fetch;
+  /** Hears which stream the agent hears. */
+  readonly use: (stream: MediaStream) => void;
+  readonly tools: ToolHandlers | undefined;
+  readonly fetch: typeof fetch;
   /** Ends the call, with the reason why there can be none. */
   readonly hangUp: AbortController;
-  readonly tell: (event: MediaEvent) => void;
+  /** Tells the page, while the session lasts. */
+  readonly emit: Emitter<SessionEvents>['emit'];
   readonly tellState: (state: CallState) => void;
+}
+
+/** A call as its session has it. */
+export interface ProviderCall extends AudioCall {
+  /** Says something to the provider, as soon as that is possible. @throws SwitchboardError PROVIDER_UNSUPPORTED */
+  readonly say: (...events: object[]) => void;
+  /** The agent hears this one from now on. */
+  readonly replaceTrack: (track: MediaStreamTrack) => void;
 }
 
 /**
  * Joins a call, and joins it again when its network is gone and Switchboard gives tickets. However it ends, or does not begin, it is by
  * the signal of `hangUp`, which closes the peer and gives the microphone back.
  */
-export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
-  const { session, terms, secret, open, send, hangUp, tell, tellState } = deps;
+export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<ProviderCall> {
+  const { session, terms, secret, open, hangUp, emit, tellState } = deps;
   const { signal } = hangUp;
   const { brokered: isBrokered } = session;
   signal.throwIfAborted();
@@ -45,6 +59,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   const atEnd = (work: () => void): void => (signal.aborted ? work() : signal.addEventListener('abort', work));
   if (options.stream === undefined) atEnd(() => release(stream));
   signal.throwIfAborted();
+  deps.use(stream);
 
   let peer: RTCPeerConnection;
   let channel: RTCDataChannel | undefined;
@@ -54,18 +69,24 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   function lose(error: SwitchboardError): void {
     if (signal.aborted) return;
     hangUp.abort(error);
-    tell({ state: 'lost', error });
+    emit('media', { state: 'lost', error });
   }
 
-  function hear(text: string): void {
-    const { type, response } = JSON.parse(text);
+  const send = (event: object): void => {
+    if (channel?.readyState === 'open') channel.send(JSON.stringify(event));
+  };
+  const follow = followConversation(deps.tools, send, emit);
+
+  function hear(event: ProviderEvent): void {
+    const { type, response } = event;
     if (SPEECH.test(type)) session.active();
+    follow(event);
     if (!isBrokered && type === 'response.done' && response?.usage && options.reportUsage)
       session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
   }
 
   const exchange = async (body: string): Promise<Response> =>
-    send(url, {
+    deps.fetch(url, {
       method: 'POST',
       headers: { Authorization: `Bearer ${await secret()}`, 'Content-Type': 'application/sdp' },
       body,
@@ -77,7 +98,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     atEnd(() => line.abort());
     peer = new RTCPeerConnection();
     channel = terms.dataChannel === 'none' ? undefined : peer.createDataChannel('oai-events');
-    channel?.addEventListener('message', ({ data }) => hear(data as string));
+    channel?.addEventListener('message', ({ data }) => hear(JSON.parse(data as string)));
     tellState('creating');
     await openLine(
       peer,
@@ -97,7 +118,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   }
 
   function watch(line: AbortController): void {
-    line.signal.addEventListener('abort', watchVoices(peer, session.active));
+    line.signal.addEventListener('abort', watchVoices(peer, emit, session.active));
     watchMedia(
       peer,
       isBrokered ? channel : undefined,
@@ -106,7 +127,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
       isBrokered ? BROKERED_AWAY_MS : AWAY_MS,
       (event) => {
         if (event.state === 'connected') mayReturn = isBrokered;
-        tell(event);
+        emit('media', event);
       },
       (error, isNetwork) => (isNetwork && mayReturn ? void returnFrom(line) : lose(error)),
     );
@@ -122,7 +143,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     lose(cause instanceof SwitchboardError ? cause : failure('PROVIDER_REFUSED', cause));
   }
 
-  tell({ state: 'connecting' });
+  emit('media', { state: 'connecting' });
   atEnd(() => tellState('closed'));
   try {
     await join();
@@ -139,5 +160,15 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     },
     stream,
     stop: () => hangUp.abort(),
+    say(...events) {
+      if (channel === undefined) throw failure('PROVIDER_UNSUPPORTED', 'This call has no data channel.');
+      const say = (): void => events.forEach(send);
+      if (channel.readyState === 'connecting') channel.addEventListener('open', say);
+      else say();
+    },
+    replaceTrack(track) {
+      void peer.getSenders()[0]?.replaceTrack(track);
+      track.addEventListener('ended', () => lose(failure('MICROPHONE_LOST')), { signal });
+    },
   };
 }

@@ -18,7 +18,16 @@ const opening = new Map<string, Promise<Api.Session>>();
 /** Creates a session and holds it; see api.ts. */
 export const connect: typeof Api.connect = (options) => {
   const { signal } = options;
-  const { headers: _headers, fetch: _fetch, WebSocket: _socket, audio: _audio, signal: _signal, ...request } = options;
+  const {
+    headers: _headers,
+    fetch: _fetch,
+    WebSocket: _socket,
+    audio: _audio,
+    signal: _signal,
+    tools,
+    ...rest
+  } = options;
+  const request = { ...rest, tools: describeTools(tools) };
   const name = JSON.stringify(request);
   // A page opens a session for its one visitor, a back end for many.
   const isShared = signal === undefined && typeof document !== 'undefined';
@@ -58,6 +67,16 @@ async function open(baseUrl: string, options: Api.ConnectOptions, body: object):
     release(microphone);
     throw error;
   }
+}
+
+/** What a create says of the page's tools: nothing of those that the agent has already, and nothing of what they do. */
+function describeTools(tools: Api.ConnectOptions['tools']): Api.CreateRequest['tools'] {
+  if (tools === undefined || Array.isArray(tools)) return tools;
+  const described = Object.entries(tools as Api.ToolHandlers).flatMap(([name, tool]) =>
+    typeof tool === 'function' ? [] : [{ kind: 'http_tool', ...tool, name, run: undefined }],
+  );
+  // An empty list would take the agent's own away.
+  return described.length > 0 ? described : undefined;
 }
 
 /** Settles as the work does, or at once when the signal aborts. */

@@ -3,9 +3,7 @@ import { failure } from './error.ts';
 
 /** Asks the visitor for the microphone. @throws SwitchboardError MICROPHONE_INSECURE, MICROPHONE_BLOCKED, MICROPHONE_MISSING */
 export async function openMicrophone(audio: AudioConstraints): Promise<MediaStream> {
-  const devices = globalThis.navigator?.mediaDevices;
-  // Browsers give it to secure contexts only.
-  if (devices === undefined) throw failure('MICROPHONE_INSECURE');
+  const devices = mediaDevices();
   try {
     return await devices.getUserMedia({ audio });
   } catch (cause) {
@@ -17,4 +15,17 @@ export async function openMicrophone(audio: AudioConstraints): Promise<MediaStre
 /** Gives a microphone back: the browser takes its sign away. */
 export function release(stream: MediaStream | undefined): void {
   for (const track of stream?.getTracks() ?? []) track.stop();
+}
+
+/** Those to choose from; their names are empty until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
+export async function listMicrophones(): Promise<MediaDeviceInfo[]> {
+  const all = await mediaDevices().enumerateDevices();
+  return all.filter(({ kind }) => kind === 'audioinput');
+}
+
+function mediaDevices(): MediaDevices {
+  const devices = globalThis.navigator?.mediaDevices;
+  // Browsers give them to secure contexts only.
+  if (devices === undefined) throw failure('MICROPHONE_INSECURE');
+  return devices;
 }

@@ -10,16 +10,17 @@ import type {
   SessionEvents,
   SessionState,
   SessionView,
+  ToolHandlers,
   Usage,
 } from './api.ts';
-import { callProvider } from './audio.ts';
+import { callProvider, type ProviderCall } from './audio.ts';
 import { keepConnected } from './connection.ts';
 import { createEmitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
 import { makeId } from './id.ts';
 import type { Question } from './link.ts';
-import { openMicrophone, release } from './microphone.ts';
+import { listMicrophones, openMicrophone, release } from './microphone.ts';
 import { watchPage } from './page.ts';
 import { persist } from './patience.ts';
 import { startPulse } from './pulse.ts';
@@ -48,9 +49,14 @@ export function holdSession(
   const proof = { sm_session_id, email: options.email };
   const { on, off, emit } = createEmitter<SessionEvents>();
   const activity = watchActivity();
+  let audio = options.audio || true;
+  let isMuted = false;
   let unused = microphone;
+  /** What is or was last heard. */
+  let heardStream = microphone;
   /** Ends the present call, and says why there can be no other. */
   let call = new AbortController();
+  let present: ProviderCall | undefined;
   let farewell: SwitchboardError | undefined;
   let callState: CallState = 'closed';
   let isSecretUsed = false;
@@ -67,6 +73,10 @@ export function holdSession(
   function seen(session: SessionView): void {
     activity.counted(false);
     emit('beat', { session });
+  }
+
+  function applyMute(): void {
+    for (const track of heardStream?.getAudioTracks() ?? []) track.enabled = !isMuted;
   }
 
   function dropMicrophone(): void {
@@ -221,29 +231,68 @@ export function holdSession(
     async connectAudio(audioOptions = {}) {
       call.abort(failure('CALL_LOST', 'another call took its place'));
       call = new AbortController();
+      present = undefined;
       if (farewell !== undefined) call.abort(farewell);
+      const hangUp = call;
       try {
-        return await callProvider(
+        const opened = await callProvider(
           {
             session,
             terms: created.call,
             secret,
             async open() {
-              const stream = unused?.active ? unused : openMicrophone(options.audio || true);
+              const stream = unused?.active ? unused : openMicrophone(audio);
               unused = undefined;
               return stream;
             },
-            send: options.fetch ?? fetch,
-            hangUp: call,
-            tell: (event) => emit('media', event),
+            use(stream) {
+              heardStream = stream;
+              applyMute();
+            },
+            tools: Array.isArray(options.tools) ? undefined : (options.tools as ToolHandlers | undefined),
+            fetch: options.fetch ?? fetch,
+            hangUp,
+            emit: (type, event) => state !== 'ended' && emit(type, event),
             tellState: enterCall,
           },
           audioOptions,
         );
+        if (call === hangUp) present = opened;
+        return opened;
       } catch (error) {
         dropMicrophone();
         throw error;
       }
+    },
+    get muted() {
+      return isMuted;
+    },
+    mute(on = true) {
+      isMuted = on;
+      applyMute();
+    },
+    devices: listMicrophones,
+    async setDevice(deviceId) {
+      audio = { ...(audio === true ? {} : audio), deviceId: { exact: deviceId } };
+      const stream = heardStream;
+      if (!stream?.active) return;
+      const chosen = await openMicrophone(audio);
+      // The call may be over by now, or another.
+      if (!stream.active) return release(chosen);
+      release(stream);
+      for (const old of stream.getTracks()) stream.removeTrack(old);
+      for (const track of chosen.getTracks()) {
+        stream.addTrack(track);
+        present?.replaceTrack(track);
+      }
+      applyMute();
+    },
+    send(text) {
+      if (call.signal.aborted || present === undefined) throw failure('CALL_LOST', 'There is no call.');
+      const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+      present.say({ type: 'conversation.item.create', item }, { type: 'response.create' });
+      activity.active();
+      emit('transcript', { id: makeId(), who: 'visitor', text, final: true });
     },
     async end() {
       hangUp(closedHere);

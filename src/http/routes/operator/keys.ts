@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { seesTenant, tenantsOf, type Operator } from '../../../auth/operators.ts';
+import { seesTenant, tenantsOf, within, type Operator } from '../../../auth/operators.ts';
 import { keyActivity, noActivity, type KeyActivity, type KeyActivityDeps } from '../../../operator/key-activity.ts';
 import {
   issueKeyReply,
@@ -68,16 +68,15 @@ export function keysRoute(deps: KeysDeps): Route {
     refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, keyFilters, async ({ tenantId }) => {
-        const shown = tenantsOf(call.operator);
+        const operator = within(call.operator, tenantId);
+        const shown = tenantsOf(operator);
         const [counts, activityOf] = await Promise.all([
           history.countOpenByKey(shown),
           keyActivity(shown, call.request.atMs, deps),
           directory.reload(),
         ]);
         const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
-        const tenants = directory
-          .all()
-          .filter(({ id }) => seesTenant(call.operator, id) && (tenantId === undefined || id === tenantId));
+        const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
         const body = {
           tenants: tenants.map(({ id, name, agents, admins }) => ({
             id,

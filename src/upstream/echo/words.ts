@@ -1,0 +1,44 @@
+/** What a page says to the echo in words: of the items of OpenAI's realtime API, a text of the visitor and the answer of a tool. */
+export interface Item {
+  readonly type?: unknown;
+  readonly content?: unknown;
+  readonly call_id?: unknown;
+  readonly output?: unknown;
+}
+
+/** What the echo says to it. */
+export type Reply =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'call'; readonly name: string; readonly arguments: string };
+
+/** Says a text back, and asks the page for a tool where the text begins with its name: `lookup {"id": 7}`. */
+export function replyTo(text: string, toolNames: readonly string[]): Reply {
+  const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/s.exec(text.trim()) ?? [];
+  if (!toolNames.includes(name)) return { type: 'text', text };
+  return { type: 'call', name, arguments: isJson(rest) ? rest : '{}' };
+}
+
+/** The words of an item; undefined for one that the echo does not understand. */
+export function wordsOf({ type, content, call_id, output }: Item): string | undefined {
+  if (type === 'function_call_output')
+    return typeof call_id === 'string' ? `The tool says: ${String(output)}` : undefined;
+  if (type !== 'message' || !Array.isArray(content)) return undefined;
+  const parts = content as readonly { readonly type?: unknown; readonly text?: unknown }[];
+  const texts = parts.flatMap((part) =>
+    part?.type === 'input_text' && typeof part.text === 'string' ? [part.text] : [],
+  );
+  return texts.length > 0 ? texts.join(' ') : undefined;
+}
+
+/** What stands for words that were spoken: the echo has no ears for them. */
+export function describeSpeech(ms: number): string {
+  return `(${(ms / 1000).toFixed(1)} s of speech)`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}
