@@ -250,7 +250,7 @@ export function holdSession(
               applyMute();
             },
             tools: Array.isArray(options.tools) ? undefined : (options.tools as ToolHandlers | undefined),
-            fetch: options.fetch ?? fetch,
+            request: options.fetch ?? fetch,
             hangUp,
             emit: (type, event) => state !== 'ended' && emit(type, event),
             tellState: enterCall,
@@ -281,11 +281,9 @@ export function holdSession(
       if (!stream.active) return release(chosen);
       release(stream);
       for (const old of stream.getTracks()) stream.removeTrack(old);
-      for (const track of chosen.getTracks()) {
-        stream.addTrack(track);
-        present?.replaceTrack(track);
-      }
+      for (const track of chosen.getTracks()) stream.addTrack(track);
       applyMute();
+      for (const track of stream.getTracks()) await present?.replaceTrack(track);
     },
     send(text) {
       if (call.signal.aborted || present === undefined) throw failure('CALL_LOST', 'There is no call.');
