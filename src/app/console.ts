@@ -17,6 +17,7 @@ import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
 import { RefusalWriter } from '../operator/refusal-writer.ts';
+import { keyLimitsOf } from '../quota/ceilings.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Audit } from '../stores/audit/contract.ts';
 import type { Counted } from '../stores/activity/contract.ts';
@@ -174,7 +175,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
       audit,
       bus: live.bus,
       clock,
-      rules: { widget: config.callers.widget, noBrokering: noBrokeringOf(provider) },
+      rules: { widget: keyLimitsOf(config.callers.widget), noBrokering: noBrokeringOf(provider) },
     },
     machines: () => describeMachines(config),
     callLimits: config.calls,

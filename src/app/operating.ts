@@ -20,6 +20,7 @@ import type { DurableStores } from '../stores/postgres.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
+import { longestSilenceMs } from '../voice/silence.ts';
 
 export interface OperatingDeps {
   readonly config: Config;
@@ -75,8 +76,7 @@ export function wireOperating(deps: OperatingDeps) {
     onLeftOut: () => metrics.sessionNotesLeftOut.inc(),
   });
   const note: NoteSession = (one) => sessionNotes.take(one);
-  // A client that misses one heartbeat may have a slow network; of one that misses two it is worth knowing.
-  const silence = { longerThanMs: 2 * config.heartbeatIntervalSec * 1000, note };
+  const silence = { longerThanMs: longestSilenceMs(config.heartbeatIntervalSec), note };
 
   const inspector = config.inspect ? wireInspector(deps) : undefined;
 

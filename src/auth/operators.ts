@@ -1,4 +1,5 @@
 import { matchesEmailList } from '../protocol/email.ts';
+import { covers, type TenantScope } from '../stores/tenants/contract.ts';
 
 /** What somebody may do in the operator API (docs/contract.md, section 8); `nobody` nothing. */
 export type OperatorRole = 'operator' | 'service' | 'viewer' | 'tenant_admin' | 'nobody';
@@ -23,7 +24,7 @@ export interface Operator {
   readonly actor: string;
   readonly role: OperatorRole;
   /** Whose sessions, refusals, usage and keys are shown; `*` is everybody's. */
-  readonly tenants: '*' | readonly string[];
+  readonly tenants: TenantScope;
 }
 
 /** Sees nothing, changes nothing. */
@@ -53,9 +54,9 @@ export function serviceOperator(name: string): Operator {
   return { actor: name, role: 'service', tenants: '*' };
 }
 
-/** Whether an operator is shown what is of a tenant. */
-export function seesTenant({ tenants }: Operator, tenantId: string): boolean {
-  return tenants === '*' || tenants.includes(tenantId);
+/** Whether an operator is shown what is of a tenant; what is of none (null) is for those alone who are shown all. */
+export function seesTenant({ tenants }: Operator, tenantId: string | null): boolean {
+  return covers(tenants, tenantId);
 }
 
 /** The same operator, shown one tenant alone, and nothing where that is none of theirs; all of theirs where none is named. */

@@ -58,8 +58,6 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
     ...messagesOf('server', serverFrames),
   };
   const feedMessages = { ...messagesOf('operator', { watch: watchFrame }), ...messagesOf('feed', feedFrames) };
-  const refer = (name: string): object => ({ $ref: `#/channels/heartbeat/messages/${name}` });
-  const referFeed = (name: string): object => ({ $ref: `#/channels/feed/messages/${name}` });
   return {
     asyncapi: '3.0.0',
     info: {
@@ -94,45 +92,46 @@ export function describeChannel({ serverUrl, path, subprotocol }: ChannelAddress
             action: 'receive',
             summary,
             channel: { $ref: '#/channels/heartbeat' },
-            messages: [refer(`client.${name}`)],
+            messages: [refer('heartbeat', `client.${name}`)],
             reply: {
               channel: { $ref: '#/channels/heartbeat' },
-              messages: answers.map((answer) => refer(`server.${answer}`)),
+              messages: answers.map((answer) => refer('heartbeat', `server.${answer}`)),
             },
           },
         ]),
       ),
-      ...Object.fromEntries(
-        Object.entries(pushes).map(([name, summary]) => [
-          `push.${name}`,
-          {
-            action: 'send',
-            summary,
-            channel: { $ref: '#/channels/heartbeat' },
-            messages: [refer(`server.${name}`)],
-          },
-        ]),
-      ),
+      ...sentOn('heartbeat', 'push', 'server', pushes),
       watch: {
         action: 'receive',
         summary: 'Say what is to be told from now on, in the place of what was wanted before',
         channel: { $ref: '#/channels/feed' },
-        messages: [referFeed('operator.watch')],
+        messages: [refer('feed', 'operator.watch')],
       },
-      ...Object.fromEntries(
-        Object.entries(told).map(([name, summary]) => [
-          `tell.${name}`,
-          {
-            action: 'send',
-            summary,
-            channel: { $ref: '#/channels/feed' },
-            messages: [referFeed(`feed.${name}`)],
-          },
-        ]),
-      ),
+      ...sentOn('feed', 'tell', 'feed', told),
     },
     components: { messages: { ...messages, ...feedMessages } },
   };
+}
+
+type ChannelName = 'heartbeat' | 'feed';
+
+function refer(channel: ChannelName, message: string): object {
+  return { $ref: `#/channels/${channel}/messages/${message}` };
+}
+
+/** What the server sends without being asked: an operation for each frame. */
+function sentOn(channel: ChannelName, verb: string, sender: string, frames: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(
+    Object.entries(frames).map(([name, summary]) => [
+      `${verb}.${name}`,
+      {
+        action: 'send',
+        summary,
+        channel: { $ref: `#/channels/${channel}` },
+        messages: [refer(channel, `${sender}.${name}`)],
+      },
+    ]),
+  );
 }
 
 /** Where a channel's messages are described. */

@@ -34,7 +34,6 @@ export class Connection implements SocketListener {
   #language: Language;
   #sessionId: string | undefined;
   #lease: SocketLease | undefined;
-  /** The session as this socket last saw it; undefined until it is attached. */
   #record: VoiceRecord | undefined;
   #state: VoiceState | undefined;
   /** An end that became known while the record, or the answer to a report, was on its way. */
@@ -231,13 +230,8 @@ export class Connection implements SocketListener {
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
     this.#isReporting = true;
     try {
-      const { answer, endReason } = await answerUsage(
-        record,
-        frame,
-        { address: this.#address.name, language: this.#language },
-        at,
-        this.#context.deps,
-      );
+      const from = { address: this.#address.name, language: this.#language };
+      const { answer, endReason } = await answerUsage(record, frame, from, at, this.#context.deps);
       if (answer !== undefined) this.send(answer);
       if (endReason !== null) await this.#answerEnd(record, endReason);
     } finally {

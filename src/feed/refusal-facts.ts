@@ -1,18 +1,13 @@
 import { viewOfRefusal } from '../operator/refusal-view.ts';
 import type { FeedFact, RefusedCount } from '../protocol/operator/feed.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
+import type { Why } from '../protocol/refusal-why.ts';
 import type { KeptRefusal } from '../stores/refusals/contract.ts';
 
 /** Refusals that are told whole at once. */
 const MOST_SAMPLES = 20;
 /** Codes of keys that are counted apart: what comes on top of them is counted as nobody's. */
 const MOST_COUNTS = 1000;
-
-/** Whose request was refused. */
-interface Whose {
-  readonly tenantId?: string | null | undefined;
-  readonly keyId?: string | null | undefined;
-}
 
 /** Gathers what this node refuses while somebody wants to hear of it: a flood is counted, and some of it told. */
 export class RefusalFacts {
@@ -24,7 +19,7 @@ export class RefusalFacts {
     this.#isWanted = isWanted;
   }
 
-  count(code: string, { tenantId = null, keyId = null }: Whose): void {
+  count(code: string, { tenantId = null, keyId = null }: Pick<Why, 'tenantId' | 'keyId'>): void {
     if (!this.#isWanted()) return;
     const whole = `${code}\n${tenantId ?? ''}\n${keyId ?? ''}`;
     const isNobodys = this.#counts.size >= MOST_COUNTS && !this.#counts.has(whole);

@@ -1,9 +1,10 @@
-import { nextMove, savedState } from '../../machines/voice-session/selectors.ts';
+import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
 import type { HostedRecords } from '../operator/actor-event.ts';
 import { describeTraced } from '../operator/actor-event.ts';
+import { deadlineOf } from '../operator/deadline.ts';
 import { viewOfEvent } from '../operator/event-view.ts';
 import type { NewActorEvent } from '../stores/actor-events/contract.ts';
 import type { Feed } from './feed.ts';
@@ -23,9 +24,7 @@ export function tellSessions(
     const was = before === undefined ? null : savedState(before, limits);
     if (state !== was) {
       const { endReason: reason, tenantId, agentId, keyId, caller } = record;
-      const move = nextMove(record, limits);
-      const next =
-        move === undefined ? null : { at: new Date(move.atMs).toISOString(), to: move.to, reason: move.reason };
+      const next = deadlineOf(record, limits);
       const at = new Date(traced.atMs).toISOString();
       feed.tell({
         kind: 'session',

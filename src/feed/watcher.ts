@@ -142,7 +142,7 @@ export class Watcher implements SocketListener {
     if (fact.kind === 'session') this.#gather(fact.change, operator);
     if (fact.kind === 'audit') {
       const { row } = fact;
-      if (this.wants('audit') && maySee(operator, row.tenantId))
+      if (this.wants('audit') && seesTenant(operator, row.tenantId))
         this.send({ type: 'audit', row: { ...row, actor: actorSeenBy(operator, row.actor) } });
     }
     if (fact.kind === 'event') {
@@ -155,7 +155,7 @@ export class Watcher implements SocketListener {
       this.#refusals.add(
         fact,
         (tenantId, keyId) =>
-          maySee(operator, tenantId) && (tenant ?? tenantId) === tenantId && (key ?? keyId) === keyId,
+          seesTenant(operator, tenantId) && (tenant ?? tenantId) === tenantId && (key ?? keyId) === keyId,
       );
     }
   }
@@ -210,11 +210,6 @@ export class Watcher implements SocketListener {
     this.#seq += 1;
     return isTaken;
   }
-}
-
-/** What is of the installation is for those alone who are shown every tenant. */
-function maySee(operator: Operator, tenantId: string | null): boolean {
-  return tenantId === null ? operator.tenants === '*' : seesTenant(operator, tenantId);
 }
 
 /** What a session was counts as well: a list must hear of those that leave it. */

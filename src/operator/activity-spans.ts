@@ -1,5 +1,6 @@
 import type { ActivityTallies, OperatorActivity } from '../protocol/operator/activity.ts';
-import type { ActivityFilter, ActivityStore, Moved, RefusedCounts, Span } from '../stores/activity/contract.ts';
+import type { ActivityStore, Moved, RefusedCounts, RefusedFilter, Span } from '../stores/activity/contract.ts';
+import type { TenantScope } from '../stores/tenants/contract.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -11,15 +12,15 @@ export const LONGEST_SPAN_MS = 31 * DAY_MS;
 
 type Sums = Pick<ActivityStore, 'sums'>;
 
-/** The begin of the bucket after the one of a time. */
-function after(atMs: number, bucketMs: number): number {
+/** The end of the bucket that a time is in. */
+export function endOfBucket(atMs: number, bucketMs: number): number {
   return atMs - (atMs % bucketMs) + bucketMs;
 }
 
 /** What was counted in the last whole minute, and in the one before. @throws Unavailable when the database is away */
-export function lastMinute(store: Sums, atMs: number, filter: ActivityFilter): Promise<Moved[]> {
+export function lastMinute(store: Sums, atMs: number, tenants: TenantScope): Promise<Moved[]> {
   const minute = atMs - (atMs % MINUTE_MS);
-  return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, filter);
+  return store.sums(1, minute - 2 * MINUTE_MS, minute - MINUTE_MS, minute, tenants);
 }
 
 /**
@@ -30,25 +31,25 @@ export function lastMinute(store: Sums, atMs: number, filter: ActivityFilter): P
 export async function activityOf(
   store: Sums,
   atMs: number,
-  filter: ActivityFilter,
+  tenants: TenantScope,
   lastMinuteRead: Promise<readonly Moved[]>,
 ): Promise<{ readonly activity: OperatorActivity; readonly day: readonly Moved[] }> {
   const [ofMinute, ofHour, day] = await Promise.all([
     lastMinuteRead,
-    sumsBack(store, 1, after(atMs, MINUTE_MS), HOUR_MS, filter),
-    sumsBack(store, 60, after(atMs, HOUR_MS), DAY_MS, filter),
+    sumsBack(store, 1, endOfBucket(atMs, MINUTE_MS), HOUR_MS, tenants),
+    sumsBack(store, 60, endOfBucket(atMs, HOUR_MS), DAY_MS, tenants),
   ]);
   return { activity: { minute: tally(ofMinute), hour: tally(ofHour), day: tally(day) }, day };
 }
 
 /** What was counted in the last five minutes. @throws Unavailable when the database is away */
 export function lately(store: Sums, atMs: number): Promise<Moved[]> {
-  const to = after(atMs, MINUTE_MS);
-  return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, { tenants: '*' });
+  const to = endOfBucket(atMs, MINUTE_MS);
+  return store.sums(1, to - 5 * MINUTE_MS, to - 5 * MINUTE_MS, to, '*');
 }
 
-function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, filter: ActivityFilter): Promise<Moved[]> {
-  return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, filter);
+function sumsBack(store: Sums, span: Span, toMs: number, lengthMs: number, tenants: TenantScope): Promise<Moved[]> {
+  return store.sums(span, toMs - 2 * lengthMs, toMs - lengthMs, toMs, tenants);
 }
 
 /**
@@ -60,10 +61,10 @@ export function movedBetween(
   fromMs: number,
   toMs: number,
   nowMs: number,
-  filter: ActivityFilter,
+  tenants: TenantScope,
 ): Promise<Moved[] | undefined> {
   const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
-  return store.moved(span, begin - (end - begin), begin, end, filter);
+  return store.moved(span, begin - (end - begin), begin, end, tenants);
 }
 
 /** What was refused from one time to another, and in which buckets that is counted. @returns undefined where that is too much to add up */
@@ -72,7 +73,7 @@ export async function refusedBetween(
   fromMs: number,
   toMs: number,
   nowMs: number,
-  filter: Parameters<ActivityStore['refused']>[3],
+  filter: RefusedFilter,
 ): Promise<(RefusedCounts & { readonly span: Span }) | undefined> {
   const { span, begin, end } = bucketsOf(fromMs, toMs, nowMs);
   const counts = await store.refused(span, begin, end, filter);
@@ -83,7 +84,7 @@ export async function refusedBetween(
 function bucketsOf(fromMs: number, toMs: number, nowMs: number) {
   const span: Span = toMs - fromMs <= BY_MINUTES_MS && nowMs - fromMs <= DAY_MS ? 1 : 60;
   const bucketMs = span * MINUTE_MS;
-  return { span, begin: fromMs - (fromMs % bucketMs), end: after(toMs, bucketMs) };
+  return { span, begin: fromMs - (fromMs % bucketMs), end: endOfBucket(toMs, bucketMs) };
 }
 
 /** The numbers of a kind by their labels. */

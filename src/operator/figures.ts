@@ -1,6 +1,7 @@
 import { briefly } from '../kernel/briefly.ts';
 import type { DependencyState } from '../protocol/operator/node.ts';
 import type { ActivityStore, Moved } from '../stores/activity/contract.ts';
+import type { TenantScope } from '../stores/tenants/contract.ts';
 import type { EndingFilter, HistoryCounts, VoiceHistory } from '../stores/voice-history/contract.ts';
 import { lately, lastMinute } from './activity-spans.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -12,9 +13,6 @@ const SOON_MS = 60_000;
 const KEPT_MS = 2000;
 /** As often as processes write down what they counted: nothing is newer before. */
 const COUNTED_MS = 5000;
-
-/** Whose figures. */
-export type Whose = '*' | readonly string[];
 
 export interface FiguresDeps {
   readonly history: Pick<VoiceHistory, 'counts' | 'countEnding'>;
@@ -36,8 +34,8 @@ export function createFigures({ history, activity, dependencies, endingBy }: Fig
   const minutes = briefly<Moved[]>(COUNTED_MS);
   const recent = briefly<Moved[]>(KEPT_MS);
   const mints = briefly<Moved[]>(COUNTED_MS);
-  const named = (tenants: Whose): string => JSON.stringify(tenants);
-  const filtered = (tenants: Whose): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
+  const named = (tenants: TenantScope): string => JSON.stringify(tenants);
+  const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
 
   /** What was counted in the last five minutes, of all. @throws Unavailable (rejects) when the database is away */
   const latelyCounted = (atMs: number): Promise<Moved[]> => recent('', atMs, () => lately(activity, atMs));
@@ -46,18 +44,18 @@ export function createFigures({ history, activity, dependencies, endingBy }: Fig
     latelyCounted,
 
     /** Of live sessions, and of those that ended within a day. @throws Unavailable (rejects) when the database is away */
-    counts: (tenants: Whose, atMs: number): Promise<HistoryCounts> =>
+    counts: (tenants: TenantScope, atMs: number): Promise<HistoryCounts> =>
       counts(named(tenants), atMs, () => history.counts(atMs - DAY_MS, filtered(tenants))),
 
     /** How many sessions end by the clock within a minute. @throws Unavailable (rejects) when the database is away */
-    endingSoon: (tenants: Whose, atMs: number): Promise<number> =>
+    endingSoon: (tenants: TenantScope, atMs: number): Promise<number> =>
       ending(named(tenants), atMs, () =>
         history.countEnding({ ...endingBy(atMs + SOON_MS), tenants: filtered(tenants) }),
       ),
 
     /** What was counted in the last whole minute, and in the one before. @throws Unavailable (rejects) when the database is away */
-    lastMinute: (tenants: Whose, atMs: number): Promise<Moved[]> =>
-      minutes(named(tenants), atMs, () => lastMinute(activity, atMs, { tenants })),
+    lastMinute: (tenants: TenantScope, atMs: number): Promise<Moved[]> =>
+      minutes(named(tenants), atMs, () => lastMinute(activity, atMs, tenants)),
 
     /** What this process stands on, as it was found last: known while the database is away as well. */
     async dependencies(atMs: number): Promise<DependencyState[]> {

@@ -3,7 +3,8 @@ import { ifAway } from '../kernel/errors.ts';
 import type { exactRefusal, refusalMinute } from '../protocol/operator/refusal.ts';
 import type { ActivityStore } from '../stores/activity/contract.ts';
 import type { NodeRuns } from '../stores/nodes/contract.ts';
-import type { RefusalFilter, Refusals } from '../stores/refusals/contract.ts';
+import type { Refusals } from '../stores/refusals/contract.ts';
+import type { TenantScope } from '../stores/tenants/contract.ts';
 import type { RefusalWriter } from './refusal-writer.ts';
 import { viewOfRefusal } from './refusal-view.ts';
 
@@ -25,7 +26,7 @@ type Found = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
  */
 export async function findRefusal(
   requestId: string,
-  tenants: RefusalFilter['tenants'],
+  tenants: TenantScope,
   { refusals, refusalWriter, nodeRuns, activity }: FindRefusalDeps,
 ): Promise<Found | undefined> {
   const kept = refusalWriter.find(requestId, tenants) ?? (await refusals.find(requestId, tenants));

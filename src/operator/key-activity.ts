@@ -1,7 +1,9 @@
 import type { OperatorKey } from '../protocol/operator/key.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
-import type { ActivityStore, KeyCounted } from '../stores/activity/contract.ts';
+import type { ActivityKind, ActivityStore, KeyCounted, Span } from '../stores/activity/contract.ts';
 import type { UsageReports } from '../stores/usage-reports/contract.ts';
+import { endOfBucket } from './activity-spans.ts';
+import { usedOf } from './used.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -33,24 +35,16 @@ export async function keyActivity(
   atMs: number,
   deps: KeyActivityDeps,
 ): Promise<(tenantId: string, keyId: string) => KeyActivity> {
-  const count = async (kind: 'started' | 'refused', span: 1 | 60, fromMs: number, toMs: number) => {
-    const counted = await deps.activity.ofKeys(kind, span, fromMs, toMs, tenants ?? '*');
+  const count = async (kinds: readonly ActivityKind[], span: Span, lengthMs: number, endMs: number) => {
+    const counted = await deps.activity.ofKeys(kinds, span, endMs - lengthMs, endMs, tenants ?? '*');
     return counted && byName(counted);
   };
-  const day = async (endMs: number): Promise<(name: string) => KeyActivity['day']> => {
-    const [started, refused] = await Promise.all([
-      count('started', 60, endMs - DAY_MS, endMs),
-      count('refused', 60, endMs - DAY_MS, endMs),
-    ]);
-    if (started === undefined || refused === undefined) return () => null;
-    return (name) => ({ started: sumOf(started.get(name)), refused: sumOf(refused.get(name)) });
-  };
-  const [minuteEnd, hourEnd] = [after(atMs, MINUTE_MS), after(atMs, HOUR_MS)];
-  const [used, hour, lately, before] = await Promise.all([
+  const [minuteEnd, hourEnd] = [endOfBucket(atMs, MINUTE_MS), endOfBucket(atMs, HOUR_MS)];
+  const [used, hour, day, weekAgo] = await Promise.all([
     usedToday(tenants, atMs, deps),
-    count('refused', 1, minuteEnd - HOUR_MS, minuteEnd),
-    day(hourEnd),
-    day(hourEnd - WEEK_MS),
+    count(['refused'], 1, HOUR_MS, minuteEnd),
+    count(['started', 'refused'], 60, DAY_MS, hourEnd),
+    count(['started', 'refused'], 60, DAY_MS, hourEnd - WEEK_MS),
   ]);
   return (tenantId, keyId) => {
     const name = nameOf({ tenantId, keyId });
@@ -58,8 +52,8 @@ export async function keyActivity(
       today: used === undefined ? null : (used.get(name) ?? { tokens: 0, dollars: 0 }),
       refusedHour:
         hour === undefined ? null : Object.fromEntries((hour.get(name) ?? []).map(({ label, n }) => [label, n])),
-      day: lately(name),
-      weekAgo: before(name),
+      day: day === undefined ? null : talliesOf(day.get(name)),
+      weekAgo: weekAgo === undefined ? null : talliesOf(weekAgo.get(name)),
     };
   };
 }
@@ -78,8 +72,10 @@ function nameOf({ tenantId, keyId }: Pick<KeyCounted, 'tenantId' | 'keyId'>): st
   return `${tenantId}/${keyId}`;
 }
 
-function sumOf(counted: readonly KeyCounted[] = []): number {
-  return counted.reduce((total, { n }) => total + n, 0);
+function talliesOf(counted: readonly KeyCounted[] = []): NonNullable<KeyActivity['day']> {
+  const sum = (wanted: ActivityKind) =>
+    counted.reduce((total, { kind, n }) => (kind === wanted ? total + n : total), 0);
+  return { started: sum('started'), refused: sum('refused') };
 }
 
 /** By `<tenant>/<key>`; undefined where it is too much to add up. */
@@ -101,10 +97,5 @@ async function usedToday(
     limit: MOST_KEYS,
   });
   if (typeof report === 'string') return undefined;
-  return new Map(report.rows.map(({ id, tokens, microDollars }) => [id, { tokens, dollars: microDollars / 1e6 }]));
-}
-
-/** The end of the bucket that a time is in. */
-function after(atMs: number, bucketMs: number): number {
-  return atMs - (atMs % bucketMs) + bucketMs;
+  return new Map(report.rows.map((row) => [row.id, usedOf(row)]));
 }

@@ -1,15 +1,13 @@
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { LimitsInForce } from '../protocol/operator/session.ts';
-import type { LimitsOf } from '../quota/ceilings.ts';
+import { keyLimitsOf, type LimitsOf } from '../quota/ceilings.ts';
 import { leverOf } from '../quota/levers.ts';
-import type { KeyLimits, WidgetKey } from '../stores/tenants/contract.ts';
+import type { WidgetKey } from '../stores/tenants/contract.ts';
 
 export interface LimitsInForceDeps {
   readonly limitsOf: LimitsOf;
   readonly directory: { keyNamed(tenantId: string, keyId: string): WidgetKey | undefined };
 }
-
-const MICRO = 1_000_000;
 
 const variables: Readonly<Record<keyof VoiceLimits, string>> = {
   maxMinutes: 'MAX_SESSION_MINUTES',
@@ -25,13 +23,7 @@ export function limitsInForce(
   { limitsOf, directory }: LimitsInForceDeps,
 ): LimitsInForce {
   const key = keyId === null ? undefined : directory.keyNamed(tenantId, keyId);
-  const own = limitsOf(caller, tenantId, keyId);
-  const values: Required<KeyLimits> = {
-    sessionsPerMinute: own.sessionsPerMinute,
-    concurrentSessions: own.concurrentSessions,
-    dailyTokens: own.dailyTokens,
-    dailyDollars: own.dailyMicroDollars / MICRO,
-  };
+  const values = keyLimitsOf(limitsOf(caller, tenantId, keyId));
   const by = { keyId, overrides: key?.limits ?? {} };
   const ofSession = namesOf(variables).map((name) => [name, { value: limits[name], setBy: variables[name] }] as const);
   const ofCaller = namesOf(values).map((name) => [name, { value: values[name], setBy: leverOf(name, by) }] as const);

@@ -1,10 +1,11 @@
 import type { Layer } from '../protocol/refusal-why.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
-import type { KeptRefusal, RefusalFilter } from '../stores/refusals/contract.ts';
+import type { KeptRefusal } from '../stores/refusals/contract.ts';
+import type { TenantScope } from '../stores/tenants/contract.ts';
 import { explainRefusal } from './explain-refusal.ts';
 
 /** How operators who are shown some tenants, or all, see a refusal that was kept. */
-export function viewOfRefusal(refusal: KeptRefusal, tenants: RefusalFilter['tenants']): OperatorRefusal {
+export function viewOfRefusal(refusal: KeptRefusal, tenants: TenantScope): OperatorRefusal {
   const kept = tenants === '*' ? refusal : withoutUsageElsewhere(refusal);
   const { requestId, atMs, code, status, layer, route, tenantId, keyId, subject, origin, addressHash, network } = kept;
   const { limit = null, count = null, retryAfter = null, verdict = null } = kept.detail;

@@ -1,5 +1,6 @@
 import type { Refusal } from '../protocol/refusal.ts';
 import type { KeptRefusal, RefusalFilter, Refusals } from '../stores/refusals/contract.ts';
+import { covers, type TenantScope } from '../stores/tenants/contract.ts';
 import { networkOf } from './address.ts';
 import { Batches } from './batches.ts';
 import { layerOf } from './explain-refusal.ts';
@@ -64,36 +65,31 @@ export class RefusalWriter {
 
   /** What this node refused last, the newest first. */
   remembered(filter: RefusalFilter, limit: number): KeptRefusal[] {
-    const { code, tenantId, keyId, network, subject, fromMs, toMs, tenants } = filter;
+    const { code, keyId, network, subject, fromMs, toMs, tenants } = filter;
     return this.#remembered
       .filter(
         (one) =>
           one.atMs >= fromMs &&
           one.atMs <= toMs &&
           (code ?? one.code) === one.code &&
-          (tenantId ?? one.tenantId) === one.tenantId &&
           (keyId ?? one.keyId) === one.keyId &&
           (network ?? one.network) === one.network &&
           (subject ?? one.subject) === one.subject &&
-          isOf(one, tenants),
+          covers(tenants, one.tenantId),
       )
       .slice(-limit)
       .reverse();
   }
 
   /** One of those that this node refused last. */
-  find(requestId: string, tenants: RefusalFilter['tenants']): KeptRefusal | undefined {
-    return this.#remembered.find((one) => one.requestId === requestId && isOf(one, tenants));
+  find(requestId: string, tenants: TenantScope): KeptRefusal | undefined {
+    return this.#remembered.find((one) => one.requestId === requestId && covers(tenants, one.tenantId));
   }
 
   /** See `Batches.flush`. */
   flush(): Promise<void> {
     return this.#batches.flush();
   }
-}
-
-function isOf({ tenantId }: KeptRefusal, tenants: RefusalFilter['tenants']): boolean {
-  return tenants === '*' || (tenantId !== null && tenants.includes(tenantId));
 }
 
 function describe(

@@ -23,7 +23,7 @@ interface Used {
   readonly tenantId: string | null;
   readonly sinceMs: number;
   tokens: number;
-  dollars: number;
+  microDollars: number;
 }
 
 /**
@@ -72,17 +72,16 @@ export class SessionNotes {
     if (used === undefined) {
       const [oldest] = this.#used.values();
       if (oldest !== undefined && this.#used.size >= MOST_SESSIONS) this.#tell(oldest);
-      used = { sessionId, tenantId, sinceMs: this.#deps.now(), tokens: 0, dollars: 0 };
+      used = { sessionId, tenantId, sinceMs: this.#deps.now(), tokens: 0, microDollars: 0 };
       this.#used.set(sessionId, used);
     }
     used.tokens += Number(detail['tokens']);
-    used.dollars += Number(detail['dollars']);
+    used.microDollars += Number(detail['microDollars']);
   }
 
-  #tell({ sessionId, tenantId, tokens, dollars }: Used): void {
+  #tell({ sessionId, tenantId, tokens, microDollars }: Used): void {
     this.#used.delete(sessionId);
-    // Sums of fractions are not exact: no amount is smaller than a millionth.
-    const detail = { tokens, dollars: Math.round(dollars * 1_000_000) / 1_000_000 };
+    const detail = { tokens, dollars: microDollars / 1_000_000 };
     this.#write({ sessionId, tenantId, atMs: this.#deps.now(), kind: 'usage', detail });
   }
 

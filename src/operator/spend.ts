@@ -4,6 +4,7 @@ import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { UsageReport } from '../stores/usage-reports/contract.ts';
 import { projectTo, reachesAtMs } from './projection.ts';
 import { ceilingOfAll, ceilingsOf, recentSinceMs, type UsageLimitsDeps } from './usage-limits.ts';
+import { usedOf } from './used.ts';
 
 /** Subjects that used most are looked at, and so many of those told that reach their ceilings first. */
 const LOOKED_AT = 200;
@@ -36,8 +37,7 @@ export async function spendOf(
   const projected =
     recent === undefined ? undefined : projectTo(total, { used: sum(recent.values()), sinceMs }, atMs, resetAtMs);
   return {
-    tokens: total.tokens,
-    dollars: total.microDollars / 1_000_000,
+    ...usedOf(total),
     ceiling: ceiling === null ? null : ceiling / 1_000_000,
     projected: projected === undefined ? null : projected.microDollars / 1_000_000,
     atCeiling: await atCeiling(report, atMs, resetAtMs, tenants, deps),

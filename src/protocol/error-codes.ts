@@ -38,6 +38,11 @@ export const ERROR_CODES = {
     meaning: "the widget key is unknown, revoked or another tenant's",
     example: { error: 'Send a widgetKey, or log in to the console.' },
   },
+  KEY_PAUSED: {
+    status: 403,
+    meaning: 'the widget key is paused: it opens no new sessions for the time being',
+    example: { error: 'This widgetKey is paused: it opens no sessions until it is resumed.' },
+  },
   BOT_BLOCKED: {
     status: 403,
     meaning: 'the bot verdict is negative',

@@ -82,7 +82,7 @@ async function endWhatExceeds(
 function noteUsage({ sessionId, tenantId }: CountedFor, { added, atMs }: Counted, { note }: AfterCountedDeps): void {
   if (sessionId === null || added === null) return;
   const { tokens, microDollars } = added;
-  note({ sessionId, tenantId, atMs, kind: 'usage', detail: { tokens, dollars: microDollars / 1_000_000 } });
+  note({ sessionId, tenantId, atMs, kind: 'usage', detail: { tokens, microDollars } });
 }
 
 /** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */

@@ -17,6 +17,12 @@ export function withOverrides(defaults: CallerLimits, overrides: KeyLimits | und
   };
 }
 
+/** The limits of a caller in the fields of a widget key that set them. */
+export function keyLimitsOf(limits: CallerLimits): Required<KeyLimits> {
+  const { sessionsPerMinute, dailyTokens, dailyMicroDollars, concurrentSessions } = limits;
+  return { sessionsPerMinute, dailyTokens, dailyDollars: dailyMicroDollars / 1_000_000, concurrentSessions };
+}
+
 /** What a total of the day may be at most. */
 export type Ceilings = Pick<CallerLimits, 'dailyTokens' | 'dailyMicroDollars'>;
 

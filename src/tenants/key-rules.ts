@@ -1,11 +1,10 @@
-import type { CallerLimits } from '../../config/config.ts';
 import type { AuditRole } from '../stores/audit/contract.ts';
 import type { AdminRight, KeyLimits, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 /** What the installation sets for the keys that are issued in it. */
 export interface KeyRules {
   /** The WIDGET_* limits. */
-  readonly widget: CallerLimits;
+  readonly widget: Required<KeyLimits>;
   /** What is wrong with brokered calls here; undefined where the provider has them. */
   readonly noBrokering: string | undefined;
 }
@@ -16,8 +15,6 @@ interface Fault {
 }
 
 type Asked = Partial<Pick<WidgetKey, 'limits' | 'call'>>;
-
-const MICRO = 1_000_000;
 
 /** What no key can have in this installation. */
 export function findImpossible({ call }: Asked, { noBrokering }: KeyRules): Fault[] {
@@ -36,9 +33,7 @@ export function findForbidden(
 ): Fault[] {
   if (role !== 'tenant_admin') return [];
   const may = (right: AdminRight): boolean => tenant.adminsMay?.includes(right) === true;
-  const faults = may('limits')
-    ? []
-    : Object.entries(mostOf(widget)).flatMap(([name, most]) => tooHigh(name, limits, most));
+  const faults = may('limits') ? [] : Object.entries(widget).flatMap(([name, most]) => tooHigh(name, limits, most));
   if (call === 'direct' && !may('direct'))
     faults.push({ path: 'call', message: `must be left out: direct calls ${forOperators('direct')}` });
   return faults;
@@ -48,15 +43,6 @@ function tooHigh(name: string, limits: KeyLimits, most: number): Fault[] {
   const value = limits[name as keyof KeyLimits];
   if (value === undefined || value <= most) return [];
   return [{ path: `limits.${name}`, message: `must be at most ${most}: more ${forOperators('limits')}` }];
-}
-
-function mostOf(widget: CallerLimits): Required<KeyLimits> {
-  return {
-    sessionsPerMinute: widget.sessionsPerMinute,
-    dailyTokens: widget.dailyTokens,
-    dailyDollars: widget.dailyMicroDollars / MICRO,
-    concurrentSessions: widget.concurrentSessions,
-  };
 }
 
 function forOperators(right: AdminRight): string {

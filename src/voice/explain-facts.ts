@@ -6,6 +6,7 @@ import type { AuditEntry } from '../stores/audit/contract.ts';
 import type { CallMeter, UsageTotals } from '../stores/ledger/contract.ts';
 import { socketOf, warningsOf } from './explain-notes.ts';
 import { dollars, span, when } from './explain-words.ts';
+import { longestSilenceMs } from './silence.ts';
 
 /** A ceiling of the day, what counts against it, and what sets it. */
 export interface QuotaKnown {
@@ -75,7 +76,7 @@ function timesOf({ record, atMs }: Known): string[] {
 function silenceOf(known: Known): string[] {
   const { record, heartbeatIntervalSec } = known;
   const silentMs = endOf(known) - record.lastSeenAtMs;
-  if (silentMs <= 2 * heartbeatIntervalSec * 1000) return [];
+  if (silentMs <= longestSilenceMs(heartbeatIntervalSec)) return [];
   const until = record.endedAtMs === null ? 'Its client has been silent' : 'Before the end its client was silent';
   return [
     `${until} for ${span(silentMs)}, though a heartbeat was due every ${heartbeatIntervalSec} s (HEARTBEAT_INTERVAL_SEC): its page was closed, asleep or cut off.`,

@@ -83,7 +83,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.sees('event 2 of 2');
     await isClean();
     await here.follow(`/console/sessions/${ref.slice(0, -7)}aaaaaaa`);
-    await page.getByRole('alert').waitFor();
+    await here.sees('There is no such thing', 'main');
     await isClean();
     await here.follow('/console/nowhere/at/all');
     await here.sees('The console has no such page');

@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
+import { soon } from '../support/soon.ts';
 import { violations } from './axe.ts';
 import { ConsolePage, consoleSettings, createSession, operator, refOf } from './console-page.ts';
 
@@ -16,7 +17,8 @@ const BOSS = 'boss@globex.example';
 /** The demo's tenants, and one that has an administrator. @returns the path of their file */
 async function tenantsFile(directory: string): Promise<string> {
   const file = JSON.parse(await readFile(defaultTenantsFile(), 'utf8')) as { tenants: object[] };
-  const globex = { id: 'globex', name: 'Globex', widgetKeys: [], agents: [], admins: [BOSS] };
+  const key = { id: 'site', key: 'w_globex_site_44444444444444444444444444444444', origin: 'https://globex.example' };
+  const globex = { id: 'globex', name: 'Globex', widgetKeys: [key], agents: [], admins: [BOSS] };
   const path = join(directory, 'tenants.json');
   await writeFile(path, JSON.stringify({ ...file, tenants: [...file.tenants, globex] }));
   return path;
@@ -61,6 +63,12 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     here.page.locator(inside).getByRole('link', { name }).first();
 
   const rail = (name: string) => here.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
+
+  /** Pauses the page and lets it follow again, which reads all that is shown. */
+  async function readAgain(): Promise<void> {
+    await here.page.keyboard.press('p');
+    await here.page.keyboard.press('p');
+  }
 
   /** The overview, as somebody. */
   async function enter(email = operator()): Promise<void> {
@@ -124,11 +132,24 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('ORIGIN_MISMATCH', '#main');
     await here.sees('127.0.0.0/24', '#main');
     await here.sees('Spent today', '#main');
+    // Read again, but for the day of a week ago, which changes no more.
+    const [again] = await Promise.all([here.page.waitForResponse(/\/operator\/keys\?/), readAgain()]);
+    expect(again.status()).toBe(200);
+    expect(here.visit.requests.filter((request) => request.endsWith('/operator/usage'))).toHaveLength(1);
   });
 
-  test('a key of one’s own: issued without overrides, copied, and revoked once its id was typed', async () => {
+  test('a key of one’s own: issued without overrides, copied, paused and resumed, and revoked once its id was typed', async () => {
     await enter();
     await rail('Keys').click();
+    await here.button('Issue…').waitFor();
+    // From the table of one tenant to that of the next, and back.
+    const focused = (): Promise<string> => here.page.evaluate<string>('document.activeElement.getAttribute("href")');
+    for (const next of ['demo/local', 'demo/loopback', 'globex/site']) {
+      await here.page.keyboard.press('j');
+      expect(await focused()).toBe(`/console/keys/${next}`);
+    }
+    await here.page.keyboard.press('k');
+    expect(await focused()).toBe('/console/keys/demo/loopback');
     await here.button('Issue…').click();
     const dialog = here.page.locator('dialog');
     expect(await dialog.getByLabel('Pages may change').isChecked()).toBe(false);
@@ -144,6 +165,16 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.button('Done').click();
     await here.page.locator('tr[data-row="demo/shop"] a').first().click();
     await here.sees('none: pages get the agent as it is', 'dd');
+    await here.button('Pause…').click();
+    await dialog.getByLabel('Reason').fill('a campaign went wrong');
+    expect(await violations(here.page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Pause' }).click();
+    await here.sees('paused', '.title-row');
+    await here.sees('it opens no new sessions', '.stepped');
+    await here.button('Resume…').click();
+    await dialog.getByLabel('Reason').fill('it is over');
+    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await here.sees('in use', '.title-row');
     await here.button('Revoke…').click();
     await here.sees('No session is live with it', 'dialog');
     await here.sees('for ever', 'dialog');
@@ -156,6 +187,18 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.sees('Revoked', '.stepped');
     await link('Who did that?').click();
     await here.sees('the shop closed', 'tbody');
+    await here.follow('/console/audit?from=-1h');
+    await here.sees('the shop closed', 'tbody');
+    // An hour ago is later with each second.
+    const asked = async (): Promise<string> => {
+      const wanted = here.page.waitForRequest((request) => request.url().includes('/audit?from='));
+      const [request] = await Promise.all([wanted, readAgain()]);
+      return request.url();
+    };
+    const before = await asked();
+    await vi.waitFor(async () => expect((await asked()) > before).toBe(true), soon);
+    await rail('Changes').click();
+    await here.sees(/operator\d+@acme.example revoked a key: demo\/shop/, '.changes');
   });
 
   test('how all of a tenant are ended: counted, stopped by a new count, in parts, and kept together in the audit', async () => {
@@ -211,6 +254,9 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.page.keyboard.press('Home');
     await here.isAt(/\?at=\d+$/);
     await here.page.keyboard.press('End');
+    await here.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await here.page.keyboard.press('Y');
+    await here.sees('curl copied');
     await here.button('Revoke…').click();
     await here.page.getByLabel('Reason').fill('the laptop was stolen');
     await here.button('Revoke login').click();
@@ -313,6 +359,8 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
       ['sessions/end', { filter: {}, all: true, dryRun: true }],
       ['keys', { tenantId: 'demo', id: 'mine', origin: 'https://mine.example' }],
       ['keys/local/revoke', { tenantId: 'demo', reason: 'x' }],
+      ['keys/local/pause', { tenantId: 'demo', reason: 'x' }],
+      ['keys/local/resume', { tenantId: 'demo', reason: 'x' }],
       ['logins/auth_0000000000000000000000/revoke', {}],
       ['search', { q: 'operator1@acme.example' }],
     ] as const)
@@ -324,7 +372,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await enter(BOSS);
     for (const [path, seen] of [
       ['sessions', 'There was no session yet'],
-      [`sessions/${refOf(id)}`, 'This conversation was not found'],
+      [`sessions/${refOf(id)}`, 'Nothing is known of this session'],
       ['keys', 'Globex'],
       ['keys/demo/local', 'There is no such key'],
       ['audit', 'Nobody has changed anything yet'],

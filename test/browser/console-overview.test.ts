@@ -104,8 +104,8 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.isAt(`/console/refusals/${id}`);
     await here.sees('ORIGIN_MISMATCH', 'h1');
     await here.sees(`The request came from https://evil.example, and the key is bound to ${server.direct}`, '.matter');
-    await here.sees(/^Layer\s*origin/, '.facts div');
-    await here.sees(/^Lever\s*origin/, '.facts div');
+    await here.sees(/^Layer\s*the origin of the page/, '.facts div');
+    await here.sees(/^Set by\s*origin/, '.facts div');
   });
 
   test('what was refused, by its code, with two clicks from the overview', async () => {
@@ -244,7 +244,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     expect(await rows.filter({ hasText: /differs/ }).count()).toBe(1);
     await click.at('MAX_SESSION_MINUTES', 'main');
     await here.isAt('/console/settings?name=MAX_SESSION_MINUTES');
-    await here.sees('1 of 2 nodes is set otherwise than the one that answers: voice-2', '.verdict');
+    await here.sees('1 of 2 nodes is set otherwise than the one that answers: voice-2', '.matter');
     await here.sees('differs between nodes', 'tbody');
   });
 

@@ -27,22 +27,22 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       await activity().add([counted({ tenantId, n: 3 })], DAY_BEGIN + MINUTE - 1, 1);
       await activity().add([counted({ tenantId, n: 5 })], DAY_BEGIN + MINUTE, 0);
       const tenants = [tenantId];
-      expect(await activity().sums(1, DAY_BEGIN, DAY_BEGIN + MINUTE, DAY_BEGIN + 2 * MINUTE, { tenants })).toEqual([
+      expect(await activity().sums(1, DAY_BEGIN, DAY_BEGIN + MINUTE, DAY_BEGIN + 2 * MINUTE, tenants)).toEqual([
         { kind: 'started', label: 'widget', now: 5, before: 5 },
       ]);
-      expect(await activity().sums(60, DAY_BEGIN - HOUR, DAY_BEGIN, DAY_BEGIN + HOUR, { tenants })).toEqual([
+      expect(await activity().sums(60, DAY_BEGIN - HOUR, DAY_BEGIN, DAY_BEGIN + HOUR, tenants)).toEqual([
         { kind: 'started', label: 'widget', now: 10, before: 0 },
       ]);
     });
 
-    test('tells a kind by key, of the tenants that are asked for', async () => {
+    test('tells kinds by key, of the tenants that are asked for', async () => {
       const [tenantId, other] = [randomId(), randomId()];
       const refused = (fields: Partial<Counted>): Counted => counted({ kind: 'refused', label: 'BOT', ...fields });
       await activity().add([refused({ tenantId, keyId: 'a' }), refused({ tenantId, keyId: 'b', n: 2 })], DAY_BEGIN, 0);
       await activity().add([refused({ tenantId, keyId: 'a', n: 4 }), refused({ tenantId })], DAY_BEGIN + MINUTE, 1);
       await activity().add([counted({ tenantId, keyId: 'a' }), refused({ tenantId: other, keyId: 'a' })], DAY_BEGIN, 1);
-      const of = (toMs: number, tenants: '*' | string[]) => activity().ofKeys('refused', 1, DAY_BEGIN, toMs, tenants);
-      const [a, b] = ['a', 'b'].map((keyId) => ({ tenantId, keyId, label: 'BOT' }));
+      const of = (toMs: number, tenants: '*' | string[]) => activity().ofKeys(['refused'], 1, DAY_BEGIN, toMs, tenants);
+      const [a, b] = ['a', 'b'].map((keyId) => ({ kind: 'refused', tenantId, keyId, label: 'BOT' }));
       expect(await of(DAY_BEGIN + 2 * MINUTE, [tenantId])).toEqual([
         { ...a, n: 5 },
         { ...b, n: 2 },
@@ -52,19 +52,25 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
         { ...b, n: 2 },
       ]);
       const all = await of(DAY_BEGIN + MINUTE, '*');
-      expect(all).toContainEqual({ tenantId: other, keyId: 'a', label: 'BOT', n: 1 });
+      expect(all).toContainEqual({ kind: 'refused', tenantId: other, keyId: 'a', label: 'BOT', n: 1 });
       expect(all?.every(({ keyId }) => keyId !== '')).toBe(true);
+      const both = await activity().ofKeys(['started', 'refused'], 1, DAY_BEGIN, DAY_BEGIN + MINUTE, [tenantId]);
+      expect(both?.map(({ kind, keyId, n }) => [kind, keyId, n])).toEqual([
+        ['refused', 'a', 1],
+        ['refused', 'b', 2],
+        ['started', 'a', 1],
+      ]);
     });
 
     test('ends a span before its end', async () => {
       const tenantId = randomId();
       await activity().add([counted({ tenantId })], DAY_BEGIN + MINUTE, 0);
-      const until = (toMs: number) => activity().sums(1, DAY_BEGIN, DAY_BEGIN, toMs, { tenants: [tenantId] });
+      const until = (toMs: number) => activity().sums(1, DAY_BEGIN, DAY_BEGIN, toMs, [tenantId]);
       expect(await until(DAY_BEGIN + MINUTE)).toEqual([]);
       expect(await until(DAY_BEGIN + MINUTE + 1)).toHaveLength(1);
     });
 
-    test('keeps kinds, labels, tenants, keys and shards apart', async () => {
+    test('keeps kinds, labels and tenants apart, and adds up keys and shards', async () => {
       const [tenantId, other] = [randomId(), randomId()];
       const all = [
         counted({ tenantId, keyId: 'a', label: 'widget' }),
@@ -73,15 +79,13 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
       ];
       await activity().add([...all, counted({ tenantId: other, n: 8 })], DAY_BEGIN, 3);
       await activity().add([counted({ tenantId, keyId: 'b', n: 16 })], DAY_BEGIN, 4);
-      const sums = async (filter: object): Promise<Record<string, number>> => {
-        const moved = await activity().sums(1, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, { tenants: [tenantId], ...filter });
+      const sums = async (tenants: readonly string[]): Promise<Record<string, number>> => {
+        const moved = await activity().sums(1, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, tenants);
         return Object.fromEntries(moved.map(({ kind, label, now }) => [`${kind} ${label}`, now]));
       };
-      expect(await sums({})).toEqual({ 'started widget': 17, 'started console': 2, 'ended console': 4 });
-      expect(await sums({ keyId: 'b' })).toEqual({ 'started widget': 16, 'started console': 2, 'ended console': 4 });
-      expect(await sums({ shard: 4 })).toEqual({ 'started widget': 16 });
-      expect(await sums({ tenants: [other] })).toEqual({ 'started widget': 8 });
-      expect(await sums({ tenants: [] })).toEqual({});
+      expect(await sums([tenantId])).toEqual({ 'started widget': 17, 'started console': 2, 'ended console': 4 });
+      expect(await sums([other])).toEqual({ 'started widget': 8 });
+      expect(await sums([])).toEqual({});
     });
 
     test('loses nothing when nodes add to the same rows at once, in whatever order they name them', async () => {
@@ -91,14 +95,14 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
         const given = (n % 2 === 0 ? labels : [...labels].reverse()).map((label) => counted({ tenantId, label }));
         return activity().add(given, DAY_BEGIN, 0);
       });
-      const moved = await activity().sums(60, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, { tenants: [tenantId] });
+      const moved = await activity().sums(60, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, [tenantId]);
       expect(moved.map(({ label, now }) => [label, now])).toEqual(labels.map((label) => [label, 20]));
     });
 
     test('takes the same row twice in one batch', async () => {
       const tenantId = randomId();
       await activity().add([counted({ tenantId }), counted({ tenantId })], DAY_BEGIN, 0);
-      const [moved] = await activity().sums(1, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, { tenants: [tenantId] });
+      const [moved] = await activity().sums(1, DAY_BEGIN, DAY_BEGIN, DAY_BEGIN + 1, [tenantId]);
       expect(moved?.now).toBe(2);
     });
 
@@ -124,6 +128,7 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
         series: [{ atMs: first, count: 2 }],
       });
       expect(await of({ keyId: 'a' })).toMatchObject({ counted: { RATE: 2 } });
+      expect(await of({ shard: 1 })).toMatchObject({ counted: { BOT: 4 }, kept: { BOT: 1 } });
       expect(await of({ tenants: [] })).toEqual({ counted: {}, kept: {}, series: [] });
     });
 
@@ -136,14 +141,14 @@ export function activityContract(name: string, nodes: () => readonly [Database, 
           select 60, ${begin}, 'ended', 'of many', 'many', 'key' || n, 0, 1 from generate_series(0, ${MOST_ROWS}) as n`,
       );
       await activity().add([counted({ kind: 'refused', label: 'BOT', tenantId, keyId: 'a' })], begin, 0);
-      const all = { tenants: '*', keyId: 'a' } as const;
-      expect(await activity().moved(60, begin - HOUR, begin, end, all)).toBeUndefined();
-      expect(await activity().refused(60, begin, end, all)).toBeUndefined();
-      expect(await activity().ofKeys('refused', 60, begin, end, '*')).toBeUndefined();
-      const own = { tenants: [tenantId] };
-      expect(await activity().moved(60, begin - HOUR, begin, end, own)).toMatchObject([{ label: 'BOT', now: 1 }]);
-      expect(await activity().refused(60, begin, end, own)).toMatchObject({ counted: { BOT: 1 } });
-      expect(await activity().ofKeys('refused', 60, begin, end, [tenantId])).toHaveLength(1);
+      expect(await activity().moved(60, begin - HOUR, begin, end, '*')).toBeUndefined();
+      expect(await activity().refused(60, begin, end, { tenants: '*', keyId: 'a' })).toBeUndefined();
+      expect(await activity().ofKeys(['refused'], 60, begin, end, '*')).toBeUndefined();
+      expect(await activity().moved(60, begin - HOUR, begin, end, [tenantId])).toMatchObject([
+        { label: 'BOT', now: 1 },
+      ]);
+      expect(await activity().refused(60, begin, end, { tenants: [tenantId] })).toMatchObject({ counted: { BOT: 1 } });
+      expect(await activity().ofKeys(['refused'], 60, begin, end, [tenantId])).toHaveLength(1);
       await nodes()[0].run((sql) => sql`delete from activity where label = 'of many'`);
     });
 

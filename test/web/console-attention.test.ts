@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { whatHappened } from '../../src/operator/changes.ts';
 import { whatStandsOut } from '../../src/web/console/data/attention.ts';
 import { oddNodes } from '../../src/web/console/data/odd-nodes.ts';
-import { askedRange, everyDay } from '../../src/web/console/data/usage-range.ts';
+import { askedRange, dayIn, everyDay } from '../../src/web/console/data/usage-range.ts';
 import type { Dependency, Node, Overview } from '../../src/web/console/data/shapes.ts';
-import { howMuch, whereMoved } from '../../src/web/console/words/changes.ts';
+import { actOf, howMuch, whereMoved } from '../../src/web/console/words/changes.ts';
 
 const AT = '2030-01-01T12:00:00.000Z';
 const none = { started: 0, ended: {}, refused: {} };
@@ -136,8 +137,26 @@ describe('What moved', () => {
   });
 });
 
+describe('What operators did', () => {
+  test('is read from the sentence that the service writes, whoever did it and to whatever', () => {
+    const acts = [
+      { actor: 'ann@acme.example', action: 'key.issue' as const, target: 'acme/shop' },
+      { actor: 'service:31ea87', action: 'sessions.end' as const, target: 'state=engaged&tenantId=acme' },
+    ];
+    const told = acts.map((act, ms) => ({ ...act, atMs: ms }));
+    const sentences = whatHappened([], [], told).map(({ sentence }) => sentence);
+    expect(sentences.map(actOf)).toEqual(acts.toReversed());
+    expect(actOf('A process started on vm: 0.1.0 → 0.1.1.')).toBeUndefined();
+  });
+});
+
 describe('Times of usage', () => {
   const atMs = Date.parse(AT);
+
+  test('name the day that it is where the service counts', () => {
+    expect(dayIn('UTC', atMs)).toBe('2030-01-01');
+    expect(dayIn('Pacific/Kiritimati', atMs)).toBe('2030-01-02');
+  });
 
   test('are asked as instants that are in the day which was chosen', () => {
     expect(askedRange({ from: '2029-12-30', to: '2029-12-30' }, atMs)).toEqual({

@@ -42,6 +42,11 @@ describe('The console as it is served', () => {
     expect(Math.min(...sizes)).toBeGreaterThan(10_000);
   });
 
+  test('comes with the styles of its frame, and not with those of a view', () => {
+    const styles = [...first].filter((name) => name.endsWith('.css')).map(read);
+    expect(styles.join('\n')).toContain('.rail');
+  });
+
   test('is a dozen files at most with all of its pages: a whole office opens it behind one address in the same minute', () => {
     const all = new Set([...first, ...views.flatMap((view) => [...closure(view)])]);
     expect(all.size).toBeGreaterThan(new Set(views).size);

@@ -6,7 +6,13 @@ import * as ja from './ja.ts';
 import type { Words } from './words.ts';
 
 /** The languages in which end users are spoken to, by their BCP 47 tags, the default first (docs/contract.md, section 2.9). */
-export const LANGUAGES = { en, de, fr, es, ja } as const satisfies Record<string, Words>;
+export const LANGUAGES = {
+  en: { errors: en.errors, ends: en.ends, own: en.own },
+  de: { errors: de.errors, ends: de.ends, own: de.own },
+  fr: { errors: fr.errors, ends: fr.ends, own: fr.own },
+  es: { errors: es.errors, ends: es.ends, own: es.own },
+  ja: { errors: ja.errors, ends: ja.ends, own: ja.own },
+} as const satisfies Record<string, Words>;
 
 export type Language = keyof typeof LANGUAGES;
 

@@ -6,6 +6,7 @@ export const errors: Words['errors'] = {
   INVALID_OTP: 'Dieser Code ist falsch oder abgelaufen. Bitte fordern Sie einen neuen an.',
   INVALID_WIDGET_KEY:
     'Dieser Assistent ist nicht richtig eingerichtet. Bitte wenden Sie sich an den Betreiber der Website.',
+  KEY_PAUSED: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
   BOT_BLOCKED: 'Wir konnten Ihren Browser nicht überprüfen. Bitte laden Sie die Seite neu und versuchen Sie es erneut.',
   FORBIDDEN: 'Dazu sind Sie nicht berechtigt.',
   ORIGIN_MISMATCH: 'Dieser Assistent ist auf dieser Website nicht verfügbar.',
@@ -54,5 +55,5 @@ export const own: Words['own'] = {
   PROVIDER_UNSUPPORTED: 'Der Sprachdienst hat den Anruf nicht angenommen.',
   PROVIDER_REFUSED: 'Der Sprachdienst hat den Anruf nicht angenommen.',
   CALL_LOST: 'Die Verbindung wurde unterbrochen.',
-  TOOL_FAILED: 'Das hat nicht funktioniert.',
+  TOOL_FAILED: 'Das hat leider nicht funktioniert.',
 };

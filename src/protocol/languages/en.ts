@@ -5,6 +5,7 @@ export const errors: Words['errors'] = {
   AUTH_REQUIRED: 'Please log in to continue.',
   INVALID_OTP: 'This code is wrong or has expired. Please request a new code.',
   INVALID_WIDGET_KEY: 'This assistant is not set up correctly. Please contact the website.',
+  KEY_PAUSED: 'This assistant is taking a break. Please come back later.',
   BOT_BLOCKED: 'We could not verify your browser. Please refresh the page and try again.',
   FORBIDDEN: 'You are not allowed to do this.',
   ORIGIN_MISMATCH: 'This assistant is not available on this website.',

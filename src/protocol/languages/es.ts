@@ -6,6 +6,7 @@ export const errors: Words['errors'] = {
   INVALID_OTP: 'Este código no es correcto o ha caducado. Solicite uno nuevo.',
   INVALID_WIDGET_KEY:
     'Este asistente no está bien configurado. Póngase en contacto con los responsables del sitio web.',
+  KEY_PAUSED: 'Este asistente está en pausa. Vuelva más tarde.',
   BOT_BLOCKED: 'No hemos podido verificar su navegador. Actualice la página e inténtelo de nuevo.',
   FORBIDDEN: 'No tiene permiso para hacer esto.',
   ORIGIN_MISMATCH: 'Este asistente no está disponible en este sitio web.',
@@ -53,5 +54,5 @@ export const own: Words['own'] = {
   PROVIDER_UNSUPPORTED: 'El servicio de voz no ha aceptado la llamada.',
   PROVIDER_REFUSED: 'El servicio de voz no ha aceptado la llamada.',
   CALL_LOST: 'Se ha perdido la llamada.',
-  TOOL_FAILED: 'Eso no ha funcionado.',
+  TOOL_FAILED: 'No ha funcionado.',
 };

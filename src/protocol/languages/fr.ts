@@ -5,6 +5,7 @@ export const errors: Words['errors'] = {
   AUTH_REQUIRED: 'Veuillez vous connecter pour continuer.',
   INVALID_OTP: 'Ce code est incorrect ou a expiré. Veuillez en demander un nouveau.',
   INVALID_WIDGET_KEY: 'Cet assistant n’est pas configuré correctement. Veuillez contacter les responsables du site.',
+  KEY_PAUSED: 'Cet assistant est en pause. Veuillez revenir plus tard.',
   BOT_BLOCKED: 'Nous n’avons pas pu vérifier votre navigateur. Veuillez actualiser la page, puis réessayer.',
   FORBIDDEN: 'Vous n’êtes pas autorisé à effectuer cette action.',
   ORIGIN_MISMATCH: 'Cet assistant n’est pas disponible sur ce site.',

@@ -1,3 +1,5 @@
+import type { TenantScope } from '../tenants/contract.ts';
+
 /** What is counted. `kept`: refusals that were written down as well. `failed`: replies of 500 and more. `dropped`: events that were lost. */
 export const ACTIVITY_KINDS = ['started', 'ended', 'refused', 'kept', 'mint', 'request', 'failed', 'dropped'] as const;
 
@@ -18,16 +20,17 @@ export type Span = 1 | 60;
 
 /** What was counted of a key. */
 export interface KeyCounted {
+  readonly kind: ActivityKind;
   readonly tenantId: string;
   readonly keyId: string;
   readonly label: string;
   readonly n: number;
 }
 
-export interface ActivityFilter {
-  /** `*` is everybody's, and what is nobody's. */
-  readonly tenants: '*' | readonly string[];
+export interface RefusedFilter {
+  readonly tenants: TenantScope;
   readonly keyId?: string | undefined;
+  readonly code?: string | undefined;
   /** Of one process, and of those that share its shard. */
   readonly shard?: number | undefined;
 }
@@ -58,22 +61,17 @@ export interface ActivityStore {
   /** Adds to the minute and to the hour of a time. Asked twice it adds twice: these are statistics, and nothing is billed by them. */
   add(counted: readonly Counted[], atMs: number, shard: number): Promise<void>;
   /** The buckets that begin within [midMs, toMs), and within [fromMs, midMs) as `before`. It reads them all: for spans that are always short. */
-  sums(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[]>;
+  sums(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[]>;
   /** The same for spans of any length; undefined where that is more than MOST_ROWS rows. */
-  moved(span: Span, fromMs: number, midMs: number, toMs: number, filter: ActivityFilter): Promise<Moved[] | undefined>;
-  /** Refusals of the buckets that begin within [fromMs, toMs), of one code or of all; undefined where there is too much to add up. */
-  refused(
-    span: Span,
-    fromMs: number,
-    toMs: number,
-    filter: ActivityFilter & { readonly code?: string | undefined },
-  ): Promise<RefusedCounts | undefined>;
-  /** Of a kind, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */
+  moved(span: Span, fromMs: number, midMs: number, toMs: number, tenants: TenantScope): Promise<Moved[] | undefined>;
+  /** Refusals of the buckets that begin within [fromMs, toMs); undefined where there is too much to add up. */
+  refused(span: Span, fromMs: number, toMs: number, filter: RefusedFilter): Promise<RefusedCounts | undefined>;
+  /** Of some kinds, by key: the buckets that begin within [fromMs, toMs); undefined where that is too much to add up. */
   ofKeys(
-    kind: ActivityKind,
+    kinds: readonly ActivityKind[],
     span: Span,
     fromMs: number,
     toMs: number,
-    tenants: ActivityFilter['tenants'],
+    tenants: TenantScope,
   ): Promise<KeyCounted[] | undefined>;
 }

@@ -1,10 +1,11 @@
 import type { Database, Sql } from '../../database/database.ts';
+import type { TenantScope } from '../tenants/contract.ts';
 import {
   MOST_ROWS,
-  type ActivityFilter,
   type ActivityStore,
   type KeyCounted,
   type Moved,
+  type RefusedFilter,
   type Span,
 } from './contract.ts';
 
@@ -45,19 +46,19 @@ export function createPostgresActivity(database: Database): ActivityStore {
       );
     },
 
-    async sums(span, fromMs, midMs, toMs, filter) {
-      const rows = await database.run((sql) => sums(sql, midMs, buckets(sql, span, fromMs, toMs, filter), filter));
+    async sums(span, fromMs, midMs, toMs, tenants) {
+      const rows = await database.run((sql) => sums(sql, midMs, buckets(sql, span, fromMs, toMs, tenants)));
       return movedOf(rows);
     },
 
-    async moved(span, fromMs, midMs, toMs, filter) {
-      const rows = await database.run((sql) => sums(sql, midMs, someBuckets(sql, span, fromMs, toMs, filter), filter));
+    async moved(span, fromMs, midMs, toMs, tenants) {
+      const rows = await database.run((sql) => sums(sql, midMs, someBuckets(sql, span, fromMs, toMs, tenants)));
       return isTooMuch(rows) ? undefined : movedOf(rows);
     },
 
-    async refused(span, fromMs, toMs, { code, ...filter }) {
+    async refused(span, fromMs, toMs, filter) {
       const rows = await database.run((sql) =>
-        refusedRows(sql, someBuckets(sql, span, fromMs, toMs, filter), filter, code),
+        refusedRows(sql, someBuckets(sql, span, fromMs, toMs, filter.tenants), filter),
       );
       if (isTooMuch(rows)) return undefined;
       const byCode = (wanted: RefusedRow['kind']) =>
@@ -70,17 +71,17 @@ export function createPostgresActivity(database: Database): ActivityStore {
       return { counted: byCode('refused'), kept: byCode('kept'), series };
     },
 
-    async ofKeys(kind, span, fromMs, toMs, tenants) {
+    async ofKeys(kinds, span, fromMs, toMs, tenants) {
       const rows = await database.run(
         (sql) => sql<(KeyCounted & Walked)[]>`
-          with walked as materialized (${someBuckets(sql, span, fromMs, toMs, { tenants })})
+          with walked as materialized (${someBuckets(sql, span, fromMs, toMs, tenants)})
           select kind, tenant_id as "tenantId", key_id as "keyId", label, coalesce(sum(n), 0)::int8 as n,
             (select count(*) from walked) as walked
-          from walked where kind = ${kind} and key_id <> ''
-          group by grouping sets ((kind, tenant_id, key_id, label), ()) order by tenant_id, key_id, label`,
+          from walked where kind = any(${[...kinds]}::text[]) and key_id <> ''
+          group by grouping sets ((kind, tenant_id, key_id, label), ()) order by kind, tenant_id, key_id, label`,
       );
       if (isTooMuch(rows)) return undefined;
-      return rows.flatMap(({ walked: _walked, kind: of, ...counted }) => (of === null ? [] : [counted]));
+      return rows.flatMap(({ walked: _walked, ...counted }) => (counted.kind === null ? [] : [counted]));
     },
   };
 }
@@ -93,40 +94,36 @@ function movedOf(rows: readonly (Moved & Walked)[]): Moved[] {
   return rows.flatMap(({ walked: _walked, ...moved }) => (moved.kind === null ? [] : [moved]));
 }
 
-function sums(sql: Sql, midMs: number, walk: Fragment, filter: ActivityFilter) {
+function sums(sql: Sql, midMs: number, walk: Fragment) {
   return sql<(Moved & Walked)[]>`
     with walked as materialized (${walk})
     select kind, label, coalesce(sum(n) filter (where bucket_ms >= ${midMs}), 0)::int8 as now,
       coalesce(sum(n) filter (where bucket_ms < ${midMs}), 0)::int8 as before, (select count(*) from walked) as walked
-    from walked where ${isMeant(sql, filter)}
-    group by grouping sets ((kind, label), ()) order by kind, label`;
+    from walked group by grouping sets ((kind, label), ()) order by kind, label`;
 }
 
-function refusedRows(sql: Sql, walk: Fragment, filter: ActivityFilter, code: string | undefined) {
+/** What no index leads to: rows that are not meant count as read. */
+function refusedRows(sql: Sql, walk: Fragment, { keyId, code, shard }: RefusedFilter) {
   return sql<RefusedRow[]>`
     with walked as materialized (${walk})
     select kind, label, bucket_ms as "atMs", coalesce(sum(n), 0)::int8 as count, (select count(*) from walked) as walked
     from walked
-    where kind in ('refused', 'kept') and ${code === undefined ? sql`true` : sql`label = ${code}`}
-      and ${isMeant(sql, filter)}
+    where kind in ('refused', 'kept')
+      and ${code === undefined ? sql`true` : sql`label = ${code}`}
+      and ${keyId === undefined ? sql`true` : sql`key_id = ${keyId}`}
+      and ${shard === undefined ? sql`true` : sql`shard = ${shard}`}
     group by grouping sets ((kind, label), (kind, bucket_ms), ()) order by bucket_ms, label`;
 }
 
 /** One row more than may be read tells that there are more. */
-function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, filter: ActivityFilter): Fragment {
-  return sql`${buckets(sql, span, fromMs, toMs, filter)} limit ${MOST_ROWS + 1}`;
+function someBuckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
+  return sql`${buckets(sql, span, fromMs, toMs, tenants)} limit ${MOST_ROWS + 1}`;
 }
 
 /** The rows of tenants are found by an index of theirs. */
-function buckets(sql: Sql, span: Span, fromMs: number, toMs: number, { tenants }: ActivityFilter): Fragment {
+function buckets(sql: Sql, span: Span, fromMs: number, toMs: number, tenants: TenantScope): Fragment {
   return sql`
     select bucket_ms, kind, label, tenant_id, key_id, shard, n from activity
     where span = ${span} and bucket_ms >= ${fromMs} and bucket_ms < ${toMs}
       ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}`;
-}
-
-/** What no index leads to: rows that are not meant count as read. */
-function isMeant(sql: Sql, { keyId, shard }: ActivityFilter): Fragment {
-  return sql`(${keyId === undefined ? sql`true` : sql`key_id = ${keyId}`}
-    and ${shard === undefined ? sql`true` : sql`shard = ${shard}`})`;
 }

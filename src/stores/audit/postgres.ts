@@ -1,13 +1,6 @@
 import type { AnySql, Database, Sql } from '../../database/database.ts';
+import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { Audit, AuditEntry, AuditFilter, AuditPosition } from './contract.ts';
-
-/** So many rows are looked through for one page. */
-const MOST_WALKED = 10_000;
-
-interface Walked extends AuditEntry {
-  readonly isHit: boolean;
-  readonly place: number;
-}
 
 /**
  * The audit in PostgreSQL: rows are only ever added, and what came of them is filled in.
@@ -47,15 +40,7 @@ export function createPostgresAudit(database: Database, mostWalked = MOST_WALKED
     async list(filter, after, limit) {
       const each = Math.max(1, Math.floor(mostWalked / Math.max(1, filter.tenants?.length ?? 1)));
       const found = await database.run((sql) => walk(sql, filter, after, limit + 1, each));
-      // What comes after the last row of a walk is not known to be next.
-      const end = found.findIndex(({ place }) => place === each);
-      const walked = end < 0 ? found : found.slice(0, end + 1);
-      const hits = walked
-        .filter(({ isHit }) => isHit)
-        .map(({ isHit: _hit, place: _place, ...entry }): AuditEntry => entry);
-      const entries = hits.slice(0, limit);
-      const isPartial = hits.length <= limit && end >= 0;
-      const last = hits.length > limit ? entries.at(-1) : isPartial ? walked.at(-1) : undefined;
+      const { hits: entries, last, isPartial } = pageOfWalks(found, limit, each);
       return { entries, next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },
   };
@@ -83,7 +68,7 @@ function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, l
   const own = sql`
     select own.* from unnest(${[...(tenants ?? [])]}::text[]) as shown (tenant)
       cross join lateral (${rows(sql`tenant_id = tenant`)}) as own`;
-  return sql<Walked[]>`
+  return sql<(AuditEntry & Walked)[]>`
     select * from (${tenants === undefined ? rows(always) : own}) as walked
     where "isHit" or place = ${mostWalked}
     order by "atMs" desc, ordinal desc limit ${limit}`;

@@ -1,10 +1,8 @@
 import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-challenge/types.ts';
 import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { insertLogin } from '../logins/postgres.ts';
+import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { Challenges } from './contract.ts';
-
-/** So many rows are looked through for one page. */
-const MOST_WALKED = 10_000;
 
 /** OTP challenges in PostgreSQL. */
 export function createPostgresChallenges(database: Database): Challenges {
@@ -37,15 +35,10 @@ export function createPostgresChallenges(database: Database): Challenges {
     },
 
     async list(state, atMs, before, limit) {
-      const walked = await database.run((sql) => walk(sql, state, atMs, before, limit + 1));
-      const hits = walked.filter(({ isHit }) => isHit);
-      const shown = hits.slice(0, limit);
-      const isPartial = hits.length <= limit && walked.at(-1)?.place === MOST_WALKED;
-      const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
+      const found = await database.run((sql) => walk(sql, state, atMs, before, limit + 1));
+      const { hits, last, isPartial } = pageOfWalks(found, limit, MOST_WALKED);
       return {
-        challenges: shown.map(
-          ({ isHit: _hit, place: _place, ordinal: _ordinal, ...record }): ChallengeRecord => record,
-        ),
+        challenges: hits.map(({ ordinal: _ordinal, ...record }): ChallengeRecord => record),
         next: last?.ordinal,
         searchedToMs: isPartial ? last?.issuedAtMs : undefined,
       };
@@ -61,15 +54,13 @@ export function createPostgresChallenges(database: Database): Challenges {
   };
 }
 
-interface Walked extends ChallengeRecord {
+interface WalkedRow extends ChallengeRecord, Walked {
   readonly ordinal: number;
-  readonly isHit: boolean;
-  readonly place: number;
 }
 
 function walk(sql: Sql, state: ChallengeState | undefined, atMs: number, before: number | undefined, limit: number) {
   const present = sql`coalesce(outcome, case when expires_at_ms <= ${atMs} then 'expired' else 'pending' end)`;
-  return sql<Walked[]>`
+  return sql<WalkedRow[]>`
     select * from (
       select ${columns(sql)}, ordinal, row_number() over (order by ordinal desc) as place,
         ${state === undefined ? sql`true` : sql`${present} = ${state}`} as "isHit"

@@ -1,9 +1,7 @@
 import type { AuthRecord, AuthState } from '../../../machines/auth-session/types.ts';
 import type { AnySql, Database, Sql } from '../../database/database.ts';
+import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { LoginPosition, Logins } from './contract.ts';
-
-/** So many rows are looked through for one page. */
-const MOST_WALKED = 10_000;
 
 /** Console logins in PostgreSQL. */
 export function createPostgresLogins(database: Database): Logins {
@@ -35,11 +33,8 @@ export function createPostgresLogins(database: Database): Logins {
     },
 
     async list(state, atMs, after, limit) {
-      const walked = await database.run((sql) => walk(sql, state, atMs, after, limit + 1));
-      const hits = walked.filter(({ isHit }) => isHit);
-      const logins = hits.slice(0, limit).map(({ isHit: _hit, place: _place, ...login }): AuthRecord => login);
-      const isPartial = hits.length <= limit && walked.at(-1)?.place === MOST_WALKED;
-      const last = hits.length > limit ? logins.at(-1) : isPartial ? walked.at(-1) : undefined;
+      const found = await database.run((sql) => walk(sql, state, atMs, after, limit + 1));
+      const { hits: logins, last, isPartial } = pageOfWalks(found, limit, MOST_WALKED);
       return { logins, next: last && { atMs: last.createdAtMs, id: last.id }, isPartial };
     },
 
@@ -47,14 +42,9 @@ export function createPostgresLogins(database: Database): Logins {
   };
 }
 
-interface Walked extends AuthRecord {
-  readonly isHit: boolean;
-  readonly place: number;
-}
-
 function walk(sql: Sql, state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number) {
   const isActive = sql`(destroyed_at_ms is null and expires_at_ms > ${atMs})`;
-  return sql<Walked[]>`
+  return sql<(AuthRecord & Walked)[]>`
     select * from (
       select ${columns(sql)}, row_number() over (order by created_at_ms desc, id desc) as place,
         ${state === undefined ? sql`true` : state === 'active' ? isActive : sql`not ${isActive}`} as "isHit"

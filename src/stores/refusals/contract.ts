@@ -1,4 +1,5 @@
 import type { Why } from '../../protocol/refusal-why.ts';
+import type { TenantScope } from '../tenants/contract.ts';
 
 /** What the writer knows of a refusal beside its columns. */
 export interface RefusalDetail extends Pick<
@@ -33,15 +34,14 @@ export interface KeptRefusal {
 
 export interface RefusalFilter {
   readonly code?: string | undefined;
-  readonly tenantId?: string | undefined;
   readonly keyId?: string | undefined;
   readonly network?: string | undefined;
   readonly subject?: string | undefined;
   /** Instants, the ends included. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whose refusals may be seen; `*` is everybody's, and those of nobody. */
-  readonly tenants: '*' | readonly string[];
+  /** Whose refusals are meant. */
+  readonly tenants: TenantScope;
 }
 
 /** Where a page ended. */
@@ -61,6 +61,6 @@ export interface RefusalPage {
 export interface Refusals {
   /** Keeps those whose request is not kept yet. */
   append(refusals: readonly KeptRefusal[]): Promise<void>;
-  find(requestId: string, tenants: RefusalFilter['tenants']): Promise<KeptRefusal | undefined>;
+  find(requestId: string, tenants: TenantScope): Promise<KeptRefusal | undefined>;
   list(filter: RefusalFilter, after: RefusalCursor | undefined, limit: number): Promise<RefusalPage>;
 }

@@ -1,8 +1,6 @@
 import type { Database, Sql } from '../../database/database.ts';
+import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { KeptRefusal, RefusalCursor, RefusalFilter, Refusals } from './contract.ts';
-
-/** Rows of an index that one page looks at: what finds nothing must end soon, because the embedded engine does one thing at a time. */
-const MOST_SEARCHED = 10_000;
 
 type Row = KeptRefusal & { readonly ordinal: number };
 
@@ -27,94 +25,52 @@ export function createPostgresRefusals(database: Database): Refusals {
     async find(requestId, tenants) {
       const [row] = await database.run(
         (sql) => sql<Row[]>`
-          select ${columns(sql)} from refusal where request_id = ${requestId} ${ofTenants(sql, tenants)}`,
+          select ${columns(sql)} from refusal 
+          where request_id = ${requestId} ${tenants === '*' ? sql`` : sql`and tenant_id = any(${[...tenants]}::text[])`}`,
       );
       return row && keptOf(row);
     },
 
     async list(filter, after, limit) {
-      const tenants = tenantsWithin(filter);
-      if (tenants?.length === 0) return { refusals: [], next: undefined };
-      const rows = await database.run((sql) => page(sql, filter, tenants, after, limit));
-      const searched = rows[0]?.searched ?? 0;
-      const found = rows.filter(({ requestId }) => requestId !== null);
-      const shown = found.slice(0, limit);
-      const last = found.length > limit ? shown.at(-1) : searched < MOST_SEARCHED ? undefined : rows[0]?.searchedTo;
-      return {
-        refusals: shown.map(keptOf),
-        next: last === undefined || last === null ? undefined : { atMs: last.atMs, ordinal: last.ordinal },
-      };
+      const found = await database.run((sql) => walk(sql, filter, after, limit + 1));
+      const { hits, last } = pageOfWalks(found, limit, mostWalkedOf(filter));
+      return { refusals: hits.map(keptOf), next: last && { atMs: last.atMs, ordinal: last.ordinal } };
     },
   };
 }
 
-type PageRow = Row & { readonly searched: number; readonly searchedTo: RefusalCursor | null };
-
-/** The tenants whose refusals are meant and may be seen; undefined for those of all and of nobody. */
-function tenantsWithin({ tenantId, tenants }: RefusalFilter): readonly string[] | undefined {
-  if (tenants === '*') return tenantId === undefined ? undefined : [tenantId];
-  return tenantId === undefined ? tenants : tenants.filter((one) => one === tenantId);
+/** Of each tenant that is asked for. */
+function mostWalkedOf({ tenants }: RefusalFilter): number {
+  return tenants === '*' ? MOST_WALKED : Math.max(1, Math.floor(MOST_WALKED / Math.max(1, tenants.length)));
 }
 
 /**
- * Each row says how far was searched; where nothing was found one row says only that. What may not be seen is not searched: how far a
- * search came would tell of it.
- */
-export function page(
-  sql: Sql,
-  filter: RefusalFilter,
-  tenants: readonly string[] | undefined,
-  after: RefusalCursor | undefined,
-  limit: number,
-) {
-  const { code, keyId, network, subject } = filter;
-  return sql<PageRow[]>`
-    with walked as materialized (${walk(sql, filter, tenants, after)}), found as (
-      select * from walked
-      where true
-        ${code === undefined ? sql`` : sql`and code = ${code}`}
-        ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`}
-        ${network === undefined ? sql`` : sql`and network = ${network}`}
-        ${subject === undefined ? sql`` : sql`and subject = ${subject}`}
-      order by at_ms desc, ordinal desc limit ${limit + 1}
-    ), searched as (
-      select count(*) as searched, (select json_build_object('atMs', at_ms, 'ordinal', ordinal)
-        from walked order by at_ms, ordinal limit 1) as "searchedTo"
-      from walked
-    )
-    select ${columns(sql)}, searched, "searchedTo" from searched left join found on true order by at_ms desc, ordinal desc`;
-}
-
-/**
- * The newest of some tenants are the newest of the newest of each. A filter that no index of theirs holds is none of the walk, which would
+ * The hits of a page, and where so many rows were looked through the last of these, hit or not. Of some tenants each is walked by itself:
+ * how far a walk through what is of others came would tell how much that is. A filter that no index holds is none of the walk, which would
  * not end where nothing is like that.
  */
-function walk(
-  sql: Sql,
-  { code, keyId, fromMs, toMs }: RefusalFilter,
-  tenants: readonly string[] | undefined,
-  after: RefusalCursor | undefined,
-) {
+export function walk(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined, limit: number) {
+  const { code, keyId, network, subject, fromMs, toMs, tenants } = filter;
   const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
-  const within = sql`at_ms >= ${fromMs} and (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})`;
-  const newest = sql`order by at_ms desc, ordinal desc limit ${MOST_SEARCHED}`;
-  if (tenants === undefined)
-    return sql`select * from refusal where ${within} ${code === undefined ? sql`` : sql`and code = ${code}`} ${newest}`;
-  return sql`
-    select refusal.* from unnest(${[...tenants]}::text[]) as asked (tenant)
-      cross join lateral (
-        select * from refusal
-        where tenant_id = tenant and ${within} ${keyId === undefined ? sql`` : sql`and key_id = ${keyId}`} ${newest}
-      ) as refusal
-    ${newest}`;
-}
-
-function ofTenants(sql: Sql, tenants: RefusalFilter['tenants']) {
-  if (tenants === '*') return sql``;
-  const [tenant, other] = tenants;
-  return tenant !== undefined && other === undefined
-    ? sql`and tenant_id = ${tenant}`
-    : sql`and tenant_id = any(${[...tenants]}::text[])`;
+  const mostWalked = mostWalkedOf(filter);
+  const always = sql`true`;
+  const ofCode = code === undefined ? always : sql`code = ${code}`;
+  const ofKey = keyId === undefined ? always : sql`key_id = ${keyId}`;
+  const rows = (indexed: typeof always, others: typeof always) => sql`
+    select ${columns(sql)}, row_number() over (order by at_ms desc, ordinal desc) as place,
+      coalesce(${others}
+        and ${network === undefined ? always : sql`network = ${network}`}
+        and ${subject === undefined ? always : sql`subject = ${subject}`}, false) as "isHit"
+    from refusal
+    where ${indexed} and at_ms >= ${fromMs} and (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})
+    order by at_ms desc, ordinal desc limit ${mostWalked}`;
+  const own = sql`
+    select own.* from unnest(${tenants === '*' ? [] : [...tenants]}::text[]) as asked (tenant)
+      cross join lateral (${rows(sql`tenant_id = tenant and ${ofKey}`, ofCode)}) as own`;
+  return sql<(Row & Walked)[]>`
+    select * from (${tenants === '*' ? rows(ofCode, ofKey) : own}) as walked
+    where "isHit" or place = ${mostWalked}
+    order by "atMs" desc, ordinal desc limit ${limit}`;
 }
 
 function columns(sql: Sql) {
@@ -122,12 +78,6 @@ function columns(sql: Sql) {
     key_id as "keyId", subject, origin, address_hash as "addressHash", network, detail, node`;
 }
 
-/** Without what a row says beside it. */
-function keptOf({
-  ordinal: _ordinal,
-  searched: _searched,
-  searchedTo: _searchedTo,
-  ...kept
-}: Partial<PageRow> & KeptRefusal): KeptRefusal {
+function keptOf({ ordinal: _ordinal, ...kept }: Row): KeptRefusal {
   return kept;
 }

@@ -1,24 +1,12 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import type { Sql } from '../../database/database.ts';
+import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 import { record } from './postgres-record.ts';
-
-/**
- * So many rows of an index are looked through for one page. The embedded database serves one statement at a time and knows no timeout: a
- * filter that nothing fits must not hold up what is written.
- */
-export const MOST_WALKED = 10_000;
 
 interface Listed extends VoiceRecord {
   readonly state: VoiceState;
 }
-
-interface WalkedRow extends Listed {
-  readonly isHit: boolean;
-  readonly place: number;
-}
-
-const nothing: HistoryPage = { rows: [], next: undefined, isPartial: false };
 
 /** See `VoiceHistory.list`. */
 export async function listSessions(
@@ -30,18 +18,12 @@ export async function listSessions(
   mostWalked: number,
 ): Promise<HistoryPage> {
   const filters = forEachTenant(asked);
-  if (filters.length === 0) return nothing;
+  if (filters.length === 0) return { rows: [], next: undefined, isPartial: false };
   const each = Math.max(1, Math.floor(mostWalked / filters.length));
   const found = await walkEach(sql, filters, sort, after, limit + 1, each);
-  // What comes after the last row of a walk is not known to be next.
-  const end = found.findIndex(({ place }) => place === each);
-  const walked = end < 0 ? found : found.slice(0, end + 1);
-  const hits = walked.filter(({ isHit }) => isHit);
+  const { hits, last, isPartial } = pageOfWalks(found, limit, each);
   const sortedBy = ({ startedAtMs, endedAtMs }: VoiceRecord) => (sort === '-endedAt' ? (endedAtMs ?? 0) : startedAtMs);
-  const isPartial = hits.length <= limit && end >= 0;
-  const shown = hits.slice(0, limit);
-  const last = hits.length > limit ? shown.at(-1) : isPartial ? walked.at(-1) : undefined;
-  return { rows: shown.map(toHit), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
+  return { rows: hits.map(toRow), next: last && { atMs: sortedBy(last), id: last.id }, isPartial };
 }
 
 /**
@@ -77,7 +59,7 @@ function walkEach(
       and ${filter.toMs === undefined ? always : sql`started_at_ms < ${filter.toMs}`}
       and ${sort === '-endedAt' ? endedBy(sql, filter) : walkedBy(sql, filter)}
     order by ${key} ${way}, id ${way} limit ${mostWalked})`;
-  return sql<WalkedRow[]>`
+  return sql<(Listed & Walked)[]>`
     select * from (${filters.map(walk).reduce((some, next) => sql`${some} union all ${next}`)}) as walked
     where "isHit" or place = ${mostWalked}
     order by ${sorted} ${way}, id ${way} limit ${limit}`;
@@ -128,25 +110,15 @@ function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, ca
     and ${subject === undefined ? always : sql`subject = ${subject}`})`;
 }
 
-/** The filter with one tenant where only one can be meant; undefined where none can. */
-function withTenants(filter: HistoryFilter): HistoryFilter | undefined {
-  const { tenantId, tenants } = filter;
-  if (tenants === undefined) return filter;
-  if (tenantId === undefined) return tenants.length === 1 ? { ...filter, tenantId: tenants[0] } : filter;
-  return tenants.includes(tenantId) ? filter : undefined;
-}
-
 /** See `VoiceHistory.silentSince`. No index has the last activity, which heartbeats change. */
 export async function silentSessions(
   sql: Sql,
-  asked: HistoryFilter,
+  filter: HistoryFilter,
   beforeMs: number,
   after: Position | undefined,
   limit: number,
 ): Promise<HistoryPage> {
-  const filter = withTenants(asked);
-  if (filter === undefined) return nothing;
-  const found = await sql<WalkedRow[]>`
+  const found = await sql<(Listed & Pick<Walked, 'isHit'>)[]>`
     select * from (
       select ${record(sql)}, state, ${hits(sql, { ...filter, states: ['stale'] })} as "isHit" from voice_session
       where state = 'stale' and ended_at_ms is null order by started_at_ms, id limit ${MOST_WALKED}
@@ -156,7 +128,8 @@ export async function silentSessions(
     order by "lastActivityAtMs", id limit ${limit + 1}`;
   const shown = found.slice(0, limit);
   const last = found.length > limit ? shown.at(-1) : undefined;
-  return { rows: shown.map(toHit), next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
+  const rows = shown.map(({ isHit: _hit, ...row }) => toRow(row));
+  return { rows, next: last && { atMs: last.lastActivityAtMs, id: last.id }, isPartial: false };
 }
 
 /** See `VoiceHistory.newestOf`. Ids begin with their subject; the semicolon is the character after the colon. */
@@ -180,30 +153,22 @@ export async function ofUpstream(sql: Sql, upstreamId: string, limit: number): P
 }
 
 /** See `VoiceHistory.countOpen`. It looks at all sessions that are open, which are as many as are under way. */
-export async function countOpen(sql: Sql, asked: HistoryFilter): Promise<OpenCounts> {
+export async function countOpen(sql: Sql, filter: HistoryFilter): Promise<OpenCounts> {
   const byState = { engaged: 0, idle: 0, stale: 0 };
   const byTenant = new Map<string, number>();
-  const filter = withTenants(asked);
-  const groups =
-    filter === undefined
-      ? []
-      : await sql<{ state: keyof typeof byState; tenantId: string; sessions: number }[]>`
-          select state, tenant_id as "tenantId", count(*) as sessions from voice_session
-          where ended_at_ms is null and ${hits(sql, filter)}
-            and ${filter.fromMs === undefined ? sql`true` : sql`started_at_ms >= ${filter.fromMs}`}
-            and ${filter.toMs === undefined ? sql`true` : sql`started_at_ms < ${filter.toMs}`}
-            and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
-          group by state, tenant_id order by tenant_id`;
+  const groups = await sql<{ state: keyof typeof byState; tenantId: string; sessions: number }[]>`
+    select state, tenant_id as "tenantId", count(*) as sessions from voice_session
+    where ended_at_ms is null and ${hits(sql, filter)}
+      and ${filter.fromMs === undefined ? sql`true` : sql`started_at_ms >= ${filter.fromMs}`}
+      and ${filter.toMs === undefined ? sql`true` : sql`started_at_ms < ${filter.toMs}`}
+      and ${filter.idPrefix === undefined ? sql`true` : sql`id >= ${filter.idPrefix} and id < ${`${filter.idPrefix}~`}`}
+    group by state, tenant_id order by tenant_id`;
   for (const { state, tenantId, sessions } of groups) {
     byState[state] += sessions;
     byTenant.set(tenantId, (byTenant.get(tenantId) ?? 0) + sessions);
   }
   const matched = byState.engaged + byState.idle + byState.stale;
   return { matched, byState, byTenant: Object.fromEntries(byTenant) };
-}
-
-function toHit({ isHit: _hit, place: _place, ...row }: WalkedRow): HistoryRow {
-  return toRow(row);
 }
 
 function toRow({ state, ...record }: Listed): HistoryRow {

@@ -1,10 +1,11 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
+import { MOST_WALKED } from '../walked.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions } from './postgres-counts.ts';
 import { countEnding } from './postgres-ending.ts';
-import { countOpen, listSessions, MOST_WALKED, newestOf, ofUpstream, silentSessions } from './postgres-pages.ts';
+import { countOpen, listSessions, newestOf, ofUpstream, silentSessions } from './postgres-pages.ts';
 import { record } from './postgres-record.ts';
 import { recount, tallied } from './postgres-tally.ts';
 

@@ -15,6 +15,7 @@ import { useKeys } from './parts/keys.ts';
 import { LoginDialog } from './parts/login-dialog.tsx';
 import { Palette } from './parts/palette.tsx';
 import { Rail } from './parts/rail.tsx';
+import { goToFilter, goToRow } from './parts/row-keys.ts';
 import { useScope } from './parts/scope.tsx';
 import { toggleZone, TopBar } from './parts/top-bar.tsx';
 import { Loading } from './parts/view-states.tsx';
@@ -56,13 +57,19 @@ function Console() {
     const timer = setTimeout(preloadPages, PRELOAD_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
-  useKeys({
-    '/': () => (isPaletteOpen.value = true),
-    '?': () => (isHelpOpen.value = true),
-    p: togglePause,
-    t: toggleZone,
-    ...Object.fromEntries(shownPlaces().map(({ key, path }) => [`g ${key}`, () => route(to(path))])),
-  });
+  useKeys(
+    {
+      '/': () => (isPaletteOpen.value = true),
+      '?': () => (isHelpOpen.value = true),
+      p: togglePause,
+      t: toggleZone,
+      f: goToFilter,
+      j: () => goToRow(1),
+      k: () => goToRow(-1),
+      ...Object.fromEntries(shownPlaces().map(({ key, path }) => [`g ${key}`, () => route(to(path))])),
+    },
+    'console',
+  );
   useEffect(() => {
     const open = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey)

@@ -4,6 +4,7 @@ import './styles/frame.css';
 import './styles/dialogs.css';
 import './styles/list.css';
 import './styles/session.css';
+import './styles/verdict.css';
 import './styles/figures.css';
 import './styles/tables.css';
 import './styles/login.css';

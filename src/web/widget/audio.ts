@@ -39,7 +39,7 @@ export interface ProviderCall extends AudioCall {
   /** Says something to the provider, as soon as that is possible. @throws SwitchboardError PROVIDER_UNSUPPORTED */
   readonly say: (...events: object[]) => void;
   /** The agent hears this one from now on. */
-  readonly replaceTrack: (track: MediaStreamTrack) => void;
+  readonly replaceTrack: (track: MediaStreamTrack) => Promise<void> | undefined;
 }
 
 /**
@@ -118,7 +118,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   }
 
   function watch(line: AbortController): void {
-    line.signal.addEventListener('abort', watchVoices(peer, emit, session.active));
+    line.signal.addEventListener('abort', watchVoices(peer, stream, emit, session.active));
     watchMedia(
       peer,
       isBrokered ? channel : undefined,
@@ -167,8 +167,8 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
       else say();
     },
     replaceTrack(track) {
-      void peer.getSenders()[0]?.replaceTrack(track);
       track.addEventListener('ended', () => lose(failure('MICROPHONE_LOST')), { signal });
+      return peer.getSenders()[0]?.replaceTrack(track);
     },
   };
 }

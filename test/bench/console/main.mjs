@@ -24,7 +24,9 @@ const addresses = [
   ['list, nothing fits', '/sessions?tenantId=t3&agentId=nobody'],
   ['list, next to end', '/sessions?endingWithinSec=3600'],
   ['audit', '/audit'],
+  ['audit, nothing fits', '/audit?actor=nobody'],
   ['refusals', '/refusals'],
+  ['refusals, nothing fits', '/refusals?network=192.0.2.0/24'],
   ['keys', '/keys'],
   ['changes', '/changes'],
 ];
@@ -92,8 +94,31 @@ async function fill(url, live, ended) {
   await sql`
     insert into tenant (id, name, agents, admins) select 't' || n, 'Tenant ' || n, '[]'::jsonb, null from generate_series(0, 9) as n
     on conflict do nothing`;
+  await fillLogs(sql, now, ended);
   await sql`vacuum analyze`;
   await sql.end();
+}
+
+/** As many refusals as sessions that have ended, a tenth as many acts, and what was counted of twenty keys. */
+async function fillLogs(sql, now, ended) {
+  const month = 2_592_000_000;
+  await sql`
+    insert into refusal (request_id, at_ms, code, status, layer, route, tenant_id, key_id, subject, network, detail, node)
+    select 'req_' || n, ${now} - ${month}::bigint * n / ${ended}, (array['RATE_LIMIT_EXCEEDED', 'ORIGIN_MISMATCH', 'BOT_BLOCKED'])[1 + n % 3],
+      403, 'minute', '/api/session', 't' || n % 10, 'k' || n % 20, md5(n::text), '203.0.113.0/24',
+      '{"limit": 12, "count": 12, "unit": "sessions", "lever": "WIDGET_SESSION_PER_MIN", "retryAfter": 5}', 'one'
+    from generate_series(1, ${ended}::int) as n`;
+  await sql`
+    insert into audit (at_ms, actor, role, action, target, tenant_id, reason, request_id, result)
+    select ${now} - ${month}::bigint * n / ${ended}, 'ops@example.com', 'operator', 'session.end', 's:' || md5(n::text), 't' || n % 10,
+      'the visitor asked us to', 'req_' || n, 'done'
+    from generate_series(1, ${ended}::int, 10) as n`;
+  await sql`
+    insert into activity (span, bucket_ms, kind, label, tenant_id, key_id, shard, n)
+    select span, ${now} - ${now}::bigint % (span * 60000) - bucket * span * 60000, kind, label, 't' || key % 10, 'k' || key, 0, 7
+    from (values (1::bigint, 2880), (60, 744)) as spans (span, buckets) cross join lateral generate_series(0, buckets) as bucket
+      cross join generate_series(0, 19) as key
+      cross join (values ('started', 'widget'), ('ended', 'closed_by_client'), ('refused', 'RATE_LIMIT_EXCEEDED')) as what (kind, label)`;
 }
 
 async function timed(port, name, path, rounds) {

@@ -184,9 +184,9 @@ test('A span is looked at by minutes where those are kept, and else by hours, be
     },
   };
   const HOUR = 60 * MINUTE;
-  await movedBetween(store, NOON - HOUR, NOON, NOON, { tenants: '*' });
-  await movedBetween(store, NOON - 24 * HOUR, NOON, NOON, { tenants: '*' });
-  await movedBetween(store, NOON - 60 * HOUR, NOON - 59 * HOUR, NOON, { tenants: '*' });
+  await movedBetween(store, NOON - HOUR, NOON, NOON, '*');
+  await movedBetween(store, NOON - 24 * HOUR, NOON, NOON, '*');
+  await movedBetween(store, NOON - 60 * HOUR, NOON - 59 * HOUR, NOON, '*');
   expect(asked).toEqual([
     [1, NOON - 2 * HOUR - MINUTE, NOON - HOUR, NOON + MINUTE],
     [60, NOON - 49 * HOUR, NOON - 24 * HOUR, NOON + HOUR],

@@ -119,7 +119,7 @@ describe('The writer of refusals', () => {
     expect(seen({ tenants: ['acme'] })).toEqual([1]);
     expect(seen({ tenants: [] })).toEqual([]);
     expect(seen({ code: 'FORBIDDEN' })).toEqual([2, 1]);
-    expect(seen({ tenantId: 'globex' })).toEqual([2]);
+    expect(seen({ tenants: ['globex'] })).toEqual([2]);
     expect(seen({ keyId: 'a' })).toEqual([1]);
     expect(seen({ network: '198.51.100.0/24' })).toEqual([2]);
     expect(writer.find('req_2', ['acme'])).toBeUndefined();

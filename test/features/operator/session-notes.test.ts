@@ -18,7 +18,8 @@ function take() {
   const { id } = voiceRecord();
   const note = (kind: SessionNote['kind'], detail: SessionNote['detail'] = {}, sessionId = id): void =>
     notes.take({ sessionId, tenantId: 'acme', atMs: world.nowMs, kind, detail });
-  const use = (tokens: number, dollars: number, sessionId = id): void => note('usage', { tokens, dollars }, sessionId);
+  const use = (tokens: number, microDollars: number, sessionId = id): void =>
+    note('usage', { tokens, microDollars }, sessionId);
   return { notes, world, written, id, note, use };
 }
 
@@ -50,7 +51,7 @@ describe('The notes of sessions', () => {
     const { notes, world, written, use } = take();
     for (let second = 0; second < 150; second += 1) {
       world.nowMs = second * 1000;
-      use(10, 0.1);
+      use(10, 100_000);
       notes.tick();
     }
     expect(written.map(({ kind, detail, atMs }) => ({ kind, detail, atMs }))).toEqual([
@@ -65,8 +66,8 @@ describe('The notes of sessions', () => {
   test('tell what a session used when it ends, and of no other', () => {
     const { notes, written, id, use } = take();
     const other = voiceRecord().id;
-    use(1, 0.5);
-    use(2, 0.5, other);
+    use(1, 500_000);
+    use(2, 500_000, other);
     notes.ended(id);
     expect(written).toMatchObject([{ actor: refOf(id), detail: { tokens: 1, dollars: 0.5 } }]);
     notes.tick();

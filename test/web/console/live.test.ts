@@ -182,6 +182,22 @@ describe('A list of sessions that follows the feed', () => {
     expect(row('a')).toMatchObject({ state: 'ended', usage: { tokens: 9 } });
   });
 
+  test('stays when more of it cannot be read, which says why and may be tried again', async () => {
+    const { shown } = await list([session('b'), session('a')]);
+    const { asked, answer } = browser;
+    shown.nextCursor.value = 'next';
+    browser.answer = () => {
+      throw new Error('the service is away');
+    };
+    expect(await shown.more()).toEqual({ kind: 'away' });
+    expect(shown.refs.peek()).toEqual(['b', 'a']);
+    expect(shown.failure.peek()).toBeUndefined();
+    browser.answer = () => ({ ...answer(''), sessions: [session('older')] });
+    expect(await shown.more()).toBeUndefined();
+    expect(shown.refs.peek()).toEqual(['b', 'a', 'older']);
+    expect(asked.filter((path) => path.includes('cursor=next'))).toHaveLength(2);
+  });
+
   test('reads at most once in three seconds however much comes, and shows what is new behind a count', async () => {
     const { shown, found, tell } = await list([session('a')]);
     found([session('b'), session('a')]);

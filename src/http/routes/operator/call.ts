@@ -5,16 +5,7 @@ import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { callsOf, describeCalls, exampleCall, type OperatorCallsDeps } from './calls.ts';
 import { exampleEvent, toldOf } from './events.ts';
-import {
-  alwaysRefused,
-  findNamed,
-  NAMED,
-  noParameters,
-  sessionParams,
-  TAG,
-  withQuery,
-  type NamedDeps,
-} from './named.ts';
+import { alwaysRefused, NAMED, ofNamed, sessionParams, TAG, type NamedDeps } from './named.ts';
 
 export interface OperatorCallDeps extends NamedDeps, OperatorCallsDeps {
   readonly actorEvents: Pick<ActorEvents, 'of'>;
@@ -60,9 +51,7 @@ export function callRoute(deps: OperatorCallDeps): Route {
     },
     refusals: ['SESSION_NOT_FOUND', 'NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
-      withQuery(call, noParameters, async () => {
-        const record = await findNamed(call, deps);
-        if (record instanceof Refusal) return record;
+      ofNamed(call, deps, async (record) => {
         const known = await callsOf(record.id, deps);
         const found = describeCalls(known, call.operator).find(({ ref }) => ref === call.params[1]);
         if (found === undefined) return new Refusal('NOT_FOUND', 'The session has no call of this ref.');

@@ -64,7 +64,7 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
         const { tenants } = asked;
         const done = { fromMs, toMs: atMs + 1, tenants: tenantsOf(asked) };
         const [moved, runs, known, acts] = await Promise.all([
-          movedBetween(activity, fromMs, atMs, atMs, { tenants }),
+          movedBetween(activity, fromMs, atMs, atMs, tenants),
           tenants === '*' ? nodeRuns.startedWithin(fromMs, atMs, MOST_HAPPENED) : [],
           tenants === '*' ? nodeRuns.startedWithin(0, fromMs - 1, MOST_HAPPENED) : [],
           seesAll ? audit.list(done, undefined, MOST_HAPPENED) : { entries: [] },

@@ -1,7 +1,6 @@
 import type { VoiceFact } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { operatorEndReply, operatorEndRequest } from '../../../protocol/operator/session.ts';
-import { Refusal } from '../../../protocol/refusal.ts';
 import { audited, type Audit } from '../../../stores/audit/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import { sessionNotFound } from '../../../voice/proof.ts';
@@ -9,16 +8,7 @@ import { viewOf } from '../../../voice/view.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import { entryOf } from './audit-entry.ts';
-import {
-  alwaysRefused,
-  findNamed,
-  NAMED,
-  noParameters,
-  sessionParams,
-  TAG,
-  withQuery,
-  type NamedDeps,
-} from './named.ts';
+import { alwaysRefused, NAMED, ofNamed, sessionParams, TAG, type NamedDeps } from './named.ts';
 
 export interface EndDeps extends NamedDeps {
   readonly audit: Pick<Audit, 'append' | 'settle'>;
@@ -48,10 +38,8 @@ export function endRoute(deps: EndDeps): Route {
     },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
-      withQuery(call, noParameters, async () => {
+      ofNamed(call, deps, async (record) => {
         const { atMs, requestId } = call.request;
-        const record = await findNamed(call, deps);
-        if (record instanceof Refusal) return record;
         const target = refOf(record.id);
         deps.events.operatorActed(call.operator.role, 'session.end', target, requestId);
         const outcome = await audited(

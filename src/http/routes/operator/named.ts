@@ -43,3 +43,11 @@ export async function findNamed(call: Call, { sessions, history }: NamedDeps): P
   const record = await sessions.find(id);
   return record !== undefined && seesTenant(call.operator, record.tenantId) ? record : sessionNotFound();
 }
+
+/** Runs the work on the session that the path of a request names, where the request brings no parameters. */
+export function ofNamed(call: Call, deps: NamedDeps, work: (record: VoiceRecord) => Promise<Result>): Promise<Result> {
+  return withQuery(call, noParameters, async () => {
+    const record = await findNamed(call, deps);
+    return record instanceof Refusal ? record : work(record);
+  });
+}

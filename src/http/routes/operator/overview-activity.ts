@@ -40,7 +40,7 @@ export async function overviewActivity(
   const seesAll = tenants === '*';
   const [endingSoon, went, recent] = await Promise.all([
     figures.endingSoon(tenants, atMs),
-    activityOf(activity, atMs, { tenants }, figures.lastMinute(tenants, atMs)),
+    activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs)),
     seesAll ? figures.latelyCounted(atMs) : [],
   ]);
   const told = { asOf: new Date(atMs).toISOString(), endingSoon, activity: went.activity };

@@ -92,8 +92,8 @@ async function list(
   if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
   if (toMs - fromMs > LONGEST_SPAN_MS)
     return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
-  const filter: RefusalFilter = { code, tenantId, keyId, network, fromMs, toMs, tenants: operator.tenants };
   const { tenants } = within(operator, tenantId);
+  const filter: RefusalFilter = { code, keyId, network, fromMs, toMs, tenants };
   const asOf = new Date(atMs).toISOString();
   try {
     const [page, counts] = await Promise.all([

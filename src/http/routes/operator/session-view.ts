@@ -1,12 +1,12 @@
-import { nextMove } from '../../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
 import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
+import { deadlineOf } from '../../../operator/deadline.ts';
+import { usedOf } from '../../../operator/used.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
 import type { UsageTotals } from '../../../stores/ledger/contract.ts';
 import { viewOf } from '../../../voice/view.ts';
 import { sample } from '../../samples.ts';
-import { usedOf } from './usage.ts';
 
 export const exampleSession: OperatorSession = {
   id: sample.sm_session_id,
@@ -65,9 +65,4 @@ export function describe(
     session: viewOf(record, at),
     usage: usedOf(usage),
   };
-}
-
-function deadlineOf(record: VoiceRecord, limits: VoiceLimits): OperatorSession['deadline'] {
-  const move = nextMove(record, limits);
-  return move === undefined ? null : { at: new Date(move.atMs).toISOString(), to: move.to, reason: move.reason };
 }

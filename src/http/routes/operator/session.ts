@@ -3,7 +3,6 @@ import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { actorSeenBy } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
-import { Refusal } from '../../../protocol/refusal.ts';
 import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
 import { limitsInForce, type LimitsInForceDeps } from '../../../operator/limits-in-force.ts';
 import { viewOfRefusal } from '../../../operator/refusal-view.ts';
@@ -14,16 +13,7 @@ import { defineRoute, type Route } from '../../route.ts';
 import { describeEntry } from './audit-entry.ts';
 import { callsOf, describeCalls, exampleCall, type OperatorCallsDeps } from './calls.ts';
 import { describeEvents, exampleEvent, newestEvents, type OperatorEventsDeps } from './events.ts';
-import {
-  alwaysRefused,
-  findNamed,
-  NAMED,
-  noParameters,
-  sessionParams,
-  TAG,
-  withQuery,
-  type NamedDeps,
-} from './named.ts';
+import { alwaysRefused, NAMED, ofNamed, sessionParams, TAG, type NamedDeps } from './named.ts';
 import { describe, exampleSession } from './session-view.ts';
 import { actOf, whyOf, type WhyDeps } from './why.ts';
 
@@ -85,9 +75,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
     },
     refusals: ['SESSION_NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
-      withQuery(call, noParameters, async () => {
-        const record = await findNamed(call, deps);
-        if (record instanceof Refusal) return record;
+      ofNamed(call, deps, async (record) => {
         const { limits } = deps.sessions;
         const { atMs } = call.request;
         const deadline = nextDeadline(record, limits);

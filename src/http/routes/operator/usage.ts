@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import { tenantsOf, type Operator } from '../../../auth/operators.ts';
+import { tenantsOf, within, type Operator } from '../../../auth/operators.ts';
 import { recentSinceMs, ceilingsOf, type UsageLimitsDeps } from '../../../operator/usage-limits.ts';
+import { usedOf } from '../../../operator/used.ts';
 import { projectTo, shareOf } from '../../../operator/projection.ts';
-import { usageFilters, usageReportReply, type OperatorUsageRow, type Used } from '../../../protocol/operator/usage.ts';
+import { usageFilters, usageReportReply, type OperatorUsageRow } from '../../../protocol/operator/usage.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import type { QuotaDay } from '../../../quota/calendar.ts';
 import type { UsageTotals } from '../../../stores/ledger/contract.ts';
@@ -90,11 +91,6 @@ export function usageRoute(deps: OperatorUsageDeps): Route {
   });
 }
 
-/** Amounts as operators read them. */
-export function usedOf({ tokens, microDollars }: UsageTotals): Used {
-  return { tokens, dollars: microDollars / 1_000_000 };
-}
-
 function askedOf(
   query: Query,
   operator: Operator,
@@ -123,14 +119,8 @@ function askedOf(
     // The hour in which the range begins counts whole, as the one in which it ends.
     fromMs: by === 'session' ? fromMs : fromMs - (fromMs % HOUR_MS),
     toMs,
-    tenants: tenantsWithin(query.tenantId, tenantsOf(operator)),
+    tenants: tenantsOf(within(operator, query.tenantId)),
   };
-}
-
-/** One tenant, if the operator is shown it. */
-function tenantsWithin(tenantId: string | undefined, shown: readonly string[] | undefined) {
-  if (tenantId === undefined) return shown;
-  return shown === undefined || shown.includes(tenantId) ? [tenantId] : [];
 }
 
 async function rowsOf(

@@ -1,4 +1,5 @@
 import type { OperatorEvent } from '../../../protocol/operator/event.ts';
+import { reasonWords } from '../words/reasons.ts';
 import type { Moment } from './moment.ts';
 import { wordOf, type Words, type Zone } from './words.ts';
 
@@ -45,6 +46,6 @@ export function Step({ moment: { event, isPast }, words, zone }: StepProps) {
 
 function outcomeOf({ kind, to, detail }: OperatorEvent): string {
   const { reason } = detail;
-  const because = kind === 'ended' && typeof reason === 'string' && reason !== to ? `: ${reason}` : '';
+  const because = kind === 'ended' && typeof reason === 'string' && reason !== to ? `: ${reasonWords(reason)}` : '';
   return `${kind === 'stayed' ? 'stayed ' : ''}${to}${because}`;
 }

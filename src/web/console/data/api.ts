@@ -9,8 +9,6 @@ export interface Refused {
   /** For whoever looks at the page. */
   readonly message: string;
   readonly details: readonly { readonly path: string; readonly message: string }[];
-  /** With COUNT_CHANGED: how many there are now. */
-  readonly matched: number | undefined;
   /** Seconds. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
@@ -29,19 +27,24 @@ export type Answer<T> =
   | { readonly ok: true; readonly body: T; readonly text: string }
   | { readonly ok: false; readonly failure: Failure };
 
+/** Reads the next page of a list. @returns why it could not, or undefined */
+export type ReadMore = () => Promise<Failure | undefined>;
+
 /** Whether a request found that the login is over: the frame asks for a new one, over the page. */
 export const isLoginLost = signal(false);
 
 const TIMEOUT_MS = 15_000;
+/** As the console itself. */
+const ENGLISH = { 'Accept-Language': 'en' };
 
 export function get<T>(path: string): Promise<Answer<T>> {
-  return send<T>(path, { method: 'GET' });
+  return send<T>(path, { method: 'GET', headers: ENGLISH });
 }
 
 export function post<T>(path: string, body: object): Promise<Answer<T>> {
   return send<T>(path, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...ENGLISH },
     body: JSON.stringify(body),
   });
 }
@@ -61,7 +64,8 @@ async function send<T>(path: string, init: RequestInit): Promise<Answer<T>> {
 
 function readFailure({ status, headers }: Response, body: Readonly<Record<string, unknown>>): Failure {
   const code = textOf(body['code']) ?? '';
-  if (status === 404 && code === 'NOT_FOUND') return { kind: 'missing' };
+  // Their own words are for callers.
+  if (status === 404 && (code === 'NOT_FOUND' || code === 'SESSION_NOT_FOUND')) return { kind: 'missing' };
   if (status === 401 && code !== 'INVALID_OTP') {
     // The question who is logged in is answered without a code, and loses nothing.
     if (code !== '') isLoginLost.value = true;
@@ -73,7 +77,6 @@ function readFailure({ status, headers }: Response, body: Readonly<Record<string
     code,
     message: textOf(body['userMessage']) ?? textOf(body['error']) ?? `The service answered ${status}.`,
     details: (body['details'] ?? []) as Refused['details'],
-    matched: typeof body['matched'] === 'number' ? body['matched'] : undefined,
     retryAfter: typeof body['retryAfter'] === 'number' ? body['retryAfter'] : undefined,
     requestId: headers.get('x-request-id') ?? undefined,
   };

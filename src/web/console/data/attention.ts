@@ -2,6 +2,7 @@
 import { countText, moneyText, shortName } from '../words/format.ts';
 import { nodeName } from '../words/nodes.ts';
 import { reasonWords } from '../words/reasons.ts';
+import { isLate } from './nodes.ts';
 import { oddNodes } from './odd-nodes.ts';
 import { queryText } from './query.ts';
 import type { Activity, Overview } from './shapes.ts';
@@ -15,7 +16,6 @@ export interface Matter {
   readonly href: string;
 }
 
-const MAX_LOOP_MS = 100;
 /** As the changes are judged: less is chance. */
 const MIN_EVENTS = 10;
 const MIN_FACTOR = 1.5;
@@ -41,7 +41,7 @@ function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
   for (const node of seen)
     for (const { name, state } of node.dependencies)
       if (state === 'away') away.set(name, [...(away.get(name) ?? []), node.name]);
-  const late = nodes.filter(({ loopP99Ms }) => loopP99Ms > MAX_LOOP_MS);
+  const late = nodes.filter(isLate);
   const dropped = nodes.reduce((sum, { eventsDropped }) => sum + eventsDropped, 0);
   const versions = oddNodes(nodes, ({ version }) => version).size;
   const settings = oddNodes(nodes, ({ configHash }) => configHash).size;

@@ -1,4 +1,10 @@
 import type { AuditRow } from '../../../protocol/operator/audit.ts';
+import { queryText } from './query.ts';
+
+/** What was done to something, in the audit. */
+export function auditOf(target: string): string {
+  return `/console/audit${queryText({ target })}`;
+}
 
 /** The page of what was acted on; undefined where it has none. */
 export function targetPage({ action, target }: Pick<AuditRow, 'action' | 'target'>): string | undefined {

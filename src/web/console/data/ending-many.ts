@@ -1,22 +1,11 @@
 /** Ends all open sessions of a filter, in parts: counted first, and to be stopped between any two. */
-import type { OperatorSession } from '../../../protocol/operator/session.ts';
+import type { operatorEndManyReply } from '../../../protocol/operator/session.ts';
 import { post, type Answer } from './api.ts';
+import type { Output } from './shapes.ts';
 
-export interface Counted {
-  readonly matched: number;
-  readonly byState: Readonly<Record<'engaged' | 'idle' | 'stale', number>>;
-  readonly byTenant: Readonly<Record<string, number>>;
-  readonly sample: readonly OperatorSession[];
-}
-
-export interface Ended {
-  readonly ended: number;
-  readonly failed: number;
-  readonly remaining: number;
-  readonly batchId: string;
-  /** Whether the audit has what came of it. */
-  readonly isAudited: boolean;
-}
+type Reply = Output<typeof operatorEndManyReply>;
+export type Counted = Extract<Reply, { matched: number }>;
+export type Ended = Extract<Reply, { ended: number }>;
 
 export type EndFilter = Readonly<Record<string, string>>;
 

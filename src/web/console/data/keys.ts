@@ -1,8 +1,15 @@
 /** The widget keys of tenants. */
-import type { OperatorKey, operatorKeys, revokeKeyReply } from '../../../protocol/operator/key.ts';
+import type {
+  issueKeyReply,
+  issueKeyRequest,
+  OperatorKey,
+  operatorKeys,
+  pauseKeyReply,
+  revokeKeyReply,
+} from '../../../protocol/operator/key.ts';
 import { post, type Answer } from './api.ts';
-
-type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
+import { queryText } from './query.ts';
+import type { Output } from './shapes.ts';
 
 export type Keys = Output<typeof operatorKeys>;
 export type KeyTenant = Keys['tenants'][number];
@@ -13,22 +20,10 @@ export function keyPage({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>):
 
 /** The live sessions of a key. */
 export function sessionsOf({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>): string {
-  const named = `tenantId=${encodeURIComponent(tenantId)}&keyId=${encodeURIComponent(id)}`;
-  return `/console/sessions?state=engaged,idle,stale&${named}`;
+  return `/console/sessions${queryText({ state: 'engaged,idle,stale', tenantId, keyId: id })}`;
 }
 
-export interface NewKey {
-  readonly tenantId: string;
-  readonly id: string;
-  readonly origin: string;
-  readonly label?: string;
-  readonly agents: readonly string[] | null;
-  readonly allowOverrides: boolean;
-  readonly limits: Readonly<Record<string, number>>;
-  readonly totals: Readonly<Record<string, number>>;
-}
-
-export function issueKey(key: NewKey): Promise<Answer<{ readonly key: OperatorKey }>> {
+export function issueKey(key: Output<typeof issueKeyRequest>): Promise<Answer<Output<typeof issueKeyReply>>> {
   return post('/api/operator/keys', key);
 }
 
@@ -37,4 +32,12 @@ export function revokeKey(
   how: { readonly reason: string } | { readonly dryRun: true },
 ): Promise<Answer<Output<typeof revokeKeyReply>>> {
   return post(`/api/operator/keys/${encodeURIComponent(id)}/revoke`, { tenantId, ...how });
+}
+
+export function pauseKey(
+  { tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>,
+  what: 'pause' | 'resume',
+  reason: string,
+): Promise<Answer<Output<typeof pauseKeyReply>>> {
+  return post(`/api/operator/keys/${encodeURIComponent(id)}/${what}`, { tenantId, reason });
 }

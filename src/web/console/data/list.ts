@@ -1,8 +1,9 @@
 /** The rows of a list that comes in pages. A row changes where it is and never moves; new ones wait until somebody asks for them. */
 import { batch, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { get } from './api.ts';
+import { get, type ReadMore } from './api.ts';
 import type { Watch } from './feed.ts';
+import { queryText } from './query.ts';
 import { useResource } from './resource.ts';
 
 interface Page {
@@ -78,19 +79,34 @@ export class ListRows<R> {
   }
 }
 
-/** @param path of the list, with what it is filtered by @param field of a page, in which its rows are */
-export function useList<R>(path: string, field: string, keyOf: (row: R) => string, watch: Watch) {
+/**
+ * @param path of the list, with what it is filtered by
+ * @param field of a page, in which its rows are
+ * @param asked the address that is asked, where that of the list tells of times that move
+ */
+export function useList<R>(
+  path: string,
+  field: string,
+  keyOf: (row: R) => string,
+  watch: Watch,
+  asked: () => string = () => path,
+) {
   const rows = useMemo(() => new ListRows<R>(keyOf), [path]);
-  const { body, failure } = useResource<Page>(path, watch);
+  const { body, failure } = useResource<Page>(path, watch, { asked });
   const page = body.value;
   useEffect(() => {
     if (page !== undefined) rows.take(rowsIn(page, field) as readonly R[], page);
   }, [rows, page]);
-  const more = async (): Promise<void> => {
+  const more: ReadMore = async () => {
     const cursor = rows.nextCursor.peek();
-    if (cursor === null) return;
-    const answer = await get<Page>(`${path}${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`);
-    if (answer.ok) rows.add(rowsIn(answer.body, field) as readonly R[], answer.body);
+    if (cursor === null) return undefined;
+    const address = asked();
+    const answer = await get<Page>(
+      `${address}${queryText({ cursor }).replace('?', address.includes('?') ? '&' : '?')}`,
+    );
+    if (!answer.ok) return answer.failure;
+    rows.add(rowsIn(answer.body, field) as readonly R[], answer.body);
+    return undefined;
   };
   return { rows, isLoaded: page !== undefined, failure: failure.value, more };
 }

@@ -1,8 +1,7 @@
 /** Console logins, and the codes that lead to them. */
 import type { operatorChallengeDetail, operatorLoginDetail } from '../../../protocol/operator/login.ts';
 import { post, type Failure } from './api.ts';
-
-type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
+import type { Output } from './shapes.ts';
 
 export type LoginDetail = Output<typeof operatorLoginDetail>;
 export type ChallengeDetail = Output<typeof operatorChallengeDetail>;

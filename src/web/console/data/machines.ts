@@ -1,14 +1,15 @@
 /** The rules of the machines: they change only with the version of the service, and are read once. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { OperatorMachine } from '../../../protocol/operator/machine.ts';
+import type { OperatorMachine, operatorMachines } from '../../../protocol/operator/machine.ts';
 import { get } from './api.ts';
+import type { Output } from './shapes.ts';
 
 const machines = signal<readonly OperatorMachine[] | undefined>(undefined);
 let reading: Promise<unknown> | undefined;
 
 async function read(): Promise<void> {
-  const answer = await get<{ readonly machines: readonly OperatorMachine[] }>('/api/operator/machines');
+  const answer = await get<Output<typeof operatorMachines>>('/api/operator/machines');
   if (answer.ok) machines.value = answer.body.machines;
   // The next view that needs them asks again.
   else reading = undefined;

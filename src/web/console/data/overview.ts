@@ -1,6 +1,7 @@
 /** The overview as the feed goes on with it. */
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Overview } from './shapes.ts';
+import { sumOf } from './sum.ts';
 
 type Tick = Extract<FeedFrame, { type: 'tick' }>;
 
@@ -29,9 +30,5 @@ export function lastMinute(overview: Overview): NonNullable<Tick['perMinute']> {
   const told = (overview as Overview & { readonly perMinute?: NonNullable<Tick['perMinute']> }).perMinute;
   if (told !== undefined) return told;
   const { started, ended, refused } = overview.activity.minute;
-  return { started, ended: sum(ended), refused: sum(refused) };
-}
-
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((all, count) => all + count, 0);
+  return { started, ended: sumOf(ended), refused: sumOf(refused) };
 }

@@ -2,7 +2,7 @@
 import { batch, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
-import { get, isPassing, type Failure } from './api.ts';
+import { get, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
 import type { Watch } from './feed.ts';
 import { isPaused, keepFresh, noteHeard, UNTOLD_MS, waiting } from './live.ts';
 
@@ -51,8 +51,10 @@ export class PagedRows<P extends Page, R> {
 
   /** Reads the first page. @returns whether the service answered */
   async refresh(): Promise<boolean> {
-    const page = await this.#read('');
-    if (page === undefined) return this.failure.peek() === undefined || !isPassing(this.failure.peek() as Failure);
+    const answer = await this.#read('');
+    this.failure.value = answer.ok ? undefined : answer.failure;
+    if (!answer.ok) return !isPassing(answer.failure);
+    const page = answer.body;
     batch(() => {
       const isFirst = this.page.peek() === undefined;
       this.page.value = page;
@@ -84,22 +86,22 @@ export class PagedRows<P extends Page, R> {
   }
 
   /** Reads the next page below. */
-  async more(): Promise<void> {
+  readonly more: ReadMore = async () => {
     const cursor = this.nextCursor.peek();
-    const page = cursor === null ? undefined : await this.#read(`&cursor=${encodeURIComponent(cursor)}`);
-    if (page === undefined) return;
+    if (cursor === null) return undefined;
+    const answer = await this.#read(`&cursor=${encodeURIComponent(cursor)}`);
+    if (!answer.ok) return answer.failure;
     batch(() => {
-      this.rows.value = [...this.rows.peek(), ...this.#unknown(this.#kind.rowsOf(page))];
-      this.nextCursor.value = page.nextCursor;
+      this.rows.value = [...this.rows.peek(), ...this.#unknown(this.#kind.rowsOf(answer.body))];
+      this.nextCursor.value = answer.body.nextCursor;
     });
-  }
+    return undefined;
+  };
 
-  async #read(further: string): Promise<P | undefined> {
+  async #read(further: string): Promise<Answer<P>> {
     const answer = await get<P>(this.#kind.asked() + further);
-    this.failure.value = answer.ok ? undefined : answer.failure;
-    if (!answer.ok) return undefined;
-    noteHeard();
-    return answer.body;
+    if (answer.ok) noteHeard();
+    return answer;
   }
 
   #take(page: P, isFirst: boolean): void {

@@ -1,7 +1,7 @@
 /** What one address of the API answered: shown at once when it was read before, read again while it is shown. */
 import { signal, type Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { get, isPassing, type Failure } from './api.ts';
+import { get, isForbidden, isPassing, type Failure } from './api.ts';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Watch } from './feed.ts';
 import { isPaused, keepFresh, noteHeard } from './live.ts';
@@ -54,6 +54,8 @@ interface Reading<T> {
   readonly asked?: () => string;
   /** How often it is read beside the feed, where that does not tell of all that is shown. */
   readonly besideFeedMs?: number;
+  /** Whether it changes no more: then it is read until that succeeds. */
+  readonly isPast?: boolean;
   /** What is shown after a frame of the feed: then nothing is read because of it. */
   readonly after?: (body: T, frame: FeedFrame) => T;
 }
@@ -62,12 +64,17 @@ interface Reading<T> {
 export function useResource<T>(
   path: string,
   watch: Watch,
-  { asked = () => path, besideFeedMs, after }: Reading<T> = {},
+  { asked = () => path, besideFeedMs, isPast = false, after }: Reading<T> = {},
 ): Resource<T> {
   const resource = resourceOf<T>(path, asked);
   useEffect(() => {
-    void resource.load();
-    const refresh = (): Promise<boolean> => (isPaused.peek() ? Promise.resolve(true) : resource.load());
+    const isKnown = (): boolean => isPast && resource.body.peek() !== undefined;
+    if (!isKnown()) void resource.load();
+    // Each asking would be one more refusal among those that operators look at.
+    const isRefused = (): boolean =>
+      resource.failure.peek() !== undefined && isForbidden(resource.failure.peek() as Failure);
+    const refresh = (): Promise<boolean> =>
+      isPaused.peek() || isKnown() || isRefused() ? Promise.resolve(true) : resource.load();
     const take = (frame: FeedFrame): boolean => {
       const body = resource.body.peek();
       if (after !== undefined && body !== undefined && !isPaused.peek()) resource.body.value = after(body, frame);

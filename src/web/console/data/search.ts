@@ -1,6 +1,7 @@
 /** What a text that somebody typed or pasted stands for. It is in no address of a request and nowhere kept: it may be an e-mail. */
-import type { SearchHit } from '../../../protocol/operator/search.ts';
+import type { SearchHit, searchReply } from '../../../protocol/operator/search.ts';
 import { post, type Failure } from './api.ts';
+import type { Output } from './shapes.ts';
 
 export type Found = { readonly hits: readonly SearchHit[] } | { readonly failure: Failure };
 
@@ -15,7 +16,7 @@ export function isAddress(text: string): boolean {
 /** Of an id its ref alone is sent: it names as much, and proves nothing. */
 export async function search(text: string): Promise<Found> {
   const q = session.exec(text)?.[0] ?? text;
-  const answer = await post<{ readonly hits: readonly SearchHit[] }>('/api/operator/search', { q });
+  const answer = await post<Output<typeof searchReply>>('/api/operator/search', { q });
   if (!answer.ok) return { failure: answer.failure };
   // One page has one address: colons are written as they are everywhere else.
   return { hits: answer.body.hits.map((hit) => ({ ...hit, href: hit.href.replaceAll('%3A', ':') })) };

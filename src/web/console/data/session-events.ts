@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { get } from './api.ts';
+import { get, type ReadMore } from './api.ts';
 import type { EventPage, OperatorEvent, SessionDetail } from './shapes.ts';
 
 const PAGE = 200;
@@ -22,12 +22,13 @@ export function useSessionEvents(ref: string, detail: SessionDetail | undefined)
   const newest = detail?.events ?? [];
   const known = new Set(newest.map(({ id }) => id));
   const { events, cursor } = older.value;
-  const more = async (): Promise<void> => {
+  const more: ReadMore = async () => {
     const query = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
     const answer = await get<EventPage>(`/api/operator/sessions/${ref}/events?limit=${PAGE}${query}`);
-    if (!answer.ok) return;
+    if (!answer.ok) return answer.failure;
     const page = answer.body;
     older.value = { events: [...older.peek().events, ...page.events], cursor: page.nextCursor };
+    return undefined;
   };
   return {
     events: [...newest, ...events.filter(({ id }) => !known.has(id))],

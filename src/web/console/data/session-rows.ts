@@ -1,6 +1,6 @@
 import { batch, signal, type Signal } from '@preact/signals';
 import type { FeedFrame, SessionChange } from '../../../protocol/operator/feed.ts';
-import { get, isPassing, type Failure } from './api.ts';
+import { get, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
 import { askedFilter, type Filter } from './filter.ts';
 import { isPaused, noteHeard, waiting } from './live.ts';
 import { noteServerTime, now } from './server-time.ts';
@@ -50,7 +50,7 @@ export class SessionRows {
 
   /** Reads the first page, in the place of all that was there. @returns whether the service answered */
   async load(): Promise<boolean> {
-    const page = await this.#read(PAGE);
+    const page = await this.#readFirst(PAGE);
     if (page === undefined) return !this.#isAway();
     batch(() => {
       this.#rows.clear();
@@ -82,7 +82,7 @@ export class SessionRows {
   /** Reads the newest again and changes the rows in their places. @returns whether the service answered */
   async refresh(): Promise<boolean> {
     if (!this.isLoaded.peek()) return this.load();
-    const page = await this.#read(Math.min(MOST_A_PAGE, this.refs.peek().length + PAGE));
+    const page = await this.#readFirst(Math.min(MOST_A_PAGE, this.refs.peek().length + PAGE));
     if (page === undefined) return !this.#isAway();
     const found = new Set(page.sessions.map(({ ref }) => ref));
     const known = page.sessions.filter(({ ref }) => this.#rows.has(ref));
@@ -112,30 +112,37 @@ export class SessionRows {
   }
 
   /** Reads the next page below. */
-  async more(): Promise<void> {
+  readonly more: ReadMore = async () => {
     const cursor = this.nextCursor.peek();
-    if (cursor === null) return;
-    const page = await this.#read(PAGE, cursor);
-    if (page === undefined) return;
+    if (cursor === null) return undefined;
+    const answer = await this.#read(PAGE, cursor);
+    if (!answer.ok) return answer.failure;
+    const page = answer.body;
     const added = page.sessions.filter(({ ref }) => !this.#rows.has(ref));
     batch(() => {
       for (const session of added) this.#keep(session);
       this.refs.value = [...this.refs.peek(), ...added.map(({ ref }) => ref)];
       this.nextCursor.value = page.nextCursor;
     });
+    return undefined;
+  };
+
+  async #readFirst(limit: number): Promise<SessionPage | undefined> {
+    const answer = await this.#read(limit);
+    this.failure.value = answer.ok ? undefined : answer.failure;
+    return answer.ok ? answer.body : undefined;
   }
 
-  async #read(limit: number, cursor?: string): Promise<SessionPage | undefined> {
+  async #read(limit: number, cursor?: string): Promise<Answer<SessionPage>> {
     const asked = askedFilter(this.#filter, now.peek());
     asked.set('limit', String(limit));
     if (cursor !== undefined) asked.set('cursor', cursor);
     const answer = await get<SessionPage>(`/api/operator/sessions?${asked}`);
-    this.failure.value = answer.ok ? undefined : answer.failure;
-    if (!answer.ok) return undefined;
+    if (!answer.ok) return answer;
     noteHeard();
     const live = answer.body.sessions.find(({ state }) => state !== 'ended')?.session;
     if (live !== undefined) noteServerTime(Date.parse(live.startedAt) + (live.durationSec + 0.5) * 1000, true);
-    return { ...answer.body, sessions: answer.body.sessions.map(withoutId) };
+    return { ...answer, body: { ...answer.body, sessions: answer.body.sessions.map(withoutId) } };
   }
 
   /** Those that began after the newest row: older ones only came into the filter, and belong where nobody looks. */

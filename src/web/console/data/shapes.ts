@@ -17,7 +17,8 @@ import type {
   operatorSessionPage,
 } from '../../../protocol/operator/session.ts';
 
-type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
+/** What the protocol says of a reply. */
+export type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
 
 export type { OperatorEvent };
 

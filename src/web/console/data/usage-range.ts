@@ -19,6 +19,11 @@ export function askedRange({ from, to }: Range, atMs: number): Range {
   };
 }
 
+/** The calendar day of the service at an instant. */
+export function dayIn(timeZone: string, atMs: number): string {
+  return new Intl.DateTimeFormat('sv', { timeZone }).format(atMs);
+}
+
 /** The days of a range with those in which nothing was used. */
 export function everyDay(series: UsageReport['series'], { from, to }: Range, atMs: number): UsageReport['series'] {
   const days = series.map(({ at }) => at);

@@ -1,12 +1,11 @@
 import { useLocation } from 'preact-iso';
-import { useMemo } from 'preact/hooks';
 import type { AuditRow } from '../../../protocol/operator/audit.ts';
 import { targetPage } from '../data/audit.ts';
 import { copy } from '../data/dialogs.ts';
-import { instantOf } from '../data/query.ts';
+import { instantOf, queryText } from '../data/query.ts';
 import { useList } from '../data/list.ts';
 import { now } from '../data/server-time.ts';
-import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
+import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
@@ -23,18 +22,13 @@ const NAMES = ['action', 'target', 'batchId', 'from', 'tenantId'] as const;
 export function AuditPage() {
   usePage('Audit');
   const { path, query, route } = useLocation();
-  const address = NAMES.map((name) => query[name] ?? '').join('\n');
-  const asked = useMemo(() => {
-    const parameters = new URLSearchParams();
-    for (const name of NAMES) {
-      const value = query[name] ?? '';
-      if (value !== '') parameters.set(name, name === 'from' ? instantOf(value, now.peek()) : value);
-    }
-    return parameters.size === 0 ? '' : `?${parameters}`;
-  }, [address]);
-  const list = useList<AuditRow>(`/api/operator/audit${asked}`, 'rows', keyOf, {
-    topics: ['counts', 'audit'],
-  });
+  const chosen = Object.fromEntries(NAMES.map((name) => [name, query[name]]));
+  const address = (from: string | undefined): string => `/api/operator/audit${queryText({ ...chosen, from })}`;
+  const from = query['from'];
+  const list = useList<AuditRow>(address(from), 'rows', keyOf, { topics: ['counts', 'audit'] }, () =>
+    address(from === undefined ? undefined : instantOf(from, now.peek())),
+  );
+  const isFiltered = queryText(chosen) !== '';
   const exact = (['target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');
   return (
     <div class="page">
@@ -56,7 +50,7 @@ export function AuditPage() {
             type="button"
             class="chosen"
             title="Take this filter away"
-            onClick={() => route(addressOf(path, { ...query, [name]: '' }))}
+            onClick={() => route(path + queryText({ ...query, [name]: '' }))}
           >
             {name === 'target' ? 'of ' : 'together: '}
             <code class="break">{query[name]}</code> ×
@@ -68,9 +62,9 @@ export function AuditPage() {
         list={list}
         columns={COLUMNS}
         empty={
-          <Empty title={asked === '' ? 'Nobody has changed anything yet' : 'Nothing was done that is like that'}>
+          <Empty title={isFiltered ? 'Nothing was done that is like that' : 'Nobody has changed anything yet'}>
             <p>Ends, keys and logins that operators change are kept here, with who did it and why.</p>
-            {asked !== '' && (
+            {isFiltered && (
               <p>
                 <a href="/console/audit">See the whole audit</a>
               </p>
@@ -122,7 +116,7 @@ const COLUMNS: readonly Column<AuditRow>[] = [
       return page === undefined ? name : <a href={page}>{name}</a>;
     },
   },
-  { title: 'Reason', cell: ({ reason }) => <span class="break">{reason ?? ''}</span> },
+  { title: 'Reason', cell: ({ reason }) => (reason === null ? null : <span class="break">{reason}</span>) },
   {
     title: 'Result',
     cell: ({ result }) =>

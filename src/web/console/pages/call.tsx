@@ -1,12 +1,12 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useResource } from '../data/resource.ts';
 import type { CallDetail } from '../data/shapes.ts';
-import { ActorHistory } from '../parts/actor-history.tsx';
+import { History } from '../parts/history.tsx';
 import { CallFacts } from '../parts/calls.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
-import { Failed, Loading } from '../parts/view-states.tsx';
+import { Unread } from '../parts/view-states.tsx';
 
 /** One call of a session at the provider, and what its machine did. */
 export function CallPage() {
@@ -16,15 +16,10 @@ export function CallPage() {
   const session = `/console/sessions/${ref}`;
   useKeys({ Escape: () => route(session) });
   const path = `/api/operator/sessions/${ref}/calls/${name}`;
-  const { body, text, failure } = useResource<CallDetail>(path, { topics: ['counts'], ref });
+  const resource = useResource<CallDetail>(path, { topics: ['counts'], ref });
+  const { body, text } = resource;
   const call = body.value;
-  if (call === undefined)
-    return (
-      <div class="page">
-        <h1>Call</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this call" />}
-      </div>
-    );
+  if (call === undefined) return <Unread title="Call" resource={resource} what="this call" />;
   const { machine, state, events, moreEvents, model } = call;
   return (
     <div class="page session-page">
@@ -36,7 +31,7 @@ export function CallPage() {
       <p class="ref">
         <code class="break">{name}</code>
       </p>
-      <ActorHistory machine={machine} page={`${session}/calls/${name}`} state={state} events={events} deadline={null}>
+      <History machine={machine} page={`${session}/calls/${name}`} state={state} events={events} deadline={null}>
         <section class="card" aria-labelledby="call-facts">
           <h2 id="call-facts">The call</h2>
           <CallFacts call={call} />
@@ -45,7 +40,7 @@ export function CallPage() {
           </p>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </section>
-      </ActorHistory>
+      </History>
     </div>
   );
 }

@@ -1,14 +1,14 @@
 import { useLocation, useRoute } from 'preact-iso';
 import type { ChallengeDetail } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
-import { ActorHistory } from '../parts/actor-history.tsx';
+import { History } from '../parts/history.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { ChallengeMark } from '../parts/login-marks.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { Failed, Loading } from '../parts/view-states.tsx';
+import { Unread } from '../parts/view-states.tsx';
 import { shortName } from '../words/format.ts';
 
 /** One login code that was sent, by all but itself. */
@@ -18,15 +18,10 @@ export function ChallengePage() {
   usePage('Code');
   useKeys({ Escape: () => route('/console/challenges') });
   const path = `/api/operator/challenges/${encodeURIComponent(id)}`;
-  const { body, text, failure } = useResource<ChallengeDetail>(path, { topics: ['counts', 'audit'] });
+  const resource = useResource<ChallengeDetail>(path, { topics: ['counts', 'audit'] });
+  const { body, text } = resource;
   const challenge = body.value;
-  if (challenge === undefined)
-    return (
-      <div class="page">
-        <h1>Code</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this code" />}
-      </div>
-    );
+  if (challenge === undefined) return <Unread title="Code" resource={resource} what="this code" />;
   const { machine, subject, state, events, issuedAt, expiresAt, attempts, maxAttempts } = challenge;
   return (
     <div class="page session-page">
@@ -41,7 +36,7 @@ export function ChallengePage() {
       <p class="ref">
         <code class="break">{id}</code>
       </p>
-      <ActorHistory
+      <History
         machine={machine}
         page={`/console/challenges/${encodeURIComponent(id)}`}
         state={state}
@@ -66,7 +61,7 @@ export function ChallengePage() {
           </dl>
           <p class="soft">Neither the code nor a hash of it is shown to anybody.</p>
         </section>
-      </ActorHistory>
+      </History>
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorChallenge } from '../../../protocol/operator/login.ts';
 import { useList } from '../data/list.ts';
-import { AddressChoice } from '../parts/address-choice.tsx';
+import { queryText } from '../data/query.ts';
+import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { ChallengeMark, LoginTabs } from '../parts/login-marks.tsx';
 import { Countdown, Moment } from '../parts/moments.tsx';
@@ -22,9 +23,8 @@ const STATES = [
 export function ChallengesPage() {
   usePage('Codes');
   const { query } = useLocation();
-  const state = query['state'];
   const list = useList<OperatorChallenge>(
-    `/api/operator/challenges${state === undefined ? '' : `?state=${encodeURIComponent(state)}`}`,
+    `/api/operator/challenges${queryText({ state: query['state'] })}`,
     'challenges',
     ({ id }) => id,
     { topics: ['counts', 'audit'] },

@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso';
+import { auditOf } from '../data/audit.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
@@ -7,11 +8,11 @@ import { Card } from '../parts/card.tsx';
 import { Chips } from '../parts/filter-fields.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { useRowKeys } from '../parts/row-keys.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { countText } from '../words/format.ts';
-import { howMuch, whatMoved, whereMoved } from '../words/changes.ts';
+import { actionWords } from '../words/actions.ts';
+import { actOf, howMuch, whatMoved, whereMoved } from '../words/changes.ts';
 
 const SPANS: readonly (readonly [since: string, words: string])[] = [
   ['-1h', '1 h'],
@@ -32,7 +33,6 @@ export function ChangesPage() {
     { topics: ['counts'] },
     { asked: () => `/api/operator/changes${queryText({ since: instantOf(since, now.peek()), tenantId })}` },
   );
-  useRowKeys();
   return (
     <div class="page">
       <div class="title-row">
@@ -102,18 +102,11 @@ function What({
           </p>
         ) : (
           <ul class="changes">
-            {happened.map(({ at, kind, sentence, href }) => (
-              <li key={`${at} ${sentence}`}>
-                <Moment at={at} />
+            {happened.map((one) => (
+              <li key={`${one.at} ${one.sentence}`}>
+                <Moment at={one.at} />
                 <span class="break">
-                  <span class="kind">{kind === 'node' ? 'process' : 'operator'}</span>{' '}
-                  {href === null ? (
-                    sentence
-                  ) : (
-                    <a href={href} data-row>
-                      {sentence}
-                    </a>
-                  )}
+                  <span class="kind">{one.kind === 'node' ? 'process' : 'operator'}</span> <Happened one={one} />
                 </span>
               </li>
             ))}
@@ -121,6 +114,28 @@ function What({
         )}
       </Card>
     </>
+  );
+}
+
+/** What operators did is told in plain words, and leads to all that was done to the same thing. */
+function Happened({ one: { sentence, href } }: { readonly one: Changes['happened'][number] }) {
+  const act = actOf(sentence);
+  if (act !== undefined)
+    return (
+      <>
+        {act.actor}{' '}
+        <a href={auditOf(act.target)} title={act.action} data-row>
+          {actionWords(act.action)}
+        </a>
+        : <code>{act.target}</code>
+      </>
+    );
+  return href === null ? (
+    <>{sentence}</>
+  ) : (
+    <a href={href} data-row>
+      {sentence}
+    </a>
   );
 }
 

@@ -1,27 +1,28 @@
 import { useRoute } from 'preact-iso';
-import { useMemo } from 'preact/hooks';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import type { operatorRefusalPage } from '../../../protocol/operator/refusal.ts';
-import type { usageReportReply } from '../../../protocol/operator/usage.ts';
+import { auditOf } from '../data/audit.ts';
 import { dialog } from '../data/dialogs.ts';
-import { mayChange } from '../data/identity.ts';
+import { mayChange, me } from '../data/identity.ts';
 import { sessionsOf, type Keys } from '../data/keys.ts';
+import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import { now } from '../data/server-time.ts';
+import type { RefusalPage, UsageReport } from '../data/shapes.ts';
+import { askedRange, dayIn } from '../data/usage-range.ts';
 import { Fact } from '../parts/facts.tsx';
 import { KeyToCopy } from '../parts/key-issued.tsx';
 import { KeyRefusals } from '../parts/key-refusals.tsx';
 import { KeyTrend } from '../parts/key-trend.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { PauseKeyDialog } from '../parts/pause-key-dialog.tsx';
 import { RevokeKeyDialog } from '../parts/revoke-key-dialog.tsx';
-import { Standing } from '../parts/standing.tsx';
-import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { KeyStanding } from '../parts/standing.tsx';
+import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { limitWords } from '../words/limits.ts';
 
-type Output<S extends { readonly _zod: { readonly output: unknown } }> = S['_zod']['output'];
-
+const watch = { topics: ['counts', 'audit'] } as const;
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 /** One widget key: what it may, what it does, and whether that is more than a week ago. */
@@ -29,17 +30,9 @@ export function KeyPage() {
   const { params } = useRoute();
   const [tenantId = '', id = ''] = [params['tenantId'], params['keyId']];
   usePage(`Key ${tenantId}/${id}`);
-  const { body, failure } = useResource<Keys>(`/api/operator/keys?tenantId=${encodeURIComponent(tenantId)}`, {
-    topics: ['counts', 'audit'],
-  });
-  const keys = body.value;
-  if (keys === undefined)
-    return (
-      <div class="page">
-        <h1>Key</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this key" />}
-      </div>
-    );
+  const resource = useResource<Keys>(`/api/operator/keys${queryText({ tenantId })}`, watch);
+  const keys = resource.body.value;
+  if (keys === undefined) return <Unread title="Key" resource={resource} what="this key" />;
   const found = keys.keys.find((key) => key.id === id);
   if (found === undefined)
     return (
@@ -57,18 +50,11 @@ export function KeyPage() {
 }
 
 function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents: readonly string[] }) {
-  const { tenantId, id, label, origin, revokedAt, live } = found;
-  const query = `tenantId=${encodeURIComponent(tenantId)}`;
-  const refusals = useResource<Output<typeof operatorRefusalPage>>(
-    `/api/operator/refusals?${query}&keyId=${encodeURIComponent(id)}`,
-    { topics: ['counts', 'audit'] },
-  );
-  const weekAgo = useMemo(() => {
-    const atMs = now.peek() - WEEK_MS;
-    const [from, to] = [atMs, atMs + 1].map((each) => new Date(each).toISOString());
-    return `/api/operator/usage?by=key&${query}&limit=200&from=${from}&to=${to}`;
-  }, [query]);
-  const usage = useResource<Output<typeof usageReportReply>>(weekAgo, { topics: ['counts', 'audit'] });
+  const { tenantId, id, label, origin, pausedAt, revokedAt, live } = found;
+  const refusals = useResource<RefusalPage>(`/api/operator/refusals${queryText({ tenantId, keyId: id })}`, watch);
+  const day = dayIn(me.value?.timeZone ?? 'UTC', now.peek() - WEEK_MS);
+  const asked = queryText({ by: 'key', tenantId, limit: '200', ...askedRange({ from: day, to: day }, now.peek()) });
+  const usage = useResource<UsageReport>(`/api/operator/usage${asked}`, watch, { isPast: true });
   const report = usage.body.value;
   const row = report?.rows.find((each) => each.id === `${tenantId}/${id}`);
   const spentThen = report === undefined ? undefined : (row?.dollars ?? (report.nextCursor === null ? 0 : undefined));
@@ -78,9 +64,14 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
         <h1>
           {tenantId}/{id}
         </h1>
-        {revokedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="off">revoked</Standing>}
+        <KeyStanding {...found} />
         {label !== '' && <span class="soft">{label}</span>}
         <span class="spring" />
+        {mayChange.value && revokedAt === null && (
+          <button type="button" onClick={() => (dialog.value = <PauseKeyDialog {...found} />)}>
+            {pausedAt === null ? 'Pause…' : 'Resume…'}
+          </button>
+        )}
         {mayChange.value && revokedAt === null && (
           <button
             type="button"
@@ -96,7 +87,15 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
           <span>
             Revoked <Moment at={revokedAt} />, for ever.
           </span>
-          <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>Who did that?</a>
+          <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
+        </p>
+      )}
+      {revokedAt === null && pausedAt !== null && (
+        <p class="stepped">
+          <span>
+            Paused <Moment at={pausedAt} />: it opens no new sessions.
+          </span>
+          <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
         </p>
       )}
       <div class="columns">
@@ -130,7 +129,7 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
               )}
             </Fact>
             <Fact name="Audit">
-              <a href={`/console/audit?target=${encodeURIComponent(`${tenantId}/${id}`)}`}>What was done to it</a>
+              <a href={auditOf(`${tenantId}/${id}`)}>What was done to it</a>
             </Fact>
           </dl>
         </section>

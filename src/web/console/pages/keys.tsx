@@ -4,12 +4,13 @@ import { dialog } from '../data/dialogs.ts';
 import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
+import { sumOf } from '../data/sum.ts';
 import { IssueKeyDialog } from '../parts/issue-key-dialog.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Standing } from '../parts/standing.tsx';
+import { KeyStanding } from '../parts/standing.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Failed, Loading } from '../parts/view-states.tsx';
+import { Empty, Unread } from '../parts/view-states.tsx';
 import { countText, moneyText } from '../words/format.ts';
 import { limitWords } from '../words/limits.ts';
 
@@ -18,15 +19,11 @@ export function KeysPage() {
   usePage('Keys');
   const { tenantId } = useScope();
   // All of them: whoever chooses another tenant must be told of it.
-  const { body, failure } = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
-  const keys = body.value;
+  const resource = useResource<Keys>('/api/operator/keys', { topics: ['counts', 'audit'] });
+  const { failure } = resource;
+  const keys = resource.body.value;
   if (keys === undefined || (failure.value !== undefined && !isPassing(failure.value)))
-    return (
-      <div class="page">
-        <h1>Keys</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="the keys" />}
-      </div>
-    );
+    return <Unread title="Keys" resource={resource} what="the keys" />;
   const shown = keys.tenants.filter(({ id }) => tenantId === '' || id === tenantId);
   return (
     <div class="page">
@@ -91,8 +88,7 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   { title: 'Key', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
   {
     title: 'State',
-    cell: ({ revokedAt }) =>
-      revokedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="off">revoked</Standing>,
+    cell: (key) => <KeyStanding {...key} />,
   },
   { title: 'Origin', cell: ({ origin }) => <span class="break">{origin}</span> },
   { title: 'Agents', cell: ({ agents }) => (agents === null ? 'all' : agents.join(', ') || 'none') },
@@ -115,7 +111,6 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   {
     title: 'Refused / h',
     isNumber: true,
-    cell: ({ refusedHour }) =>
-      refusedHour === null ? '–' : countText(Object.values(refusedHour).reduce((sum, count) => sum + count, 0)),
+    cell: ({ refusedHour }) => (refusedHour === null ? '–' : countText(sumOf(refusedHour))),
   },
 ];

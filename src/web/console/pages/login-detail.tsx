@@ -1,9 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { auditOf } from '../data/audit.ts';
 import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
 import { revokeLogin, type LoginDetail } from '../data/logins.ts';
 import { useResource } from '../data/resource.ts';
-import { ActorHistory } from '../parts/actor-history.tsx';
+import { History } from '../parts/history.tsx';
 import { CopyMenu } from '../parts/copy-menu.tsx';
 import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
@@ -11,7 +12,8 @@ import { LoginMark } from '../parts/login-marks.tsx';
 import { Ago, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { RevokeDialog } from '../parts/revoke-dialog.tsx';
-import { Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Unread, Warning } from '../parts/view-states.tsx';
+import { loginEndWords } from '../words/logins.ts';
 
 /** One console login: whose, and what it did. */
 export function LoginDetailPage() {
@@ -20,15 +22,10 @@ export function LoginDetailPage() {
   usePage('Login');
   useKeys({ Escape: () => route('/console/logins') });
   const path = `/api/operator/logins/${encodeURIComponent(id)}`;
-  const { body, text, failure } = useResource<LoginDetail>(path, { topics: ['counts', 'audit'] });
+  const resource = useResource<LoginDetail>(path, { topics: ['counts', 'audit'] });
+  const { body, text } = resource;
   const login = body.value;
-  if (login === undefined)
-    return (
-      <div class="page">
-        <h1>Login</h1>
-        {failure.value === undefined ? <Loading /> : <Failed failure={failure.value} what="this login" />}
-      </div>
-    );
+  if (login === undefined) return <Unread title="Login" resource={resource} what="this login" />;
   const { email, state, events, createdAt, renewedAt, expiresAt, endedAt, reason, moreEvents } = login;
   const isActive = state === 'active';
   return (
@@ -51,7 +48,7 @@ export function LoginDetailPage() {
       <p class="ref">
         <code class="break">{id}</code>
       </p>
-      <ActorHistory
+      <History
         machine={login.machine}
         page={`/console/logins/${id}`}
         state={state}
@@ -69,14 +66,14 @@ export function LoginDetailPage() {
             </Fact>
             <Fact name="Expires">{isActive ? <Moment at={expiresAt} /> : null}</Fact>
             <Fact name="Ended">{endedAt === null ? null : <Moment at={endedAt} />}</Fact>
-            <Fact name="Because">{reason}</Fact>
+            <Fact name="Because">{reason === null ? null : loginEndWords(reason)}</Fact>
             <Fact name="Audit">
-              <a href={`/console/audit?target=${encodeURIComponent(id)}`}>What was done to it</a>
+              <a href={auditOf(id)}>What was done to it</a>
             </Fact>
           </dl>
           {moreEvents && <p class="soft">There are older events: the newest 200 are shown.</p>}
         </section>
-      </ActorHistory>
+      </History>
     </div>
   );
 }

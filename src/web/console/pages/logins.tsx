@@ -1,7 +1,8 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorLogin } from '../../../protocol/operator/login.ts';
 import { useList } from '../data/list.ts';
-import { AddressChoice } from '../parts/address-choice.tsx';
+import { queryText } from '../data/query.ts';
+import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LoginMark, LoginTabs } from '../parts/login-marks.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
@@ -13,9 +14,8 @@ import { Empty } from '../parts/view-states.tsx';
 export function LoginsPage() {
   usePage('Logins');
   const { query } = useLocation();
-  const state = query['state'];
   const list = useList<OperatorLogin>(
-    `/api/operator/logins${state === undefined ? '' : `?state=${encodeURIComponent(state)}`}`,
+    `/api/operator/logins${queryText({ state: query['state'] })}`,
     'logins',
     ({ id }) => id,
     { topics: ['counts', 'audit'] },

@@ -1,17 +1,16 @@
 import { Fragment } from 'preact';
-import { nodesAfter } from '../data/nodes.ts';
+import { isLate, nodesAfter } from '../data/nodes.ts';
 import { oddNodes } from '../data/odd-nodes.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { Node, NodeList } from '../data/shapes.ts';
 import { Dependencies } from '../parts/dependencies.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { Ago, Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Shown } from '../parts/shown.tsx';
 import { Empty, Warning } from '../parts/view-states.tsx';
 import { countText, latencyText, sizeText } from '../words/format.ts';
-
-const MAX_LOOP_MS = 100;
 
 /** The processes that are here, and in what they differ. */
 export function NodesPage() {
@@ -82,21 +81,18 @@ function Table({ nodes, differs, asOf }: NodeList) {
         </table>
       </div>
       {differs.length > 0 && (
-        <p class="matter matter-watch">
-          <Warning />
-          <span class="break">
-            Not all have the same value of{' '}
-            {differs.map((name, index) => (
-              <Fragment key={name}>
-                {index > 0 && ', '}
-                <a href={`/console/settings${queryText({ name })}`}>
-                  <code>{name}</code>
-                </a>
-              </Fragment>
-            ))}
-            .
-          </span>
-        </p>
+        <Matter degree="watch">
+          Not all have the same value of{' '}
+          {differs.map((name, index) => (
+            <Fragment key={name}>
+              {index > 0 && ', '}
+              <a href={`/console/settings${queryText({ name })}`}>
+                <code>{name}</code>
+              </a>
+            </Fragment>
+          ))}
+          .
+        </Matter>
       )}
       <p class="soft">
         As of <Moment at={asOf} />. Waiting are records and events that are not in the database yet; dropped are events,
@@ -118,8 +114,11 @@ function Row({ node, isOtherVersion, isSetOtherwise }: RowProps) {
   const { id, host, pid, version, startedAt, seenAt, loopP99Ms, rss, sockets, dependencies } = node;
   return (
     <tr>
-      <th scope="row" class="whole">
-        <b>{host}</b> <code class="soft">{id.slice(0, 6)}</code> <span class="soft">pid {pid}</span>
+      <th scope="row">
+        <b class="break">{host}</b>
+        <p class="soft">
+          <code>{id.slice(0, 6)}</code> pid {pid}
+        </p>
       </th>
       <td data-name="version">
         <Marked isWrong={isOtherVersion} words="differs">
@@ -135,7 +134,7 @@ function Row({ node, isOtherVersion, isSetOtherwise }: RowProps) {
         <Span from={startedAt} to={null} />
       </td>
       <td class="number" data-name="loop p99">
-        <Marked isWrong={loopP99Ms > MAX_LOOP_MS} words="late">
+        <Marked isWrong={isLate(node)} words="late">
           {latencyText(loopP99Ms)}
         </Marked>
       </td>

@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { whatStandsOut, type Matter } from '../data/attention.ts';
+import { whatStandsOut, type Matter as Known } from '../data/attention.ts';
 import { UNTOLD_MS } from '../data/live.ts';
 import { lastMinute, overviewAfter } from '../data/overview.ts';
 import { queryText } from '../data/query.ts';
@@ -10,6 +10,7 @@ import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
 import { Dependencies } from '../parts/dependencies.tsx';
 import { Chips } from '../parts/filter-fields.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
@@ -69,56 +70,58 @@ function Standing({ overview }: { readonly overview: Overview }) {
       {verdict !== null && <Verdict overview={overview} verdict={verdict} />}
       <Matters matters={whatStandsOut(overview)} />
       <Tiles overview={overview} />
-      <div class="columns">
-        <Card title="Refusals by code" aside={chips}>
-          <Counted
-            columns={['Code', 'Refusals']}
-            bars={barsOf(refused, previous.refused, (code) => ({
-              words: <Code code={code} />,
-              href: to(`/console/refusals${queryText({ code, from })}`),
-            }))}
-            none="Nothing was refused."
-          />
-        </Card>
-        <Card title="Ends by reason" aside={chips}>
-          <Counted
-            columns={['Reason', 'Ends']}
-            bars={barsOf(ended, previous.ended, (reason) => ({
-              words: reasonWords(reason),
-              href: to(`/console/sessions${queryText({ reason, sort: '-endedAt' })}`),
-            }))}
-            none="No session ended."
-          />
-        </Card>
-        <Starts overview={overview} />
-        {spend !== null && <SpendCard spend={spend} />}
-        {nodes.length > 0 && <Nodes nodes={nodes} />}
-        {dependencies.length > 0 && (
-          <Card title="What it needs" aside={<a href="/console/nodes">By process</a>}>
-            <Dependencies dependencies={dependencies} />
+      <div class="stacks">
+        <div class="stack">
+          <Card title="Refusals by code" aside={chips}>
+            <Counted
+              columns={['Code', 'Refusals']}
+              bars={barsOf(refused, previous.refused, (code) => ({
+                words: <Code code={code} />,
+                href: to(`/console/refusals${queryText({ code, from })}`),
+              }))}
+              none="Nothing was refused."
+            />
           </Card>
-        )}
-        <Live title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
-        <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
+          {spend !== null && <SpendCard spend={spend} />}
+        </div>
+        <div class="stack">
+          <Card title="Ends by reason" aside={chips}>
+            <Counted
+              columns={['Reason', 'Ends']}
+              bars={barsOf(ended, previous.ended, (reason) => ({
+                words: reasonWords(reason),
+                href: to(`/console/sessions${queryText({ reason, sort: '-endedAt' })}`),
+              }))}
+              none="No session ended."
+            />
+          </Card>
+          {nodes.length > 0 && <Nodes nodes={nodes} />}
+          {dependencies.length > 0 && (
+            <Card title="What it needs" aside={<a href="/console/nodes">By process</a>}>
+              <Dependencies dependencies={dependencies} />
+            </Card>
+          )}
+          <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
+        </div>
+        <div class="stack">
+          <Starts overview={overview} />
+          <Live title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
+        </div>
       </div>
     </>
   );
 }
 
-function Matters({ matters }: { readonly matters: readonly Matter[] }) {
+function Matters({ matters }: { readonly matters: readonly Known[] }) {
   const { to } = useScope();
   if (matters.length === 0) return null;
   return (
     <ul class="matters" aria-label="To look at">
       {matters.map(({ degree, sentence, at, href }) => (
         <li key={sentence}>
-          <a class={`matter matter-${degree}`} href={to(href)}>
-            <Warning />
-            <b>{degree === 'wrong' ? 'Wrong' : 'Watch'}</b>
-            <span>
-              {sentence} {at !== undefined && <Moment at={at} />}
-            </span>
-          </a>
+          <Matter degree={degree} href={to(href)}>
+            <b>{degree === 'wrong' ? 'Wrong' : 'Watch'}</b> {sentence} {at !== undefined && <Moment at={at} />}
+          </Matter>
         </li>
       ))}
     </ul>

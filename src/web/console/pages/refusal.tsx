@@ -1,21 +1,21 @@
 import { useLocation, useRoute } from 'preact-iso';
-import { copy } from '../data/dialogs.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
 import type { FoundRefusal, Refusal, RefusalMinute } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
-import { copyLink, CopyMenu, curlOf } from '../parts/copy-menu.tsx';
+import { CopyMenu } from '../parts/copy-menu.tsx';
 import { Fact } from '../parts/facts.tsx';
 import { useKeys } from '../parts/keys.ts';
+import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
 import { Shown } from '../parts/shown.tsx';
-import { Empty, Warning } from '../parts/view-states.tsx';
+import { Empty } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
-import { layerWords } from '../words/layers.ts';
+import { layerWords, leverWords } from '../words/layers.ts';
 
 /** Why one request was refused, by the id that its reply had. */
 export function RefusalPage() {
@@ -27,11 +27,7 @@ export function RefusalPage() {
   const found = resource.body.value;
   const code = found?.found === 'exact' ? found.refusal.code : undefined;
   usePage(code ?? requestId);
-  useKeys({
-    y: copyLink,
-    Y: () => void copy(curlOf(path), 'curl'),
-    Escape: () => route(to('/console/refusals')),
-  });
+  useKeys({ Escape: () => route(to('/console/refusals')) });
   return (
     <div class="page">
       <div class="title-row">
@@ -69,22 +65,19 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
   const { tenantId, keyId, origin, network, addressHash, subject, node } = refusal;
   return (
     <>
-      <p class="matter matter-wrong">
-        <Warning />
-        <span>{sentence}</span>
-      </p>
+      <Matter degree="wrong">{sentence}</Matter>
       <div class="columns refusal-columns">
         <Card title="What said no">
           <dl class="facts">
             <Fact name="Layer">
-              <b>{layer}</b>: {layerWords(layer)}
+              {layerWords(layer)} <code class="soft">{layer}</code>
             </Fact>
             <Fact name="Counted">{count === null ? null : countText(count)}</Fact>
             <Fact name="Limit">{limit === null ? null : countText(limit)}</Fact>
-            <Fact name="Lever">
+            <Fact name="Set by">
               {lever === null ? null : (
                 <>
-                  <code class="break">{lever}</code> <span class="soft">sets this</span>
+                  <code class="break">{lever}</code> <span class="soft">{leverWords(lever)}</span>
                 </>
               )}
             </Fact>
@@ -145,14 +138,11 @@ function Minute({ minute: { node, from, to, byCode } }: { readonly minute: Refus
   const codes = Object.entries(byCode);
   return (
     <>
-      <p class="matter matter-watch">
-        <Warning />
-        <span>
-          Only its time is known: process <code>{node.slice(0, 6)}</code> answered it between <Moment at={from} /> and{' '}
-          <Moment at={to} />. Either it was not refused, or there were so many refusals that only the first of each
-          second were kept.
-        </span>
-      </p>
+      <Matter degree="watch">
+        Only its time is known: process <code>{node.slice(0, 6)}</code> answered it between <Moment at={from} /> and{' '}
+        <Moment at={to} />. Either it was not refused, or there were so many refusals that only the first of each second
+        were kept.
+      </Matter>
       <Card title="What that process refused then">
         {codes.length === 0 ? (
           <p class="soft">Nothing: the request was most likely not refused.</p>

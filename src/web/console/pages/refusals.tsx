@@ -5,19 +5,20 @@ import { zone } from '../data/preferences.ts';
 import { instantOf, queryText } from '../data/query.ts';
 import { countedAfter, toldRefusals } from '../data/refusals.ts';
 import { now } from '../data/server-time.ts';
+import { sumOf } from '../data/sum.ts';
 import type { Refusal, RefusalPage } from '../data/shapes.ts';
 import { Bars } from '../parts/bars.tsx';
 import { Card } from '../parts/card.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Code } from '../parts/code.tsx';
 import { Choice, Text } from '../parts/filter-fields.tsx';
-import { useKeys } from '../parts/keys.ts';
+import { Matter } from '../parts/matter.tsx';
+import { Fresh } from '../parts/fresh.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
-import { PagedFoot } from '../parts/paged-foot.tsx';
-import { useRowKeys } from '../parts/row-keys.ts';
+import { More } from '../parts/more.tsx';
 import { Shown } from '../parts/shown.tsx';
-import { Empty, Warning } from '../parts/view-states.tsx';
+import { Empty } from '../parts/view-states.tsx';
 import { columnsOf } from '../words/series.ts';
 import { countText } from '../words/format.ts';
 
@@ -49,19 +50,12 @@ export function RefusalsPage() {
       orderOf: ({ at, requestId }) => `${at} ${requestId}`,
     },
   });
-  useRowKeys();
-  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
   const change = (next: Filter): void => route(`/console/refusals${queryText(next)}`);
-  const fresh = list.fresh.value.length;
   return (
     <div class="page">
       <div class="title-row">
         <h1>Refusals</h1>
-        {fresh > 0 && (
-          <button type="button" class="fresh" onClick={() => list.showFresh()}>
-            {countText(fresh)} new ↑
-          </button>
-        )}
+        <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
       </div>
       <Fields filter={filter} onChange={change} />
       <Shown key={key} resource={{ body: list.page, failure: list.failure }} what="refusals">
@@ -124,28 +118,29 @@ function Found({
   return (
     <>
       {isPartial && (
-        <p class="matter matter-watch">
-          <Warning />
-          <span>The database is away: these are what one process refused last, and nothing is counted.</span>
-        </p>
+        <Matter degree="watch">
+          The database is away: these are what one process refused last, and nothing is counted.
+        </Matter>
       )}
       {!isCounted && !isPartial && (
         <p class="soft">There is too much to add up in that time: choose a shorter one, or one tenant.</p>
       )}
       {all > 0 && (
         <Card title={`${countText(all)} refused`}>
-          {seriesBy !== null && series.length > 1 && (
-            <ColumnsChart title={`Refusals by the ${seriesBy}`} columns={columnsOf(series, seriesBy, zone.value)} />
-          )}
-          <Bars
-            columns={['Code', 'Refusals']}
-            bars={Object.entries(counted).map(([code, count]) => ({
-              label: code,
-              words: <Code code={code} />,
-              count,
-              href: `/console/refusals${queryText({ ...filter, code })}`,
-            }))}
-          />
+          <div class="counts">
+            <Bars
+              columns={['Code', 'Refusals']}
+              bars={Object.entries(counted).map(([code, count]) => ({
+                label: code,
+                words: <Code code={code} />,
+                count,
+                href: `/console/refusals${queryText({ ...filter, code })}`,
+              }))}
+            />
+            {seriesBy !== null && series.length > 1 && (
+              <ColumnsChart title={`Refusals by the ${seriesBy}`} columns={columnsOf(series, seriesBy, zone.value)} />
+            )}
+          </div>
           <p class="soft">
             Counted in whole minutes or hours{filter.network === undefined ? '' : ', of all networks'}.
             {notKept > 0 &&
@@ -159,7 +154,7 @@ function Found({
           Looked back as far as <Moment at={searchedTo} />.
         </p>
       )}
-      <PagedFoot list={list} words="Older refusals" />
+      <More cursor={list.nextCursor.value} more={list.more} words="Older refusals" />
     </>
   );
 }
@@ -214,8 +209,4 @@ function Table({ rows }: { readonly rows: readonly Refusal[] }) {
       </table>
     </div>
   );
-}
-
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

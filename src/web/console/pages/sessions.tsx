@@ -10,7 +10,7 @@ import { keepFresh, waiting } from '../data/live.ts';
 import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { now } from '../data/server-time.ts';
 import { EndManyDialog } from '../parts/end-many-dialog.tsx';
-import { useKeys } from '../parts/keys.ts';
+import { Fresh } from '../parts/fresh.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedFilters } from '../parts/saved-filters.tsx';
 import { SessionFilter } from '../parts/session-filter.tsx';
@@ -46,20 +46,14 @@ export function SessionsPage() {
     const { sort: _, ...asked } = Object.fromEntries(askedFilter(filter, now.peek()));
     dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;
   };
-  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
 
-  const fresh = rows.fresh.value.length;
   const open = [...selected.value].filter((ref) => rows.rowOf(ref)?.session.value.state !== 'ended');
   const chosen = open.length;
   return (
     <div class="page list-page">
       <div class="title-row">
         <h1>Sessions</h1>
-        {fresh > 0 && (
-          <button type="button" class="fresh" onClick={() => rows.showFresh()}>
-            {countText(fresh)} new ↑
-          </button>
-        )}
+        <Fresh count={rows.fresh.value.length} onShow={() => rows.showFresh()} />
         <span class="spring" />
         {chosen > 0 && <span class="soft">{countText(chosen)} selected</span>}
         {mayChange.value && (

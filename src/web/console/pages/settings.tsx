@@ -1,11 +1,13 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorSettings } from '../../../protocol/operator/me.ts';
 import { me } from '../data/identity.ts';
+import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
-import { AddressChoice, addressOf } from '../parts/address-choice.tsx';
+import { AddressChoice } from '../parts/filter-fields.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { Table, type Column } from '../parts/table.tsx';
-import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
+import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 
 type Setting = OperatorSettings['settings'][number] & {
   /** Not all nodes have the same value of it. */
@@ -16,15 +18,9 @@ type Setting = OperatorSettings['settings'][number] & {
 export function SettingsPage() {
   usePage('Settings');
   const { path, query, route } = useLocation();
-  const { body, failure } = useResource<OperatorSettings>('/api/operator/settings', { topics: ['counts'] });
-  const settings = body.value;
-  if (settings === undefined)
-    return (
-      <div class="page">
-        <h1>Settings</h1>
-        {failure.value === undefined ? <Loading rows={12} /> : <Failed failure={failure.value} what="the settings" />}
-      </div>
-    );
+  const resource = useResource<OperatorSettings>('/api/operator/settings', { topics: ['counts'] });
+  const settings = resource.body.value;
+  if (settings === undefined) return <Unread title="Settings" resource={resource} what="the settings" rows={12} />;
   const wanted = (query['name'] ?? '').toUpperCase();
   const rows = settings.settings
     .filter(({ name, isSet }) => name.includes(wanted) && (query['show'] !== 'set' || isSet))
@@ -43,7 +39,7 @@ export function SettingsPage() {
           placeholder="Name"
           spellcheck={false}
           value={query['name'] ?? ''}
-          onInput={({ currentTarget }) => route(addressOf(path, { ...query, name: currentTarget.value.trim() }), true)}
+          onInput={({ currentTarget }) => route(path + queryText({ ...query, name: currentTarget.value.trim() }), true)}
         />
         <AddressChoice name="show" label="Show" values={[['set', 'what is set']]} />
         <span class="spring" />
@@ -67,11 +63,11 @@ function Differences({ settings: { nodes, differs } }: { readonly settings: Oper
   const others = nodes.filter(({ isSame }) => !isSame);
   if (others.length === 0) return null;
   return (
-    <p class="verdict bad" role="status">
-      <Warning /> {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the
-      one that answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
+    <Matter degree="watch">
+      {others.length} of {nodes.length} nodes {others.length === 1 ? 'is' : 'are'} set otherwise than the one that
+      answers: {others.map(({ id, host }) => `${host} (${id.slice(0, 6)})`).join(', ')}.
       {differs.length > 0 && ` What differs: ${differs.join(', ')}.`}
-    </p>
+    </Matter>
   );
 }
 
@@ -94,6 +90,7 @@ const COLUMNS: readonly Column<Setting>[] = [
     title: 'Value',
     cell: ({ value, isSecret, isSet }) => {
       if (isSecret) return isSet ? <b>set</b> : <span class="soft">unset</span>;
+      if (value === '') return <span class="soft">empty</span>;
       if (value === null) return <span class="soft">unset</span>;
       return isSet ? <b class="break">{value}</b> : <span class="break">{value}</span>;
     },

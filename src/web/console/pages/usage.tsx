@@ -10,10 +10,8 @@ import { askedRange, everyDay, everyHour, usageHref } from '../data/usage-range.
 import { Card } from '../parts/card.tsx';
 import { ColumnsChart } from '../parts/columns-chart.tsx';
 import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
-import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
-import { PagedFoot } from '../parts/paged-foot.tsx';
-import { useRowKeys } from '../parts/row-keys.ts';
+import { More } from '../parts/more.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { UsageTable } from '../parts/usage-table.tsx';
 import { Empty } from '../parts/view-states.tsx';
@@ -46,8 +44,6 @@ export function UsagePage() {
     idOf: ({ id }) => id,
     isNewestFirst: false,
   });
-  useRowKeys();
-  useKeys({ f: () => document.querySelector<HTMLElement>('[data-filter="first"]')?.focus() });
   const set = (name: string) => (value: string) => route(usageHref({ ...chosen, [name]: value.trim() }));
   return (
     <div class="page">
@@ -84,7 +80,7 @@ export function UsagePage() {
                 total={report.total}
               />
             )}
-            <PagedFoot list={list} words="Who used less" />
+            <More cursor={list.nextCursor.value} more={list.more} words="Who used less" />
           </>
         )}
       </Shown>

@@ -29,7 +29,7 @@ export function Bars({ columns, bars, isOrdered = false }: Props) {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   const hasBefore = bars.some(({ before }) => before !== undefined);
   return (
-    <>
+    <div>
       <table class="plain bars">
         <thead class="hidden">
           <tr>
@@ -58,6 +58,6 @@ export function Bars({ columns, bars, isOrdered = false }: Props) {
           {countText(left.reduce((sum, { count }) => sum + count, 0))}
         </p>
       )}
-    </>
+    </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { Call } from '../data/shapes.ts';
+import { sumOf } from '../data/sum.ts';
 import { countText, moneyText } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
 import { Fact } from './facts.tsx';
@@ -10,6 +11,13 @@ const HANG_UPS: Readonly<Partial<Record<Call['hangup'], string>>> = {
   confirmed: 'confirmed by the provider',
   already_over: 'the call was over already',
   unconfirmed: 'unconfirmed: see whether it is still billed',
+};
+
+/** How its usage is known. */
+const BASES: Readonly<Record<NonNullable<Call['basis']>, string>> = {
+  events: 'as the provider told',
+  clock: 'reckoned from its length',
+  reported: 'as its page reported',
 };
 
 interface Props {
@@ -51,9 +59,8 @@ export function CallFacts({ call }: { readonly call: Call }) {
       <Fact name="Length">{openedAt === null ? null : <Span from={openedAt} to={closedAt} />}</Fact>
       <Fact name="Provider’s id">{providerCallId === null ? null : <code class="break">{providerCallId}</code>}</Fact>
       <Fact name="Usage">
-        {countText(Object.values(tokens).reduce((sum, count) => sum + count, 0))} tokens,{' '}
-        {moneyText(call.microDollars / 1e6)}
-        {basis !== null && ` by ${basis}`}
+        {countText(sumOf(tokens))} tokens, {moneyText(call.microDollars / 1e6)}
+        {basis !== null && `, ${BASES[basis]}`}
         {gapSec > 0 && `, ${countText(gapSec)} s unheard`}
       </Fact>
       <Fact name="Hang-up">

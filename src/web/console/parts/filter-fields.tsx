@@ -1,5 +1,7 @@
 /** Fields of a filter: each choice is told at once, and what is not chosen is empty. */
+import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
+import { queryText } from '../data/query.ts';
 
 interface FieldProps {
   readonly label: string;
@@ -60,6 +62,13 @@ export function Choice({ label, value, values, none = `${label}: any`, onSet }: 
       {!isKnown && <option value={value}>{value}</option>}
     </select>
   );
+}
+
+/** A choice that the address of the page keeps, under a name. */
+export function AddressChoice({ name, ...choice }: Pick<ChoiceProps, 'label' | 'values'> & { readonly name: string }) {
+  const { path, query, route } = useLocation();
+  const set = (value: string): void => route(path + queryText({ ...query, [name]: value }));
+  return <Choice {...choice} value={query[name] ?? ''} onSet={set} />;
 }
 
 /** One of a few, all in sight. */

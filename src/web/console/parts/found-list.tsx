@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { Failure } from '../data/api.ts';
-import { isPassing } from '../data/api.ts';
+import { isPassing, type Failure, type ReadMore } from '../data/api.ts';
 import type { ListRows } from '../data/list.ts';
-import { countText } from '../words/format.ts';
+import { Fresh } from './fresh.tsx';
+import { More } from './more.tsx';
 import { Moment } from './moments.tsx';
 import { Table, type Column } from './table.tsx';
 import { Failed, Loading } from './view-states.tsx';
@@ -13,7 +13,7 @@ interface Props<R> {
     readonly rows: ListRows<R>;
     readonly isLoaded: boolean;
     readonly failure: Failure | undefined;
-    readonly more: () => Promise<void>;
+    readonly more: ReadMore;
   };
   readonly columns: readonly Column<R>[];
   /** Shown where there is none. */
@@ -25,30 +25,18 @@ export function FoundList<R>({ what, list, columns, empty }: Props<R>) {
   const { rows, isLoaded, failure, more } = list;
   if (failure !== undefined && !(isLoaded && isPassing(failure))) return <Failed failure={failure} what={what} />;
   if (!isLoaded) return <Loading rows={8} />;
-  const fresh = rows.fresh.value.length;
   const { value: searchedTo } = rows.searchedTo;
   return (
     <>
-      {fresh > 0 && (
-        <p>
-          <button type="button" class="fresh" onClick={() => rows.showFresh()}>
-            {countText(fresh)} new ↑
-          </button>
-        </p>
-      )}
+      <Fresh count={rows.fresh.value.length} onShow={() => rows.showFresh()} />
       {rows.shown.value.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows.shown.value} />}
-      {rows.nextCursor.value !== null && (
-        <p class="more">
-          {searchedTo !== null && (
-            <>
-              Looked back to <Moment at={searchedTo} />.{' '}
-            </>
-          )}
-          <button type="button" onClick={() => void more()}>
-            Older
-          </button>
-        </p>
-      )}
+      <More cursor={rows.nextCursor.value} more={more} words="Older">
+        {searchedTo !== null && (
+          <p>
+            Looked back to <Moment at={searchedTo} />.
+          </p>
+        )}
+      </More>
     </>
   );
 }

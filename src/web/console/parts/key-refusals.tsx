@@ -1,18 +1,21 @@
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import type { operatorRefusalPage } from '../../../protocol/operator/refusal.ts';
+import type { RefusalPage } from '../data/shapes.ts';
+import { queryText } from '../data/query.ts';
 import { countText } from '../words/format.ts';
+import { Code } from './code.tsx';
 import { Loading } from './view-states.tsx';
 
 interface Props {
   readonly found: OperatorKey;
-  readonly page: (typeof operatorRefusalPage)['_zod']['output'] | undefined;
+  readonly page: RefusalPage | undefined;
 }
 
 const MOST_NETWORKS = 5;
 
 /** What was refused to its visitors within a day, and which networks they were in. */
 export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Props) {
-  const query = `tenantId=${encodeURIComponent(tenantId)}&keyId=${encodeURIComponent(id)}`;
+  const hrefOf = (more: { readonly code?: string; readonly network?: string }): string =>
+    `/console/refusals${queryText({ tenantId, keyId: id, ...more })}`;
   const codes = Object.entries(page?.counted ?? {}).toSorted(([, a], [, b]) => b - a);
   const networks = new Map<string, number>();
   for (const { network } of page?.refusals ?? [])
@@ -42,7 +45,9 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
             {codes.map(([code, count]) => (
               <tr key={code}>
                 <th scope="row">
-                  <a href={`/console/refusals?${query}&code=${code}`}>{code}</a>
+                  <a href={hrefOf({ code })}>
+                    <Code code={code} />
+                  </a>
                 </th>
                 <td class="number">{countText(refusedHour?.[code] ?? 0)}</td>
                 <td class="number">{countText(count)}</td>
@@ -57,8 +62,7 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
           <ul class="notes">
             {busiest.map(([network, count]) => (
               <li key={network}>
-                <a href={`/console/refusals?${query}&network=${encodeURIComponent(network)}`}>{network}</a>{' '}
-                <span class="soft">{countText(count)}</span>
+                <a href={hrefOf({ network })}>{network}</a> <span class="soft">{countText(count)}</span>
               </li>
             ))}
           </ul>

@@ -14,12 +14,17 @@ const named = /^(?:Escape|Home|End)$/;
 const layers: { current: Bindings }[] = [];
 let prefixAtMs = -Infinity;
 
-/** Binds keys while the component is shown; who came last is asked first. */
-export function useKeys(bindings: Bindings): void {
+/**
+ * Binds keys while the component is shown; who came last is asked first.
+ * @param of whether they are those of one view, or of the console, which is asked after all views
+ */
+export function useKeys(bindings: Bindings, of: 'view' | 'console' = 'view'): void {
   const layer = useRef(bindings);
   layer.current = bindings;
   useEffect(() => {
-    layers.unshift(layer);
+    // A frame may be there after the page in it.
+    if (of === 'view') layers.unshift(layer);
+    else layers.push(layer);
     return () => void layers.splice(layers.indexOf(layer), 1);
   }, []);
 }

@@ -1,10 +1,13 @@
 import type { OperatorChallenge, OperatorLogin } from '../../../protocol/operator/login.ts';
+import { loginEndWords } from '../words/logins.ts';
 import { Standing } from './standing.tsx';
 
 /** How a login stands. */
 export function LoginMark({ state, reason }: Pick<OperatorLogin, 'state' | 'reason'>) {
   if (state === 'active') return <Standing kind="on">active</Standing>;
-  return <Standing kind={reason === 'revoked' ? 'bad' : 'off'}>{reason ?? state}</Standing>;
+  return (
+    <Standing kind={reason === 'revoked' ? 'bad' : 'off'}>{reason === null ? 'over' : loginEndWords(reason)}</Standing>
+  );
 }
 
 /** How a code stands. */

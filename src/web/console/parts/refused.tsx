@@ -2,6 +2,7 @@ import type { Failure } from '../data/api.ts';
 
 export function wordsOf(failure: Failure): string {
   if (failure.kind === 'refused') return failure.message;
+  if (failure.kind === 'login') return 'Your login is over.';
   return failure.kind === 'missing' ? 'There is no such thing any more.' : 'The service did not answer.';
 }
 

@@ -1,12 +1,14 @@
-import { useKeys } from './keys.ts';
+/** Keys that go about in whatever page is shown. */
 
-/** `j` and `k` go from row to row of the page: to the links that are marked with `data-row`. */
-export function useRowKeys(): void {
-  const go = (by: 1 | -1): void => {
-    const links = [...document.querySelectorAll<HTMLElement>('#main [data-row]')];
-    const here = links.indexOf(document.activeElement as HTMLElement);
-    const there = here === -1 ? 0 : Math.max(0, Math.min(links.length - 1, here + by));
-    links[there]?.focus();
-  };
-  useKeys({ j: () => go(1), k: () => go(-1) });
+/** To the next row, or the one before, over all tables of the page: rows are marked with `data-row`, and are links or have one. */
+export function goToRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('#main [data-row]')];
+  const links = rows.flatMap((row) => (row.matches('a') ? row : (row.querySelector<HTMLElement>('a') ?? [])));
+  const here = links.findIndex((link) => link === document.activeElement);
+  links[here < 0 ? 0 : Math.max(0, Math.min(links.length - 1, here + by))]?.focus();
+}
+
+/** To the first field of its filter. */
+export function goToFilter(): void {
+  document.querySelector<HTMLElement>('#main [data-filter="first"]')?.focus();
 }

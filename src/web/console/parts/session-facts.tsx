@@ -1,3 +1,4 @@
+import { auditOf } from '../data/audit.ts';
 import type { SessionDetail } from '../data/shapes.ts';
 import { keyPage } from '../data/keys.ts';
 import { queryText } from '../data/query.ts';
@@ -50,8 +51,7 @@ export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {
           {endedBy === null ? null : (
             <>
               {endedBy.actor}
-              {endedBy.reason === null ? '' : `: ${endedBy.reason}`}{' '}
-              <a href={`/console/audit?target=${ref}`}>in the audit</a>
+              {endedBy.reason === null ? '' : `: ${endedBy.reason}`} <a href={auditOf(ref)}>in the audit</a>
             </>
           )}
         </Fact>

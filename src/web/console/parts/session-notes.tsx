@@ -1,6 +1,8 @@
+import { auditOf } from '../data/audit.ts';
 import type { SessionDetail } from '../data/shapes.ts';
 import { actionWords } from '../words/actions.ts';
 import { countText } from '../words/format.ts';
+import { Code } from './code.tsx';
 import { Moment } from './moments.tsx';
 
 /** What others noted of the session: refusals, acts of operators, and times of which events may be missing. */
@@ -13,7 +15,11 @@ export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { reado
           <ul class="notes">
             {refusals.map(({ requestId, at, code, sentence }) => (
               <li key={requestId}>
-                <Moment at={at} /> <a href={`/console/refusals/${requestId}`}>{code}</a> {sentence}
+                <Moment at={at} />{' '}
+                <a href={`/console/refusals/${requestId}`}>
+                  <Code code={code} />
+                </a>{' '}
+                {sentence}
               </li>
             ))}
           </ul>
@@ -22,7 +28,7 @@ export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { reado
       {audit.length > 0 && (
         <section class="card" aria-labelledby="audit-title">
           <h2 id="audit-title">
-            <a href={`/console/audit?target=${ref}`}>Audit</a>
+            <a href={auditOf(ref)}>Audit</a>
           </h2>
           <ul class="notes">
             {audit.map(({ at, actor, action, reason }) => (

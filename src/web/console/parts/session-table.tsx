@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { SessionRows } from '../data/session-rows.ts';
 import { useKeys } from './keys.ts';
+import { More } from './more.tsx';
 import { SessionRow } from './session-row.tsx';
 import { useNarrow } from './use-narrow.ts';
 import { useVirtualRows } from './virtual-rows.ts';
@@ -94,13 +95,7 @@ export function SessionTable({ rows, onEnd }: Props) {
           <Spacer height={after} />
         </tbody>
       </table>
-      {rows.nextCursor.value !== null && (
-        <p class="more">
-          <button type="button" onClick={() => void rows.more()}>
-            Older sessions
-          </button>
-        </p>
-      )}
+      <More cursor={rows.nextCursor.value} more={rows.more} words="Older sessions" />
     </div>
   );
 }

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { search } from '../data/search.ts';
+import { Moment } from './moments.tsx';
+import { StateOrWord } from './state-mark.tsx';
 import type { SearchHit } from '../../../protocol/operator/search.ts';
 
 /** The sessions of a subject, by which it is known to the search. */
@@ -28,11 +30,24 @@ export function SessionsOf({ subject }: { readonly subject: string }) {
         <ul class="notes">
           {hits.value.map(({ id, label, href }) => (
             <li key={id}>
-              <a href={href}>{label}</a>
+              <a href={href}>
+                <Told label={label} />
+              </a>
             </li>
           ))}
         </ul>
       )}
+    </>
+  );
+}
+
+/** `acme/support 7f3a…, engaged, 2030-01-01T12:00:00.000Z` as it is written everywhere else. */
+function Told({ label }: { readonly label: string }) {
+  const [, place, state, at] = /^(.*) \S+, (\w+), (\S+Z)$/.exec(label) ?? [];
+  if (place === undefined || state === undefined || at === undefined) return <>{label}</>;
+  return (
+    <>
+      {place} <StateOrWord name={state} /> <Moment at={at} />
     </>
   );
 }

@@ -1,16 +1,13 @@
 import type { ComponentChildren, VNode } from 'preact';
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
+import { STATE_SHAPES } from './state-shape.tsx';
 
 type Kind = 'on' | 'waiting' | 'off' | 'bad';
 
 const shapes: Readonly<Record<Kind, VNode>> = {
-  on: <circle cx="6" cy="6" r="5" />,
-  waiting: (
-    <>
-      <circle class="hollow" cx="6" cy="6" r="4.25" />
-      <path d="M6 1a5 5 0 0 0 0 10z" />
-    </>
-  ),
-  off: <rect x="1.5" y="1.5" width="9" height="9" rx="1" />,
+  on: STATE_SHAPES.engaged,
+  waiting: STATE_SHAPES.idle,
+  off: STATE_SHAPES.ended,
   bad: <path d="M6 .5 12 11.5H0z" />,
 };
 
@@ -24,4 +21,10 @@ export function Standing({ kind, children }: { readonly kind: Kind; readonly chi
       {children}
     </span>
   );
+}
+
+/** Whether a key opens sessions. */
+export function KeyStanding({ revokedAt, pausedAt }: Pick<OperatorKey, 'revokedAt' | 'pausedAt'>) {
+  if (revokedAt !== null) return <Standing kind="off">revoked</Standing>;
+  return pausedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="waiting">paused</Standing>;
 }

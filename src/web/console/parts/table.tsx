@@ -1,7 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
 import type { Shown } from '../data/list.ts';
-import { useKeys } from './keys.ts';
 
 export interface Column<R> {
   readonly title: string;
@@ -16,18 +14,11 @@ interface Props<R> {
   readonly rows: readonly Shown<R>[];
 }
 
-/** A table; on a phone each row is a card. `j` and `k` go from link to link of its first column. */
+/** A table; on a phone each row is a card. */
 export function Table<R>({ caption, columns, rows }: Props<R>) {
-  const table = useRef<HTMLTableElement>(null);
-  const go = (by: 1 | -1): void => {
-    const links = [...(table.current?.querySelectorAll<HTMLElement>('tbody th a') ?? [])];
-    const here = links.indexOf(document.activeElement as HTMLElement);
-    links[Math.max(0, Math.min(links.length - 1, here + by))]?.focus();
-  };
-  useKeys({ j: () => go(1), k: () => go(-1) });
   return (
     <div class="sheet">
-      <table ref={table}>
+      <table>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>

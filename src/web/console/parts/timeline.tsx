@@ -1,7 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { ReadMore } from '../data/api.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
 import { stepFrom, withSilences } from '../data/timeline.ts';
 import { spanText } from '../words/format.ts';
+import { More } from './more.tsx';
 import { TimelineEvent } from './timeline-event.tsx';
 
 type Step = Parameters<typeof stepFrom>[2];
@@ -15,11 +17,11 @@ interface Props {
   readonly at: string | undefined;
   readonly onStep: (at: string | undefined) => void;
   readonly hasMore: boolean;
-  readonly onMore: () => void;
+  readonly more: ReadMore;
 }
 
 /** What a machine did, newest first. Stepping shows its actor as it was. */
-export function Timeline({ machine, events, at, onStep, hasMore, onMore }: Props) {
+export function Timeline({ machine, events, at, onStep, hasMore, more }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const here = at === undefined ? 0 : events.findIndex(({ id }) => id === at);
   const step = (by: Step): void => onStep(stepFrom(events, at, by));
@@ -89,13 +91,7 @@ export function Timeline({ machine, events, at, onStep, hasMore, onMore }: Props
           ),
         )}
       </ol>
-      {hasMore && (
-        <p class="more">
-          <button type="button" onClick={onMore}>
-            Older events
-          </button>
-        </p>
-      )}
+      <More cursor={hasMore ? 'older' : null} more={more} words="Older events" />
     </section>
   );
 }

@@ -4,9 +4,10 @@ import { isForbidden, type Failure } from '../data/api.ts';
 import { copy } from '../data/dialogs.ts';
 import { me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
+import type { Resource } from '../data/resource.ts';
 
 /** It comes after a moment only: most answers are quicker. */
-export function Loading({ rows = 6 }: { readonly rows?: number }) {
+export function Loading({ rows = 6 }: { readonly rows?: number | undefined }) {
   return (
     <div class="skeleton" role="status">
       <span class="hidden">Loading…</span>
@@ -15,6 +16,25 @@ export function Loading({ rows = 6 }: { readonly rows?: number }) {
       ))}
     </div>
   );
+}
+
+/** A page of which nothing was read yet: it comes, or why it does not. @param rows as many as it will have, about */
+export function Unread({ title, resource, what, rows }: UnreadProps) {
+  const why = resource.failure.value;
+  return (
+    <div class="page">
+      <h1>{title}</h1>
+      {why === undefined ? <Loading rows={rows} /> : <Failed failure={why} what={what} />}
+    </div>
+  );
+}
+
+interface UnreadProps {
+  readonly title: string;
+  readonly resource: Pick<Resource<unknown>, 'failure'>;
+  /** As in "You may not see …". */
+  readonly what: string;
+  readonly rows?: number;
 }
 
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {

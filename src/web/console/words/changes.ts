@@ -21,6 +21,14 @@ export function whatMoved({ what }: Moved): string {
   return base === 'sessions ended' ? `${base} (${reasonWords(kind)})` : what;
 }
 
+/** What an operator did, of which the service tells as `ann@acme.example: key.issue acme/shop.`; undefined where it tells otherwise. */
+export function actOf(
+  sentence: string,
+): { readonly actor: string; readonly action: string; readonly target: string } | undefined {
+  const [, actor, action, target] = /^(.+?): ([a-z]+\.[a-z]+) (.+)\.$/s.exec(sentence) ?? [];
+  return actor === undefined || action === undefined || target === undefined ? undefined : { actor, action, target };
+}
+
 /** `+940 %`, `−78 %`, `new`. */
 export function howMuch({ factor }: Moved): string {
   if (factor === null) return 'new';

@@ -19,3 +19,10 @@ const LAYERS: Readonly<Record<string, string>> = {
 export function layerWords(layer: string): string {
   return LAYERS[layer] ?? layer;
 }
+
+/** What kind of thing a lever is: variables are written in capitals, and may stand beside the field that overrules them. */
+export function leverWords(lever: string): string {
+  if (lever.includes(' ')) return '';
+  if (lever === 'admins') return 'a field of the tenant';
+  return /^[A-Z0-9_]+$/.test(lever) ? 'a variable' : 'a field of the widget key';
+}

@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { ReadMore } from '../data/api.ts';
 import type { OperatorEvent } from '../data/shapes.ts';
 import { stateAt } from '../data/timeline.ts';
 import { MachineChart } from './machine-chart.tsx';
@@ -7,6 +9,8 @@ import { StateOrWord } from './state-mark.tsx';
 import { Timeline } from './timeline.tsx';
 import { useSteps } from './use-steps.ts';
 
+const nothing: ReadMore = () => Promise.resolve(undefined);
+
 interface Props {
   readonly machine: string;
   /** The address of the page, at now. */
@@ -14,13 +18,20 @@ interface Props {
   readonly state: string;
   readonly events: readonly OperatorEvent[];
   readonly deadline: { readonly at: string; readonly to: string } | null;
+  /** Whether there are events before those, and what reads them. */
+  readonly hasMore?: boolean;
+  readonly more?: ReadMore;
   /** Shown at the side. */
   readonly children: ComponentChildren;
 }
 
-/** What the machine of a login, a code or a call did, in its chart and in a list, now or stepped back. */
-export function ActorHistory({ machine, page, state, events, deadline, children }: Props) {
+/** What a machine did, in its chart and in a list, now or stepped back. */
+export function History({ machine, page, state, events, deadline, hasMore = false, more = nothing, children }: Props) {
   const { at, step, here } = useSteps(page, events);
+  // An address may name an event that is further back than what was read.
+  useEffect(() => {
+    if (at !== undefined && here === undefined && hasMore) void more();
+  }, [at, here, hasMore, events.length]);
   return (
     <>
       {here !== undefined && (
@@ -36,7 +47,7 @@ export function ActorHistory({ machine, page, state, events, deadline, children 
       )}
       <MachineChart {...{ machine, state, events, at, deadline }} />
       <div class="session-columns">
-        <Timeline {...{ machine, events, at }} onStep={step} hasMore={false} onMore={() => undefined} />
+        <Timeline {...{ machine, events, at, hasMore, more }} onStep={step} />
         <div class="side">{children}</div>
       </div>
     </>
