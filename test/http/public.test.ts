@@ -16,8 +16,13 @@ import { useApps } from '../support/use-apps.ts';
 const { build, database } = useApps();
 
 const files = [
-  ...['/widget.js', '/widget.mjs', '/widget.d.ts'],
-  ...['/switchboard-widget.js', '/switchboard-widget.mjs', '/switchboard-widget.css', '/switchboard-widget-de.mjs'],
+  '/widget.js',
+  '/widget.mjs',
+  '/widget.d.ts',
+  '/switchboard-widget.js',
+  '/switchboard-widget.mjs',
+  '/switchboard-widget.css',
+  '/switchboard-widget-de.mjs',
 ];
 const paths = [
   ...files,

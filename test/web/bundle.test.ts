@@ -143,7 +143,7 @@ describe('The element as it is served', () => {
     const page = {
       document: { currentScript: { src: 'https://s.example/switchboard-widget.js' } },
       URL,
-      HTMLElement: class {},
+      HTMLElement: EventTarget,
       customElements: { get: () => undefined, define: (name: string) => names.push(name) },
     };
     const before = Object.keys(page);

@@ -19,8 +19,13 @@ export interface DemoDeps {
 
 /** The SDK with its types, and the element with its languages and the style sheet that old browsers load. */
 const forPages = [
-  ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'],
-  ...['switchboard-widget.js', 'switchboard-widget.mjs', 'switchboard-widget.css'],
+  'widget.js',
+  'widget.mjs',
+  'widget.d.ts',
+  'widget.d.mts',
+  'switchboard-widget.js',
+  'switchboard-widget.mjs',
+  'switchboard-widget.css',
   ...['de', 'fr', 'es', 'ja'].map((language) => `switchboard-widget-${language}.mjs`),
 ];
 

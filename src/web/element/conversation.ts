@@ -38,7 +38,7 @@ export const atRest: Situation = {
   microphones: [],
 };
 
-export const EVENTS = [
+const EVENTS = [
   'state',
   'beat',
   'transport',
@@ -123,10 +123,10 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
     return now.warning?.reason === 'idle' ? { warning: undefined } : {};
   }
 
-  function listen<T extends keyof SessionEvents>(type: T): void {
+  function listen(type: keyof SessionEvents): void {
     session?.on(type, (event) => {
       tell(type, event);
-      reactions[type]?.(event);
+      (reactions[type] as ((event: unknown) => void) | undefined)?.(event);
     });
   }
 

@@ -69,7 +69,8 @@ describe('The words of the element', () => {
 
 describe('What the element says', () => {
   const live: Situation = { ...atRest, phase: 'live' };
-  const error = { code: 'RATE_LIMIT_EXCEEDED', userMessage: 'Too many.' } as NonNullable<Situation['error']>;
+  const failure = (code: string) => ({ code, userMessage: 'Too many.' }) as NonNullable<Situation['error']>;
+  const error = failure('RATE_LIMIT_EXCEEDED');
 
   test.each<[Partial<Situation>, string]>([
     [{}, 'listening'],
@@ -93,7 +94,7 @@ describe('What the element says', () => {
     );
     expect(messageOf({ ...live, phase: 'over', ended: { ...ended, reason: 'closed_by_client' } }, en)).toBe('');
     expect(messageOf({ ...live, phase: 'over', error }, de)).toBe('Too many.');
-    expect(messageOf({ ...live, phase: 'over', error: { ...error, code: 'NETWORK_ERROR' } }, de)).toBe(
+    expect(messageOf({ ...live, phase: 'over', error: failure('NETWORK_ERROR') }, de)).toBe(
       'Keine Verbindung. Bitte prüfen Sie Ihr Netzwerk.',
     );
     expect(messageOf({ ...live, notice: error }, en)).toBe('Too many.');
