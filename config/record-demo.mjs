@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const FRAME_MS = 200;
-const size = { width: 1120, height: 700 };
+const size = { width: 1180, height: 900 };
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 function freePort() {
@@ -74,7 +74,10 @@ try {
       await pause(1200);
       await click('Start a conversation');
       await page.locator('#media', { hasText: 'connected' }).waitFor();
-      await pause(4000);
+      await pause(3000);
+      // Its pretended microphone beeps without a pause: in silence the echo's turn comes.
+      await click('Go quiet');
+      await pause(1500);
       await click('End the conversation');
       await pause(1500);
     });

@@ -57,7 +57,6 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
       async () => expect(await demo.visit.page.evaluate<number>(soundHeard)).toBeGreaterThan(0.001),
       soon,
     );
-    await demo.sees('#captions .guide', 's of speech');
     await demo.sees('#call-chart [aria-current]', 'open');
     await demo.sees('#metered', 'Switchboard, by the provider’s events');
   });
