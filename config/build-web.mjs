@@ -88,7 +88,7 @@ async function buildConsole(vite) {
     await writeFile(join(out, `${fileName}.gz`), await pack(code ?? source, { level: 9 }));
   }
   const entry = output.find(({ isEntry }) => isEntry);
-  const style = names.find((name) => name.endsWith('.css'));
+  const [style] = entry.viteMetadata.importedCss;
   const page = await readFile(join(web, 'console/index.html'), 'utf8');
   const named = page
     .replace('/console/assets/console.css', `/${style}`)

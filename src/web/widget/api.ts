@@ -33,6 +33,7 @@ export type {
  * the arguments as the model wrote them, and ten seconds; what it returns is told to the model (what is no text as JSON), and so is its
  * failure.
  */
+// oxlint-disable-next-line typescript/no-explicit-any -- a model wrote them, and handlers say what they take them for
 export type ToolHandler = (args: any, context: { readonly signal: AbortSignal }) => unknown;
 
 export interface ToolHandlers {

@@ -72,7 +72,7 @@ async function open(baseUrl: string, options: Api.ConnectOptions, body: object):
 /** What a create says of the page's tools: nothing of those that the agent has already, and nothing of what they do. */
 function describeTools(tools: Api.ConnectOptions['tools']): Api.CreateRequest['tools'] {
   if (tools === undefined || Array.isArray(tools)) return tools;
-  const described = Object.entries(tools as Api.ToolHandlers).flatMap(([name, tool]) =>
+  const described = Object.entries(tools).flatMap(([name, tool]) =>
     typeof tool === 'function' ? [] : [{ kind: 'http_tool', ...tool, name, run: undefined }],
   );
   // An empty list would take the agent's own away.
