@@ -120,13 +120,13 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await open(component('react', '&eager=yes'));
     await sees('[role=status]', 'engaged connected');
     await vi.waitFor(async () => expect(await server.live()).toHaveLength(1), soon);
-    const [levels, changes, renders] = (await visit.page.evaluate(`new Promise((resolve) => {
+    const [levels, changes, renders] = await visit.page.evaluate<[number, number, number]>(`new Promise((resolve) => {
       const before = renders;
       let changes = 0;
       let levels = 0;
       for (const type of ['state', 'media', 'speaking', 'transcript', 'warning', 'error']) session.on(type, () => (changes += 1));
       session.on('level', () => (levels += 1) === 30 && resolve([levels, changes, renders - before]));
-    })`)) as readonly [number, number, number];
+    })`);
     expect(levels).toBe(30);
     expect(renders).toBeLessThanOrEqual(changes);
     expect(await visit.page.evaluate('verbs.size')).toBe(4);
