@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { buildClient } from './build-client.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'src/web');
@@ -145,6 +146,7 @@ export async function buildWithVite(startedAt) {
   await cp(join(web, 'demo/index.html'), join(out, 'demo/index.html'));
   await buildConsole(vite);
   await publishTypes(vite);
+  await buildClient(vite, out);
   await writeFile(stamp, '');
   await utimes(stamp, startedAt, startedAt);
 }

@@ -7,6 +7,7 @@
  *   dist/pglite-template/    an empty database, so that the first start is quick
  *   dist/charts.json         drawings of the machines
  *   dist/web/                what browsers get
+ *   packages/client/dist/    the same SDK as a package
  *
  * `node config/build.mjs` builds; with `--if-stale` only when a source is newer than dist/main.js, which is
  * replaced last: a build that broke in the middle is still stale. With `--assets` it makes all but the service itself,
@@ -129,9 +130,14 @@ async function buildWeb(startedAt) {
     await cp(join(swagger, name), join(dist, 'web/docs', name));
   }
   const changedAt = Math.max(
-    ...['src/web', 'src/protocol', 'machines', 'config/build-web.mjs', 'package-lock.json'].map((name) =>
-      newest(join(root, name)),
-    ),
+    ...[
+      'src/web',
+      'src/protocol',
+      'machines',
+      'config/build-web.mjs',
+      'config/build-client.mjs',
+      'package-lock.json',
+    ].map((name) => newest(join(root, name))),
   );
   if (changedAt > newest(webStamp)) {
     await buildWithVite(startedAt);

@@ -135,6 +135,8 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['protocol', 'web'],
     packages: ['preact', 'preact-iso', '@preact/signals', '@tanstack/virtual-core'],
   },
+  /** The SDK's hook, of the package alone. */
+  react: { files: /^src\/web\/react\//, rings: ['web'], packages: ['react'] },
   web: { files: /^src\/web\//, rings: ['protocol'], packages: [] },
   app: {
     files: /^src\/app\//,

@@ -18,10 +18,11 @@ import { deleteWhatIsOver } from './retention.ts';
 import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
+import type { WidgetKey } from '../stores/tenants/contract.ts';
 import { createEvents } from '../telemetry/events.ts';
 import type { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { placeDemo } from '../tenants/demo.ts';
+import { findDemoKey, placeDemo } from '../tenants/demo.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import { requestIds } from '../transport/request.ts';
@@ -56,6 +57,8 @@ export interface App {
     readonly provider: string;
     readonly answerer: Answerer;
   };
+  /** What a first page may use: the demo's key, where it is served, and its agent. */
+  readonly demo: { readonly key: WidgetKey; readonly agentId: string | undefined } | undefined;
   /** Drains: readiness off, listener closed, replies finished, state saved (docs/contract.md, section 1.1). Never rejects. */
   close(): Promise<void>;
 }
@@ -215,6 +218,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   await presence.beat();
   isReady = true;
   const transport = early ?? (await open());
+  const demo = findDemoKey(directory, new URL(ownUrl).origin);
 
   return {
     port: transport.port,
@@ -226,6 +230,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       provider: titleOf(provider),
       answerer: answererOf(provider),
     },
+    demo: demo && { key: demo.key, agentId: demo.tenant.agents[0]?.id },
     async close() {
       isAccepting = false;
       hub.close();

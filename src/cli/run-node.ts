@@ -11,7 +11,7 @@ const SHUTDOWN_MS = 9000;
 const SAME_SIGNAL_MS = 1000;
 
 /** What a service that has started tells of itself. */
-export type Started = Pick<App, 'publicUrl' | 'parts'>;
+export type Started = Pick<App, 'publicUrl' | 'parts' | 'demo'>;
 
 /** Readable on a developer's terminal, JSON lines elsewhere. */
 export function logOf(config: Config): Log {

@@ -4,6 +4,7 @@ import { liveEngineOf } from '../app/stores.ts';
 import type { Answerer } from '../upstream/answerer.ts';
 import { runNode, untilSignal, type Started } from './run-node.ts';
 import type { Terminal } from './terminal.ts';
+import { widgetTag } from './widget-tag.ts';
 import { superviseWorkers } from './workers.ts';
 
 /**
@@ -29,7 +30,7 @@ const standIns: Readonly<Record<Answerer, string>> = {
 };
 
 /** What a newcomer needs to go on: addresses, what is in use, and what is not fit for production (docs/contract.md, section 1.1). */
-function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: number): string {
+function startMessage(config: Config, { publicUrl, parts, demo }: Started, elapsedMs: number): string {
   const notes = [
     config.databaseUrl === undefined
       ? 'embedded storage survives a crash, not a power cut, and serves one process: set DATABASE_URL'
@@ -57,6 +58,14 @@ function startMessage(config: Config, { publicUrl, parts }: Started, elapsedMs: 
       ? ['  Calls           direct: ends and usage are advisory (check-config tells more)']
       : []),
     ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),
+    ...(demo === undefined || config.mode !== 'development'
+      ? []
+      : [
+          '',
+          `  To paste into a page at ${demo.key.origin}:`,
+          '',
+          widgetTag(publicUrl, demo.key, demo.agentId).replaceAll(/^/gm, '    '),
+        ]),
     ...(notes.length === 0 ? [] : ['', '  Not fit for production:', ...notes.map((note) => `    - ${note}`)]),
     '',
   ];

@@ -18,8 +18,8 @@ export function work(terminal: Terminal): Promise<number> {
     // The parent may have gone while this process was loading: nobody would say so again.
     if (!process.connected) resolve();
   });
-  return runNode(readConfig(terminal.env), terminal, stopped, ({ publicUrl, parts }) => {
+  return runNode(readConfig(terminal.env), terminal, stopped, ({ publicUrl, parts, demo }) => {
     // A parent that has ended gets no message: `disconnect` ends this worker.
-    process.send?.({ publicUrl, parts }, undefined, undefined, () => undefined);
+    process.send?.({ publicUrl, parts, demo }, undefined, undefined, () => undefined);
   });
 }

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,7 @@ const READY = /Switchboard is ready at (http:\/\/localhost:\d+)/;
 const path = process.env['PATH'] ?? '';
 
 interface Packed {
+  readonly filename: string;
   readonly unpackedSize: number;
   readonly files: readonly { readonly path: string }[];
 }
@@ -57,26 +58,52 @@ async function startBy(command: string, args: readonly string[], cwd: string, mo
 }
 
 describe('The package', () => {
-  test('holds what runs and nothing else, and runs in a folder of its own', { timeout: 60_000 }, async () => {
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root });
+  let packed: Packed;
+  beforeAll(async () => {
+    // Its own build is not repeated: the tests have just made it.
+    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+    const { stdout } = await run('npm', pack, { cwd: root });
     const report = JSON.parse(stdout) as readonly Packed[] | Readonly<Record<string, Packed>>;
-    const packed = Object.values(report)[0] as Packed;
+    packed = Object.values(report)[0] as Packed;
+  });
+
+  test('holds what runs and nothing else', () => {
     const files = packed.files.map((file) => file.path);
     expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'config/tenants.json', 'dist/main.js']));
     expect(
-      files.filter((file) => /^(?:test|src|machines)\/|\.(?:ts|map)$/.test(file) && !file.endsWith('.d.ts')),
+      files.filter(
+        (file) => /^(?:test|src|machines|packages|examples)\/|\.(?:ts|map)$/.test(file) && !file.endsWith('.d.ts'),
+      ),
     ).toEqual([]);
     expect(packed.unpackedSize).toBeLessThan(12_000_000);
+  });
 
+  test('starts by `npx switchboard` alone, and prints the tag that puts its agent on a page', async () => {
+    // As npm installs the tarball, with what is installed here in the place of its dependencies: there is no network.
+    await run('tar', ['-xzf', join(folder, packed.filename), '-C', folder]);
     const home = join(folder, 'node_modules/switchboard');
-    for (const file of files) await cp(join(root, file), join(home, file), { recursive: true });
+    await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
+    await rename(join(folder, 'package'), home);
     await symlink(join(root, 'node_modules'), join(home, 'node_modules'));
-    const bin = join(home, 'dist/main.js');
-    expect((await run(bin, ['--help'], { cwd: folder })).stdout).toContain('Usage: switchboard');
-    const { child, client, ended } = await startBy(bin, [], folder);
+    await symlink('../switchboard/dist/main.js', join(folder, 'node_modules/.bin/switchboard'));
+    expect((await run('npx', ['switchboard', '--help'], { cwd: folder })).stdout).toContain('Usage: switchboard');
+
+    const { child, client, printed } = await startBy('npx', ['switchboard'], folder, { npm_config_offline: 'true' });
+    const { origin } = new URL(READY.exec(printed())?.[1] ?? '');
+    await expect.poll(printed).toContain('</switchboard-widget>');
+    const [, key = ''] =
+      /<switchboard-widget widget-key="(w_demo_local_0+)" tenant-id="demo" agent-id="guide">/.exec(printed()) ?? [];
+    expect(printed()).toContain(`<script src="${origin}/switchboard-widget.js" defer></script>`);
     expect((await client.get('/demo')).status).toBe(200);
-    child.kill('SIGTERM');
-    expect(await ended).toEqual([0, null]);
+    const created = await client.post(
+      '/api/session',
+      { widgetKey: key, tenantId: 'demo', agentId: 'guide' },
+      { Origin: origin },
+    );
+    expect(created.status).toBe(200);
+    // A terminal's Ctrl-C.
+    process.kill(-(child.pid as number), 'SIGINT');
+    await expect.poll(printed).toContain('"event":"service.stopped","isDrained":true');
   });
 });
 

@@ -1,0 +1,50 @@
+// npm i express; SWITCHBOARD_KEY=w_… SWITCHBOARD_TOKEN=… node express.mjs
+import express from 'express';
+import { fileURLToPath } from 'node:url';
+
+const { SWITCHBOARD_URL = 'http://localhost:3000', SWITCHBOARD_KEY, SWITCHBOARD_TOKEN, PORT = '4000' } = process.env;
+// Where our pages are. `switchboard keys issue` binds the key to it.
+const ORIGIN = `http://localhost:${PORT}`;
+
+const app = express().use(express.json());
+
+// In the place of your own login: whoever comes is Ada.
+app.use((request, response, next) => {
+  request.user = { email: 'ada@example.com' };
+  next();
+});
+
+app.get('/', (request, response) => response.sendFile(fileURLToPath(new URL('page.html', import.meta.url))));
+app.get('/voice', ({ user }, response) => response.json({ switchboard: SWITCHBOARD_URL, email: user.email }));
+
+// Creates a session for the user: the page cannot say that it is somebody else. Limits and totals are then the user's own.
+const sessions = new Map();
+app.post('/voice/session', async ({ user, headers }, response) => {
+  const created = await fetch(`${SWITCHBOARD_URL}/api/session`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Origin: ORIGIN,
+      // A repeated request gets the same session; refusals come in the visitor's language.
+      'Idempotency-Key': headers['idempotency-key'] ?? crypto.randomUUID(),
+      'Accept-Language': headers['accept-language'] ?? 'en',
+    },
+    body: JSON.stringify({ widgetKey: SWITCHBOARD_KEY, agentId: 'guide', email: user.email }),
+  });
+  const body = await created.json();
+  if (created.ok) sessions.set(user.email, body.sm_session_id);
+  response.status(created.status).json(body); // a refusal as well: the page shows its userMessage
+});
+
+// Something that the agent may use and that costs money: the service token proves that it is us who report it.
+app.post('/voice/search', async ({ user }, response) => {
+  const report = await fetch(`${SWITCHBOARD_URL}/api/auth/usage`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${SWITCHBOARD_TOKEN}` },
+    body: JSON.stringify({ sm_session_id: sessions.get(user.email), tokens: 0, dollars: 0.005 }),
+  });
+  const { usage } = await report.json(); // 429: counted all the same, and the user's day is over
+  response.status(report.status).json({ found: 'The museum opens at ten.', usage });
+});
+
+app.listen(PORT, () => console.log(`Listening at ${ORIGIN}`));

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A project that has `switchboard-client` out of its tarball, as `npm install` leaves it, and other packages as they are here. */
+export interface ClientProject {
+  readonly folder: string;
+  /** What is in the tarball, sorted. */
+  readonly files: readonly string[];
+  close(): Promise<void>;
+}
+
+/** @param others packages that it has beside */
+export async function installClient(others: readonly string[]): Promise<ClientProject> {
+  const folder = await mkdtemp(join(tmpdir(), 'switchboard-client-'));
+  const modules = join(folder, 'node_modules');
+  await mkdir(modules);
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: join(root, 'packages/client'),
+  });
+  const tarball = join(folder, stdout.trim());
+  const { stdout: list } = await run('tar', ['-tzf', tarball]);
+  await run('tar', ['-xzf', tarball, '-C', folder]);
+  await rename(join(folder, 'package'), join(modules, 'switchboard-client'));
+  for (const name of others) await symlink(join(root, 'node_modules', name), join(modules, name));
+  return {
+    folder,
+    files: list
+      .trim()
+      .split('\n')
+      .map((name) => name.replace(/^package\//, ''))
+      .toSorted(),
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}

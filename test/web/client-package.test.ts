@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DemoServer } from '../support/demo-server.ts';
+import { installClient, type ClientProject } from '../support/packed-client.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Described {
+  readonly bytes: number;
+  readonly gzip: number;
+  readonly sha256: string;
+}
+
+interface PackageFile {
+  readonly version: string;
+  readonly license: string;
+  readonly sideEffects: boolean;
+  readonly repository: object;
+  readonly publishConfig: object;
+  readonly scripts?: object;
+  readonly dependencies?: object;
+  readonly peerDependencies: object;
+  readonly peerDependenciesMeta: object;
+}
+
+describe('The package switchboard-client', () => {
+  let project: ClientProject;
+  let home: string;
+  let manifest: Readonly<Record<string, Described>>;
+
+  const read = (name: string): Promise<string> => readFile(join(home, name), 'utf8');
+  const readJson = async <T>(path: string): Promise<T> => JSON.parse(await readFile(path, 'utf8')) as T;
+
+  beforeAll(async () => {
+    project = await installClient(['react', 'react-dom', 'undici']);
+    home = join(project.folder, 'node_modules/switchboard-client');
+    manifest = await readJson(join(home, 'dist/manifest.json'));
+  });
+
+  afterAll(() => project.close());
+
+  test('holds these files and nothing else', () => {
+    expect(project.files).toEqual([
+      'LICENSE',
+      'README.md',
+      'dist/index.d.ts',
+      'dist/index.js',
+      'dist/manifest.json',
+      'dist/react.d.ts',
+      'dist/react.js',
+      'package.json',
+    ]);
+  });
+
+  test('describes each built file truly in its manifest', async () => {
+    expect(Object.keys(manifest)).toEqual(
+      project.files.filter((name) => name.startsWith('dist/') && name !== 'dist/manifest.json'),
+    );
+    for (const [name, { bytes, sha256 }] of Object.entries(manifest)) {
+      const content = await readFile(join(home, name));
+      expect([content.length, createHash('sha256').update(content).digest('hex')], name).toEqual([bytes, sha256]);
+    }
+  });
+
+  test('is small: the core has at most 6.65 kB after gzip, the hook 1.4 kB more', () => {
+    expect(manifest['dist/index.js']?.gzip).toBeLessThanOrEqual(6650);
+    expect(manifest['dist/react.js']?.gzip).toBeLessThanOrEqual(1400);
+  });
+
+  test('has the code and the types that a server serves', async () => {
+    const served = (name: string): Promise<string> => readFile(join(root, 'dist/web', name), 'utf8');
+    expect(await read('dist/index.js')).toBe(await served('widget.mjs'));
+    expect(await read('dist/index.d.ts')).toBe(await served('widget.d.mts'));
+    expect(await read('LICENSE')).toBe(await readFile(join(root, 'LICENSE'), 'utf8'));
+  });
+
+  test('depends on nothing, runs nothing when it is installed, and is ready to be published with its provenance', async () => {
+    const own = await readJson<PackageFile>(join(home, 'package.json'));
+    const server = await readJson<PackageFile>(join(root, 'package.json'));
+    expect([own.version, own.license]).toEqual([server.version, server.license]);
+    expect([own.scripts, own.dependencies, own.sideEffects]).toEqual([undefined, undefined, false]);
+    expect(own.peerDependencies).toEqual({ react: '>=18' });
+    expect(own.peerDependenciesMeta).toEqual({ react: { optional: true } });
+    expect(own.repository).toMatchObject({ type: 'git', directory: 'packages/client' });
+    expect(own.publishConfig).toMatchObject({ provenance: true });
+  });
+
+  test('imports React in its hook only, and no second core', async () => {
+    const imports = async (name: string): Promise<readonly string[]> =>
+      [...(await read(name)).matchAll(/\bfrom\s*["']([^"']+)["']/g)].map(([, from = '']) => from).toSorted();
+    expect(await imports('dist/index.js')).toEqual([]);
+    expect(await imports('dist/react.js')).toEqual(['./index.js', 'react']);
+    // What frameworks that render on servers ask for.
+    expect(await read('dist/react.js')).toMatch(/^["']use client["'];/);
+  });
+
+  test('holds a session in Node, and renders on a server', async () => {
+    const server = await DemoServer.start();
+    const program = `
+      import { connect, SwitchboardError } from 'switchboard-client';
+      import { useSwitchboard } from 'switchboard-client/react';
+      import { createElement } from 'react';
+      import { renderToString } from 'react-dom/server';
+      import { WebSocket } from 'undici';
+      const [, , baseUrl, widgetKey] = process.argv;
+      const headers = { Origin: baseUrl };
+      const session = await connect({ baseUrl, widgetKey, agentId: 'guide', headers, WebSocket });
+      const beats = new Promise((resolve) => session.on('beat', resolve));
+      await beats;
+      const { transport } = session;
+      await session.end();
+      const refusal = await connect({ baseUrl, widgetKey: 'w_none', headers }).catch((error) => error);
+      const page = renderToString(createElement(() => 'There is ' + useSwitchboard({}).state));
+      console.log(JSON.stringify([transport, session.state, refusal instanceof SwitchboardError, refusal.code, page]));
+    `;
+    await writeFile(join(project.folder, 'program.mjs'), program);
+    const args = ['program.mjs', server.direct, 'w_demo_local_00000000000000000000000000000000'];
+    const { stdout } = await run(process.execPath, args, { cwd: project.folder });
+    expect(JSON.parse(stdout)).toEqual(['socket', 'ended', true, 'INVALID_WIDGET_KEY', 'There is none']);
+    await server.close();
+  });
+
+  test.each([
+    ['Node and bundlers that check strictly', ['--module', 'nodenext']],
+    ['bundlers', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+  ])('has types for %s', async (_whom, settings) => {
+    const page = `
+      import { connect, SwitchboardError, type Session } from 'switchboard-client';
+      import { useSwitchboard, type UseSwitchboardOptions } from 'switchboard-client/react';
+      export function useTalk(options: UseSwitchboardOptions): () => Promise<void> {
+        const { session, state, media, error, warning, transcript, speaking, muted, levels, start, end, mute, send } = useSwitchboard({
+          ...options,
+          call: { reportUsage: ({ total_tokens }) => ({ tokens: total_tokens }) },
+        });
+        const held: Session | undefined = session;
+        const words: string[] = transcript.map(({ who, text }) => who + text);
+        mute(!muted);
+        send(words.join(state === 'none' ? '' : media === 'lost' ? (error?.userMessage ?? '') : String(warning?.secondsLeft)));
+        // @ts-expect-error: there is no such state
+        void (state === 'nothing');
+        console.log(levels.current.agent.toFixed(2), speaking.agent, held?.id, error instanceof SwitchboardError);
+        return held === undefined ? start : end;
+      }
+      export const other: Promise<Session> = connect({ baseUrl: 'https://s.example', widgetKey: 'w_x' });
+    `;
+    await writeFile(join(project.folder, 'page.mts'), page);
+    const strict = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const told = await run(process.execPath, [compiler, ...strict, ...settings, 'page.mts'], {
+      cwd: project.folder,
+    }).then(
+      ({ stdout }) => stdout,
+      (error: { readonly stdout: string }) => error.stdout,
+    );
+    expect(told).toBe('');
+  });
+});
