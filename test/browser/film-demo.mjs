@@ -13,7 +13,7 @@ import { chromium } from 'playwright-core';
 
 const FRAME_MS = 200;
 const size = { width: 1180, height: 900 };
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 function freePort() {
   return new Promise((resolve) => {
