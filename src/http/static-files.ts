@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Refusal } from '../protocol/refusal.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { html, type Html } from '../kernel/html.ts';
 import { JSON_TYPE, type Header } from './message.ts';
 import type { Answer, Call, Result } from './route.ts';
 
@@ -71,9 +72,8 @@ async function lookAt(file: URL, seen: SeenFile | undefined, lookedAtMs: number)
  * @param own headers in the place of the usual ones of the same name
  */
 export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Eventually<Result> {
-  const type = ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'] as const;
   const content = contentOf(file, call.request.atMs);
-  const sent = andThen(content, (found) => send(call, found, [type, pagePolicy], own));
+  const sent = andThen(content, (found) => send(call, found, [typeOf(file), pagePolicy], own));
   return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
 }
 
@@ -83,13 +83,16 @@ export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Ev
  */
 export function sendAsset(call: Call, file: URL): Eventually<Result> {
   const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(call.request.headers['accept-encoding'] ?? '');
-  const type = ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'] as const;
   return sendFile(call, isPacked ? new URL(`${file.href}.gz`) : file, [
-    type,
+    typeOf(file),
     ['Cache-Control', 'public, max-age=31536000, immutable'],
     ['Vary', 'Accept-Encoding'],
     ...(isPacked ? [['Content-Encoding', 'gzip'] as const] : []),
   ]);
+}
+
+function typeOf(file: URL): Header {
+  return ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'];
 }
 
 function refuseMissing(fault: unknown): Refusal {
@@ -108,6 +111,19 @@ export function sendDocument(make: () => object): (call: Call) => Answer {
 
 function tagged(bytes: Buffer): Content {
   return { tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`, bytes };
+}
+
+/** Sends a built page with what the service knows in the places that it names, as `{{content}}`. No cache keeps it. */
+export function sendPage(call: Call, shell: URL, places: Readonly<Record<string, Html | string>>): Eventually<Result> {
+  const sent = andThen(contentOf(shell, call.request.atMs), ({ bytes }): Result => {
+    const body = fill(bytes.toString(), places);
+    return { status: 200, body, headers: [typeOf(shell), ['Cache-Control', 'no-store'], pagePolicy] };
+  });
+  return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
+}
+
+function fill(shell: string, places: Readonly<Record<string, Html | string>>): string {
+  return shell.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => html`${places[name]}`.text);
 }
 
 /** 304 where the client has it already. Caches may keep it and ask whether it is still the same, unless `own` says otherwise. */

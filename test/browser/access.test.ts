@@ -110,10 +110,16 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     await demo.sees('#status', 'Ended.');
   });
 
-  test('axe finds nothing on the development mailbox', async () => {
-    const visit = await Visit.begin(browser, [server.direct]);
-    await visit.page.goto(`${server.direct}/dev/mail`);
-    expect(await violations(visit.page)).toEqual([]);
+  test('axe finds nothing on the first page and on the development mailbox, and nothing scrolls sideways', async () => {
+    const visit = await Visit.begin(browser, [server.direct], { viewport: phone });
+    for (const path of ['/', '/dev/mail']) {
+      await visit.page.goto(`${server.direct}${path}`);
+      expect(await violations(visit.page)).toEqual([]);
+      expect(await visit.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    }
+    await visit.page.goto(`${server.direct}/`);
+    await visit.page.getByRole('button', { name: 'Copy' }).first().click();
+    await visit.page.getByRole('button', { name: /Copied|Selected/ }).waitFor();
     await visit.end();
     expect(visit.strangers).toEqual([]);
     expect(visit.complaints).toEqual([]);
