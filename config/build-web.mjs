@@ -124,6 +124,7 @@ export async function buildWithVite(startedAt) {
   await cp(join(web, 'demo/index.html'), join(out, 'demo/index.html'));
   await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews });
   await buildPage(vite, 'home', 'main.ts');
+  await buildPage(vite, 'docs', 'main.ts');
   await publishTypes(vite);
   await writeFile(stamp, '');
   await utimes(stamp, startedAt, startedAt);
