@@ -5,7 +5,7 @@ const tokens =
   /(?<comment>(?:^|(?<=\s))(?:\/\/|# ).*$)|(?<key>"[^"\\]*"(?=\s*:))|(?<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)|(?<word>(?<![\w.$-])(?:const|await|async|new|if|throw|import|from|with|as|def|print|return|true|false|null|True|False|None|curl)(?![\w-]))|(?<number>(?<![\w.:/-])-?\d[\d.]*(?![\w-]))/gm;
 
 /** Code with its parts coloured. */
-export function highlight(code: string): Html {
+function highlight(code: string): Html {
   const pieces: Html[] = [];
   let from = 0;
   for (const match of code.matchAll(tokens)) {

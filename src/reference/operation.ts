@@ -72,7 +72,7 @@ function body({ requestBody }: Operation, schemas: Schemas): Html | undefined {
 
 function repliesOf({ responses }: Operation) {
   return Object.entries(responses).flatMap(([status, { description, content }]) => {
-    const found = contentOf({ ...(content === undefined ? {} : { content }) });
+    const found = contentOf({ content: content ?? {} });
     const example = found?.example ?? found?.examples?.['reply']?.value;
     const isGood = status < '400' || example !== undefined;
     return isGood ? [{ status, description: description.split('; ')[0] ?? '', found, example }] : [];

@@ -25,7 +25,7 @@ export interface ExampleRequest {
 /** The address of the page of a key in the examples, where no key is known. */
 const examplePage = 'https://www.acme.example';
 /** Operations that a widget key or a ticket binds to the origin of a page. */
-const boundToPages: readonly string[] = ['createSession', 'openCall'];
+const boundToPages: ReadonlySet<string> = new Set(['createSession', 'openCall']);
 const firstFrames: Readonly<Record<string, object>> = {
   openSocket: { type: 'attach', sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A' },
   openFeed: { type: 'watch', topics: ['counts', 'sessions'] },
@@ -38,15 +38,14 @@ export function requestOf(
   key: ExampleKey | undefined,
 ): ExampleRequest {
   const content = contentOf(operation.requestBody);
-  const replies = Object.entries(operation.responses).filter(([status]) => status < '300');
-  const [[status = '', good] = []] = replies;
-  const isSocket = status === '101';
+  const isSocket = '101' in operation.responses;
+  const good = Object.entries(operation.responses).find(([status]) => status < '300')?.[1];
   const subprotocol = /Subprotocol ([\w.]+\w)/.exec(operation.description)?.[1] ?? '';
   return {
     method,
     url: `${isSocket ? baseUrl.replace(/^http/, 'ws') : baseUrl}${withParameters(path, operation)}`,
     credential: credentialOf(operation),
-    origin: boundToPages.includes(operation.operationId) ? (key?.origin ?? examplePage) : undefined,
+    origin: boundToPages.has(operation.operationId) ? (key?.origin ?? examplePage) : undefined,
     body: content && { type: content.type, value: withKey(content.example, key) },
     answersJson: contentOf(good)?.type === 'application/json',
     socket: isSocket ? { subprotocol, frame: firstFrames[operation.operationId] ?? {} } : undefined,
@@ -56,16 +55,17 @@ export function requestOf(
 function withParameters(path: string, { parameters = [] }: Endpoint['operation']): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const found = parameters.find((one) => one.in === 'path' && one.name === name);
-    return encodeURIComponent(String(found?.schema.examples?.[0] ?? name));
+    const example = found?.schema.examples?.[0];
+    return encodeURIComponent(typeof example === 'string' ? example : name);
   });
 }
 
 /** A body that proves its caller needs nothing beside it. */
 function credentialOf({ security, requestBody }: Endpoint['operation']): ExampleRequest['credential'] {
-  const names = security.flatMap((one) => Object.keys(one));
+  const names = new Set(security.flatMap((one) => Object.keys(one)));
   const isProven = requestBody !== undefined && security.some((one) => Object.keys(one).length === 0);
   if (isProven) return 'none';
-  return (['ticket', 'service', 'cookie'] as const).find((name) => names.includes(name)) ?? 'none';
+  return (['ticket', 'service', 'cookie'] as const).find((name) => names.has(name)) ?? 'none';
 }
 
 function withKey(example: unknown, key: ExampleKey | undefined): unknown {

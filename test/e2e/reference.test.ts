@@ -71,7 +71,7 @@ describe.skipIf(skipped)('The curl examples of the API reference', () => {
 
   const exampleOf = (id: string): string => {
     const [, entry = ''] = page.split(`<article class="entry" id="${id}">`);
-    return textOf(/only-curl">.*?<pre[^>]*>([^]*?)<\/pre>/.exec(entry)?.[1] ?? '');
+    return textOf(/only-curl">[^]*?<pre[^>]*>([^]*?)<\/pre>/.exec(entry)?.[1] ?? '');
   };
 
   test('run as they stand, and are answered as their entries say', async () => {

@@ -25,10 +25,10 @@ describe('The examples of requests', () => {
       return body === undefined ? [] : [[endpoint.operation.operationId, body.value] as const];
     });
     expect(sent.length).toBeGreaterThan(8);
-    for (const [operationId, value] of sent) {
-      expect(value, operationId).toBeDefined();
+    expect(sent.filter(([, value]) => value === undefined)).toEqual([]);
+    for (const [operationId, value] of sent.filter(([, value]) => typeof value === 'object')) {
       const [, text = ''] = /-d '([^]*)'$/.exec(of(operationId, 'curl')) ?? [];
-      if (typeof value === 'object') expect(JSON.parse(text)).toEqual(value);
+      expect(JSON.parse(text)).toEqual(value);
     }
   });
 
@@ -56,9 +56,8 @@ describe('The examples of requests', () => {
   });
 
   test('in curl are read by a shell as they are', () => {
-    for (const { operationId, kind, code } of all)
-      if (kind === 'curl')
-        expect(spawnSync('bash', ['-n', '-c', code], { encoding: 'utf8' }).stderr, operationId).toBe('');
+    for (const { operationId, code } of all.filter(({ kind }) => kind === 'curl'))
+      expect(spawnSync('bash', ['-n', '-c', code], { encoding: 'utf8' }).stderr, operationId).toBe('');
   });
 
   test('in JavaScript are modules without a mistake', () => {

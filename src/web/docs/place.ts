@@ -12,7 +12,7 @@ export function followPlace(): void {
   let current: HTMLAnchorElement | undefined;
   const observer = new IntersectionObserver(
     (seen) => {
-      const [first] = seen.filter(({ isIntersecting }) => isIntersecting);
+      const first = seen.find(({ isIntersecting }) => isIntersecting);
       const link = first && links.get(first.target.id);
       if (!link || link === current) return;
       current?.removeAttribute('aria-current');
