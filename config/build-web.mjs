@@ -1,4 +1,4 @@
-/** What browsers get that is made by Vite: the widget SDK, the demo page, the operator console, and what the other pages load. */
+/** What browsers get that is made by Vite: the widget SDK, the element, the demo page, the operator console, and what the other pages load. */
 import { cp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,17 +23,20 @@ const servedSdk = {
 };
 
 /** Bundles one entry; the output directory belongs to several. */
-function bundle({ build }, input, output, plugins = []) {
+function bundle({ build }, input, output, plugins = [], { lib, define, cssTarget } = {}) {
   return build({
     root,
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
     plugins,
+    define,
     build: {
+      lib,
       outDir: out,
       emptyOutDir: false,
       target: 'es2022',
+      cssTarget,
       modulePreload: false,
       cssCodeSplit: true,
       assetsInlineLimit: 0,
@@ -85,7 +88,7 @@ async function buildPage(vite, page, entryFile, output = {}) {
     await writeFile(join(out, `${fileName}.gz`), await pack(code ?? source, { level: 9 }));
   }
   const entry = files.find(({ isEntry }) => isEntry);
-  const style = names.find((name) => name.endsWith('.css'));
+  const [style] = entry.viteMetadata.importedCss;
   const html = await readFile(join(web, page, 'index.html'), 'utf8');
   const named = html
     .replace(`/${folder}/${page}.css`, `/${style}`)
@@ -108,6 +111,26 @@ const sharedByViews = {
   groups: [{ name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\//, minShareCount: 2 }],
 };
 
+/**
+ * The element, as a library: what it loads by itself, its languages, it names by where it came from. A plain script has no
+ * `import.meta`, and knows that otherwise.
+ */
+async function buildElement(vite) {
+  const entry = join(web, 'element/main.ts');
+  await bundle(vite, entry, { format: 'es', entryFileNames: 'switchboard-widget.mjs', minify: true }, [], {
+    lib: { entry, formats: ['es'] },
+    cssTarget: 'esnext',
+  });
+  await bundle(vite, entry, { format: 'iife', entryFileNames: 'switchboard-widget.js', minify: true }, [], {
+    lib: { entry, formats: ['iife'], name: 'unused' },
+    cssTarget: 'esnext',
+    define: { 'import.meta.url': 'undefined' },
+  });
+  const languages = ['de', 'fr', 'es', 'ja'].map((name) => [name, join(web, `element/words/${name}.ts`)]);
+  await bundle(vite, Object.fromEntries(languages), { format: 'es', entryFileNames: 'switchboard-widget-[name].mjs' });
+  await cp(join(web, 'element/style.css'), join(out, 'switchboard-widget.css'));
+}
+
 /** @param {Date} startedAt dates the stamp, so that a change during the build makes it stale */
 export async function buildWithVite(startedAt) {
   const vite = await import('vite');
@@ -115,6 +138,7 @@ export async function buildWithVite(startedAt) {
     { format: 'es', entryFileNames: 'widget.mjs' },
     { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js', generatedCode: { symbols: false } },
   ]);
+  await buildElement(vite);
   await bundle(
     vite,
     { demo: join(web, 'demo/main.ts') },

@@ -7,6 +7,7 @@ import * as migrate from './cli/migrate.ts';
 import { openKeyStores } from './cli/open-key-stores.ts';
 import * as printOpenapi from './cli/print-openapi.ts';
 import { serve } from './cli/serve.ts';
+import * as tenants from './cli/tenants.ts';
 import { tellFault } from './cli/tell-fault.ts';
 import { exitCode, type Terminal } from './cli/terminal.ts';
 import { work } from './cli/work.ts';
@@ -16,7 +17,8 @@ const terminal: Terminal = { out: process.stdout, err: process.stderr, env: proc
 function run([command, ...args]: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return help.run([], terminal);
   // Whoever writes `serve --port 80` or `migrate --dry-run` must not believe to have been understood.
-  if (args.length > 0 && command !== 'keys') return refuse(`${command} takes no arguments, such as "${args[0]}"`);
+  if (args.length > 0 && command !== 'keys' && command !== 'tenants')
+    return refuse(`${command} takes no arguments, such as "${args[0]}"`);
   switch (command) {
     case undefined:
     case 'serve':
@@ -30,6 +32,8 @@ function run([command, ...args]: readonly string[]): Promise<number> {
       return checkConfig.run(args, terminal);
     case 'keys':
       return keys.run(args, { ...terminal, openStores: openKeyStores });
+    case 'tenants':
+      return tenants.run(args, terminal);
     case 'print-openapi':
       return printOpenapi.run(args, terminal);
     case 'help':

@@ -267,11 +267,11 @@ describe('The rings', () => {
     expect(crossing.filter(([from, to]) => from !== to)).toEqual([]);
   });
 
-  test('give browsers the types of the protocol and none of its code', () => {
+  test('give browsers the types and the words of the protocol and none of its code', () => {
     const shared = sources.filter(
       ({ path, files }) => path.startsWith('src/web/') && files.some((file) => ringOf(file) === 'protocol'),
     );
-    const values = /^(?:import|export) (?!type )[^;]*\/protocol\//m;
+    const values = /^(?:import|export) (?!type )[^;]*\/protocol\/(?!languages\/)/m;
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.filter(({ text }) => values.test(text)).map(({ path }) => path)).toEqual([]);
   });

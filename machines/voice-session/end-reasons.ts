@@ -3,8 +3,6 @@ interface EndReasonRow {
   readonly causedBy: 'machine' | 'request';
   /** Whether a limit was violated: a console caller's login is destroyed then (docs/contract.md, section 5.9). */
   readonly isViolation: boolean;
-  /** What an end user reads of it. */
-  readonly userMessage: string;
 }
 
 /**
@@ -15,48 +13,39 @@ export const END_REASONS = {
   duration_exceeded: {
     causedBy: 'machine',
     isViolation: true,
-    userMessage: 'This conversation has reached its maximum length. Please start a new one.',
   },
   idle_exceeded: {
     causedBy: 'machine',
     isViolation: true,
-    userMessage: 'This conversation was quiet for too long and has ended. Please start a new one.',
   },
   quota_exceeded: {
     causedBy: 'request',
     isViolation: true,
-    userMessage: "Today's limit is reached, so this conversation has ended. Please come back tomorrow.",
   },
   closed_by_client: {
     causedBy: 'request',
     isViolation: false,
-    userMessage: 'This conversation was closed. Please start a new one.',
   },
   closed_by_operator: {
     causedBy: 'request',
     isViolation: false,
-    userMessage: 'This conversation was closed by an operator. Please start a new one.',
   },
   key_revoked: {
     causedBy: 'request',
     isViolation: false,
-    userMessage: 'This assistant is no longer available on this website.',
   },
   upstream_ended: {
     causedBy: 'request',
     isViolation: false,
-    userMessage: 'The voice service ended this conversation. Please start a new one.',
   },
   /** Its create was rolled back: nobody was given its secret. */
   create_failed: {
     causedBy: 'request',
     isViolation: false,
-    userMessage: 'This conversation could not be opened. Please start a new one.',
   },
   abandoned: {
     causedBy: 'machine',
     isViolation: false,
-    userMessage: 'This conversation was quiet for too long and has ended. Please start a new one.',
   },
 } as const satisfies Record<string, EndReasonRow>;
 

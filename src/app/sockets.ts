@@ -1,7 +1,7 @@
 import type { Hub } from '../channel/hub.ts';
 import type { Feed, FeedCredentials } from '../feed/feed.ts';
 import { INSPECT_PATH } from '../http/routes/operator/inspect.ts';
-import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
+import { SOCKET_PATH, SUBPROTOCOL, type SocketClient } from '../http/routes/socket.ts';
 import type { Inspector } from '../operator/inspector.ts';
 import { FEED_PATH, FEED_SUBPROTOCOL } from '../protocol/operator/feed.ts';
 import type { SocketEndpoint } from '../transport/socket.ts';
@@ -21,7 +21,15 @@ export function socketsOf({ hub, feed, inspector }: SocketOwners): SocketEndpoin
       : [{ path: INSPECT_PATH, subprotocol: '', accept: (socket) => inspector.accept(socket) }];
   return [
     ...inspected,
-    { path: SOCKET_PATH, subprotocol: SUBPROTOCOL, accept: (socket, client) => hub.accept(socket, client) },
+    {
+      path: SOCKET_PATH,
+      subprotocol: SUBPROTOCOL,
+      // As its route wrote it.
+      accept(socket, client) {
+        const { address, language } = JSON.parse(client) as SocketClient;
+        return hub.accept(socket, address, language);
+      },
+    },
     {
       path: FEED_PATH,
       subprotocol: FEED_SUBPROTOCOL,

@@ -2,7 +2,7 @@ import { classify, savedState } from '../../machines/voice-session/selectors.ts'
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
-import { ERROR_CODES } from '../protocol/error-codes.ts';
+import { LANGUAGES, type Language } from '../protocol/languages/all.ts';
 import { edgeRefusal, withLimit } from '../limits/edge.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 import { viewOf } from '../voice/view.ts';
@@ -26,21 +26,32 @@ export function attachedFrame(record: VoiceRecord, state: VoiceState, at: number
   };
 }
 
-export function endedFrame(reason: EndReason, { sessions }: Pick<ChannelDeps, 'sessions'>): ServerFrame {
+export function endedFrame(
+  reason: EndReason,
+  language: Language,
+  { sessions }: Pick<ChannelDeps, 'sessions'>,
+): ServerFrame {
   const { maxMinutes } = sessions.limits;
-  const { code, userMessage } = endedRefusal(reason, maxMinutes);
-  return { type: 'ended', code, reason, userMessage, maxMinutes };
+  const refusal = endedRefusal(reason, maxMinutes);
+  return { type: 'ended', code: refusal.code, reason, userMessage: refusal.wordsIn(language), maxMinutes };
 }
 
 /** The answer to a frame that failed; the client may send it again. */
-export function faultFrame(fault: unknown, frame: ClientFrame): ServerFrame {
+export function faultFrame(fault: unknown, frame: ClientFrame, language: Language): ServerFrame {
   const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-  return { type: 'error', code, userMessage: ERROR_CODES[code].userMessage, id: 'id' in frame ? frame.id : undefined };
+  const userMessage = LANGUAGES[language].errors[code];
+  return { type: 'error', code, userMessage, id: 'id' in frame ? frame.id : undefined };
 }
 
-export function refusalFrame({ code, error, userMessage, additions }: Refusal, id: string): ServerFrame {
+/** The answer to what is no frame. */
+export function badFrame(language: Language): ServerFrame {
+  return { type: 'error', code: 'INVALID_REQUEST', userMessage: LANGUAGES[language].errors.INVALID_REQUEST };
+}
+
+export function refusalFrame(refusal: Refusal, id: string, language: Language): ServerFrame {
+  const { code, error, additions } = refusal;
   const { retryAfter, counted, usage } = additions;
-  return { type: 'error', code, error, userMessage, id, retryAfter, counted, usage };
+  return { type: 'error', code, error, userMessage: refusal.wordsIn(language), id, retryAfter, counted, usage };
 }
 
 /** The refusal of a frame that the window of its address has no room for. */

@@ -1,12 +1,13 @@
 import { stateAfter } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
-import { ERROR_CODES } from '../protocol/error-codes.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
+import type { Language } from '../protocol/languages/all.ts';
+import { languageOfTag } from '../protocol/languages/negotiate.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { speaksFor } from '../voice/proof.ts';
 import type { SocketBudget } from './socket-budgets.ts';
-import { attachedFrame, endedFrame, faultFrame, toldState } from './answers.ts';
+import { attachedFrame, badFrame, endedFrame, faultFrame, toldState } from './answers.ts';
 import type { ConnectionContext } from './connection-context.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { SocketLease } from './socket-leases.ts';
@@ -30,9 +31,9 @@ export class Connection implements SocketListener {
   readonly #socket: Socket;
   readonly #address: SocketBudget;
   readonly #context: ConnectionContext<Connection>;
+  #language: Language;
   #sessionId: string | undefined;
   #lease: SocketLease | undefined;
-  /** The session as this socket last saw it; undefined until it is attached. */
   #record: VoiceRecord | undefined;
   #state: VoiceState | undefined;
   /** An end that became known while the record, or the answer to a report, was on its way. */
@@ -46,9 +47,10 @@ export class Connection implements SocketListener {
   #warned: Warning | undefined;
 
   /** @param address where it comes from; the connection is counted there, and leaves it when it closes */
-  constructor(socket: Socket, address: SocketBudget, context: ConnectionContext<Connection>) {
+  constructor(socket: Socket, address: SocketBudget, language: Language, context: ConnectionContext<Connection>) {
     this.#socket = socket;
     this.#address = address;
+    this.#language = language;
     this.#context = context;
     context.expect(this);
   }
@@ -182,7 +184,8 @@ export class Connection implements SocketListener {
     }
   }
 
-  #attach({ sm_session_id, email }: Frame<'attach'>): Eventually<void> {
+  #attach({ sm_session_id, email, language = '' }: Frame<'attach'>): Eventually<void> {
+    this.#language = languageOfTag(language) ?? this.#language;
     const { sessions, subjects, clock } = this.#context.deps;
     // It listens before it reads, so that no transition falls between the two.
     this.#sessionId = sm_session_id;
@@ -227,7 +230,8 @@ export class Connection implements SocketListener {
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
     this.#isReporting = true;
     try {
-      const { answer, endReason } = await answerUsage(record, frame, this.#address.name, at, this.#context.deps);
+      const from = { address: this.#address.name, language: this.#language };
+      const { answer, endReason } = await answerUsage(record, frame, from, at, this.#context.deps);
       if (answer !== undefined) this.send(answer);
       if (endReason !== null) await this.#answerEnd(record, endReason);
     } finally {
@@ -248,7 +252,7 @@ export class Connection implements SocketListener {
   }
 
   #tellEnd(reason: EndReason): void {
-    this.send(endedFrame(reason, this.#context.deps));
+    this.send(endedFrame(reason, this.#language, this.#context.deps));
     this.close(closeCode.sessionOver, reason);
   }
 
@@ -268,14 +272,14 @@ export class Connection implements SocketListener {
 
   #refuseFrame(): void {
     this.#badFrames += 1;
-    this.send({ type: 'error', code: 'INVALID_REQUEST', userMessage: ERROR_CODES.INVALID_REQUEST.userMessage });
+    this.send(badFrame(this.#language));
     if (this.#badFrames >= MAX_BAD_FRAMES) this.close(closeCode.badFrames, 'bad frames');
   }
 
   /** The socket stays: the client may try the frame again. */
   #fail(fault: unknown, frame: ClientFrame): void {
     this.#context.deps.events.faulted(fault, undefined, 'channel');
-    this.send(faultFrame(fault, frame));
+    this.send(faultFrame(fault, frame, this.#language));
     if (frame.type === 'attach') this.#detach();
   }
 

@@ -1,5 +1,6 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { closeCode } from '../protocol/close-codes.ts';
+import type { Language } from '../protocol/languages/all.ts';
 import { nearsCeiling } from '../quota/ceilings.ts';
 import type { Bus, BusMessage } from '../stores/bus/contract.ts';
 import type { NodeLeases } from '../stores/slots/contract.ts';
@@ -78,10 +79,11 @@ export class Hub implements ConnectionContext<Connection> {
   /**
    * Takes a new socket.
    * @param address whose it is, as the edge windows name it: an IPv4 address or the /64 of an IPv6 one
+   * @param language of what end users read in its frames
    */
-  accept(socket: Socket, address: string): SocketListener {
+  accept(socket: Socket, address: string, language: Language): SocketListener {
     const budget = this.addresses.enter(address);
-    if (budget !== undefined) return new Connection(socket, budget, this);
+    if (budget !== undefined) return new Connection(socket, budget, language, this);
     socket.close(closeCode.tooMany, 'too many sockets of this address');
     return ignoring;
   }

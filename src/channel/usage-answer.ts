@@ -1,4 +1,5 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Language } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { toMicroDollars } from '../quota/dollars.ts';
 import { reportUsage } from '../quota/report-usage.ts';
@@ -16,13 +17,13 @@ export interface UsageAnswer {
 
 /**
  * Counts a usage frame of an attached session, in the window of its address as a request would be.
- * @param address the name of the address in its window
+ * @param from the name of its address in its window, and the language of what its user reads
  * @throws Unavailable when the database is away: then nothing is counted
  */
 export async function answerUsage(
   attached: VoiceRecord,
   { id, tokens, dollars, response }: Extract<ClientFrame, { type: 'usage' }>,
-  address: string,
+  { address, language }: { readonly address: string; readonly language: Language },
   atMs: number,
   deps: ChannelDeps,
 ): Promise<UsageAnswer> {
@@ -30,7 +31,7 @@ export async function answerUsage(
   if (!count.allowed) {
     const refusal = windowRefusal(count, atMs, deps);
     deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error, attached);
-    return { answer: refusalFrame(refusal, id), endReason: null };
+    return { answer: refusalFrame(refusal, id, language), endReason: null };
   }
   // The socket may have missed the end.
   const record = (await deps.sessions.find(attached.id)) ?? attached;
@@ -43,7 +44,7 @@ export async function answerUsage(
   if (code === 'SESSION_DURATION_EXCEEDED') return { answer: undefined, endReason };
   deps.events.refused(code, 'usage frame', undefined, result.error, attached);
   return {
-    answer: refusalFrame(result, id),
+    answer: refusalFrame(result, id, language),
     endReason: code === 'DAILY_QUOTA_EXCEEDED' ? (endReason ?? 'quota_exceeded') : endReason,
   };
 }

@@ -1,6 +1,7 @@
 import { variablesOf, type Variable } from '../../config/variable.ts';
 import { groups, variables } from '../../config/variables.ts';
 import { keyCommands } from './keys.ts';
+import { tenantCommands } from './tenants.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 
 interface CommandHelp {
@@ -15,6 +16,7 @@ const commands: readonly CommandHelp[] = [
     meaning: 'tells what is wrong with the settings and the tenants file, or which are in effect',
   },
   { usage: 'migrate', meaning: 'brings the database up to date; serve does so by itself' },
+  ...tenantCommands,
   ...keyCommands,
   { usage: 'print-openapi', meaning: "prints the interface's OpenAPI description" },
   { usage: '--help', meaning: 'prints this' },

@@ -1,13 +1,13 @@
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 
-/** One key or a list, with the field names of TENANTS_FILE beside the tenant and the time of revocation (ISO 8601). */
+/** One key or a list, with the field names of TENANTS_FILE beside the tenant and the times of revocation and pause (ISO 8601). */
 export function keysAsJson(result: WidgetKey | readonly WidgetKey[]): string {
   return `${JSON.stringify(isList(result) ? result.map(toView) : toView(result), null, 2)}\n`;
 }
 
-function toView({ revokedAtMs, ...key }: WidgetKey): object {
-  const revokedAt = revokedAtMs === null ? null : new Date(revokedAtMs).toISOString();
-  return { ...key, revoked: revokedAtMs !== null, revokedAt };
+function toView({ pausedAtMs, revokedAtMs, ...key }: WidgetKey): object {
+  const timeOf = (atMs: number | null) => (atMs === null ? null : new Date(atMs).toISOString());
+  return { ...key, revoked: revokedAtMs !== null, revokedAt: timeOf(revokedAtMs), pausedAt: timeOf(pausedAtMs) };
 }
 
 /** A block of lines for each key. */
@@ -31,6 +31,7 @@ function describe({
   call,
   limits,
   totals,
+  pausedAtMs,
   revokedAtMs,
 }: WidgetKey): string {
   const textOf = (values: object) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
@@ -43,6 +44,7 @@ function describe({
     call !== null && `  call       ${call}`,
     limitTexts.length > 0 && `  limits     ${limitTexts.join(', ')}`,
     `  totals     ${totalTexts.length > 0 ? totalTexts.join(', ') : 'none'}`,
+    pausedAtMs !== null && `  paused     ${new Date(pausedAtMs).toISOString()}`,
     revokedAtMs !== null && `  revoked    ${new Date(revokedAtMs).toISOString()}`,
   ];
   return lines.filter((line) => line !== false).join('\n');

@@ -1,5 +1,6 @@
 import { Unavailable } from '../kernel/errors.ts';
 import type { ErrorBody } from '../protocol/error-body.ts';
+import { DEFAULT_LANGUAGE, type Language } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { invalid } from './invalid-request.ts';
 import { JSON_TYPE, type HttpReply } from './message.ts';
@@ -7,12 +8,12 @@ import { JSON_TYPE, type HttpReply } from './message.ts';
 const RETRY_WHEN_AWAY_SEC = 2;
 
 /** The body that tells of a refusal; JSON leaves out what it does not have. */
-export function errorBody(refusal: Refusal): ErrorBody {
+export function errorBody(refusal: Refusal, language: Language): ErrorBody {
   const { retryAfter, reason, maxMinutes, counted, usage, matched, details } = refusal.additions;
   return {
     error: refusal.error,
     code: refusal.code,
-    userMessage: refusal.userMessage,
+    userMessage: refusal.wordsIn(language),
     retryAfter,
     reason,
     maxMinutes,
@@ -53,7 +54,7 @@ export function faultReply(fault: unknown, requestId: string): HttpReply {
   return plainReply(refusalOfFault(fault, requestId), requestId);
 }
 
-/** The reply to what is refused outside of the pipeline. */
+/** The reply to what is refused outside of the pipeline, which reads no headers. */
 export function plainReply(refusal: Refusal, requestId: string): HttpReply {
   const { retryAfter } = refusal.additions;
   return {
@@ -62,8 +63,9 @@ export function plainReply(refusal: Refusal, requestId: string): HttpReply {
       JSON_TYPE,
       ['X-Request-Id', requestId],
       ['Cache-Control', 'no-store'],
+      ['Content-Language', DEFAULT_LANGUAGE],
       ...(retryAfter === undefined ? [] : [['Retry-After', String(retryAfter)] as const]),
     ],
-    body: JSON.stringify(errorBody(refusal)),
+    body: JSON.stringify(errorBody(refusal, DEFAULT_LANGUAGE)),
   };
 }

@@ -11,6 +11,7 @@ import {
 import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
 import { createReply, createRequest } from '../protocol/create.ts';
 import { errorBody } from '../protocol/error-body.ts';
+import { DEFAULT_LANGUAGE, LANGUAGES } from '../protocol/languages/all.ts';
 import { authSession } from '../protocol/login.ts';
 import { operatorSession } from '../protocol/operator/session.ts';
 import { Refusal } from '../protocol/refusal.ts';
@@ -54,6 +55,11 @@ const replyHeaders = {
     description: 'The path of what was made.',
     schema: { type: 'string' },
     example: '/api/realtime/calls/call_kX2vQ9mB4tYw7nLcR1sZ0A',
+  },
+  'Content-Language': {
+    description: 'Of an error: the language of `userMessage`.',
+    schema: { type: 'string', enum: Object.keys(LANGUAGES) },
+    example: DEFAULT_LANGUAGE,
   },
   'Retry-After': { description: "Seconds to wait; the body's `retryAfter`.", schema: { type: 'integer' }, example: 30 },
 } as const satisfies Record<string, ZodOpenApiHeaderObject>;
@@ -128,7 +134,8 @@ const open: CreateDocumentOptions = {
 };
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const { operationId, summary, description, tag, credentials, params, query, headers } = route;
+  const { operationId, summary, description, tag, credentials, params, query } = route;
+  const headers = headersTaken(route);
   return {
     operationId: operationId ?? route.path,
     summary,
@@ -143,6 +150,22 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     ...requestBodyOf(route),
     responses: responsesOf(route),
   };
+}
+
+const acceptLanguage = z.object({
+  'Accept-Language': z
+    .string()
+    .optional()
+    .meta({
+      description: `The language of \`userMessage\` in errors: one of ${Object.keys(LANGUAGES).join(', ')}`,
+      examples: ['de-AT,de;q=0.9,en;q=0.5'],
+    }),
+});
+
+/** What operators read is in English, and pages are as they are. */
+function headersTaken({ access, headers }: Route): z.ZodObject | undefined {
+  if (access === 'public' || access === 'operator') return headers;
+  return headers === undefined ? acceptLanguage : headers.extend(acceptLanguage.shape);
 }
 
 function requestBodyOf({ body, bodyExample, text }: Route): Pick<ZodOpenApiOperationObject, 'requestBody'> {
@@ -201,18 +224,19 @@ function withRefusals(
   const examples = Object.fromEntries(
     here.map((code) => {
       const example = route.refusalExamples?.[code] ?? exampleOf(code);
-      return [code, { summary: example.userMessage, value: errorBodyOf(example) }];
+      return [code, { summary: example.wordsIn(DEFAULT_LANGUAGE), value: errorBodyOf(example, DEFAULT_LANGUAGE) }];
     }),
   );
   const good = route.replies[status];
   if (known === undefined || good === undefined)
     return {
       description: here.join(', '),
-      headers: headersOf(route, status),
+      headers: headersOf(route, status, ['Content-Language']),
       content: { 'application/json': { schema: errorBody, examples } },
     };
   return {
     ...known,
+    headers: headersOf(route, status, ['Content-Language']),
     description: `${known.description}; ${here.join(', ')}`,
     content: {
       'application/json': {
@@ -228,8 +252,8 @@ function exampleOf(code: Code): Refusal {
   return new Refusal(code, error, additions);
 }
 
-function headersOf(route: Route, status: number): Record<string, { $ref: string }> {
-  const names: ReplyHeader[] = ['X-Request-Id'];
+function headersOf(route: Route, status: number, more: readonly ReplyHeader[] = []): Record<string, { $ref: string }> {
+  const names: ReplyHeader[] = ['X-Request-Id', ...more];
   if (status === 201) names.push('Location');
   if (route.window !== 'none') names.push(...rateHeaders);
   if (status === 429 || status === 503) names.push('Retry-After');

@@ -34,6 +34,10 @@ const tellings: Readonly<Record<Code, Telling>> = {
     say: ({ detail, keyId }) =>
       `The widget key${keyId === null ? '' : ` ${keyId}`} was refused: ${detail.fact ?? 'it is unknown, revoked or of another tenant'}`,
   },
+  KEY_PAUSED: {
+    layer: 'key',
+    say: ({ keyId }) => `The widget key ${keyId ?? ''} was paused, and opens no new sessions`,
+  },
   BOT_BLOCKED: {
     layer: 'bot',
     lever: 'BOT_PROVIDER',

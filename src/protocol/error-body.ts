@@ -27,9 +27,11 @@ export type ErrorBody = Omit<z.infer<typeof errorBody>, 'details'> & {
   readonly details?: readonly z.infer<typeof detail>[] | undefined;
 };
 
-/** Fields that some codes add; `userMessage` takes the place of the code's own. `retryAfter` is also sent as the header Retry-After. */
-export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code' | 'reason'>>> & {
+/** Fields that some codes add. `retryAfter` is also sent as the header Retry-After. */
+export type ErrorAdditions = Readonly<Partial<Omit<ErrorBody, 'error' | 'code' | 'userMessage' | 'reason'>>> & {
   readonly reason?: EndReason | undefined;
+  /** The end whose words take the place of the code's own; by default that of `reason`. It is no field of the body. */
+  readonly saysEnd?: EndReason | undefined;
 };
 
 /** The part of it that every client understands. */

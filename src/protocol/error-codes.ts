@@ -4,8 +4,6 @@ interface CodeRow {
   readonly status: number;
   /** When it is the answer: the words of docs/contract.md, section 2.3. */
   readonly meaning: string;
-  /** What an end user reads. */
-  readonly userMessage: string;
   /** A client may send the same request again by itself, after a pause. */
   readonly isTransient?: true;
   /** An error as a caller may meet it, for the interface description. */
@@ -14,13 +12,12 @@ interface CodeRow {
 
 /**
  * Every code that a client can receive, one row each (docs/contract.md, section 2.3). It is the only list: types, replies and the
- * interface description derive from it.
+ * interface description derive from it. What an end user reads of it is in `languages/`.
  */
 export const ERROR_CODES = {
   INVALID_REQUEST: {
     status: 400,
     meaning: 'malformed JSON, a wrong field, parameter or header',
-    userMessage: 'Something in this request is not right. Please check it and try again.',
     example: {
       error: 'sm_session_id: is missing',
       details: [{ path: 'sm_session_id', message: 'is missing' }],
@@ -29,104 +26,92 @@ export const ERROR_CODES = {
   AUTH_REQUIRED: {
     status: 401,
     meaning: 'no valid credential where one is needed; a ticket that is unknown, spent or over',
-    userMessage: 'Please log in to continue.',
     example: { error: 'Log in to the console, or send a service token.' },
   },
   INVALID_OTP: {
     status: 401,
     meaning: 'wrong, expired or used code',
-    userMessage: 'This code is wrong or has expired. Please request a new code.',
     example: { error: 'The code is wrong, used, or has expired; ask for a new one.' },
   },
   INVALID_WIDGET_KEY: {
     status: 401,
     meaning: "the widget key is unknown, revoked or another tenant's",
-    userMessage: 'This assistant is not set up correctly. Please contact the website.',
     example: { error: 'Send a widgetKey, or log in to the console.' },
+  },
+  KEY_PAUSED: {
+    status: 403,
+    meaning: 'the widget key is paused: it opens no new sessions for the time being',
+    example: { error: 'This widgetKey is paused: it opens no sessions until it is resumed.' },
   },
   BOT_BLOCKED: {
     status: 403,
     meaning: 'the bot verdict is negative',
-    userMessage: 'We could not verify your browser. Please refresh the page and try again.',
     example: { error: 'The bot verdict on this request is negative.' },
   },
   FORBIDDEN: {
     status: 403,
     meaning:
       'logged in, but without a role that may do this in the operator API; an agent or an override that the key does not allow; a tenant that does not admit this console user; `/dev/mail` from another machine',
-    userMessage: 'You are not allowed to do this.',
     example: { error: 'No such tenant admits you; ask its administrator.' },
   },
   ORIGIN_MISMATCH: {
     status: 403,
     meaning: 'the origin does not match the key, or may not use the console cookie',
-    userMessage: 'This assistant is not available on this website.',
     example: { error: 'This widgetKey works only from the origin it is bound to, not from https://other.example.' },
   },
   SESSION_DURATION_EXCEEDED: {
     status: 403,
     meaning: 'the session has ended; `reason` tells why',
-    userMessage: 'This conversation has ended. Please start a new one.',
     example: { error: 'The session is over (duration_exceeded).', reason: 'duration_exceeded', maxMinutes: 15 },
   },
   NOT_FOUND: {
     status: 404,
     meaning: 'unknown path',
-    userMessage: 'There is nothing here.',
     example: { error: 'There is no /api/sessions; see /docs for all paths.' },
   },
   SESSION_NOT_FOUND: {
     status: 404,
     meaning: "unknown session, or an e-mail address that is not the session's: indistinguishable on purpose",
-    userMessage: 'This conversation was not found. Please start a new one.',
     example: { error: 'No such session, or the e-mail is not its own.' },
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     meaning: 'with `Allow`',
-    userMessage: 'This is not possible here.',
     example: { error: 'GET is not possible here; use POST, OPTIONS.' },
   },
   AMBIGUOUS: {
     status: 409,
     meaning: 'a ref that two sessions share',
-    userMessage: 'This fits more than one. Please name it in full.',
     example: { error: 'Several sessions have this ref; name one by its whole id.' },
   },
   COUNT_CHANGED: {
     status: 409,
     meaning: 'more sessions match than were counted before; `matched` says how many',
-    userMessage: 'This would now concern more than before. Please look again.',
     example: { error: '1431 sessions match now, and 1204 were expected; count them again with dryRun.', matched: 1431 },
   },
   CONFLICT: {
     status: 409,
     meaning: 'an id that is taken',
-    userMessage: 'This name is already in use. Please choose another.',
     example: { error: 'The tenant acme has a widget key with the id "shop" already; choose another id.' },
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     meaning: 'a body of more than 64 KiB; an offer of more than 32 KiB',
-    userMessage: 'This is too large to send.',
     example: { error: 'A body may have at most 64 KiB.' },
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     meaning: 'another content type or charset, or a compressed body',
-    userMessage: 'This kind of content is not supported.',
     example: { error: 'Send the body as Content-Type: application/json in UTF-8.' },
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,
     meaning: 'an `Idempotency-Key` reused with another body',
-    userMessage: 'This request was already made with other content.',
     example: { error: 'This Idempotency-Key came with another body before.' },
   },
   USAGE_IMPLAUSIBLE: {
     status: 422,
     meaning: 'more usage than a session of this length may report; nothing was counted',
-    userMessage: 'This usage report was not accepted.',
     example: {
       error: 'More than this session can have used in its time; nothing was counted (WIDGET_MAX_TOKENS_PER_MINUTE).',
     },
@@ -134,45 +119,38 @@ export const ERROR_CODES = {
   QUERY_TOO_BROAD: {
     status: 422,
     meaning: 'more than one query of the operator API may read',
-    userMessage: 'This is too much to show at once. Please narrow it down.',
     example: { error: 'A range has at most 31 days here.' },
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
     meaning: 'a total of the day is used up',
-    userMessage: "Today's limit is reached. Please come back tomorrow.",
     example: { error: "The day's tokens or dollars are used up." },
   },
   CALL_IN_PROGRESS: {
     status: 409,
     meaning: 'another call of the session is being opened at this moment',
-    userMessage: 'The conversation is being connected already. Please wait a moment.',
     example: { error: 'Another call of this session is being opened; wait for its answer.' },
   },
   MAX_CONCURRENT_SESSIONS: {
     status: 429,
     meaning: 'too many sessions are open',
-    userMessage: 'Too many conversations are open. Please close one and try again.',
     example: { error: '10 sessions are open already; end one with /api/realtime/end.' },
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
     meaning: 'too many requests, sessions a minute or codes an hour',
-    userMessage: 'Too many requests. Please wait a moment and try again.',
     isTransient: true,
     example: { error: 'More than 60 requests in a minute; wait 30 s.', retryAfter: 30 },
   },
   INTERNAL_ERROR: {
     status: 500,
     meaning: 'a fault, never with internals; the cause is in the log under the request id',
-    userMessage: 'Something went wrong on our side. Please try again.',
     isTransient: true,
     example: { error: 'An unexpected fault; the operator finds its cause under request id req_AMumvXlM6.' },
   },
   UPSTREAM_ERROR: {
     status: 502,
     meaning: 'the provider refused, or answered nonsense',
-    userMessage: 'The voice service is not available right now. Please try again.',
     example: {
       error: 'The voice provider refused or gave no usable answer; the operator finds why in the log.',
     },
@@ -180,14 +158,12 @@ export const ERROR_CODES = {
   SERVICE_UNAVAILABLE: {
     status: 503,
     meaning: 'a dependency is away; with `Retry-After`',
-    userMessage: 'The service is busy right now. Please try again in a moment.',
     isTransient: true,
     example: { error: 'A part of the service (database) is away; try again shortly.', retryAfter: 2 },
   },
   UPSTREAM_TIMEOUT: {
     status: 504,
     meaning: 'the provider did not answer in time',
-    userMessage: 'The voice service did not answer in time. Please try again.',
     example: { error: 'The voice provider did not answer in time; try again.' },
   },
 } as const satisfies Record<string, CodeRow>;

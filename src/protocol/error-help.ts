@@ -40,6 +40,12 @@ export const ERROR_HELP: Readonly<Record<Code, Help>> = {
       'A demo key works in development only: issue one with `switchboard keys issue`.',
     ],
   },
+  KEY_PAUSED: {
+    action: 'try again later',
+    causes: [
+      'An operator has paused the key, in the console or with `switchboard keys pause`. Sessions that are open go on; `switchboard keys resume` lets new ones begin.',
+    ],
+  },
   BOT_BLOCKED: {
     action: 'refresh the browser',
     causes: [

@@ -7,9 +7,20 @@ import { reportedResponse, uncounted, usage, usageAmounts } from './usage.ts';
 /** Named by the client, repeated in the answer. */
 const frameId = z.union([z.string().max(255), z.int()]);
 
+/** A BCP 47 tag; its first subtag counts. */
+const language = z
+  .string()
+  .max(35)
+  .regex(/^[A-Za-z]{1,8}(?:-[A-Za-z\d]{1,8})*$/)
+  .meta({
+    description:
+      'Of each `userMessage` to this socket, as a BCP 47 tag; one that is not spoken here leaves the language of the upgrade (Accept-Language)',
+    examples: ['de-AT'],
+  });
+
 /** Frames that a client sends (docs/contract.md, section 7.2); unknown fields are ignored, so that fields can be added. */
 export const clientFrames = {
-  attach: z.object({ type: z.literal('attach'), ...sessionProof.shape }),
+  attach: z.object({ type: z.literal('attach'), ...sessionProof.shape, language: language.optional() }),
   heartbeat: z.object({ type: z.literal('heartbeat'), idleSec, id: frameId.optional() }),
   usage: z.object({
     type: z.literal('usage'),

@@ -1,6 +1,7 @@
-import { END_REASONS, type EndReason } from '../../machines/voice-session/end-reasons.ts';
+import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
+import { LANGUAGES, type Language } from './languages/all.ts';
 import type { Why } from './refusal-why.ts';
 
 /** An expected "no": returned, never thrown. `error` speaks to a developer and says what to do. */
@@ -27,8 +28,11 @@ export class Refusal {
     return ERROR_CODES[this.code].status;
   }
 
-  get userMessage(): string {
-    return this.additions.userMessage ?? ERROR_CODES[this.code].userMessage;
+  /** What an end user reads. */
+  wordsIn(language: Language): string {
+    const { reason, saysEnd = reason } = this.additions;
+    const { errors, ends } = LANGUAGES[language];
+    return saysEnd === undefined ? errors[this.code] : ends[saysEnd];
   }
 }
 
@@ -44,11 +48,7 @@ export function endedRefusal(
   maxMinutes: number,
   error = `The session has ended (${reason}); create a new one.`,
 ): Refusal {
-  return new Refusal('SESSION_DURATION_EXCEEDED', error, {
-    userMessage: END_REASONS[reason].userMessage,
-    reason,
-    maxMinutes,
-  });
+  return new Refusal('SESSION_DURATION_EXCEEDED', error, { reason, maxMinutes });
 }
 
 /** The refusal of what needs the voice provider, which did not answer in time, or refused or gave no usable answer. */

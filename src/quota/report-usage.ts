@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { ClientReports } from '../metering/contract.ts';
 import type { ErrorAdditions } from '../protocol/error-body.ts';
@@ -109,13 +108,13 @@ function replyTo(
   const { tenantId, keyId, subject } = who;
   const numbers = exceeds(totals, limits) ? whySpent(totals, limits, ownCeilings(who)) : {};
   // The session that reports it has just ended.
-  const words = who.sessionId === null ? {} : { userMessage: END_REASONS.quota_exceeded.userMessage };
+  const words = who.sessionId === null ? {} : { saysEnd: 'quota_exceeded' as const };
   return quotaRefusal({ counted: true, usage: view, ...words }, { tenantId, keyId, subject, ...numbers });
 }
 
 /** @param report what a refused report was counted to; a refused create has none */
 export function quotaRefusal(
-  report: Pick<ErrorAdditions, 'counted' | 'usage' | 'userMessage'> = {},
+  report: Pick<ErrorAdditions, 'counted' | 'usage' | 'saysEnd'> = {},
   why: Why = {},
 ): Refusal {
   return new Refusal(

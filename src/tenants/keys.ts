@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
+import { randomId } from '../kernel/ids.ts';
 import type { CallMode } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { audited, type Audit, type AuditAction, type AuditRole, type NewAuditEntry } from '../stores/audit/contract.ts';
@@ -13,12 +14,13 @@ import {
   type WidgetKey,
 } from '../stores/tenants/contract.ts';
 import type { FileProblem } from './conflicts.ts';
+import { freeIds, words } from './key-ids.ts';
 import { findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
 import { toProblems } from './tenants-file.ts';
 
 export interface KeyDeps {
-  readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke'>;
+  readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke' | 'pause' | 'resume'>;
   readonly audit: Pick<Audit, 'append' | 'settle'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
@@ -50,6 +52,14 @@ export interface IssueRequest {
   readonly totals?: KeyTotals | undefined;
 }
 
+/** One key for each origin of a site. */
+export interface IssueManyRequest extends Omit<IssueRequest, 'id' | 'origin'> {
+  readonly origins: readonly string[];
+}
+
+/** Others may take the ids that were free a moment ago. */
+const TRIES = 10;
+
 /**
  * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (docs/contract.md, section 3); every node knows it at once.
  * @returns a Refusal INVALID_REQUEST whose details name every wrong field, FORBIDDEN whose details name what an admin of the tenant may not
@@ -57,40 +67,84 @@ export interface IssueRequest {
  * @throws Unavailable when the database is away
  */
 export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey | Refusal> {
-  const tenant = (await deps.tenants.all()).find(({ id }) => id === request.tenantId);
-  const { rules } = deps;
-  const details = [...findFaults(request, tenant), ...(rules === undefined ? [] : findImpossible(request, rules))];
-  if (details.length > 0) return refuseFields('INVALID_REQUEST', details);
-  const forbidden = rules === undefined || tenant === undefined ? [] : findForbidden(request, by.role, tenant, rules);
-  if (forbidden.length > 0) return refuseFields('FORBIDDEN', forbidden);
-  if (tenant?.keys.some(({ id }) => id === request.id)) return taken(request);
-  const hex = randomBytes(16).toString('hex');
-  const key: WidgetKey = {
-    id: request.id ?? `${slug(request.site)}-${hex.slice(0, 8)}`,
-    tenantId: request.tenantId,
-    key: `w_${slug(request.tenantId)}_${slug(request.site)}_${hex}`,
-    origin: request.origin,
-    label: request.label ?? '',
-    agents: request.agents ?? null,
-    allowOverrides: request.allowOverrides ?? true,
-    call: request.call ?? null,
-    limits: request.limits ?? {},
-    totals: request.totals ?? {},
-    revokedAtMs: null,
-  };
-  const issue = async (): Promise<void> => {
-    if (!(await deps.tenants.issue(key)))
-      throw new Error(`the tenant ${key.tenantId} vanished while a key was issued for it`);
-  };
-  try {
-    await audited(deps.audit, entryOf('key.issue', key, by, deps), issue, () => 'done');
-  } catch (fault) {
-    // Somebody else was first.
-    if (fault instanceof KeyTaken) return taken(request);
-    throw fault;
+  const { origin, id, ...rest } = request;
+  const keys = await issue({ ...rest, origins: [origin] }, id, by, deps);
+  return keys instanceof Refusal ? keys : (keys[0] as WidgetKey);
+}
+
+/**
+ * Issues a key for each of several origins, all of them or none; their ids count on.
+ * @returns the refusals of `issueKey`
+ * @throws Unavailable when the database is away
+ */
+export function issueKeys(request: IssueManyRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey[] | Refusal> {
+  return issue(request, undefined, by, deps);
+}
+
+/** @param id by default ids are made of the site */
+async function issue(
+  request: IssueManyRequest,
+  id: string | undefined,
+  by: ChangedBy,
+  deps: KeyDeps,
+): Promise<WidgetKey[] | Refusal> {
+  for (let tries = 1; ; tries += 1) {
+    const keys = await newKeys(request, id, by.role, deps);
+    if (keys instanceof Refusal) return keys;
+    try {
+      await insert(keys, by, deps);
+      deps.bus.publish({ type: 'tenants.changed' });
+      return keys;
+    } catch (fault) {
+      if (!(fault instanceof KeyTaken)) throw fault;
+      // Somebody else was first. Ids that are made here go on to the next numbers.
+      if (id !== undefined || tries === TRIES) return taken(request.tenantId, id ?? keys.map((key) => key.id).join());
+    }
   }
-  deps.bus.publish({ type: 'tenants.changed' });
-  return key;
+}
+
+async function newKeys(
+  request: IssueManyRequest,
+  id: string | undefined,
+  role: AuditRole,
+  { tenants, rules }: KeyDeps,
+): Promise<WidgetKey[] | Refusal> {
+  const { tenantId, site, origins, label = '', agents = null, allowOverrides = true, call = null } = request;
+  const { limits = {}, totals = {} } = request;
+  const tenant = (await tenants.all()).find((one) => one.id === tenantId);
+  const details = [...findFaults(request, id, tenant), ...(rules === undefined ? [] : findImpossible(request, rules))];
+  if (details.length > 0) return refuseFields('INVALID_REQUEST', details);
+  const forbidden = rules === undefined || tenant === undefined ? [] : findForbidden(request, role, tenant, rules);
+  if (forbidden.length > 0) return refuseFields('FORBIDDEN', forbidden);
+  const known = new Set(tenant?.keys.map((key) => key.id));
+  if (id !== undefined && known.has(id)) return taken(tenantId, id);
+  const ids = id === undefined ? freeIds(tenantId, site, origins.length, known) : [id];
+  const name = `w_${words(tenantId, '_')}_${words(site, '_')}`;
+  return origins.map((origin, index) => ({
+    id: ids[index] as string,
+    tenantId,
+    key: `${name}_${randomBytes(16).toString('hex')}`,
+    origin,
+    label,
+    agents,
+    allowOverrides,
+    call,
+    limits,
+    totals,
+    pausedAtMs: null,
+    revokedAtMs: null,
+  }));
+}
+
+/** Each key has its audit row. @throws KeyTaken */
+async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps): Promise<void> {
+  const batchId = keys.length > 1 ? `batch_${randomId()}` : null;
+  const change = async (): Promise<void> => {
+    if (!(await deps.tenants.issue(keys)))
+      throw new Error(`the tenant ${keys[0]?.tenantId} vanished while keys were issued for it`);
+  };
+  const rows = keys.map((key) => ({ ...entryOf('key.issue', key, by, deps), batchId }));
+  await rows.reduce((work, row) => () => audited(deps.audit, row, work, () => 'done'), change)();
 }
 
 /**
@@ -100,11 +154,57 @@ export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDe
  * @returns a Refusal NOT_FOUND when the tenant has no such key
  * @throws Unavailable when the database is away
  */
-export async function revokeKey(
+export function revokeKey(
   tenantId: string,
   idOrKey: string,
   by: ChangedBy,
   deps: KeyDeps,
+): Promise<WidgetKey | Refusal> {
+  return change('key.revoke', tenantId, idOrKey, by, deps, {
+    apply: (id) => deps.tenants.revoke(tenantId, id, deps.clock.now()),
+    isNews: ({ revokedAtMs }) => revokedAtMs === null,
+  });
+}
+
+/** Keeps a key from opening sessions until it is resumed, as fast as a revocation; open sessions go on. As `revokeKey` otherwise. */
+export function pauseKey(
+  tenantId: string,
+  idOrKey: string,
+  by: ChangedBy,
+  deps: KeyDeps,
+): Promise<WidgetKey | Refusal> {
+  return change('key.pause', tenantId, idOrKey, by, deps, {
+    apply: (id) => deps.tenants.pause(tenantId, id, deps.clock.now()),
+    isNews: ({ pausedAtMs, revokedAtMs }) => pausedAtMs === null && revokedAtMs === null,
+  });
+}
+
+/** Undoes a pause. As `revokeKey` otherwise. */
+export function resumeKey(
+  tenantId: string,
+  idOrKey: string,
+  by: ChangedBy,
+  deps: KeyDeps,
+): Promise<WidgetKey | Refusal> {
+  return change('key.resume', tenantId, idOrKey, by, deps, {
+    apply: (id) => deps.tenants.resume(tenantId, id),
+    isNews: ({ pausedAtMs }) => pausedAtMs !== null,
+  });
+}
+
+async function change(
+  action: AuditAction,
+  tenantId: string,
+  idOrKey: string,
+  by: ChangedBy,
+  deps: KeyDeps,
+  {
+    apply,
+    isNews,
+  }: {
+    readonly apply: (id: string) => Promise<WidgetKey | undefined>;
+    readonly isNews: (before: WidgetKey) => boolean;
+  },
 ): Promise<WidgetKey | Refusal> {
   const keys = await listKeys(deps, tenantId);
   const key = keys.find(({ id }) => id === idOrKey) ?? keys.find((one) => one.key === idOrKey);
@@ -113,14 +213,14 @@ export async function revokeKey(
     `The tenant "${tenantId}" has no widget key "${idOrKey}"; \`keys list\` names those that there are.`,
   );
   if (key === undefined) return unknown;
-  const revoked = await audited(
+  const changed = await audited(
     deps.audit,
-    entryOf('key.revoke', key, by, deps),
-    () => deps.tenants.revoke(tenantId, key.id, deps.clock.now()),
-    () => (key.revokedAtMs === null ? 'done' : 'unchanged'),
+    entryOf(action, key, by, deps),
+    () => apply(key.id),
+    () => (isNews(key) ? 'done' : 'unchanged'),
   );
   deps.bus.publish({ type: 'tenants.changed' });
-  return revoked ?? unknown;
+  return changed ?? unknown;
 }
 
 /** The keys of one tenant or of all, revoked ones included. @throws Unavailable when the database is away */
@@ -135,18 +235,17 @@ function entryOf(action: AuditAction, { tenantId, id }: WidgetKey, by: ChangedBy
   return { atMs: clock.now(), actor, role, action, target, tenantId, reason, requestId, batchId: null };
 }
 
-function findFaults(request: IssueRequest, tenant: Tenant | undefined): { path: string; message: string }[] {
-  const faults: { path: string; message: string }[] = [];
+function findFaults(request: IssueManyRequest, id: string | undefined, tenant: Tenant | undefined): FileProblem[] {
+  const faults: FileProblem[] = [];
   const add = (path: string, message: string) => faults.push({ path, message });
-  if (tenant === undefined)
-    add(
-      'tenantId',
-      `there is no tenant "${request.tenantId}"; tenants come from TENANTS_FILE, once a server has started with it`,
-    );
-  for (const { message } of keyIdSchema.optional().safeParse(request.id).error?.issues ?? []) add('id', message);
-  if (slug(request.site) === '')
-    add(request.id === undefined ? 'site' : 'id', 'must hold a letter or a digit, such as www or staging');
-  for (const { message } of originSchema.safeParse(request.origin).error?.issues ?? []) add('origin', message);
+  if (tenant === undefined) add('tenantId', `there is no tenant "${request.tenantId}"; tenants come from TENANTS_FILE`);
+  for (const { message } of keyIdSchema.optional().safeParse(id).error?.issues ?? []) add('id', message);
+  if (words(request.site, '-') === '')
+    add(id === undefined ? 'site' : 'id', 'must hold a letter or a digit, such as www or staging');
+  for (const [index, origin] of request.origins.entries()) {
+    for (const { message } of originSchema.safeParse(origin).error?.issues ?? []) add('origin', message);
+    if (request.origins.indexOf(origin) < index) add('origin', `${origin} is named twice`);
+  }
   if ((request.label ?? '').length > 200) add('label', 'must be at most 200 characters');
   if (request.agents?.length === 0) add('agents', 'must name an agent; leave it out to allow any');
   for (const agent of request.agents ?? [])
@@ -165,15 +264,9 @@ function refuseFields(code: 'INVALID_REQUEST' | 'FORBIDDEN', details: readonly F
   return new Refusal(code, details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
 }
 
-function taken({ tenantId, id }: IssueRequest): Refusal {
+function taken(tenantId: string, id: string): Refusal {
   return new Refusal(
     'CONFLICT',
     `The tenant ${tenantId} has a widget key with the id "${id}" already; choose another id.`,
   );
-}
-
-/** Lower-case words joined by underscores, at most 40 characters. */
-function slug(text: string): string {
-  const words = text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
-  return words.slice(0, 40).replaceAll(/^_+|_+$/g, '');
 }

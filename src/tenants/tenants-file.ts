@@ -71,6 +71,7 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
       id: id ?? key,
       tenantId: entry.id,
       key,
+      pausedAtMs: null,
       revokedAtMs: revoked ? atMs : null,
     })),
   };

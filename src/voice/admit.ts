@@ -72,6 +72,8 @@ function admitWidget(
       {},
       { ...whose, expected: key.origin, lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin' },
     );
+  if (key.pausedAtMs !== null)
+    return new Refusal('KEY_PAUSED', 'This widgetKey is paused: it opens no sessions until it is resumed.', {}, whose);
   return withSession(tenant, key, body, deps, {
     caller: 'widget',
     subject:

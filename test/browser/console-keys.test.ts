@@ -138,7 +138,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(here.visit.requests.filter((request) => request.endsWith('/operator/usage'))).toHaveLength(1);
   });
 
-  test('a key of one’s own: issued without overrides, copied, and revoked once its id was typed', async () => {
+  test('a key of one’s own: issued without overrides, copied, paused and resumed, and revoked once its id was typed', async () => {
     await enter();
     await rail('Keys').click();
     await here.button('Issue…').waitFor();
@@ -165,6 +165,16 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.button('Done').click();
     await here.page.locator('tr[data-row="demo/shop"] a').first().click();
     await here.sees('none: pages get the agent as it is', 'dd');
+    await here.button('Pause…').click();
+    await dialog.getByLabel('Reason').fill('a campaign went wrong');
+    expect(await violations(here.page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Pause' }).click();
+    await here.sees('paused', '.title-row');
+    await here.sees('it opens no new sessions', '.stepped');
+    await here.button('Resume…').click();
+    await dialog.getByLabel('Reason').fill('it is over');
+    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await here.sees('in use', '.title-row');
     await here.button('Revoke…').click();
     await here.sees('No session is live with it', 'dialog');
     await here.sees('for ever', 'dialog');
@@ -349,6 +359,8 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
       ['sessions/end', { filter: {}, all: true, dryRun: true }],
       ['keys', { tenantId: 'demo', id: 'mine', origin: 'https://mine.example' }],
       ['keys/local/revoke', { tenantId: 'demo', reason: 'x' }],
+      ['keys/local/pause', { tenantId: 'demo', reason: 'x' }],
+      ['keys/local/resume', { tenantId: 'demo', reason: 'x' }],
       ['logins/auth_0000000000000000000000/revoke', {}],
       ['search', { q: 'operator1@acme.example' }],
     ] as const)

@@ -151,7 +151,7 @@ describe.skipIf(skipped !== undefined)(`The widget SDK on a website of another o
 
   test('does what the README’s first widget says: one session for a double click, and words for the visitor when the call is refused', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    const snippet = /^```html\n([^]*?)^```$/m.exec(readme)?.[1] ?? '';
+    const snippet = /^```html\n(<button[^]*?)^```$/m.exec(readme)?.[1] ?? '';
     host.own = snippet
       .replaceAll('https://voice.example.com', world.server.origin)
       .replace('w_acme_site_…', widgetKey)

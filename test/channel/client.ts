@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import type { Language } from '../../src/protocol/languages/all.ts';
 import type { ServerFrame } from '../../src/protocol/frames.ts';
 import type { SocketListener } from '../../src/kernel/socket.ts';
 import type { TestApp } from '../support/app.ts';
@@ -11,8 +12,8 @@ export class ChannelClient {
   #read = 0;
 
   /** @param address where it comes from */
-  constructor(app: TestApp, address = '198.51.100.7') {
-    this.listener = app.service.hub.accept(this.socket, address);
+  constructor(app: TestApp, address = '198.51.100.7', language: Language = 'en') {
+    this.listener = app.service.hub.accept(this.socket, address, language);
   }
 
   /** Sends a frame, or a text as it is. */

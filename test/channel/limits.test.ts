@@ -30,6 +30,10 @@ describe('a bad frame', () => {
     '{"type":"attach"}',
     '{"type":"attach","sm_session_id":5}',
     '{"type":"attach","sm_session_id":"s","email":"no address"}',
+    '{"type":"attach","sm_session_id":"s","language":5}',
+    '{"type":"attach","sm_session_id":"s","language":""}',
+    '{"type":"attach","sm_session_id":"s","language":"de_AT"}',
+    `{"type":"attach","sm_session_id":"s","language":"de${'-abcdefg'.repeat(5)}"}`,
     '['.repeat(4000),
     `{"type":"end","deep":${'['.repeat(1900)}${']'.repeat(1900)}`,
   ])('such as %s is told, and the third closes with 4400', async (text) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
+import { LANGUAGES } from '../../src/protocol/languages/all.ts';
 import { CONSOLE, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
@@ -104,6 +105,36 @@ describe('the heartbeat channel on the wire', () => {
       { type: 'ended', reason: 'closed_by_client' },
     ]);
     expect(await client.closed).toEqual({ code: 4403, reason: 'closed_by_client' });
+  });
+
+  it("tells each socket of an end in its own language: its client's, else its upgrade's, else English", async () => {
+    const { app, url } = await start();
+    const sm_session_id = await app.open(await app.key());
+    const asked = [
+      [{ 'Accept-Language': 'fr-CH, en;q=0.5' }, undefined, 'fr'],
+      [{ 'Accept-Language': 'fr' }, 'ja-JP', 'ja'],
+      [{ 'Accept-Language': 'fr' }, 'it', 'fr'],
+      [{}, undefined, 'en'],
+    ] as const;
+    const clients = await Promise.all(
+      asked.map(async ([headers, language]) => {
+        const client = await SocketClient.open(url, SUBPROTOCOL, headers);
+        client.say({ type: 'attach', sm_session_id, language });
+        await client.hear();
+        return client;
+      }),
+    );
+    await app.post('/api/realtime/end', { sm_session_id });
+    const told = await Promise.all(clients.map(async (client) => JSON.parse(await client.hear()).userMessage));
+    expect(told).toEqual(asked.map(([, , language]) => LANGUAGES[language].ends.closed_by_client));
+  });
+
+  it('says what is wrong with a frame in the language of the upgrade', async () => {
+    const { url } = await start();
+    const client = await SocketClient.open(url, SUBPROTOCOL, { 'Accept-Language': 'de' });
+    client.say('nonsense');
+    expect(JSON.parse(await client.hear()).userMessage).toBe(LANGUAGES.de.errors.INVALID_REQUEST);
+    client.socket.close();
   });
 
   it('takes 4 KiB in one frame, and a frame in fragments', async () => {

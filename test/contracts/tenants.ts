@@ -15,6 +15,7 @@ function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKe
     call: null,
     limits: {},
     totals: {},
+    pausedAtMs: null,
     revokedAtMs: null,
     ...changes,
   };
@@ -133,18 +134,30 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         limits: { sessionsPerMinute: 3 },
         totals: { concurrentSessions: 3 },
       });
-      expect(await tenants().issue(key)).toBe(true);
-      await expect(tenants().issue({ ...key, id: 'other' })).rejects.toThrow(KeyTaken);
-      await expect(tenants().issue({ ...key, key: `w_${randomId()}` })).rejects.toThrow(KeyTaken);
-      expect(await tenants().issue(widgetKey(randomId()))).toBe(false);
+      expect(await tenants().issue([key])).toBe(true);
+      await expect(tenants().issue([{ ...key, id: 'other' }])).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue([{ ...key, key: `w_${randomId()}` }])).rejects.toThrow(KeyTaken);
+      expect(await tenants().issue([widgetKey(randomId())])).toBe(false);
       expect((await find(owner.id))?.keys).toEqual([key]);
     });
 
     test('of issues of one id at once one succeeds', async () => {
       const owner = tenant(() => []);
       await tenants().merge([owner]);
-      const issued = await Promise.allSettled(Array.from({ length: 20 }, () => tenants().issue(widgetKey(owner.id))));
+      const issued = await Promise.allSettled(Array.from({ length: 20 }, () => tenants().issue([widgetKey(owner.id)])));
       expect(issued.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    });
+
+    test('of several keys all are issued, or none when one is taken', async () => {
+      const owner = tenant((id) => [widgetKey(id, { id: 'b' })]);
+      await tenants().merge([owner]);
+      const named = (id: string) => widgetKey(owner.id, { id });
+      await expect(tenants().issue([named('a'), named('b')])).rejects.toThrow(KeyTaken);
+      await expect(tenants().issue([named('a'), named('a')])).rejects.toThrow(KeyTaken);
+      expect((await find(owner.id))?.keys).toEqual(owner.keys);
+      const more = [named('c'), named('d')];
+      expect(await tenants().issue(more)).toBe(true);
+      expect((await find(owner.id))?.keys).toEqual([...owner.keys, ...more]);
     });
 
     test('a revocation answers the key, keeps the first time, and is undefined for an unknown key', async () => {
@@ -157,6 +170,31 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       expect(await tenants().revoke(randomId(), 'site', DAY_BEGIN)).toBeUndefined();
     });
 
+    test('a pause answers the key, keeps the first time, outlives a merge, and is undone by resuming', async () => {
+      const owner = tenant();
+      await tenants().merge([owner]);
+      const [key] = owner.keys as [WidgetKey];
+      const paused = { ...key, pausedAtMs: DAY_BEGIN };
+      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN)).toEqual(paused);
+      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN + 1)).toEqual(paused);
+      await tenants().merge([{ ...owner, keys: [{ ...key, label: 'New' }] }]);
+      expect((await find(owner.id))?.keys).toEqual([{ ...paused, label: 'New' }]);
+      for (const _ of [1, 2])
+        expect(await tenants().resume(owner.id, 'site')).toEqual({ ...key, label: 'New', pausedAtMs: null });
+      expect(await tenants().pause(owner.id, 'other', DAY_BEGIN)).toBeUndefined();
+      expect(await tenants().resume(randomId(), 'site')).toBeUndefined();
+    });
+
+    test('a key that is revoked is not paused any more', async () => {
+      const owner = tenant();
+      await tenants().merge([owner]);
+      await tenants().revoke(owner.id, 'site', DAY_BEGIN);
+      expect(await tenants().pause(owner.id, 'site', DAY_BEGIN + 1)).toMatchObject({
+        pausedAtMs: null,
+        revokedAtMs: DAY_BEGIN,
+      });
+    });
+
     test('a merge and an issue of the same key at once: the merge succeeds, and the key is there once', async () => {
       for (let round = 0; round < 10; round += 1) {
         const owner = tenant();
@@ -164,7 +202,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         await tenants().merge([{ ...owner, keys: [] }]);
         const [first, issued, second] = await Promise.allSettled([
           tenants().merge([owner]),
-          tenants().issue(key),
+          tenants().issue([key]),
           tenants().merge([owner]),
         ]);
         expect([first.status, second.status]).toEqual(['fulfilled', 'fulfilled']);

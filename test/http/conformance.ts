@@ -75,6 +75,7 @@ export class Conformance {
       'x-ratelimit-reset',
       'retry-after',
       'location',
+      'content-language',
     ])
       if (header in reply.headers && !Object.keys(response.headers ?? {}).some((one) => one.toLowerCase() === header))
         this.faults.push(`${name} does not name the header ${header}`);

@@ -45,6 +45,7 @@ describe('The demo page', () => {
         call: null,
         limits: {},
         totals: {},
+        pausedAtMs: null,
         revokedAtMs: null,
       };
       const { tenants } = direct.service.stores;

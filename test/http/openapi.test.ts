@@ -161,7 +161,8 @@ async function driveOperators(id: string): Promise<void> {
     await post('/api/operator/search', { q: 'acme' }, headers);
     await post('/api/operator/keys', newKey, headers);
     await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
-    await post(`/api/operator/keys/${keyId}/revoke`, { tenantId: 'acme' }, headers);
+    for (const what of ['pause', 'resume', 'revoke'])
+      await post(`/api/operator/keys/${keyId}/${what}`, { tenantId: 'acme' }, headers);
   }
   const tooLong = ['refusals?from=2020-01-01T00:00:00Z', 'changes?since=2020-01-01T00:00:00Z'];
   const wrong = ['sessions?limit=0', 'usage?limit=0', 'refusals?limit=0', 'changes?since=never', 'machines?id=all'];
@@ -193,13 +194,14 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/keys', newKey, operator);
   const boss: Headers = { cookie: await app.login('boss@globex.example'), origin: CONSOLE };
   await post('/api/operator/keys', newKey, boss);
-  await post('/api/operator/keys/nobody/revoke', { tenantId: 'acme' }, operator);
+  for (const what of ['pause', 'resume', 'revoke'])
+    await post(`/api/operator/keys/nobody/${what}`, { tenantId: 'acme' }, operator);
   for (const what of ['logins', 'challenges']) {
     await get(`/api/operator/${what}?limit=0`, operator);
     await get(`/api/operator/${what}/nobody`, operator);
   }
   await post('/api/operator/logins/nobody/revoke', {}, operator);
-  for (const path of ['keys', 'keys/site/revoke', 'logins/x/revoke'])
+  for (const path of ['keys', 'keys/site/pause', 'keys/site/resume', 'keys/site/revoke', 'logins/x/revoke'])
     await post(`/api/operator/${path}`, newKey, { ...operator, origin: EVIL });
   for (const path of ['sessions/end', 'search'])
     await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });

@@ -61,6 +61,7 @@ describe('Widget keys', () => {
       limits: { dailyTokens: 5 },
       totals: {},
       revokedAt: null,
+      pausedAt: null,
       live: 0,
       today: { tokens: 0, dollars: 0 },
       refusedHour: {},
@@ -116,6 +117,33 @@ describe('Widget keys', () => {
       { action: 'key.revoke', result: 'unchanged' },
       { action: 'key.revoke', result: 'done', reason: 'leaked' },
     ]);
+  });
+
+  test('open no sessions while they are paused, and those that are open go on', async () => {
+    const key = await app.key();
+    const id = await app.open(key);
+    const change = (what: string, headers: Record<string, string> = service) =>
+      app.post(`/api/operator/keys/${key.id}/${what}`, { tenantId: 'acme', reason: 'rebuilt' }, headers);
+    const create = () => app.post('/api/session', { widgetKey: key.key }, { origin: key.origin });
+    const pausedAt = new Date(NOON).toISOString();
+    expect((await change('pause')).body).toEqual({ ok: true, pausedAt, revokedAt: null });
+    expect((await keysOf()).find((one) => one.id === key.id)).toMatchObject({ pausedAt, live: 1 });
+    const refused = await create();
+    expect(errorOf(refused)).toEqual({ status: 403, code: 'KEY_PAUSED' });
+    expect(refused.headers['access-control-allow-origin']).toBe(key.origin);
+    expect((await app.post('/api/realtime/heartbeat', { sm_session_id: id })).status).toBe(200);
+    expect((await change('resume')).body).toEqual({ ok: true, pausedAt: null, revokedAt: null });
+    await app.service.directory.reload();
+    expect((await create()).status).toBe(200);
+    const { body } = await app.get(`/api/operator/audit?target=acme/${key.id}`, service);
+    expect(body['rows']).toMatchObject([
+      { action: 'key.resume', result: 'done', reason: 'rebuilt' },
+      { action: 'key.pause', result: 'done', reason: 'rebuilt' },
+    ]);
+    for (const what of ['pause', 'resume']) {
+      expect(errorOf(await change(what, await as('vera@example.com')))).toEqual({ status: 403, code: 'FORBIDDEN' });
+      expect(errorOf(await change(what, await as('boss@globex.example')))).toEqual({ status: 404, code: 'NOT_FOUND' });
+    }
   });
 
   test('tell what was used and done with them lately, and a week before', async () => {

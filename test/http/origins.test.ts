@@ -39,7 +39,7 @@ function cors({ headers }: Reply) {
     credentials: headers['access-control-allow-credentials'],
     exposes: headers['access-control-expose-headers'] !== undefined,
     allows: headers['access-control-allow-methods'] ?? headers['access-control-max-age'],
-    vary: headers['vary'],
+    vary: headers['vary']?.split(', ').find((name) => name === 'Origin'),
   };
 }
 

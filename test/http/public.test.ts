@@ -15,7 +15,15 @@ import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
 
-const files = ['/widget.js', '/widget.mjs', '/widget.d.ts'];
+const files = [
+  '/widget.js',
+  '/widget.mjs',
+  '/widget.d.ts',
+  '/switchboard-widget.js',
+  '/switchboard-widget.mjs',
+  '/switchboard-widget.css',
+  '/switchboard-widget-de.mjs',
+];
 const paths = [
   ...files,
   '/',
@@ -62,7 +70,7 @@ describe('A reply that is the same for everybody', () => {
   });
 });
 
-describe('The widget SDK', () => {
+describe('The widget SDK and the element', () => {
   test.each(files)('%s is for every origin, and says so once', async (path) => {
     const { origin } = await app.key();
     for (const from of [origin, CONSOLE, 'https://elsewhere.example']) {

@@ -92,11 +92,11 @@ describe('An entry of an error', () => {
 
   test.each(all)('says of %s when, why and what to do, and shows one', (code) => {
     const text = entry(code);
-    const { status, userMessage } = ERROR_CODES[code];
+    const { status, example } = ERROR_CODES[code];
     expect(text).toContain(`<span class="type">${status}</span>`);
     expect(text).toContain('What to do');
     expect(text.match(/<li>/g)?.length ?? 0).toBeGreaterThanOrEqual(ERROR_HELP[code].causes.length);
-    expect(text.replaceAll('&#39;', "'")).toContain(userMessage);
+    expect(text.replaceAll('&#39;', "'")).toContain(example.error.replaceAll('"', String.raw`\&quot;`));
   });
 
   test('names no variable that the service does not have', () => {

@@ -153,7 +153,7 @@ export class TestApp {
     const id = unique('key');
     const { tenantId = 'acme' } = fields;
     const defaults = { id, label: '', agents: null, allowOverrides: true, call: null };
-    const free = { limits: {}, totals: {}, revokedAtMs: null };
+    const free = { limits: {}, totals: {}, pausedAtMs: null, revokedAtMs: null };
     const key = {
       ...defaults,
       tenantId,
@@ -162,7 +162,7 @@ export class TestApp {
       ...free,
       ...fields,
     };
-    await this.service.stores.tenants.issue(key);
+    await this.service.stores.tenants.issue([key]);
     await this.service.directory.reload();
     return key;
   }

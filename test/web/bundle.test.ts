@@ -13,8 +13,8 @@ const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', 
 const read = (name: string): Promise<string> => readFile(join(built, name), 'utf8');
 
 describe('The widget SDK as it is served', () => {
-  test.each(['widget.mjs', 'widget.js'])('%s has at most 6.45 kB after gzip', async (name) => {
-    expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(6450);
+  test.each(['widget.mjs', 'widget.js'])('%s has at most 6.7 kB after gzip', async (name) => {
+    expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(6700);
   });
 
   test.each(['widget.mjs', 'widget.js'])('%s imports nothing', async (name) => {
@@ -121,5 +121,34 @@ describe('The widget SDK as it is served', () => {
         export const inSession: (keyof Session)[] = ${keys(session)};
         export const inError: (keyof SwitchboardError)[] = ${keys(new SwitchboardError({ code: 'X' }))};`,
     });
+  });
+});
+
+describe('The element as it is served', () => {
+  test.each(['mjs', 'js'])(
+    'switchboard-widget.%s has at most 15 kB after gzip, the SDK and English with it',
+    async (kind) => {
+      expect(gzipSync(await read(`switchboard-widget.${kind}`)).length).toBeLessThanOrEqual(15_000);
+    },
+  );
+
+  test.each(['de', 'fr', 'es', 'ja'])('its words in %s are a module of at most 1.5 kB', async (language) => {
+    const name = `switchboard-widget-${language}.mjs`;
+    expect(gzipSync(await read(name)).length).toBeLessThanOrEqual(1500);
+    expect(await import(join(built, name))).toMatchObject({ words: { launcher: expect.any(String) } });
+  });
+
+  test('leaves no name in the page', async () => {
+    const names: string[] = [];
+    const page = {
+      document: { currentScript: { src: 'https://s.example/switchboard-widget.js' } },
+      URL,
+      HTMLElement: EventTarget,
+      customElements: { get: () => undefined, define: (name: string) => names.push(name) },
+    };
+    const before = Object.keys(page);
+    runInNewContext(await read('switchboard-widget.js'), page);
+    expect(Object.keys(page)).toEqual(before);
+    expect(names).toEqual(['switchboard-widget']);
   });
 });

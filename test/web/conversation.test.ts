@@ -258,6 +258,38 @@ describe('A conversation', () => {
       ]);
     });
 
+    test('measures the microphone itself where the browser tells nothing of it, as Firefox', async () => {
+      const sources: unknown[] = [];
+      const closed = vi.fn<() => Promise<void>>(() => Promise.resolve());
+      class FakeContext {
+        readonly close = closed;
+
+        createAnalyser(): object {
+          return { fftSize: 4, getFloatTimeDomainData: (samples: Float32Array) => samples.fill(0.2) };
+        }
+
+        createMediaStreamSource(stream: unknown): object {
+          sources.push(stream);
+          return { connect: () => undefined };
+        }
+      }
+      vi.stubGlobal('AudioContext', FakeContext);
+      await call();
+      peer().stats = new Map([['m', { id: 'm', type: 'media-source', kind: 'audio' }]]);
+      await vi.advanceTimersByTimeAsync(200);
+      expect(told('level').map((level) => (level as { readonly visitor: number }).visitor.toFixed(2))).toEqual([
+        '0.20',
+        '0.20',
+      ]);
+      expect(told('speaking')).toEqual([{ visitor: true, agent: false }]);
+      expect(sources).toEqual([streams[0]]);
+      await session.setDevice('desk');
+      await vi.advanceTimersByTimeAsync(100);
+      expect(sources).toEqual([streams[0], streams[0]]);
+      await session.end();
+      expect(closed).toHaveBeenCalledOnce();
+    });
+
     test('is silent once its call is over', async () => {
       await call();
       sounds(1, 0.1, 0);

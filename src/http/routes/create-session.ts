@@ -41,6 +41,7 @@ export function createSessionRoute(deps: CreateSessionDeps): Route {
     refusals: [
       'INVALID_REQUEST',
       'INVALID_WIDGET_KEY',
+      'KEY_PAUSED',
       'AUTH_REQUIRED',
       'FORBIDDEN',
       'ORIGIN_MISMATCH',

@@ -17,20 +17,30 @@ export interface DemoDeps {
   readonly publicUrl: () => string;
 }
 
-/** Any page may load the SDK, also as a module and under cross-origin isolation. */
+/** The SDK with its types, and the element with its languages and the style sheet that old browsers load. */
+const forPages = [
+  'widget.js',
+  'widget.mjs',
+  'widget.d.ts',
+  'widget.d.mts',
+  'switchboard-widget.js',
+  'switchboard-widget.mjs',
+  'switchboard-widget.css',
+  ...['de', 'fr', 'es', 'ja'].map((language) => `switchboard-widget-${language}.mjs`),
+];
+
+/** Any page may load them, also as a module and under cross-origin isolation. */
 const forEverybody = [
   ['Cross-Origin-Resource-Policy', 'cross-origin'],
   ['Cache-Control', 'public, max-age=300'],
 ] as const;
 
-/** The widget SDK, and a page that shows it at work. */
+/** The widget SDK, the element, and a page that shows it at work. */
 export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
   const file = (name: string): URL => new URL(name, webDirectory);
 
   return [
-    ...['widget.js', 'widget.mjs', 'widget.d.ts', 'widget.d.mts'].map((name) =>
-      pageRoute(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody'),
-    ),
+    ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody')),
     ...['demo.js', 'demo.css'].map((name) =>
       pageRoute(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`))),
     ),

@@ -1,3 +1,5 @@
+import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
+import type { Language } from '../../protocol/languages/all.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { addressScope } from '../../limits/edge.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
@@ -7,6 +9,14 @@ import { refuseUpgrade } from '../upgrade.ts';
 /** The subprotocol of the heartbeat channel (docs/contract.md, section 7.1). */
 export const SUBPROTOCOL = 'switchboard.v1';
 export const SOCKET_PATH = '/api/realtime/socket';
+
+/** Whose socket it becomes. */
+export interface SocketClient {
+  /** As the edge windows name it. */
+  readonly address: string;
+  /** Of what end users read in its frames. */
+  readonly language: Language;
+}
 
 /**
  * GET /api/realtime/socket: whether an upgrade may go on. Any page can open a WebSocket to anybody, so the Origin is checked
@@ -30,7 +40,11 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
       if (refusal !== undefined) return refusal;
       if (origin !== undefined && !origins.isConsole(origin) && !origins.isWidget(origin))
         return new Refusal('ORIGIN_MISMATCH', 'No widget key and no console is bound to this origin.');
-      return { status: 101, body: '', client: addressScope(ip) };
+      const client: SocketClient = {
+        address: addressScope(ip),
+        language: preferredLanguage(request.headers['accept-language']),
+      };
+      return { status: 101, body: '', client: JSON.stringify(client) };
     },
   });
 }

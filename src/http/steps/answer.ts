@@ -1,3 +1,5 @@
+import { DEFAULT_LANGUAGE } from '../../protocol/languages/all.ts';
+import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -21,6 +23,7 @@ export interface AnswerDeps {
 }
 
 const noStore: Header = ['Cache-Control', 'no-store'];
+const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
 
 /**
@@ -52,13 +55,17 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
   }
 
   function refuse(x: RequestContext, refusal: Refusal, headers: Header[]): HttpReply {
-    headers.push(JSON_TYPE);
+    const language =
+      x.access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(x.request.headers['accept-language']);
+    headers.push(JSON_TYPE, ['Content-Language', language]);
+    // Everything else is kept by nobody.
+    if (x.access === 'public') addHeader(headers, varyByLanguage);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);
     const { requestId } = x.request;
     const isTold = deps.events.refused(refusal.code, x.routeName, requestId, refusal.error, refusal.why);
     if (isTold) deps.onRefused?.(x, refusal);
-    return { status: refusal.status, headers, body: JSON.stringify(errorBody(refusal)) };
+    return { status: refusal.status, headers, body: JSON.stringify(errorBody(refusal, language)) };
   }
 
   return (x, result) => {

@@ -31,6 +31,7 @@ export const operatorKey = z.object({
   limits,
   totals,
   revokedAt: instant.nullable(),
+  pausedAt: instant.nullable().meta({ description: 'Since when it opens no new sessions; null where it does' }),
   live: count.meta({ description: 'Its sessions that have not ended' }),
   today: z
     .object({ tokens: count, dollars: amount })
@@ -91,4 +92,12 @@ export const revokeKeyReply = z.object({
   ok,
   liveSessions: count.meta({ description: 'Sessions that end with it' }),
   revokedAt: instant.nullable().meta({ description: 'For ever; null for a dry run of a key that is not revoked' }),
+});
+
+export const pauseKeyRequest = z.object({ tenantId: text(128), reason: z.string().max(500).optional() });
+
+export const pauseKeyReply = z.object({
+  ok,
+  pausedAt: instant.nullable().meta({ description: 'Since when it is paused; null where it is not' }),
+  revokedAt: instant.nullable().meta({ description: 'A key that is revoked is neither paused nor resumed' }),
 });

@@ -6,6 +6,8 @@ export const AUDIT_ACTIONS = [
   'sessions.end',
   'key.issue',
   'key.revoke',
+  'key.pause',
+  'key.resume',
   'login.revoke',
   'search.address',
 ] as const;

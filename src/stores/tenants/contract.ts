@@ -53,6 +53,8 @@ export interface WidgetKey {
   /** For each subject. */
   readonly limits: KeyLimits;
   readonly totals: KeyTotals;
+  /** Opens no sessions until it is resumed; null is in use. Only `pause` and `resume` change it. */
+  readonly pausedAtMs: number | null;
   /** Revocation is one-way. */
   readonly revokedAtMs: number | null;
 }
@@ -80,13 +82,21 @@ export class KeyTaken extends Error {}
 export interface Tenants {
   all(): Promise<Tenant[]>;
   /**
-   * Merges tenants and keys in one transaction: adds and changes, never deletes, and never undoes a revocation.
+   * Merges tenants and keys in one transaction: adds and changes, never deletes, and undoes no revocation and no pause.
    * @throws KeyTaken when a key belongs to another tenant or to another id, an id has another key already (issue the new key under a
    *   new id, so that both serve while sites change over), or a key is given twice; then nothing is changed.
    */
   merge(tenants: readonly Tenant[]): Promise<void>;
-  /** @throws KeyTaken when the id or the key is in use. @returns false when the tenant is unknown. */
-  issue(key: WidgetKey): Promise<boolean>;
+  /**
+   * Adds keys of one tenant, all of them or none.
+   * @throws KeyTaken when an id or a key is in use
+   * @returns false when the tenant is unknown
+   */
+  issue(keys: readonly WidgetKey[]): Promise<boolean>;
   /** Revokes by tenant and id; undefined when there is no such key. A key that is revoked already keeps its time. */
   revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined>;
+  /** Pauses as `revoke` revokes. A key that is revoked stays as it is. */
+  pause(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined>;
+  /** Undoes a pause; undefined when there is no such key. */
+  resume(tenantId: string, keyId: string): Promise<WidgetKey | undefined>;
 }

@@ -6,13 +6,28 @@ const UNIQUE_VIOLATION = '23505';
 
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
+  async function change(
+    tenantId: string,
+    keyId: string,
+    set: (sql: AnySql) => postgres.Fragment,
+  ): Promise<WidgetKey | undefined> {
+    const [key] = await database.run(
+      (sql) => sql<WidgetKey[]>`
+        update widget_key set ${set(sql)} where tenant_id = ${tenantId} and id = ${keyId}
+        returning id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides",
+          call_mode as call, limits, totals, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`,
+    );
+    return key;
+  }
+
   return {
     async all() {
       const rows = await database.run(
         (sql) => sql<(Tenant & { readonly adminsMay: Tenant['adminsMay'] | null })[]>`
           select tenant.id, tenant.name, tenant.agents, tenant.admins, tenant.admins_may as "adminsMay", coalesce(json_agg(json_build_object(
               'id', k.id, 'tenantId', k.tenant_id, 'key', k.key, 'origin', k.origin, 'label', k.label, 'agents', k.agents,
-              'allowOverrides', k.allow_overrides, 'call', k.call_mode, 'limits', k.limits, 'totals', k.totals, 'revokedAtMs', k.revoked_at_ms
+              'allowOverrides', k.allow_overrides, 'call', k.call_mode, 'limits', k.limits, 'totals', k.totals,
+              'pausedAtMs', k.paused_at_ms, 'revokedAtMs', k.revoked_at_ms
             ) order by k.id) filter (where k.key is not null), '[]') as keys
           from tenant left join widget_key as k on k.tenant_id = tenant.id
           group by tenant.id order by tenant.id`,
@@ -34,21 +49,23 @@ export function createPostgresTenants(database: Database): Tenants {
       );
     },
 
-    async issue(key) {
-      const { count } = await naming([key], () => database.run((sql) => insertKey(sql, key)));
-      return count === 1;
+    async issue(keys) {
+      const { count } = await naming(keys, () => database.run((sql) => insertKeys(sql, keys)));
+      return count === keys.length;
     },
 
-    async revoke(tenantId, keyId, atMs) {
-      const [key] = await database.run(
-        (sql) => sql<WidgetKey[]>`
-          update widget_key set revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
-          where tenant_id = ${tenantId} and id = ${keyId}
-          returning id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides",
-            call_mode as call, limits, totals, revoked_at_ms as "revokedAtMs"`,
-      );
-      return key;
-    },
+    revoke: (tenantId, keyId, atMs) =>
+      change(tenantId, keyId, (sql) => sql`revoked_at_ms = coalesce(revoked_at_ms, ${atMs})`),
+
+    pause: (tenantId, keyId, atMs) =>
+      change(
+        tenantId,
+        keyId,
+        (sql) => sql`
+          paused_at_ms = case when revoked_at_ms is null then coalesce(paused_at_ms, ${atMs}::bigint) else paused_at_ms end`,
+      ),
+
+    resume: (tenantId, keyId) => change(tenantId, keyId, (sql) => sql`paused_at_ms = null`),
   };
 }
 
@@ -83,18 +100,15 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
   throw new KeyTaken(`widget key ${taken?.key} is in use by another tenant or under another id`);
 }
 
-function insertKey(sql: AnySql, key: WidgetKey) {
+/** One statement, so that it is all or nothing. */
+function insertKeys(sql: AnySql, keys: readonly WidgetKey[]) {
   return sql`
     insert into widget_key
       (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, limits, totals, revoked_at_ms)
-    select ${key.key}, ${key.id}, tenant.id, ${key.origin}, ${key.label}, ${optionalJson(key.agents)}::text::jsonb,
-      ${key.allowOverrides}, ${key.call}, ${JSON.stringify(key.limits)}::text::jsonb,
-      ${JSON.stringify(key.totals)}::text::jsonb, ${key.revokedAtMs}
-    from tenant where tenant.id = ${key.tenantId}`;
-}
-
-function optionalJson(value: readonly string[] | null): string | null {
-  return value === null ? null : JSON.stringify(value);
+    select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, limits, totals, "revokedAtMs"
+    from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
+      label text, agents jsonb, "allowOverrides" boolean, call text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+    join tenant on tenant.id = given."tenantId"`;
 }
 
 function refuseDuplicates(keys: readonly WidgetKey[]): void {

@@ -1,4 +1,5 @@
 import type { AudioCall, Session } from '../widget/api.ts';
+import { addCaption } from './captions.ts';
 import { element, say } from './elements.ts';
 import type { Show } from './show.ts';
 import { talk } from './example.js';
@@ -34,18 +35,27 @@ function followUsage(session: Session, call: AudioCall): () => void {
   };
 }
 
+/** Writes what both say, as it is recognised; a turn grows in its line. */
+function caption(session: Session): void {
+  const lines = new Map<string, (text: string) => void>();
+  session.on('transcript', ({ id, who, text }) => {
+    const write = lines.get(id) ?? addCaption(who === 'visitor' ? 'Visitor' : 'Guide');
+    lines.set(id, write);
+    write(text);
+  });
+}
+
 /** The real thing: microphone and speaker joined to the provider. Undefined when that fails; the page was told why. */
 export async function talkForReal(session: Session, show: Show): Promise<Voice | undefined> {
   button.hidden = true;
+  caption(session);
   const call = await talk(session, show);
   if (call === undefined) return undefined;
   // The call tells the session of voices by itself.
   const stopMeter = watchLevel(call.stream, meter, () => undefined);
   const stopUsage = session.brokered ? followUsage(session, call) : undefined;
   return {
-    setQuiet(isQuiet) {
-      for (const track of call.stream.getAudioTracks()) track.enabled = !isQuiet;
-    },
+    setQuiet: (isQuiet) => session.mute(isQuiet),
     stop() {
       stopMeter();
       stopUsage?.();

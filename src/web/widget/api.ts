@@ -33,6 +33,7 @@ export type {
  * the arguments as the model wrote them, and ten seconds; what it returns is told to the model (what is no text as JSON), and so is its
  * failure.
  */
+// oxlint-disable-next-line typescript/no-explicit-any -- a model wrote them, and handlers say what they take them for
 export type ToolHandler = (args: any, context: { readonly signal: AbortSignal }) => unknown;
 
 export interface ToolHandlers {
@@ -53,6 +54,8 @@ export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
   readonly baseUrl?: string;
   /** Go with every HTTP request to Switchboard, read each time: what a bot-detection library adds. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of each `userMessage` of the server, as a BCP 47 tag; by default the browser's. */
+  readonly language?: string;
   /** In the place of the global one. */
   readonly fetch?: typeof fetch;
   /** In the place of the global one; without any, the session lives on HTTP. */

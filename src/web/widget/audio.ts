@@ -26,7 +26,7 @@ export interface CallDeps {
   /** Hears which stream the agent hears. */
   readonly use: (stream: MediaStream) => void;
   readonly tools: ToolHandlers | undefined;
-  readonly fetch: typeof fetch;
+  readonly request: typeof fetch;
   /** Ends the call, with the reason why there can be none. */
   readonly hangUp: AbortController;
   /** Tells the page, while the session lasts. */
@@ -39,7 +39,7 @@ export interface ProviderCall extends AudioCall {
   /** Says something to the provider, as soon as that is possible. @throws SwitchboardError PROVIDER_UNSUPPORTED */
   readonly say: (...events: object[]) => void;
   /** The agent hears this one from now on. */
-  readonly replaceTrack: (track: MediaStreamTrack) => void;
+  readonly replaceTrack: (track: MediaStreamTrack) => Promise<void> | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface ProviderCall extends AudioCall {
  * the signal of `hangUp`, which closes the peer and gives the microphone back.
  */
 export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<ProviderCall> {
-  const { session, terms, secret, open, hangUp, emit, tellState } = deps;
+  const { session, terms, secret, open, request, hangUp, emit, tellState } = deps;
   const { signal } = hangUp;
   const { brokered: isBrokered } = session;
   signal.throwIfAborted();
@@ -86,7 +86,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   }
 
   const exchange = async (body: string): Promise<Response> =>
-    deps.fetch(url, {
+    request(url, {
       method: 'POST',
       headers: { Authorization: `Bearer ${await secret()}`, 'Content-Type': 'application/sdp' },
       body,
@@ -118,7 +118,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   }
 
   function watch(line: AbortController): void {
-    line.signal.addEventListener('abort', watchVoices(peer, emit, session.active));
+    line.signal.addEventListener('abort', watchVoices(peer, stream, emit, session.active));
     watchMedia(
       peer,
       isBrokered ? channel : undefined,
@@ -167,8 +167,8 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
       else say();
     },
     replaceTrack(track) {
-      void peer.getSenders()[0]?.replaceTrack(track);
       track.addEventListener('ended', () => lose(failure('MICROPHONE_LOST')), { signal });
+      return peer.getSenders()[0]?.replaceTrack(track);
     },
   };
 }

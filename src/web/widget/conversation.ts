@@ -49,7 +49,7 @@ export function followConversation(
       if (!tool) throw new Error(`There is no tool ${name}.`);
       return await Promise.race([
         (typeof tool === 'function' ? tool : tool.run)(JSON.parse(json || '{}'), { signal }),
-        new Promise((_, reject) => (signal.onabort = () => reject(signal.reason as Error))),
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
       ]);
     } catch (cause) {
       emit('error', failure('TOOL_FAILED', cause));

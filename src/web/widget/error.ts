@@ -1,19 +1,12 @@
+import { own } from '../../protocol/languages/en.ts';
 import type { TransientCode } from '../../protocol/error-codes.ts';
 import type * as Api from './api.ts';
 
-/** What the SDK finds by itself, in words for the visitor; every other code is the server's. docs/widget.md has the same list. */
-const ownCodes: Readonly<Record<Api.OwnCode, string>> = {
-  NETWORK_ERROR: 'No connection. Please check your network.',
-  MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',
-  MICROPHONE_MISSING: 'Please connect a microphone, or close the program that uses it.',
-  MICROPHONE_INSECURE: 'This page may not use the microphone: it is not secure.',
-  MICROPHONE_LOST: 'The microphone is off.',
-  SIMULATED_PROVIDER: 'The voice service is only simulated here.',
-  PROVIDER_UNSUPPORTED: 'The voice service did not take the call.',
-  PROVIDER_REFUSED: 'The voice service did not take the call.',
-  CALL_LOST: 'The call was lost.',
-  TOOL_FAILED: 'That did not work.',
-};
+/**
+ * What the SDK finds by itself, in words for the visitor; every other code is the server's. English alone: whoever shows other languages
+ * has their words beside these.
+ */
+const ownCodes: Readonly<Record<Api.OwnCode, string>> = own;
 
 /** What a client is told of a failure, by the server or by this SDK. */
 export class SwitchboardError extends Error implements Api.SwitchboardError {

@@ -19,6 +19,7 @@ export function createPost(baseUrl: string, options: ConnectOptions): Post {
       response = await send(baseUrl + path, {
         method: 'POST',
         headers: {
+          ...(options.language && { 'Accept-Language': options.language }),
           ...options.headers,
           'Content-Type': 'application/json',
           ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),

@@ -24,6 +24,7 @@ export const connect: typeof Api.connect = (options) => {
     WebSocket: _socket,
     audio: _audio,
     signal: _signal,
+    language: _language,
     tools,
     ...rest
   } = options;
@@ -72,7 +73,7 @@ async function open(baseUrl: string, options: Api.ConnectOptions, body: object):
 /** What a create says of the page's tools: nothing of those that the agent has already, and nothing of what they do. */
 function describeTools(tools: Api.ConnectOptions['tools']): Api.CreateRequest['tools'] {
   if (tools === undefined || Array.isArray(tools)) return tools;
-  const described = Object.entries(tools as Api.ToolHandlers).flatMap(([name, tool]) =>
+  const described = Object.entries(tools).flatMap(([name, tool]) =>
     typeof tool === 'function' ? [] : [{ kind: 'http_tool', ...tool, name, run: undefined }],
   );
   // An empty list would take the agent's own away.

@@ -29,3 +29,68 @@ function mediaDevices(): MediaDevices {
   if (devices === undefined) throw failure('MICROPHONE_INSECURE');
   return devices;
 }
+
+/** The microphone of a session: muted, or another, also while it is heard. */
+export interface HeldMicrophone {
+  readonly isMuted: boolean;
+  /** For a call: the one that was opened before, or another. @throws SwitchboardError as `openMicrophone` */
+  readonly open: () => Promise<MediaStream>;
+  /** The agent hears this one, which may be the page's own. */
+  readonly use: (stream: MediaStream) => void;
+  readonly mute: (isMuted: boolean) => void;
+  /** Puts another into the stream that is heard, if any. @returns what to send from now on @throws SwitchboardError as `openMicrophone` */
+  readonly choose: (deviceId: string) => Promise<readonly MediaStreamTrack[]>;
+  /** Gives back what no call has taken. */
+  readonly drop: () => void;
+}
+
+/** @param opened what was opened before the first call */
+export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | undefined): HeldMicrophone {
+  let constraints = audio;
+  let isMuted = false;
+  let unused = opened;
+  let heard = opened;
+
+  function applyMute(): void {
+    for (const track of heard?.getAudioTracks() ?? []) track.enabled = !isMuted;
+  }
+
+  return {
+    get isMuted() {
+      return isMuted;
+    },
+    async open() {
+      const stream = unused?.active ? unused : openMicrophone(constraints);
+      unused = undefined;
+      return stream;
+    },
+    use(stream) {
+      heard = stream;
+      applyMute();
+    },
+    mute(next) {
+      isMuted = next;
+      applyMute();
+    },
+    async choose(deviceId) {
+      constraints = { ...(constraints === true ? {} : constraints), deviceId: { exact: deviceId } };
+      const stream = heard;
+      if (!stream?.active) return [];
+      const chosen = await openMicrophone(constraints);
+      if (!stream.active) {
+        // The call is over by now.
+        release(chosen);
+        return [];
+      }
+      release(stream);
+      for (const old of stream.getTracks()) stream.removeTrack(old);
+      for (const track of chosen.getTracks()) stream.addTrack(track);
+      applyMute();
+      return stream.getTracks();
+    },
+    drop() {
+      release(unused);
+      unused = undefined;
+    },
+  };
+}

@@ -10,7 +10,6 @@ import type {
   SessionEvents,
   SessionState,
   SessionView,
-  ToolHandlers,
   Usage,
 } from './api.ts';
 import { callProvider, type ProviderCall } from './audio.ts';
@@ -20,7 +19,7 @@ import { failure, SwitchboardError } from './error.ts';
 import type { Post } from './http.ts';
 import { makeId } from './id.ts';
 import type { Question } from './link.ts';
-import { listMicrophones, openMicrophone, release } from './microphone.ts';
+import { holdMicrophone, listMicrophones } from './microphone.ts';
 import { watchPage } from './page.ts';
 import { persist } from './patience.ts';
 import { startPulse } from './pulse.ts';
@@ -37,23 +36,19 @@ const END_TRIES = 5;
 const OVER = 'SESSION_DURATION_EXCEEDED';
 const closedHere: Ended = { reason: 'closed_by_client', code: OVER, userMessage: 'This conversation was closed.' };
 
-/** Holds a created session until it is over. @param microphone for its first call, when the page asked for it before */
+/** Holds a created session until it is over. @param opened the microphone for its first call, when the page asked for it before */
 export function holdSession(
   created: CreateReply,
   baseUrl: string,
   options: ConnectOptions,
   post: Post,
-  microphone: MediaStream | undefined,
+  opened: MediaStream | undefined,
 ): Session {
   const { sm_session_id, limits } = created;
   const proof = { sm_session_id, email: options.email };
   const { on, off, emit } = createEmitter<SessionEvents>();
   const activity = watchActivity();
-  let audio = options.audio || true;
-  let isMuted = false;
-  let unused = microphone;
-  /** What is or was last heard. */
-  let heardStream = microphone;
+  const microphone = holdMicrophone(options.audio || true, opened);
   /** Ends the present call, and says why there can be no other. */
   let call = new AbortController();
   let present: ProviderCall | undefined;
@@ -75,18 +70,9 @@ export function holdSession(
     emit('beat', { session });
   }
 
-  function applyMute(): void {
-    for (const track of heardStream?.getAudioTracks() ?? []) track.enabled = !isMuted;
-  }
-
-  function dropMicrophone(): void {
-    release(unused);
-    unused = undefined;
-  }
-
   function hangUp(why: Ended): void {
     farewell ??= new SwitchboardError(why);
-    dropMicrophone();
+    microphone.drop();
     call.abort(farewell);
   }
 
@@ -173,7 +159,7 @@ export function holdSession(
   const connection = keepConnected(
     baseUrl,
     options.WebSocket ?? globalThis.WebSocket,
-    { type: 'attach', ...proof },
+    { type: 'attach', ...proof, language: options.language },
     {
       frame: heard,
       transport(next) {
@@ -240,17 +226,10 @@ export function holdSession(
             session,
             terms: created.call,
             secret,
-            async open() {
-              const stream = unused?.active ? unused : openMicrophone(audio);
-              unused = undefined;
-              return stream;
-            },
-            use(stream) {
-              heardStream = stream;
-              applyMute();
-            },
-            tools: Array.isArray(options.tools) ? undefined : (options.tools as ToolHandlers | undefined),
-            fetch: options.fetch ?? fetch,
+            open: microphone.open,
+            use: microphone.use,
+            tools: Array.isArray(options.tools) ? undefined : options.tools,
+            request: options.fetch ?? fetch,
             hangUp,
             emit: (type, event) => state !== 'ended' && emit(type, event),
             tellState: enterCall,
@@ -260,32 +239,17 @@ export function holdSession(
         if (call === hangUp) present = opened;
         return opened;
       } catch (error) {
-        dropMicrophone();
+        microphone.drop();
         throw error;
       }
     },
     get muted() {
-      return isMuted;
+      return microphone.isMuted;
     },
-    mute(on = true) {
-      isMuted = on;
-      applyMute();
-    },
+    mute: (on = true) => microphone.mute(on),
     devices: listMicrophones,
     async setDevice(deviceId) {
-      audio = { ...(audio === true ? {} : audio), deviceId: { exact: deviceId } };
-      const stream = heardStream;
-      if (!stream?.active) return;
-      const chosen = await openMicrophone(audio);
-      // The call may be over by now, or another.
-      if (!stream.active) return release(chosen);
-      release(stream);
-      for (const old of stream.getTracks()) stream.removeTrack(old);
-      for (const track of chosen.getTracks()) {
-        stream.addTrack(track);
-        present?.replaceTrack(track);
-      }
-      applyMute();
+      for (const track of await microphone.choose(deviceId)) await present?.replaceTrack(track);
     },
     send(text) {
       if (call.signal.aborted || present === undefined) throw failure('CALL_LOST', 'There is no call.');

@@ -7,7 +7,7 @@ const SPEECH_LEVEL = 0.01;
 /** Words are closer together. */
 const PAUSE_MS = 600;
 
-/** What other reports have not is undefined, and makes no level. */
+/** What other reports have not is undefined, and makes no level. Firefox tells nothing of the microphone. */
 interface AudioStats {
   readonly id: string;
   readonly type: string;
@@ -22,6 +22,7 @@ interface AudioStats {
  */
 export function watchVoices(
   peer: RTCPeerConnection,
+  microphone: MediaStream,
   emit: Emitter<SessionEvents>['emit'],
   onVoice: () => void,
 ): () => void {
@@ -35,6 +36,8 @@ export function watchVoices(
     emit('speaking', speaking);
   }
 
+  let measure: (() => number) | undefined;
+  const ears = new AbortController();
   const timer = setInterval(() => {
     void peer.getStats().then((report) => {
       const now = Date.now();
@@ -42,8 +45,9 @@ export function watchVoices(
       report.forEach(({ id, type, totalAudioEnergy: energy, totalSamplesDuration: seconds }: AudioStats) => {
         const [energyBefore, secondsBefore] = known.get(id) ?? [0, 0];
         known.set(id, [energy, seconds]);
-        const level = Math.sqrt((energy - energyBefore) / (seconds - secondsBefore));
         const side = type === 'media-source' ? 'visitor' : 'agent';
+        let level = Math.sqrt((energy - energyBefore) / (seconds - secondsBefore));
+        if (side === 'visitor' && energy === undefined) level = (measure ??= listenTo(microphone, ears.signal))();
         if (level > levels[side]) levels[side] = level;
         if (level > SPEECH_LEVEL) {
           heardMs[side] = now;
@@ -56,6 +60,23 @@ export function watchVoices(
   }, LOOK_MS);
   return () => {
     clearInterval(timer);
+    ears.abort();
     become(false, false);
+  };
+}
+
+/** Measures how loud a stream is, where the browser does not tell. @returns a function that looks at the present moment */
+function listenTo(stream: MediaStream, signal: AbortSignal): () => number {
+  const context = new AudioContext();
+  signal.addEventListener('abort', () => void context.close());
+  const analyser = context.createAnalyser();
+  const samples = new Float32Array(analyser.fftSize);
+  let track: MediaStreamTrack | undefined;
+  return () => {
+    const [present] = stream.getAudioTracks();
+    if (present !== track && present) context.createMediaStreamSource(stream).connect(analyser);
+    track = present;
+    analyser.getFloatTimeDomainData(samples);
+    return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
   };
 }

@@ -7,7 +7,16 @@ test('The help teaches commands, every variable with its default, and what produ
   const terminal = fakeTerminal();
   expect(await run([], terminal)).toBe(0);
   const text = terminal.printed();
-  for (const word of ['serve', 'check-config', 'migrate', 'keys issue', 'keys list', 'keys revoke', 'print-openapi'])
+  for (const word of [
+    'serve',
+    'check-config',
+    'migrate',
+    'tenants add',
+    'keys issue',
+    'keys list',
+    'keys pause',
+    'print-openapi',
+  ])
     expect(text).toContain(word);
   for (const { name, production } of variables)
     expect(text).toMatch(new RegExp(`^${production ? '\\* ' : '  '}${name} .*\\n +default: .`, 'm'));

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run, type KeyStores } from '../../../src/cli/keys.ts';
 import { DirectoryInUse } from '../../../src/database/embedded/directory-lock.ts';
@@ -43,10 +46,59 @@ describe('keys issue', () => {
   test('prints it for people', async () => {
     const { terminal } = build();
     expect(await run(issue, terminal)).toBe(0);
-    expect(terminal.printed()).toMatch(
-      /^acme\/shop-\w{8}\n {2}key {8}w_acme_shop_\w{32}\n {2}origin {5}https:\/\/shop/,
-    );
+    expect(terminal.printed()).toMatch(/^acme\/acme-shop\n {2}key {8}w_acme_shop_\w{32}\n {2}origin {5}https:\/\/shop/);
     expect(terminal.printed()).toMatch(/^ {2}totals {5}sessionsPerMinute 120, concurrentSessions 100, /m);
+  });
+
+  test('prints the tag to be pasted, with an agent of the key or else of the tenant', async () => {
+    const { terminal } = build({ PUBLIC_URL: 'https://voice.acme.example' });
+    expect(await run([...issue, '--agents', 'sales'], terminal)).toBe(0);
+    const [, key = ''] = /key {8}(\w+)/.exec(terminal.printed()) ?? [];
+    expect(terminal.printed().split('\n\n').slice(1)).toEqual([
+      'Paste this into the page at https://shop.acme.example:',
+      `<script src="https://voice.acme.example/switchboard-widget.js" defer></script>\n<switchboard-widget widget-key="${key}" tenant-id="acme" agent-id="sales"></switchboard-widget>\n`,
+    ]);
+    const other = build();
+    await run(issue, other.terminal);
+    expect(other.terminal.printed()).toContain('src="http://localhost:3000/switchboard-widget.js"');
+    expect(other.terminal.printed()).toContain(' agent-id="guide">');
+  });
+
+  test('keeps pages from changing an agent unless --overrides is given', async () => {
+    const allowOverrides = async (...more: string[]) => {
+      const { terminal } = build();
+      expect(await run([...issue, '--json', ...more], terminal)).toBe(0);
+      return (JSON.parse(terminal.printed()) as { allowOverrides: boolean }).allowOverrides;
+    };
+    expect(await allowOverrides()).toBe(false);
+    expect(await allowOverrides('--pinned')).toBe(false);
+    expect(await allowOverrides('--overrides')).toBe(true);
+  });
+
+  test('makes a key for each --origin, with a tag for each', async () => {
+    const { terminal } = build();
+    expect(await run([...issue, '--origin', 'https://acme.example', '--json'], terminal)).toBe(0);
+    expect(JSON.parse(terminal.printed())).toMatchObject([
+      { id: 'acme-shop', origin: 'https://shop.acme.example' },
+      { id: 'acme-shop-2', origin: 'https://acme.example' },
+    ]);
+    const people = build();
+    await run([...issue, '--origin', 'https://acme.example'], people.terminal);
+    expect(people.terminal.printed().match(/<switchboard-widget /g)).toHaveLength(2);
+  });
+
+  test('takes a tenant from the file that no server has started with yet, and leaves its keys there', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'switchboard-keys-')), 'tenants.json');
+    const widgetKeys = [{ key: 'w_new_site', origin: 'https://new.example' }];
+    await writeFile(file, JSON.stringify({ tenants: [{ id: 'new', widgetKeys, agents: [{ id: 'guide' }] }] }));
+    const { terminal, tenants } = build({ TENANTS_FILE: file });
+    const args = ['issue', '--tenant', 'new', '--site', 'www', '--origin', 'https://www.new.example'];
+    expect(await run(args, terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(/^new\/new-www\n/);
+    const made = tenants.tenants.find(({ id }) => id === 'new');
+    expect(made?.keys.map(({ id }) => id)).toEqual(['new-www']);
+    expect(made?.agents).toEqual([{ id: 'guide' }]);
+    await rm(dirname(file), { recursive: true });
   });
 
   test('says how calls are opened where it was asked for, and knows two ways', async () => {
@@ -117,6 +169,20 @@ describe('keys list', () => {
   });
 });
 
+describe('keys pause and keys resume', () => {
+  test('stop a key from opening sessions and let it again, with a reason for the audit', async () => {
+    const { terminal, audit } = build();
+    const args = ['--tenant', 'acme', '--id', 'site', '--reason', 'rebuilt'];
+    expect(await run(['pause', ...args], terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(/^ {2}paused {5}20\d\d-/m);
+    expect(await run(['resume', ...args], terminal)).toBe(0);
+    expect(audit.rows).toMatchObject([
+      { action: 'key.pause', target: 'acme/site', reason: 'rebuilt', actor: 'cli', result: 'done' },
+      { action: 'key.resume', target: 'acme/site', reason: 'rebuilt', actor: 'cli', result: 'done' },
+    ]);
+  });
+});
+
 describe('keys revoke', () => {
   test('revokes with a reason for the audit', async () => {
     const { terminal, audit } = build();
@@ -139,6 +205,8 @@ describe('keys', () => {
     [[], 'keys needs a command'],
     [['drop'], 'keys has no command "drop"'],
     [['issue', '--tenant', 'acme'], '--site is missing'],
+    [['issue', '--tenant', 'acme', '--site', 's'], '--origin is missing'],
+    [[...issue, '--overrides', '--pinned'], '--overrides and --pinned contradict each other'],
     [['revoke', '--tenant', 'acme', '--id', ' '], '--id is missing'],
     [[...issue, '--totals', 'concurrentSessions'], '--totals has "concurrentSessions"'],
     [['list', '--tenat', 'acme'], "Unknown option '--tenat'"],

@@ -15,6 +15,7 @@ export function aKey(tenantId: string, id: string, more: Partial<WidgetKey> = {}
     call: null,
     limits: {},
     totals: {},
+    pausedAtMs: null,
     revokedAtMs: null,
     ...more,
   };
@@ -61,19 +62,32 @@ export class FakeTenants implements Tenants {
     return [...kept, ...merged];
   }
 
-  issue(key: WidgetKey): Promise<boolean> {
-    this.tenants = this.tenants.map((tenant) =>
-      tenant.id === key.tenantId ? { ...tenant, keys: [...tenant.keys, key] } : tenant,
-    );
-    return Promise.resolve(this.tenants.some(({ id }) => id === key.tenantId));
+  issue(keys: readonly WidgetKey[]): Promise<boolean> {
+    this.tenants = this.tenants.map((tenant) => ({
+      ...tenant,
+      keys: [...tenant.keys, ...keys.filter(({ tenantId }) => tenantId === tenant.id)],
+    }));
+    return Promise.resolve(this.tenants.some(({ id }) => id === keys[0]?.tenantId));
   }
 
   revoke(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined> {
+    return this.#change(tenantId, keyId, (key) => ({ ...key, revokedAtMs: key.revokedAtMs ?? atMs }));
+  }
+
+  pause(tenantId: string, keyId: string, atMs: number): Promise<WidgetKey | undefined> {
+    return this.#change(tenantId, keyId, (key) =>
+      key.revokedAtMs === null ? { ...key, pausedAtMs: key.pausedAtMs ?? atMs } : key,
+    );
+  }
+
+  resume(tenantId: string, keyId: string): Promise<WidgetKey | undefined> {
+    return this.#change(tenantId, keyId, (key) => ({ ...key, pausedAtMs: null }));
+  }
+
+  #change(tenantId: string, keyId: string, to: (key: WidgetKey) => WidgetKey): Promise<WidgetKey | undefined> {
     this.tenants = this.tenants.map((tenant) => ({
       ...tenant,
-      keys: tenant.keys.map((key) =>
-        tenant.id === tenantId && key.id === keyId ? { ...key, revokedAtMs: key.revokedAtMs ?? atMs } : key,
-      ),
+      keys: tenant.keys.map((key) => (tenant.id === tenantId && key.id === keyId ? to(key) : key)),
     }));
     const tenant = this.tenants.find(({ id }) => id === tenantId);
     return Promise.resolve(tenant?.keys.find(({ id }) => id === keyId));

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import { issueKey, listKeys, revokeKey, type IssueRequest } from '../../../src/tenants/keys.ts';
+import { KeyTaken, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import {
+  issueKey,
+  issueKeys,
+  listKeys,
+  pauseKey,
+  resumeKey,
+  revokeKey,
+  type IssueRequest,
+} from '../../../src/tenants/keys.ts';
 import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from './fakes.ts';
 
 function build() {
@@ -27,11 +35,63 @@ describe('Issuing a key', () => {
     expect(deps.audit.rows).toEqual([{ ...kept, action: 'key.issue', target: `acme/${key.id}`, result: 'done' }]);
   });
 
-  test('never makes the same key twice', async () => {
+  test('never makes the same key twice, and counts the ids of a site', async () => {
     const deps = build();
     const [one, two] = [await issueKey(request, by, deps), await issueKey(request, by, deps)] as WidgetKey[];
     expect(one?.key).not.toBe(two?.key);
-    expect(one?.id).not.toBe(two?.id);
+    expect([one?.id, two?.id]).toEqual(['acme-web-shop', 'acme-web-shop-2']);
+  });
+
+  test.each([
+    ['acme', 'www', 'acme-www'],
+    ['acme', 'acme-www', 'acme-www'],
+    ['acme', 'Acme', 'acme'],
+    ['Other.Co', ' Pre-Production! ', 'other-co-pre-production'],
+    ['acme', 'x'.repeat(60), `acme-${'x'.repeat(40)}`],
+  ])('in the tenant %s for the site %j gives it the id %s', async (tenantId, site, id) => {
+    expect(await issueKey({ ...request, tenantId, site }, by, build())).toMatchObject({ id });
+  });
+
+  test('for several origins makes a key of each, in one batch', async () => {
+    const deps = build();
+    const origins = ['https://shop.acme.example', 'https://acme.example'];
+    const keys = (await issueKeys({ tenantId: 'acme', site: 'www', origins }, by, deps)) as WidgetKey[];
+    expect(keys.map(({ id, origin }) => [id, origin])).toEqual([
+      ['acme-www', origins[0]],
+      ['acme-www-2', origins[1]],
+    ]);
+    const rows = deps.audit.rows.map(({ target, result }) => `${target} ${result}`);
+    expect(rows.toSorted()).toEqual(['acme/acme-www done', 'acme/acme-www-2 done']);
+    expect(deps.audit.rows[0]?.batchId).toMatch(/^batch_[\w-]{22}$/);
+    expect(new Set(deps.audit.rows.map(({ batchId }) => batchId)).size).toBe(1);
+  });
+
+  test('for several origins makes none when one of them is wrong or named twice', async () => {
+    const deps = build();
+    const origins = ['https://a.example', 'https://a.example', 'https://b.example/'];
+    const refusal = (await issueKeys({ tenantId: 'acme', site: 'www', origins }, by, deps)) as Refusal;
+    expect(refusal.error).toBe(
+      'origin: https://a.example is named twice; origin: must be an exact origin, as browsers send it: https://b.example',
+    );
+    expect(await listKeys(deps, 'acme')).toHaveLength(2);
+  });
+
+  test('takes the next id where another command took one meanwhile', async () => {
+    const deps = build();
+    const other = aKey('acme', 'acme-web-shop');
+    const insert = deps.tenants.issue.bind(deps.tenants);
+    let isFirst = true;
+    deps.tenants.issue = async (keys) => {
+      if (!isFirst) return insert(keys);
+      isFirst = false;
+      await insert([other]);
+      throw new KeyTaken('acme/acme-web-shop is in use');
+    };
+    expect(await issueKey(request, by, deps)).toMatchObject({ id: 'acme-web-shop-2' });
+    expect(deps.audit.rows.map(({ target, result }) => `${target} ${result}`)).toEqual([
+      'acme/acme-web-shop failed',
+      'acme/acme-web-shop-2 done',
+    ]);
   });
 
   test("puts the tenant's name into the key as lower-case words", async () => {
@@ -75,9 +135,33 @@ describe('Issuing a key', () => {
 
   test('needs a tenant that exists', async () => {
     const refusal = (await issueKey({ ...request, tenantId: 'ghost' }, by, build())) as Refusal;
-    expect(refusal.error).toBe(
-      'tenantId: there is no tenant "ghost"; tenants come from TENANTS_FILE, once a server has started with it',
-    );
+    expect(refusal.error).toBe('tenantId: there is no tenant "ghost"; tenants come from TENANTS_FILE');
+  });
+});
+
+describe('Pausing a key', () => {
+  test('and resuming it tell every node, and leave a row for what each of them changed', async () => {
+    const deps = build();
+    expect(await pauseKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: 42, revokedAtMs: null });
+    expect(await pauseKey('acme', 'site', by, { ...deps, clock: { now: () => 99 } })).toMatchObject({ pausedAtMs: 42 });
+    expect(await resumeKey('acme', 'w_acme_site', by, deps)).toMatchObject({ id: 'site', pausedAtMs: null });
+    expect(await resumeKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: null });
+    expect(deps.audit.rows.map(({ action, target, result }) => [action, target, result])).toEqual([
+      ['key.pause', 'acme/site', 'done'],
+      ['key.pause', 'acme/site', 'unchanged'],
+      ['key.resume', 'acme/site', 'done'],
+      ['key.resume', 'acme/site', 'unchanged'],
+    ]);
+    expect(deps.bus.published).toHaveLength(4);
+  });
+
+  test('that is revoked changes nothing, and one that the tenant does not have is refused', async () => {
+    const deps = build();
+    await revokeKey('acme', 'site', by, deps);
+    expect(await pauseKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: null, revokedAtMs: 42 });
+    expect(deps.audit.rows.at(-1)).toMatchObject({ action: 'key.pause', result: 'unchanged' });
+    expect(await pauseKey('acme', 'ghost', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await resumeKey('acme', 'ghost', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 

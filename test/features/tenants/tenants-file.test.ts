@@ -48,6 +48,7 @@ describe('A tenants file', () => {
             call: null,
             limits: {},
             totals: {},
+            pausedAtMs: null,
             revokedAtMs: null,
           },
         ],

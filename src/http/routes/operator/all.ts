@@ -13,6 +13,7 @@ import { challengeRoute, challengesRoute, type ChallengesDeps } from './challeng
 import { endManyRoute } from './end-many.ts';
 import { issueKeyRoute, keysRoute, revokeKeyRoute, type KeysDeps } from './keys.ts';
 import { loginRoute, loginsRoute, revokeLoginRoute, type LoginsDeps } from './logins.ts';
+import { pauseKeyRoute, resumeKeyRoute } from './pause-key.ts';
 import { meRoute, settingsRoute, type MeDeps } from './me.ts';
 import type { SearchDeps } from './find.ts';
 import { searchRoute } from './search.ts';
@@ -59,6 +60,8 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     keysRoute(deps),
     issueKeyRoute(deps),
     revokeKeyRoute(deps),
+    pauseKeyRoute(deps),
+    resumeKeyRoute(deps),
     loginsRoute(deps),
     loginRoute(deps),
     revokeLoginRoute(deps),

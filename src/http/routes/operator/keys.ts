@@ -39,6 +39,7 @@ const exampleKey: OperatorKey = {
   limits: { concurrentSessions: 2 },
   totals: { dollarsDaily: 100 },
   revokedAt: null,
+  pausedAt: null,
   live: 212,
   today: { tokens: 120_400, dollars: 3.1 },
   refusedHour: { RATE_LIMIT_EXCEEDED: 3 },
@@ -126,7 +127,7 @@ export function issueKeyRoute(deps: KeysDeps): Route {
   });
 }
 
-const keyParams = z.object({
+export const keyParams = z.object({
   id: z.string().meta({ description: 'The id of the key in its tenant', examples: ['site'] }),
 });
 
@@ -170,7 +171,7 @@ export function revokeKeyRoute(deps: KeysDeps): Route {
 }
 
 /** In the database, because one that was issued a moment ago may not have come round. */
-async function findKey(
+export async function findKey(
   operator: Operator,
   tenantId: string,
   id: string,
@@ -181,14 +182,18 @@ async function findKey(
   return tenants.find((tenant) => tenant.id === tenantId)?.keys.find((key) => key.id === id);
 }
 
-function by({ operator: { actor, role }, body, request }: Call<{ reason?: string | undefined } | object>): ChangedBy {
+export function by({
+  operator: { actor, role },
+  body,
+  request,
+}: Call<{ reason?: string | undefined } | object>): ChangedBy {
   const reason = 'reason' in body ? (body.reason ?? null) : null;
   // The pipeline lets nobody else in.
   return { actor, role: role as AuditRole, reason, requestId: request.requestId };
 }
 
 function describe(
-  { revokedAtMs, limits, totals, agents, ...key }: WidgetKey,
+  { pausedAtMs, revokedAtMs, limits, totals, agents, ...key }: WidgetKey,
   activity: KeyActivity,
   live = 0,
 ): OperatorKey {
@@ -198,12 +203,13 @@ function describe(
     limits: { ...limits },
     totals: { ...totals },
     revokedAt: isoOrNull(revokedAtMs),
+    pausedAt: isoOrNull(pausedAtMs),
     live,
     ...activity,
   };
 }
 
-const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
+export const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
 
 function noTenant(tenantId: string): Refusal {
   return new Refusal(
@@ -212,7 +218,7 @@ function noTenant(tenantId: string): Refusal {
   );
 }
 
-function noKey(tenantId: string, id: string): Refusal {
+export function noKey(tenantId: string, id: string): Refusal {
   return new Refusal(
     'NOT_FOUND',
     `The tenant "${tenantId}" has no widget key "${id}"; GET /api/operator/keys names them.`,

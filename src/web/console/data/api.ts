@@ -34,15 +34,17 @@ export type ReadMore = () => Promise<Failure | undefined>;
 export const isLoginLost = signal(false);
 
 const TIMEOUT_MS = 15_000;
+/** As the console itself. */
+const ENGLISH = { 'Accept-Language': 'en' };
 
 export function get<T>(path: string): Promise<Answer<T>> {
-  return send<T>(path, { method: 'GET' });
+  return send<T>(path, { method: 'GET', headers: ENGLISH });
 }
 
 export function post<T>(path: string, body: object): Promise<Answer<T>> {
   return send<T>(path, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...ENGLISH },
     body: JSON.stringify(body),
   });
 }

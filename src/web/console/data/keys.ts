@@ -4,6 +4,7 @@ import type {
   issueKeyRequest,
   OperatorKey,
   operatorKeys,
+  pauseKeyReply,
   revokeKeyReply,
 } from '../../../protocol/operator/key.ts';
 import { post, type Answer } from './api.ts';
@@ -31,4 +32,12 @@ export function revokeKey(
   how: { readonly reason: string } | { readonly dryRun: true },
 ): Promise<Answer<Output<typeof revokeKeyReply>>> {
   return post(`/api/operator/keys/${encodeURIComponent(id)}/revoke`, { tenantId, ...how });
+}
+
+export function pauseKey(
+  { tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>,
+  what: 'pause' | 'resume',
+  reason: string,
+): Promise<Answer<Output<typeof pauseKeyReply>>> {
+  return post(`/api/operator/keys/${encodeURIComponent(id)}/${what}`, { tenantId, reason });
 }

@@ -48,7 +48,7 @@ export const PLACES: readonly Place[] = [
     title: 'Refusals',
     key: 'r',
     icon: 'M8 1.75a6.25 6.25 0 1 0 0 12.5 6.25 6.25 0 0 0 0-12.5M3.6 3.6l8.8 8.8',
-    component: later(() => import('./lists.ts').then(({ RefusalsPage }) => RefusalsPage)),
+    component: later(() => import('./figures.ts').then(({ RefusalsPage }) => RefusalsPage)),
   },
   {
     path: '/console/usage',
@@ -70,7 +70,7 @@ export const PLACES: readonly Place[] = [
     title: 'Changes',
     key: 'c',
     icon: 'M2 8a6 6 0 1 0 2-4.5L2 5M2 2v3h3M8 5v3.25l2.5 1.5',
-    component: later(() => import('./lists.ts').then(({ ChangesPage }) => ChangesPage)),
+    component: later(() => import('./figures.ts').then(({ ChangesPage }) => ChangesPage)),
   },
   {
     path: '/console/keys',

@@ -15,8 +15,9 @@ import { KeyRefusals } from '../parts/key-refusals.tsx';
 import { KeyTrend } from '../parts/key-trend.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
+import { PauseKeyDialog } from '../parts/pause-key-dialog.tsx';
 import { RevokeKeyDialog } from '../parts/revoke-key-dialog.tsx';
-import { Standing } from '../parts/standing.tsx';
+import { KeyStanding } from '../parts/standing.tsx';
 import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 import { limitWords } from '../words/limits.ts';
@@ -49,7 +50,7 @@ export function KeyPage() {
 }
 
 function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents: readonly string[] }) {
-  const { tenantId, id, label, origin, revokedAt, live } = found;
+  const { tenantId, id, label, origin, pausedAt, revokedAt, live } = found;
   const refusals = useResource<RefusalPage>(`/api/operator/refusals${queryText({ tenantId, keyId: id })}`, watch);
   const day = dayIn(me.value?.timeZone ?? 'UTC', now.peek() - WEEK_MS);
   const asked = queryText({ by: 'key', tenantId, limit: '200', ...askedRange({ from: day, to: day }, now.peek()) });
@@ -63,9 +64,14 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
         <h1>
           {tenantId}/{id}
         </h1>
-        {revokedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="off">revoked</Standing>}
+        <KeyStanding {...found} />
         {label !== '' && <span class="soft">{label}</span>}
         <span class="spring" />
+        {mayChange.value && revokedAt === null && (
+          <button type="button" onClick={() => (dialog.value = <PauseKeyDialog {...found} />)}>
+            {pausedAt === null ? 'Pause…' : 'Resume…'}
+          </button>
+        )}
         {mayChange.value && revokedAt === null && (
           <button
             type="button"
@@ -80,6 +86,14 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
         <p class="stepped">
           <span>
             Revoked <Moment at={revokedAt} />, for ever.
+          </span>
+          <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
+        </p>
+      )}
+      {revokedAt === null && pausedAt !== null && (
+        <p class="stepped">
+          <span>
+            Paused <Moment at={pausedAt} />: it opens no new sessions.
           </span>
           <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
         </p>

@@ -8,7 +8,7 @@ import { sumOf } from '../data/sum.ts';
 import { IssueKeyDialog } from '../parts/issue-key-dialog.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { Standing } from '../parts/standing.tsx';
+import { KeyStanding } from '../parts/standing.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Unread } from '../parts/view-states.tsx';
 import { countText, moneyText } from '../words/format.ts';
@@ -88,8 +88,7 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   { title: 'Key', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
   {
     title: 'State',
-    cell: ({ revokedAt }) =>
-      revokedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="off">revoked</Standing>,
+    cell: (key) => <KeyStanding {...key} />,
   },
   { title: 'Origin', cell: ({ origin }) => <span class="break">{origin}</span> },
   { title: 'Agents', cell: ({ agents }) => (agents === null ? 'all' : agents.join(', ') || 'none') },

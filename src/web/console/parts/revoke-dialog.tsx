@@ -1,4 +1,4 @@
-/** Takes something away for ever: it says what that does, wants a reason, and where much hangs on it the name once more. */
+/** Takes something away, or gives it back: it says what that does, wants a reason, and where much hangs on it the name once more. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';

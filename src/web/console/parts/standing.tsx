@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import { STATE_SHAPES } from './state-shape.tsx';
 
 type Kind = 'on' | 'waiting' | 'off' | 'bad';
@@ -20,4 +21,10 @@ export function Standing({ kind, children }: { readonly kind: Kind; readonly chi
       {children}
     </span>
   );
+}
+
+/** Whether a key opens sessions. */
+export function KeyStanding({ revokedAt, pausedAt }: Pick<OperatorKey, 'revokedAt' | 'pausedAt'>) {
+  if (revokedAt !== null) return <Standing kind="off">revoked</Standing>;
+  return pausedAt === null ? <Standing kind="on">in use</Standing> : <Standing kind="waiting">paused</Standing>;
 }

@@ -3,6 +3,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'session.end': 'ended a session',
   'sessions.end': 'ended many sessions',
   'key.issue': 'issued a key',
+  'key.pause': 'paused a key',
+  'key.resume': 'resumed a key',
   'key.revoke': 'revoked a key',
   'login.revoke': 'revoked a login',
   'search.address': 'looked for an address',

@@ -6,6 +6,7 @@ const CODES: Readonly<Record<Code, string>> = {
   AUTH_REQUIRED: 'nobody is logged in',
   INVALID_OTP: 'a wrong or old login code',
   INVALID_WIDGET_KEY: 'an unknown or revoked key',
+  KEY_PAUSED: 'a paused key',
   BOT_BLOCKED: 'judged a bot',
   FORBIDDEN: 'may not do this',
   ORIGIN_MISMATCH: 'from a page that may not',

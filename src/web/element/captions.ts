@@ -1,0 +1,61 @@
+import type { Transcript } from '../widget/api.ts';
+import { make, part, say } from './dom.ts';
+import type { Words } from './words/words.ts';
+
+export interface Captions {
+  readonly element: HTMLElement;
+  readonly add: (transcript: Transcript, words: Words) => void;
+  readonly isEmpty: () => boolean;
+  readonly clear: () => void;
+  readonly rename: (words: Words) => void;
+}
+
+/** What was said. Only what is final is open to a screen reader, so that it does not read each turn again with each of its words. */
+export function createCaptions(): Captions {
+  const log = part('div', 'log');
+  const growing = part('div', 'log');
+  const element = part('div', 'captions', log, growing);
+  element.tabIndex = 0;
+  element.role = 'log';
+  element.ariaLive = 'polite';
+  growing.ariaHidden = 'true';
+  const turns = new Map<string, HTMLElement>();
+
+  function turnOf({ id, who }: Transcript, words: Words): HTMLElement {
+    const known = turns.get(id);
+    if (known !== undefined) return known;
+    // A turn that was interrupted may never become final.
+    log.append(...growing.querySelectorAll(`.${who}`));
+    const turn = make('p', { class: who, part: `caption ${who}` }, make('b'), make('span'));
+    say(turn.firstElementChild as Element, words[who]);
+    turns.set(id, turn);
+    growing.append(turn);
+    return turn;
+  }
+
+  return {
+    element,
+    add(transcript, words) {
+      const { id, text, final } = transcript;
+      // Who reads what was said before is not torn away.
+      const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+      const turn = turnOf(transcript, words);
+      say(turn.lastElementChild as Element, text);
+      if (final) {
+        if (text.trim() === '') turn.remove();
+        else if (turn.parentNode !== log) log.append(turn);
+        turns.delete(id);
+      }
+      if (isAtEnd) element.scrollTop = element.scrollHeight;
+    },
+    isEmpty: () => log.childElementCount + growing.childElementCount === 0,
+    clear() {
+      log.replaceChildren();
+      growing.replaceChildren();
+      turns.clear();
+    },
+    rename(words) {
+      element.ariaLabel = words.captions;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import type { ConnectOptions, Ended, Session, SessionEvents, SwitchboardError, Warning } from '../widget/api.ts';
+import { connect } from '../widget/main.ts';
+
+/** What is to be shown of a conversation. */
+export interface Situation {
+  readonly phase: 'ready' | 'connecting' | 'live' | 'over';
+  /** The call's network, or Switchboard itself, is away for now. */
+  readonly isCallAway: boolean;
+  readonly isServerAway: boolean;
+  readonly isQuiet: boolean;
+  readonly isMuted: boolean;
+  readonly isVisitorSpeaking: boolean;
+  readonly isAgentSpeaking: boolean;
+  /** Whether the call takes texts. */
+  readonly canWrite: boolean;
+  readonly microphones: readonly MediaDeviceInfo[];
+  /** The one in use. */
+  readonly microphone?: string | undefined;
+  readonly warning?: (Omit<Warning, 'secondsLeft'> & { readonly endsAtMs?: number | undefined }) | undefined;
+  /** Why it is over, or what did not work; without either the visitor ended it. */
+  readonly ended?: Ended | undefined;
+  readonly error?: SwitchboardError | undefined;
+  /** What did not work while it goes on. */
+  readonly notice?: SwitchboardError | undefined;
+  /** Before then the server would refuse again. */
+  readonly retryAtMs?: number | undefined;
+}
+
+export const atRest: Situation = {
+  phase: 'ready',
+  isCallAway: false,
+  isServerAway: false,
+  isQuiet: false,
+  isMuted: false,
+  isVisitorSpeaking: false,
+  isAgentSpeaking: false,
+  canWrite: false,
+  microphones: [],
+};
+
+const EVENTS = [
+  'state',
+  'beat',
+  'transport',
+  'media',
+  'call',
+  'level',
+  'speaking',
+  'transcript',
+  'heard',
+  'warning',
+  'usage',
+  'ended',
+  'error',
+] as const satisfies readonly (keyof SessionEvents)[];
+
+export interface Hears {
+  /** Something that is shown changed. */
+  readonly change: (now: Situation) => void;
+  /** An event of the SDK, or the error because of which there is no session. */
+  readonly tell: <T extends keyof SessionEvents>(type: T, event: SessionEvents[T]) => void;
+}
+
+/** One conversation, from the visitor's wish to its end. */
+export interface Conversation {
+  readonly situation: Situation;
+  readonly session: Session | undefined;
+  readonly mute: (on: boolean) => void;
+  readonly send: (text: string) => void;
+  readonly use: (deviceId: string) => void;
+  /** Ends it as the visitor's own wish. */
+  readonly end: () => Promise<void>;
+}
+
+export function converse(options: ConnectOptions, { change, tell }: Hears): Conversation {
+  /** Aborts what is under way, and what holds on to the page. */
+  const given = new AbortController();
+  let now: Situation = { ...atRest, phase: 'connecting' };
+  let session: Session | undefined;
+
+  /** Once over, it stays as it ended. */
+  function become(next: Partial<Situation>): void {
+    if (now.phase === 'over') return;
+    now = { ...now, ...next };
+    change(now);
+  }
+
+  function fail(error: SwitchboardError): void {
+    if (now.phase === 'over') return;
+    const retryAtMs = error.retryAfter === undefined ? undefined : Date.now() + error.retryAfter * 1000;
+    become({ phase: 'over', error, retryAtMs });
+    tell('error', error);
+    // A session without a call is of no use to the visitor, and holds a slot.
+    given.abort();
+  }
+
+  const reactions: { readonly [T in keyof SessionEvents]?: (event: SessionEvents[T]) => void } = {
+    state: ({ state }) => become({ isQuiet: state !== 'engaged', ...(state === 'engaged' && withoutIdleWarning()) }),
+    beat: () => now.isServerAway && become({ isServerAway: false }),
+    media({ state, error }) {
+      if (state === 'lost' && error !== undefined) fail(error);
+      if (state === 'connected') become({ phase: 'live' });
+      become({ isCallAway: state === 'reconnecting' });
+    },
+    speaking: ({ visitor, agent }) =>
+      become({
+        isVisitorSpeaking: visitor,
+        isAgentSpeaking: agent,
+        ...((visitor || agent) && { isQuiet: false, ...withoutIdleWarning() }),
+      }),
+    warning: ({ reason, secondsLeft }) =>
+      become({
+        warning: { reason, endsAtMs: secondsLeft === undefined ? undefined : Date.now() + secondsLeft * 1000 },
+      }),
+    ended(ended) {
+      become({ phase: 'over', ended });
+      given.abort();
+    },
+    error: ({ code }) => code === 'NETWORK_ERROR' && become({ isServerAway: true }),
+  };
+
+  function withoutIdleWarning(): Partial<Situation> {
+    return now.warning?.reason === 'idle' ? { warning: undefined } : {};
+  }
+
+  function listen(type: keyof SessionEvents): void {
+    session?.on(type, (event) => {
+      tell(type, event);
+      (reactions[type] as ((event: unknown) => void) | undefined)?.(event);
+    });
+  }
+
+  function notice(error: SwitchboardError): void {
+    tell('error', error);
+    become({ notice: error });
+  }
+
+  async function showMicrophones({ devices }: Session, stream: MediaStream): Promise<void> {
+    const microphones = await devices();
+    become({ microphones, microphone: stream.getAudioTracks()[0]?.getSettings().deviceId });
+  }
+
+  async function begin(): Promise<void> {
+    try {
+      const opened = await connect({ ...options, audio: true, signal: given.signal });
+      session = opened;
+      EVENTS.forEach(listen);
+      opened.mute(now.isMuted);
+      const { channel, stream } = await opened.connectAudio();
+      become({ canWrite: channel !== undefined });
+      const refresh = (): void => void showMicrophones(opened, stream).catch(() => 0);
+      navigator.mediaDevices.addEventListener('devicechange', refresh, { signal: given.signal });
+      refresh();
+    } catch (error) {
+      fail(error as SwitchboardError);
+    }
+  }
+
+  // Whoever asked has the conversation before it changes.
+  queueMicrotask(() => void begin());
+  return {
+    get situation() {
+      return now;
+    },
+    get session() {
+      return session;
+    },
+    mute(on) {
+      session?.mute(on);
+      become({ isMuted: on });
+    },
+    send(text) {
+      try {
+        session?.send(text);
+        become({ notice: undefined });
+      } catch (error) {
+        notice(error as SwitchboardError);
+      }
+    },
+    use(deviceId) {
+      const chosen = session?.setDevice(deviceId).then(() => become({ microphone: deviceId, notice: undefined }));
+      // The one before stays.
+      chosen?.catch(notice);
+    },
+    async end() {
+      become({ phase: 'over' });
+      await session?.end();
+      given.abort();
+    },
+  };
+}

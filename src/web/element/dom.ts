@@ -1,0 +1,59 @@
+type Child = Node | string;
+
+/** An element with these attributes; those that are false are left out. No HTML is parsed, and no style attribute set. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string | boolean>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== false) element.setAttribute(name, value === true ? '' : value);
+  element.append(...children);
+  return element;
+}
+
+/** A part of the element: its name is for the element's own styles and for the page's. */
+export function part<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  name: string,
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  return make(tag, { class: name, part: name }, ...children);
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** A drawing of strokes on a ground of 24 by 24. */
+export function icon(path: string): SVGSVGElement {
+  const svg = document.createElementNS(SVG, 'svg');
+  svg.setAttribute('viewBox', '0 0 24 24');
+  svg.setAttribute('aria-hidden', 'true');
+  const line = document.createElementNS(SVG, 'path');
+  line.setAttribute('d', path);
+  svg.append(line);
+  return svg;
+}
+
+/** Sets a text only where it is another one: what listens to it is not told again. */
+export function say(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Texts with links as `[words](address)`. Only what a visitor may safely follow is a link. */
+export function linked(text: string): Child[] {
+  return text.split(/(\[[^\]]*\]\([^)\s]*\))/).map((piece) => {
+    const [, words, address] = /^\[([^\]]*)\]\(([^)\s]*)\)$/.exec(piece) ?? [];
+    if (words === undefined || address === undefined) return piece;
+    const isSafe = /^https?:$/.test(protocolOf(address));
+    return isSafe ? make('a', { href: address, target: '_blank', rel: 'noopener' }, words) : words;
+  });
+}
+
+function protocolOf(address: string): string {
+  try {
+    return new URL(address, document.baseURI).protocol;
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,175 @@
+import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
+import { atRest, converse, type Conversation } from './conversation.ts';
+import { applyStyles } from './styles.ts';
+import { createView, type View } from './view.ts';
+import { chooseLanguage, wordsOf } from './words/language.ts';
+import { withTexts, type Texts } from './words/words.ts';
+
+const NAME = 'switchboard-widget';
+const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as const;
+
+/** Defines the element, unless the page has it already. @param home where Switchboard is, if no attribute says otherwise */
+export function defineElement(home: string): void {
+  if (customElements.get(NAME) !== undefined) return;
+
+  class SwitchboardWidget extends HTMLElement {
+    static readonly observedAttributes = ATTRIBUTES;
+    /** What the agent may ask the page for, as of `connect`; from the next conversation on. */
+    declare tools?: ToolHandlers;
+    #texts: Texts = {};
+    #conversation: Conversation | undefined;
+    /** What the visitor agreed to. */
+    #agreed = '';
+    #clock: ReturnType<typeof setInterval> | undefined;
+    /** Whether it was on the page: an element of the page's own HTML has its attributes one by one before that. */
+    #wasShown = false;
+    readonly #view: View;
+
+    constructor() {
+      super();
+      this.#view = createView({
+        open: () => (this.open = true),
+        close: () => (this.open = false),
+        start: () => this.#begin(),
+        end: () => void this.end(),
+        mute: (on) => this.mute(on),
+        captions: (on) => this.setAttribute('captions', on ? 'on' : 'off'),
+        send: (text) => this.#conversation?.send(text),
+        use: (deviceId) => this.#conversation?.use(deviceId),
+      });
+      const root = this.attachShadow({ mode: 'open' });
+      root.append(this.#view.element);
+      applyStyles(root, home);
+    }
+
+    connectedCallback(): void {
+      // What a page has set before this script was there hides the accessor.
+      if (Object.hasOwn(this, 'texts')) {
+        this.#texts = this.texts;
+        delete (this as { texts?: Texts }).texts;
+      }
+      this.#wasShown = true;
+      this.#show();
+    }
+
+    disconnectedCallback(): void {
+      // An element that is moved is gone for less than a task.
+      queueMicrotask(() => {
+        if (!this.isConnected) void this.end();
+      });
+    }
+
+    attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
+      if (before !== now) this.#show();
+    }
+
+    /** Whether the panel is. */
+    get open(): boolean {
+      return this.hasAttribute('open');
+    }
+
+    set open(on: boolean) {
+      this.toggleAttribute('open', on);
+    }
+
+    /** Words in the place of the element's own. */
+    get texts(): Texts {
+      return this.#texts;
+    }
+
+    set texts(texts: Texts) {
+      this.#texts = texts ?? {};
+      this.#show();
+    }
+
+    /** The SDK's session, while there is one. */
+    get session(): Session | undefined {
+      const { situation, session } = this.#conversation ?? {};
+      return situation?.phase === 'over' ? undefined : session;
+    }
+
+    get muted(): boolean {
+      return this.#conversation?.situation.isMuted ?? false;
+    }
+
+    /** Begins a conversation, or shows the line that the visitor has to agree to first. */
+    start(): void {
+      this.open = true;
+      if (this.#consent === '') this.#begin();
+    }
+
+    async end(): Promise<void> {
+      await this.#conversation?.end();
+    }
+
+    mute(on = true): void {
+      this.#conversation?.mute(on);
+    }
+
+    get #consent(): string {
+      const text = this.getAttribute('consent')?.trim() ?? '';
+      return text === this.#agreed ? '' : text;
+    }
+
+    get #language(): ReturnType<typeof chooseLanguage> {
+      const around = this.closest<HTMLElement>('[lang]')?.lang ?? document.documentElement.lang;
+      return chooseLanguage([this.getAttribute('language'), around, ...navigator.languages]);
+    }
+
+    #begin(): void {
+      const { phase } = this.#conversation?.situation ?? atRest;
+      if (phase === 'connecting' || phase === 'live' || !this.isConnected) return;
+      this.#agreed = this.getAttribute('consent')?.trim() ?? '';
+      this.#view.clear();
+      const given = (name: string): string | undefined => this.getAttribute(name) ?? undefined;
+      const own = converse(
+        {
+          baseUrl: given('base-url') ?? home,
+          widgetKey: given('widget-key'),
+          tenantId: given('tenant-id'),
+          agentId: given('agent-id'),
+          email: given('email'),
+          language: this.#language,
+          tools: this.tools,
+        },
+        {
+          change: () => own === this.#conversation && this.#show(),
+          tell: (type, detail) => this.#tell(type, detail, own),
+        },
+      );
+      this.#conversation = own;
+      this.#show();
+    }
+
+    #tell<T extends keyof SessionEvents>(type: T, detail: SessionEvents[T], from: Conversation): void {
+      if (from === this.#conversation) {
+        if (type === 'level') this.#view.level(detail as SessionEvents['level']);
+        if (type === 'transcript') this.#view.caption(detail as SessionEvents['transcript']);
+      }
+      this.dispatchEvent(new CustomEvent(`switchboard-${type}`, { bubbles: true, composed: true, detail }));
+    }
+
+    #show(): void {
+      if (!this.#wasShown) return;
+      const language = this.#language;
+      const words = wordsOf(language, home, () => this.#show());
+      if (words === undefined) return;
+      const situation = this.#conversation?.situation ?? atRest;
+      this.#view.show({
+        situation,
+        words: withTexts(words, this.#texts),
+        language,
+        isOpen: this.open,
+        isInline: this.getAttribute('placement') === 'inline',
+        hasCaptions: this.getAttribute('captions') !== 'off',
+        consent: this.#consent,
+      });
+      const isCounting = situation.warning !== undefined || situation.retryAtMs !== undefined;
+      if (isCounting === (this.#clock !== undefined)) return;
+      clearInterval(this.#clock);
+      this.#clock = isCounting ? setInterval(this.#view.tick, 1000) : undefined;
+    }
+  }
+
+  customElements.define(NAME, SwitchboardWidget);
+}

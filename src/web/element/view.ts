@@ -1,0 +1,226 @@
+import type { Levels, Transcript } from '../widget/api.ts';
+import { createCaptions } from './captions.ts';
+import type { Situation } from './conversation.ts';
+import { icon, linked, make, part, say } from './dom.ts';
+import { icons } from './icons.ts';
+import { createMicrophones } from './microphones.ts';
+import { createOrb } from './orb.ts';
+import { messageOf, retryOf, statusOf, warningOf } from './status.ts';
+import type { Words } from './words/words.ts';
+
+/** What the visitor wants. */
+export interface Wishes {
+  readonly open: () => void;
+  readonly close: () => void;
+  readonly start: () => void;
+  readonly end: () => void;
+  readonly mute: (on: boolean) => void;
+  readonly captions: (on: boolean) => void;
+  readonly send: (text: string) => void;
+  readonly use: (deviceId: string) => void;
+}
+
+export interface Look {
+  readonly situation: Situation;
+  readonly words: Words;
+  readonly language: string;
+  readonly isOpen: boolean;
+  readonly isInline: boolean;
+  readonly hasCaptions: boolean;
+  /** What the visitor has not agreed to yet. */
+  readonly consent: string;
+}
+
+export interface View {
+  readonly element: HTMLElement;
+  readonly show: (look: Look) => void;
+  /** Only what changes with the time. */
+  readonly tick: () => void;
+  readonly level: (levels: Levels) => void;
+  readonly caption: (transcript: Transcript) => void;
+  readonly clear: () => void;
+}
+
+type Hints = Words['hint'] & { readonly [status: string]: string | undefined };
+
+export function createView(wishes: Wishes): View {
+  let look: Look;
+  const orb = createOrb();
+  const captions = createCaptions();
+  const microphones = createMicrophones(wishes.use);
+
+  const launcherText = make('span');
+  const launcherMore = make('span', { class: 'sr' });
+  const launcher = button('launcher', 'voice', launcherText, launcherMore);
+  launcher.ariaHasPopup = 'dialog';
+  const title = part('div', 'title');
+  const toggle = button('captions-toggle', 'captions');
+  const close = button('close', 'close');
+  const status = part('p', 'status');
+  const hint = part('p', 'hint');
+  const [warning, warningText] = note('warning');
+  const [message, messageText, retryText] = note('message');
+  const consent = part('p', 'consent');
+  const startText = make('span');
+  const start = button('start', undefined, startText);
+  const muteText = make('span');
+  const mute = button('mute', undefined, muteText);
+  const endText = make('span');
+  const end = button('end', 'end', endText);
+  const row = part('div', 'row', mute, end);
+  const text = part('input', 'text');
+  const send = button('send', 'send');
+  const form = part('form', 'field', text, send);
+  text.autocomplete = 'off';
+  send.type = 'submit';
+
+  const panel = part(
+    'div',
+    'panel',
+    part('header', 'header', title, toggle, close),
+    part('div', 'stage', orb.element, status, hint),
+    part('div', 'body', captions.element, warning, message),
+    part('footer', 'footer', consent, start, row, microphones.element, form),
+  );
+  panel.tabIndex = -1;
+  // Outside of the panel: what happens is told also while that is closed.
+  const announcer = make('p', { class: 'sr', role: 'status' });
+  const element = make('section', { hidden: true }, launcher, panel, announcer);
+
+  launcher.addEventListener('click', wishes.open);
+  close.addEventListener('click', wishes.close);
+  start.addEventListener('click', wishes.start);
+  end.addEventListener('click', wishes.end);
+  mute.addEventListener('click', () => wishes.mute(!look.situation.isMuted));
+  toggle.addEventListener('click', () => wishes.captions(!look.hasCaptions));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const said = text.value.trim();
+    text.value = '';
+    if (said !== '') wishes.send(said);
+  });
+  panel.addEventListener('keydown', (event) => {
+    // Also the Escape that ends the choice of a word in Japanese.
+    if (event.key !== 'Escape' || event.isComposing || look.isInline) return;
+    event.stopPropagation();
+    wishes.close();
+  });
+
+  function tick(): void {
+    const { situation, words, language } = look;
+    const now = Date.now();
+    const retry = retryOf(situation, words, language, now);
+    say(warningText, warningOf(situation, words, language, now));
+    say(retryText, retry);
+    retryText.hidden = retry === '';
+    start.disabled = retry !== '';
+  }
+
+  /** A screen reader hears states and ends, each warning once, and not each turn of the talk. */
+  function announce(before: Look | undefined): void {
+    const { situation, words } = look;
+    const now = statusOf(situation);
+    if (situation.warning !== undefined && situation.warning !== before?.situation.warning)
+      return say(announcer, warningText.textContent ?? '');
+    if (messageText.textContent) return say(announcer, `${messageText.textContent} ${retryText.textContent}`);
+    if (now === 'speaking' || (before !== undefined && statusOf(before.situation) === now)) return;
+    say(announcer, now === 'ready' ? '' : words.status[now]);
+  }
+
+  /** Where the keyboard goes on when what had it is gone. */
+  function principal(): HTMLElement {
+    return [start, end].find((one) => !one.closest('[hidden]') && !one.disabled) ?? panel;
+  }
+
+  function show(next: Look): void {
+    const before: Look | undefined = look;
+    look = next;
+    const { situation, words, isOpen, isInline, hasCaptions } = look;
+    const { phase, isMuted, isVisitorSpeaking, isAgentSpeaking } = situation;
+    const now = statusOf(situation);
+    const isOn = phase === 'connecting' || phase === 'live';
+    const focused = (element.getRootNode() as ShadowRoot).activeElement;
+
+    element.hidden = false;
+    element.className = `${now} ${isOn ? 'live' : ''} ${hasCaptions && phase !== 'ready' ? 'written' : ''}`;
+    element.ariaLabel = words.title;
+    launcher.hidden = isInline || isOpen;
+    panel.hidden = !isInline && !isOpen;
+    close.hidden = isInline;
+    panel.role = isInline ? null : 'dialog';
+    panel.ariaLabel = isInline ? null : words.title;
+
+    say(launcherText, isOn ? words.status[now] : words.launcher);
+    say(launcherMore, isOn ? words.open : '');
+    say(title, words.title);
+    name(close, words.close);
+    name(toggle, words.captions);
+    toggle.ariaPressed = String(hasCaptions);
+    say(status, words.status[now]);
+    const advice = (words.hint as Hints)[now] ?? '';
+    say(hint, advice);
+    hint.hidden = advice === '';
+    orb.element.classList.toggle('visitor', isVisitorSpeaking && !isMuted);
+    orb.element.classList.toggle('agent', isAgentSpeaking);
+    if (!isOn) orb.show({ visitor: 0, agent: 0 });
+
+    captions.element.hidden = !hasCaptions || phase === 'ready' || phase === 'connecting' || captions.isEmpty();
+    captions.rename(words);
+    tick();
+    warning.hidden = !isOn || situation.warning === undefined;
+    say(messageText, messageOf(situation, words));
+    message.hidden = messageText.textContent === '';
+    message.classList.toggle('failure', (situation.error ?? situation.notice) !== undefined);
+
+    if (look.consent !== before?.consent) consent.replaceChildren(...linked(look.consent));
+    consent.hidden = isOn || look.consent === '';
+    start.hidden = isOn;
+    say(startText, look.consent !== '' ? words.agree : now === 'over' ? words.again : words.start);
+    row.hidden = !isOn;
+    mute.hidden = phase === 'connecting';
+    say(muteText, isMuted ? words.unmute : words.mute);
+    muteText.previousSibling?.remove();
+    muteText.before(icon(isMuted ? icons.muted : icons.microphone));
+    say(endText, phase === 'connecting' ? words.cancel : words.end);
+    microphones.show(look);
+    form.hidden = phase !== 'live' || !situation.canWrite;
+    text.placeholder = words.write;
+    text.ariaLabel = words.write;
+    name(send, words.send);
+    announce(before);
+    const isOpened = before !== undefined && !before.isOpen && isOpen;
+    if (isOpened || focused?.closest('[hidden]')) (panel.hidden ? launcher : principal()).focus();
+  }
+
+  return {
+    element,
+    show,
+    tick,
+    level: orb.show,
+    caption(transcript) {
+      captions.add(transcript, look.words);
+      if (captions.element.hidden !== captions.isEmpty()) show(look);
+    },
+    clear: captions.clear,
+  };
+}
+
+function button(what: string, drawing: keyof typeof icons | undefined, ...children: Node[]): HTMLButtonElement {
+  const drawn = drawing === undefined ? [] : [icon(icons[drawing])];
+  const made = part('button', what, ...drawn, ...children);
+  made.type = 'button';
+  return made;
+}
+
+/** A button without words still has a name, and shows it to who points at it. */
+function name(button: HTMLButtonElement, words: string): void {
+  button.ariaLabel = words;
+  button.title = words;
+}
+
+function note(what: 'warning' | 'message'): [HTMLElement, HTMLElement, HTMLElement] {
+  const [first, second] = [make('p'), make('p')];
+  second.hidden = true;
+  const drawn = icon(icons.warning);
+  return [make('div', { class: `note ${what}`, part: what }, drawn, make('div', {}, first, second)), first, second];
+}

@@ -1,0 +1,51 @@
+import { own } from '../../../protocol/languages/en.ts';
+import type { Words } from './words.ts';
+
+export const en: Words = {
+  title: 'Voice assistant',
+  launcher: 'Talk to us',
+  open: 'Open the conversation',
+  close: 'Close',
+  start: 'Start a conversation',
+  agree: 'Agree and start',
+  again: 'Start a new conversation',
+  end: 'End',
+  cancel: 'Cancel',
+  mute: 'Mute',
+  unmute: 'Unmute',
+  captions: 'Captions',
+  microphone: 'Microphone',
+  write: 'Write a message',
+  send: 'Send',
+  visitor: 'You',
+  agent: 'Assistant',
+  status: {
+    ready: 'How can we help?',
+    connecting: 'Connecting',
+    listening: 'Listening',
+    speaking: 'Assistant is speaking',
+    muted: 'You are muted',
+    reconnecting: 'Reconnecting',
+    idle: 'Are you still there?',
+    over: 'Conversation ended',
+    failed: 'That did not work',
+  },
+  hint: {
+    ready: 'Just talk, as on the phone.',
+    connecting: 'Please allow the microphone if your browser asks.',
+    muted: 'The assistant does not hear you.',
+    idle: 'Say something to go on.',
+  },
+  warning: {
+    duration: 'This conversation ends {time}.',
+    idle: 'It is quiet. This conversation ends {time}.',
+    quota: 'Today’s limit is almost reached.',
+    soon: 'This conversation ends soon.',
+  },
+  retry: 'You can try again {time}.',
+  ends: {},
+  errors: {
+    ...own,
+    MICROPHONE_BLOCKED: 'The microphone is blocked. Please allow it beside your browser’s address bar, then try again.',
+  },
+};

@@ -1,0 +1,40 @@
+import type { Language } from '../../../protocol/languages/all.ts';
+import { en } from './en.ts';
+import type { Words } from './words.ts';
+
+/** What is spoken, English first. The compiler finds a language of the catalogue that is not here. */
+export const LANGUAGES = Object.keys({ en, de: 0, fr: 0, es: 0, ja: 0 } satisfies Record<
+  Language,
+  unknown
+>) as Language[];
+
+/** The first of the tags that the element speaks; English where it speaks none. */
+export function chooseLanguage(tags: readonly (string | null | undefined)[]): Language {
+  for (const tag of tags) {
+    const first = tag?.trim().toLowerCase().split('-', 1)[0] ?? '';
+    const found = LANGUAGES.find((language) => language === first);
+    if (found !== undefined) return found;
+  }
+  return 'en';
+}
+
+/** English is part of the element; the others are files beside it, of which a visitor loads one. */
+const loaded = new Map<Language, Words>([['en', en]]);
+
+/** The words of a language; undefined while they are on their way. @param home where the files are */
+export function wordsOf(language: Language, home: string, arrived: () => void): Words | undefined {
+  const present = loaded.get(language);
+  if (present === undefined) {
+    const file: Promise<{ readonly words: Words }> = import(
+      /* @vite-ignore */ `${home}switchboard-widget-${language}.mjs`
+    );
+    // English is better than nothing.
+    file
+      .then(
+        ({ words }) => loaded.set(language, words),
+        () => loaded.set(language, en),
+      )
+      .finally(arrived);
+  }
+  return present;
+}

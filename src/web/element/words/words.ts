@@ -1,0 +1,60 @@
+import type { Words as Catalogue } from '../../../protocol/languages/words.ts';
+
+/** What the element is doing, as it is said to the visitor. */
+export type Status =
+  | 'ready'
+  | 'connecting'
+  | 'listening'
+  | 'speaking'
+  | 'muted'
+  | 'reconnecting'
+  | 'idle'
+  | 'over'
+  | 'failed';
+
+/** All that the element says in one language. The compiler finds a text that a language does not have. */
+export interface Words {
+  /** Names the panel. */
+  readonly title: string;
+  /** On the button that opens it. */
+  readonly launcher: string;
+  readonly open: string;
+  readonly close: string;
+  readonly start: string;
+  /** In the place of `start`, beneath a consent line. */
+  readonly agree: string;
+  readonly again: string;
+  readonly end: string;
+  readonly cancel: string;
+  readonly mute: string;
+  readonly unmute: string;
+  readonly captions: string;
+  readonly microphone: string;
+  readonly write: string;
+  readonly send: string;
+  readonly visitor: string;
+  readonly agent: string;
+  readonly status: Readonly<Record<Status, string>>;
+  /** What to do about it, beneath the status. */
+  readonly hint: { readonly ready: string; readonly connecting: string; readonly muted: string; readonly idle: string };
+  /** `{time}` is such as "in 42 seconds". */
+  readonly warning: Readonly<Record<'duration' | 'idle' | 'quota' | 'soon', string>>;
+  readonly retry: string;
+  /** By reasons, in the place of the server's words, which come in the visitor's language already. */
+  readonly ends: Readonly<Record<string, string>>;
+  /** Failures by their codes: those of the SDK, and of the server's any that a page words by itself. */
+  readonly errors: Catalogue['own'] & { readonly [code: string]: string };
+}
+
+/** Some of the words, as a page gives them. */
+export type Texts = { readonly [K in keyof Words]?: Words[K] extends string ? string : Partial<Words[K]> };
+
+/** The words with a page's own in their place. */
+export function withTexts(words: Words, texts: Texts): Words {
+  const all: Record<string, unknown> = { ...words };
+  for (const [name, text] of Object.entries(texts)) {
+    const present = all[name];
+    all[name] = typeof present === 'object' ? { ...present, ...(text as object) } : text;
+  }
+  return all as unknown as Words;
+}

@@ -1,0 +1,237 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { soon } from '../support/soon.ts';
+import { violations } from './axe.ts';
+import { ElementPage, Website } from './element-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const listening = /Listening|Assistant is speaking/;
+
+describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of another origin ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let site: Website;
+  let page: ElementPage;
+
+  beforeAll(async () => {
+    [browser, site] = await Promise.all([openBrowser(), Website.open()]);
+  });
+
+  afterEach(async () => {
+    await page.visit.end();
+    expect(page.visit.strangers).toEqual([]);
+    expect(page.visit.complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+
+  const listed = async (): Promise<string> => {
+    const { body } = await site.world.backend().get('/api/operator/sessions');
+    return body.sessions?.find(({ id }) => id === page.visit.sessionId)?.endReason ?? 'live';
+  };
+
+  test('holds a conversation by the tag alone: speaking, captions, muted and not, written, ended by the visitor', async () => {
+    page = await ElementPage.open(browser, site);
+    await page.run(`(document.addEventListener('switchboard-ended', ({ detail }) => (globalThis.heard = detail)), 0)`);
+    await page.button('Talk to us').waitFor(soon);
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.button('Talk to us').click();
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.button('Start a conversation').click();
+    await page.sees('status', listening);
+    // Chromium's pretended microphone beeps, and the echo answers.
+    await page.sees('status', 'Assistant is speaking');
+    const loudness = `Number(widget.shadowRoot.querySelector('.orb').style.getPropertyValue('--agent'))`;
+    await vi.waitFor(async () => expect(await page.run(loudness)).toBeGreaterThan(0), soon);
+
+    await page.button('Mute').click();
+    await page.sees('status', 'You are muted');
+    expect(await page.run('widget.session.muted && widget.muted')).toBe(true);
+    await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');
+    await page.visit.page.keyboard.press('Enter');
+    await page.sees('visitor', 'Are you open on Sunday?');
+    await page.sees('agent', 'Are you open on Sunday?');
+    expect(await page.visit.page.getByRole('combobox', { name: 'Microphone' }).isVisible()).toBe(true);
+    await page.sees('status', 'You are muted');
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.button('Captions').click();
+    expect(await page.visit.page.getByRole('log').isVisible()).toBe(false);
+    await page.button('Captions').click();
+    await page.button('Unmute').click();
+    await page.sees('status', listening);
+
+    await page.button('End').click();
+    await page.sees('status', 'Conversation ended');
+    await vi.waitFor(async () => expect(await listed()).toBe('closed_by_client'), soon);
+    expect(await page.run('heard')).toMatchObject({ reason: 'closed_by_client' });
+    expect(await page.run('widget.session ?? null')).toBeNull();
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.button('Start a new conversation').click();
+    await page.sees('status', listening);
+  });
+
+  test('is used by the keyboard alone: the conversation goes on while the panel is closed', async () => {
+    page = await ElementPage.open(browser, site);
+    const { keyboard } = page.visit.page;
+    const focused = (): Promise<string> => page.run(`widget.shadowRoot.activeElement?.textContent ?? ''`);
+    await page.button('Talk to us').waitFor(soon);
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    expect(await page.visit.page.getByRole('dialog', { name: 'Voice assistant' }).isVisible()).toBe(true);
+    expect(await focused()).toBe('Start a conversation');
+    await keyboard.press('Enter');
+    await page.sees('status', listening);
+    expect(await focused()).toBe('End');
+    await keyboard.press('Shift+Tab');
+    await keyboard.press('Enter');
+    await page.sees('status', 'You are muted');
+    await keyboard.press('Escape');
+    expect(await page.visit.page.getByRole('dialog').count()).toBe(0);
+    await page.sees('launcher', 'You are muted');
+    expect(await focused()).toContain('Open the conversation');
+    await keyboard.press('Enter');
+    expect(await focused()).toBe('End');
+    await keyboard.press('Enter');
+    await page.sees('status', 'Conversation ended');
+    expect(await focused()).toBe('Start a new conversation');
+  });
+
+  test('shows a consent line first, starts nothing before it is agreed to, and ends with its removal', async () => {
+    const consent = 'consent="We record this: [privacy](/privacy), [no link](javascript:alert(1))."';
+    page = await ElementPage.open(browser, site, site.script + site.tag(consent));
+    await page.button('Talk to us').waitFor(soon);
+    await page.run('widget.start()');
+    await page.sees('consent', 'We record this: privacy, no link');
+    expect(await page.visit.page.getByRole('link').evaluateAll((links) => links.map(String))).toEqual([
+      `${site.host.origin}/privacy`,
+    ]);
+    expect(page.visit.requests).not.toContain('POST /api/session');
+    await page.button('Agree and start').click();
+    await page.sees('status', listening);
+    await page.run('widget.remove()').catch(() => 0);
+    await vi.waitFor(async () => expect(await listed()).toBe('closed_by_client'), soon);
+  });
+
+  test('speaks five languages, on one page that loads the script twice, and takes other words', async () => {
+    const languages = { en: 'Start a conversation', de: 'Gespräch beginnen', fr: 'Démarrer une conversation' };
+    const others = { es: 'Iniciar una conversación', ja: '会話を始める' };
+    const words = Object.entries({ ...languages, ...others });
+    const tags = words.map(([language]) => site.tag(`placement="inline" language="${language}-x"`));
+    page = await ElementPage.open(
+      browser,
+      site,
+      site.script + site.script + `<div lang="fr">${site.tag()}</div>` + tags.join(''),
+    );
+    for (const [, text] of words) await page.button(text).waitFor(soon);
+    // The page's own language comes next.
+    await page.button('Parlez avec nous').waitFor(soon);
+    await page.run(`(widget.texts = { title: 'Une voix', launcher: 'Un mot', status: { ready: 'Bonjour' } }, 0)`);
+    await page.button('Un mot').waitFor(soon);
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.run(`(widget.setAttribute('language', 'de'), widget.texts = {}, 0)`);
+    await page.button('Sprechen Sie mit uns').waitFor(soon);
+  });
+
+  test('asks the server in the visitor’s language', async () => {
+    page = await ElementPage.open(
+      browser,
+      site,
+      site.script + site.tag('language="de" open').replace(/w_\w+/, 'w_unknown'),
+    );
+    await page.button('Gespräch beginnen').click();
+    await page.sees('message', 'Dieser Assistent ist nicht richtig eingerichtet.');
+    expect(await violations(page.visit.page)).toEqual([]);
+  });
+
+  test.each([
+    ['with a sheet of its own', '', ''],
+    [
+      'with a file, where the browser cannot make one',
+      'delete CSSStyleSheet.prototype.replaceSync',
+      "; style-src 'self' ORIGIN",
+    ],
+  ])('works under a strict policy of its page, %s', async (_how, before, styles) => {
+    const socket = site.switchboard.replace('http', 'ws');
+    const policy = `default-src 'none'; script-src ORIGIN; connect-src ORIGIN ${socket}${styles}`.replaceAll(
+      'ORIGIN',
+      site.switchboard,
+    );
+    page = await ElementPage.open(browser, site, '');
+    await page.visit.page.addInitScript(before);
+    await page.goto(
+      site,
+      `<meta http-equiv="Content-Security-Policy" content="${policy}">${site.script}${site.tag('language="de"')}`,
+    );
+    await page.button('Sprechen Sie mit uns').click();
+    const corner = `getComputedStyle(widget.shadowRoot.querySelector('.panel')).borderRadius`;
+    await vi.waitFor(async () => expect(await page.run(corner)).toBe('20px'), soon);
+    await page.button('Gespräch beginnen').click();
+    await page.sees('status', /Hört zu|Der Assistent spricht/);
+  });
+
+  test('is a sheet on a phone that leaves the screen’s width and height alone', async () => {
+    page = await ElementPage.open(browser, site, undefined, {
+      permissions: ['microphone'],
+      viewport: { width: 360, height: 560 },
+    });
+    await page.start();
+    const box = await page.visit.page.getByRole('dialog').boundingBox();
+    expect(box).toMatchObject({ x: 0, width: 360 });
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBe(560);
+    expect(await page.run('document.documentElement.scrollWidth')).toBe(360);
+    for (const name of ['Mute', 'End', 'Close']) await page.button(name).click({ trial: true });
+  });
+});
+
+describe.skipIf(skipped !== undefined)(`<switchboard-widget> that cannot go on ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let site: Website;
+
+  beforeAll(async () => {
+    const limits = { WIDGET_MAX_TOKENS_DAILY: '30', WIDGET_SESSION_PER_MIN: '1' };
+    [browser, site] = await Promise.all([openBrowser('asking'), Website.open(limits)]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+
+  test('says that the microphone is refused, and what to do, at the cost of no session', async () => {
+    const page = await ElementPage.open(browser, site, site.script + site.tag('open'), { permissions: [] });
+    await page.button('Start a conversation').click();
+    await page.sees('message', 'Please allow it beside your browser’s address bar');
+    await page.sees('status', 'That did not work');
+    expect(page.visit.requests).not.toContain('POST /api/session');
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.visit.end();
+  });
+
+  test('says which limit has ended it, which one lets nobody begin until when, and that the server is away', async () => {
+    const page = await ElementPage.open(browser, site);
+    await page.start();
+    await page.visit.page.getByRole('textbox').fill('Are you open on Sunday?');
+    await page.visit.page.keyboard.press('Enter');
+    // The echo's first answer uses more than the day's tokens.
+    await page.sees('message', "Today's limit is reached, so this conversation has ended.");
+    await page.sees('status', 'Conversation ended');
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.button('Start a new conversation').click();
+    await page.sees('status', 'That did not work');
+    // The one of the minute, or where that has just passed the one of the day.
+    await page.sees('message', /You can try again in|Please come back tomorrow/);
+    expect(await violations(page.visit.page)).toEqual([]);
+    await page.visit.end();
+
+    const away = await ElementPage.open(browser, site);
+    await away.button('Talk to us').click();
+    await site.world.server.end('SIGKILL');
+    await away.button('Start a conversation').click();
+    await away.sees('message', 'No connection. Please check your network.');
+    await away.visit.end();
+  });
+});

@@ -1,0 +1,97 @@
+import { launch, type Browser } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DemoServer } from '../support/demo-server.ts';
+import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
+
+const DEMO_KEY = 'w_demo_local_00000000000000000000000000000000';
+
+const findFirefox = (): string => findBinary('firefox-esr', 'firefox-esr');
+
+/** A microphone that beeps and needs no permission, and peers that find each other on a machine without a network. */
+const preferences = {
+  'media.autoplay.default': 0,
+  'media.navigator.streams.fake': true,
+  'media.navigator.permission.disabled': true,
+  // Without it Firefox takes no address but that of the way to the internet.
+  'permissions.default.microphone': 1,
+  'media.peerconnection.ice.default_address_only': false,
+  'media.peerconnection.ice.loopback': true,
+  'media.peerconnection.ice.obfuscate_host_addresses': false,
+};
+
+/** What runs in the page: a conversation in which everything that the SDK offers is tried; resolves with what it told. */
+const conversation = `(async () => {
+  const { connect } = await import('/widget.mjs');
+  const told = [];
+  const session = await connect({
+    widgetKey: '${DEMO_KEY}',
+    agentId: 'guide',
+    audio: true,
+    tools: { get_opening_hours: ({ date }) => ({ date, open: '9 to 5' }) },
+  });
+  const until = (holds) =>
+    new Promise((resolve, reject) => {
+      session.on('media', ({ error }) => error && reject(error));
+      const look = () => holds() && resolve();
+      for (const type of ['media', 'speaking', 'transcript', 'level']) session.on(type, look);
+      look();
+    });
+  const tells = (type, holds) => until(() => told.some((event) => event[0] === type && holds(event[1])));
+  for (const type of ['media', 'speaking', 'transcript', 'error', 'ended']) session.on(type, (event) => told.push([type, event]));
+  let level;
+  session.on('level', (levels) => (level = levels));
+  const call = await session.connectAudio();
+  await tells('media', ({ state }) => state === 'connected');
+  await tells('speaking', ({ agent }) => agent);
+  await until(() => level?.agent > 0.02);
+  session.send('Hello there');
+  await tells('transcript', ({ who, text, final }) => who === 'agent' && final && text === 'Hello there');
+  session.send('get_opening_hours {"date":"2026-12-24"}');
+  await tells('transcript', ({ text, final }) => final && text.startsWith('The tool says'));
+  session.mute();
+  const isMuted = call.stream.getAudioTracks().every(({ enabled }) => !enabled);
+  session.mute(false);
+  const [microphone] = await session.devices();
+  await session.setDevice(microphone.deviceId);
+  const heard = call.peer.getSenders()[0].track;
+  const isReplaced = heard === call.stream.getAudioTracks()[0] && heard.readyState === 'live' && heard.enabled;
+  await session.end();
+  return { told, isMuted, isReplaced, isGivenBack: heard.readyState === 'ended' };
+})()`;
+
+interface Result {
+  readonly told: readonly (readonly [type: string, event: Readonly<Record<string, unknown>>])[];
+  readonly isMuted: boolean;
+  readonly isReplaced: boolean;
+  readonly isGivenBack: boolean;
+}
+
+const skipped = reasonToSkip(findFirefox);
+
+describe.skipIf(skipped !== undefined)(`The SDK in Firefox ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([
+      launch({ browser: 'firefox', executablePath: findFirefox(), headless: true, extraPrefsFirefox: preferences }),
+      DemoServer.start({ NODE_ENV: 'development' }),
+    ]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  test('talks, writes, runs tools, mutes and changes the microphone', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${server.direct}/demo`);
+    const { told, ...rest } = (await page.evaluate(conversation)) as Result;
+    expect(rest).toEqual({ isMuted: true, isReplaced: true, isGivenBack: true });
+    expect(told.filter(([type]) => type === 'error')).toEqual([]);
+    expect(told.at(-1)).toMatchObject(['ended', { reason: 'closed_by_client' }]);
+    const texts = told.filter(([type]) => type === 'transcript').map(([, { text }]) => text);
+    expect(texts).toContain('The tool says: {"date":"2026-12-24","open":"9 to 5"}');
+  });
+});

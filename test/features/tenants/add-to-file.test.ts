@@ -1,0 +1,103 @@
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { addTenantToFile, FileBusy, TenantExists, withTenant, WrongTenant } from '../../../src/tenants/add-to-file.ts';
+import { parseTenantsFile, TenantsFileError } from '../../../src/tenants/tenants-file.ts';
+
+const acme = { id: 'acme', name: 'Acme', agents: ['support'] };
+
+describe('A tenants file with one more tenant', () => {
+  test('has it at the end, in the indentation of the file, and all else as it was written', () => {
+    const text = `{
+    "tenants": [
+        {"id": "old", "admins": ["a@x.example",   "b@x.example"], "name": "\\"]} [{" }
+    ]
+}
+`;
+    expect(withTenant(text, { ...acme, agents: [] })).toBe(`{
+    "tenants": [
+        {"id": "old", "admins": ["a@x.example",   "b@x.example"], "name": "\\"]} [{" },
+        {
+            "id": "acme",
+            "name": "Acme",
+            "widgetKeys": [],
+            "agents": []
+        }
+    ]
+}
+`);
+  });
+
+  test.each([
+    '{"tenants":[]}',
+    '{"tenants": [ {"id":"one"} ] }\n',
+    '\uFEFF{\n\t"tenants": [\n\t]\n}',
+    '{\r\n  "tenants": [\r\n    { "id": "one", "agents": [{ "id": "tenants", "tools": [] }] }\r\n  ]\r\n}\r\n',
+  ])('can be used: %j', (text) => {
+    const before = parseTenantsFile(text, 'file', 0);
+    const whole = withTenant(text, acme);
+    const added = {
+      id: 'acme',
+      name: 'Acme',
+      agents: [{ id: 'support' }],
+      admins: null,
+      adminsMay: undefined,
+      keys: [],
+    };
+    expect(parseTenantsFile(whole, 'file', 0)).toEqual([...before, added]);
+    expect(whole.replaceAll('\r\n', '').includes('\n')).toBe(text.replaceAll('\r\n', '').includes('\n'));
+  });
+});
+
+describe('Adding a tenant to the file', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'switchboard-tenants-'));
+    file = join(folder, 'tenants.json');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const tenantsIn = async () => parseTenantsFile(await readFile(file, 'utf8'), file, 0).map(({ id }) => id);
+
+  test('makes the file where there is none, and changes it where there is one', async () => {
+    expect(await addTenantToFile(file, acme)).toBe(true);
+    expect(await addTenantToFile(file, { id: 'other', agents: [] })).toBe(false);
+    expect(await tenantsIn()).toEqual(['acme', 'other']);
+    expect(await readdir(folder)).toEqual(['tenants.json']);
+  });
+
+  test('keeps who may read it, and a link to it', async () => {
+    const real = join(folder, 'real.json');
+    await writeFile(real, '{"tenants":[]}', { mode: 0o640 });
+    await symlink(real, file);
+    await addTenantToFile(file, acme);
+    expect(await tenantsIn()).toEqual(['acme']);
+    expect((await stat(real)).mode & 0o777).toBe(0o640);
+    expect(await readFile(real, 'utf8')).toContain('acme');
+  });
+
+  test.each([
+    ['that is there already', '{"tenants":[{"id":"acme"}]}', acme, TenantExists, 'acme'],
+    ['with a wrong id', '{"tenants":[]}', { id: 'a b', agents: [] }, WrongTenant, 'id: must be 1 to 64 letters'],
+    ['with an agent twice', '{"tenants":[]}', { id: 'x', agents: ['a', 'a'] }, WrongTenant, 'is the same agent id'],
+    ['while the file is wrong', '{"tenants":', acme, TenantsFileError, 'not valid JSON'],
+  ])('%s changes nothing', async (_what, text, tenant, fault, message) => {
+    await writeFile(file, text);
+    const adding = addTenantToFile(file, tenant);
+    await expect(adding).rejects.toThrow(fault);
+    await expect(adding).rejects.toThrow(message);
+    expect(await readFile(file, 'utf8')).toBe(text);
+    expect(await readdir(folder)).toEqual(['tenants.json']);
+  });
+
+  test('by several commands at once loses none: each is added, or told that another one writes', async () => {
+    const ids = Array.from({ length: 8 }, (_, index) => `t${index}`);
+    const done = await Promise.allSettled(ids.map((id) => addTenantToFile(file, { id, agents: [] })));
+    const added = ids.filter((_, index) => done[index]?.status === 'fulfilled');
+    expect((await tenantsIn()).toSorted()).toEqual(added);
+    const faults = done.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    expect(faults.filter((fault) => !(fault instanceof FileBusy))).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { atRest, type Situation } from '../../../src/web/element/conversation.ts';
+import { messageOf, retryOf, statusOf, warningOf } from '../../../src/web/element/status.ts';
+import { chooseLanguage, LANGUAGES } from '../../../src/web/element/words/language.ts';
+import { words as de } from '../../../src/web/element/words/de.ts';
+import { en } from '../../../src/web/element/words/en.ts';
+import { words as es } from '../../../src/web/element/words/es.ts';
+import { words as fr } from '../../../src/web/element/words/fr.ts';
+import { words as ja } from '../../../src/web/element/words/ja.ts';
+import { timeIn } from '../../../src/web/element/words/time.ts';
+import { withTexts, type Words } from '../../../src/web/element/words/words.ts';
+import { LANGUAGES as catalogue } from '../../../src/protocol/languages/all.ts';
+
+const all: Readonly<Record<string, Words>> = { en, de, fr, es, ja };
+
+function texts(value: object, path = ''): [string, string][] {
+  return Object.entries(value).flatMap(([name, text]) =>
+    typeof text === 'string'
+      ? [[`${path}${name}`, text] as [string, string]]
+      : texts(text as object, `${path}${name}.`),
+  );
+}
+
+describe('The words of the element', () => {
+  test('are there in each language of the catalogue', () => {
+    expect(LANGUAGES).toEqual(Object.keys(catalogue));
+    expect(Object.keys(all)).toEqual(LANGUAGES);
+  });
+
+  test.each(Object.entries(all))('of %s are none empty, and keep the place of a time', (_language, words) => {
+    const found = new Map(texts(words));
+    for (const [name, text] of texts(en)) {
+      expect(found.get(name)?.trim(), name).not.toBe('');
+      expect(found.get(name)?.includes('{time}'), name).toBe(text.includes('{time}'));
+    }
+  });
+
+  test.each([
+    [['de-AT', 'fr'], 'de'],
+    [['', null, undefined, 'JA'], 'ja'],
+    [['it', 'es-419'], 'es'],
+    [['constructor', 'it'], 'en'],
+    [[], 'en'],
+  ])('are chosen by the first language that is spoken: %j gives %s', (tags, language) => {
+    expect(chooseLanguage(tags)).toBe(language);
+  });
+
+  test('may be a page’s own, one by one', () => {
+    const words = withTexts(en, {
+      launcher: 'Ask Ada',
+      status: { listening: 'I hear you' },
+      errors: { BOT_BLOCKED: 'No.' },
+    });
+    expect(words).toMatchObject({ launcher: 'Ask Ada', title: en.title });
+    expect(words.status).toEqual({ ...en.status, listening: 'I hear you' });
+    expect(words.errors).toEqual({ ...en.errors, BOT_BLOCKED: 'No.' });
+  });
+
+  test.each([
+    ['en', 41.2, 'in 42 seconds'],
+    ['de', 119, 'in 119 Sekunden'],
+    ['fr', 121, 'dans 3 minutes'],
+    ['es', 7201, 'dentro de 3 horas'],
+    ['ja', -3, '0 秒後'],
+  ])('tell a time in %s: %d seconds are "%s"', (language, seconds, text) => {
+    expect(timeIn(language, seconds)).toBe(text);
+  });
+});
+
+describe('What the element says', () => {
+  const live: Situation = { ...atRest, phase: 'live' };
+  const failure = (code: string) => ({ code, userMessage: 'Too many.' }) as NonNullable<Situation['error']>;
+  const error = failure('RATE_LIMIT_EXCEEDED');
+
+  test.each<[Partial<Situation>, string]>([
+    [{}, 'listening'],
+    [{ isQuiet: true }, 'idle'],
+    [{ isQuiet: true, isMuted: true }, 'muted'],
+    [{ isMuted: true, isAgentSpeaking: true }, 'speaking'],
+    [{ isAgentSpeaking: true, isCallAway: true }, 'reconnecting'],
+    [{ isServerAway: true }, 'reconnecting'],
+    [{ phase: 'connecting', isMuted: true }, 'connecting'],
+    [{ phase: 'over', isAgentSpeaking: true }, 'over'],
+    [{ phase: 'over', error }, 'failed'],
+  ])('%j is %s', (change, status) => {
+    expect(statusOf({ ...live, ...change })).toBe(status);
+  });
+
+  test('explains an end and a failure in the server’s words, unless the page or the SDK has its own', () => {
+    const ended = { reason: 'quota_exceeded', code: 'X', userMessage: 'No more today.' };
+    expect(messageOf({ ...live, phase: 'over', ended }, en)).toBe('No more today.');
+    expect(messageOf({ ...live, phase: 'over', ended }, withTexts(en, { ends: { quota_exceeded: 'Enough.' } }))).toBe(
+      'Enough.',
+    );
+    expect(messageOf({ ...live, phase: 'over', ended: { ...ended, reason: 'closed_by_client' } }, en)).toBe('');
+    expect(messageOf({ ...live, phase: 'over', error }, de)).toBe('Too many.');
+    expect(messageOf({ ...live, phase: 'over', error: failure('NETWORK_ERROR') }, de)).toBe(
+      'Keine Verbindung. Bitte prüfen Sie Ihr Netzwerk.',
+    );
+    expect(messageOf({ ...live, notice: error }, en)).toBe('Too many.');
+    expect(messageOf(live, en)).toBe('');
+  });
+
+  test('counts down to an end, and to when the visitor may try again', () => {
+    const warned: Situation = { ...live, warning: { reason: 'duration', endsAtMs: 60_000 } };
+    expect(warningOf(warned, en, 'en', 1000)).toBe('This conversation ends in 59 seconds.');
+    expect(warningOf({ ...live, warning: { reason: 'quota' } }, en, 'en', 0)).toBe('Today’s limit is almost reached.');
+    expect(warningOf({ ...live, warning: { reason: 'idle' } }, en, 'en', 0)).toBe('This conversation ends soon.');
+    expect(warningOf(live, en, 'en', 0)).toBe('');
+    const refused: Situation = { ...atRest, phase: 'over', error, retryAtMs: 42_000 };
+    expect(retryOf(refused, en, 'en', 500)).toBe('You can try again in 42 seconds.');
+    expect(retryOf(refused, en, 'en', 42_000)).toBe('');
+  });
+});
