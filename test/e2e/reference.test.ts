@@ -28,6 +28,8 @@ const without: Readonly<Record<string, number>> = {
   endSessions: 200,
   issueKey: 400,
   revokeKey: 404,
+  pauseKey: 404,
+  resumeKey: 404,
   getOperatorLogin: 404,
   revokeLogin: 404,
   getChallenge: 404,
