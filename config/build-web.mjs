@@ -1,4 +1,4 @@
-/** What browsers get that is made by Vite: the widget SDK, the element, the demo page and the operator console. */
+/** What browsers get that is made by Vite: the widget SDK, the element, the demo page, the operator console, and what the other pages load. */
 import { cp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,48 +66,51 @@ async function publishTypes({ runnerImport }) {
 const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
 
 /**
- * The console: assets are named by what is in them, so that browsers keep them for ever, and packed here rather than for each request.
- * Its page names them.
+ * A page of its own: assets are named by what is in them, so that browsers keep them for ever, and packed here rather than for each
+ * request. The page names them.
  */
-async function buildConsole(vite) {
-  const assets = join(out, 'console/assets');
-  const { output } = await bundle(
+async function buildPage(vite, page, entryFile, output = {}) {
+  const folder = `${page}/assets`;
+  const assets = join(out, folder);
+  const { output: files } = await bundle(
     vite,
-    { console: join(web, 'console/main.tsx') },
+    { [page]: join(web, page, entryFile) },
     {
       format: 'es',
-      entryFileNames: 'console/assets/[name]-[hash].js',
-      chunkFileNames: 'console/assets/[name]-[hash].js',
-      assetFileNames: 'console/assets/[name]-[hash][extname]',
-      // One file of what several pages share, not thirty: an address may ask for so many files a minute, and may be an office's.
-      codeSplitting: {
-        groups: [{ name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\//, minShareCount: 2 }],
-      },
+      entryFileNames: `${folder}/[name]-[hash].js`,
+      chunkFileNames: `${folder}/[name]-[hash].js`,
+      assetFileNames: `${folder}/[name]-[hash][extname]`,
+      ...output,
     },
   );
-  const names = output.map(({ fileName }) => fileName);
+  const names = files.map(({ fileName }) => fileName);
   const pack = promisify(gzip);
-  for (const { fileName, code, source } of output) {
+  for (const { fileName, code, source } of files) {
     await writeFile(join(out, `${fileName}.gz`), await pack(code ?? source, { level: 9 }));
   }
-  const entry = output.find(({ isEntry }) => isEntry);
+  const entry = files.find(({ isEntry }) => isEntry);
   const [style] = entry.viteMetadata.importedCss;
-  const page = await readFile(join(web, 'console/index.html'), 'utf8');
-  const named = page
-    .replace('/console/assets/console.css', `/${style}`)
-    .replace('/console/assets/console.js', `/${entry.fileName}`)
+  const html = await readFile(join(web, page, 'index.html'), 'utf8');
+  const named = html
+    .replace(`/${folder}/${page}.css`, `/${style}`)
+    .replace(`/${folder}/${page}.js`, `/${entry.fileName}`)
     // What the program imports is asked for at once, and not only when the program is there.
     .replace('  </head>', () => entry.imports.map(preload).concat('  </head>').join(''));
-  await writeFile(join(out, 'console/index.html'), named);
+  await writeFile(join(out, page, 'index.html'), named);
 
   const present = new Set(names.flatMap((name) => [name, `${name}.gz`]));
   for (const name of await readdir(assets)) {
     const { mtimeMs } = await stat(join(assets, name));
-    if (!present.has(`console/assets/${name}`) && Date.now() - mtimeMs > KEEP_OLD_ASSETS_MS) {
+    if (!present.has(`${folder}/${name}`) && Date.now() - mtimeMs > KEEP_OLD_ASSETS_MS) {
       await rm(join(assets, name), { force: true });
     }
   }
 }
+
+/** One file of what several views share, not thirty: an address may ask for so many files a minute, and may be an office's. */
+const sharedByViews = {
+  groups: [{ name: 'shared', test: /\/src\/web\/console\/(?:data|parts|words)\//, minShareCount: 2 }],
+};
 
 /**
  * The element, as a library: what it loads by itself, its languages, it names by where it came from. A plain script has no
@@ -144,7 +147,9 @@ export async function buildWithVite(startedAt) {
     [servedSdk],
   );
   await cp(join(web, 'demo/index.html'), join(out, 'demo/index.html'));
-  await buildConsole(vite);
+  await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews });
+  await buildPage(vite, 'home', 'main.ts');
+  await buildPage(vite, 'docs', 'main.ts');
   await publishTypes(vite);
   await buildClient(vite, out);
   await writeFile(stamp, '');

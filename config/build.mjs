@@ -125,10 +125,6 @@ async function copyServiceFiles() {
 /** What browsers get; the bundler for it is slow to load, so it runs only when something changed. */
 async function buildWeb(startedAt) {
   await cp(join(root, 'src/web/static'), join(dist, 'web'), { recursive: true });
-  const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
-  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
-    await cp(join(swagger, name), join(dist, 'web/docs', name));
-  }
   const changedAt = Math.max(
     ...[
       'src/web',

@@ -105,9 +105,12 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'contracts', 'telemetry', 'protocol', 'auth', 'limits', 'quota', 'voice'],
     packages: ['zod'],
   },
+  /** The API reference: descriptions in, a page out. */
+  reference: { files: /^src\/reference\//, rings: ['kernel', 'protocol'], packages: [] },
   http: {
     files: /^src\/http\//,
     rings: [
+      'reference',
       'machines',
       'kernel',
       'settings',

@@ -249,6 +249,7 @@ export async function buildService(on: Foundations) {
       openMetrics: config.debugMetrics,
       destroyLogin: (loginId, atMs, requestId) => logins.destroy(loginId, 'violation', atMs, requestId),
       isAccepting: on.isAccepting,
+      isProduction: config.mode === 'production',
       probes: { database: () => database.ping(), registry: () => live.ping() },
       cookies,
       serviceOf,

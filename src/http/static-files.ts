@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { Refusal } from '../protocol/refusal.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
+import { html, type Html } from '../kernel/html.ts';
 import { JSON_TYPE, type Header } from './message.ts';
 import type { Answer, Call, Result } from './route.ts';
 
@@ -71,9 +74,8 @@ async function lookAt(file: URL, seen: SeenFile | undefined, lookedAtMs: number)
  * @param own headers in the place of the usual ones of the same name
  */
 export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Eventually<Result> {
-  const type = ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'] as const;
   const content = contentOf(file, call.request.atMs);
-  const sent = andThen(content, (found) => send(call, found, [type, pagePolicy], own));
+  const sent = andThen(content, (found) => send(call, found, [typeOf(file), pagePolicy], own));
   return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
 }
 
@@ -82,14 +84,21 @@ export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Ev
  * packed it.
  */
 export function sendAsset(call: Call, file: URL): Eventually<Result> {
-  const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(call.request.headers['accept-encoding'] ?? '');
-  const type = ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'] as const;
+  const isPacked = takesGzip(call);
   return sendFile(call, isPacked ? new URL(`${file.href}.gz`) : file, [
-    type,
+    typeOf(file),
     ['Cache-Control', 'public, max-age=31536000, immutable'],
     ['Vary', 'Accept-Encoding'],
     ...(isPacked ? [['Content-Encoding', 'gzip'] as const] : []),
   ]);
+}
+
+function takesGzip({ request }: Call): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
+}
+
+function typeOf(file: URL): Header {
+  return ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'];
 }
 
 function refuseMissing(fault: unknown): Refusal {
@@ -108,6 +117,55 @@ export function sendDocument(make: () => object): (call: Call) => Answer {
 
 function tagged(bytes: Buffer): Content {
   return { tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`, bytes };
+}
+
+/** Sends a built page with what the service knows in the places that it names, as `{{content}}`. No cache keeps it. */
+export function sendPage(call: Call, shell: URL, places: Places): Eventually<Result> {
+  const sent = andThen(contentOf(shell, call.request.atMs), ({ bytes }): Result => {
+    const body = fill(bytes.toString(), places);
+    return { status: 200, body, headers: [typeOf(shell), ['Cache-Control', 'no-store'], pagePolicy] };
+  });
+  return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
+}
+
+/**
+ * Sends a built page that is filled in once, and packed to those who take it so: for what is long and changes only with the build.
+ * @param versionOf what else it changes with
+ */
+export function sendLongPage<V>(
+  shell: URL,
+  versionOf: (call: Call) => V,
+  write: (version: V) => Promise<Places>,
+): (call: Call) => Promise<Result> {
+  let written:
+    | { readonly by: string; readonly page: Promise<{ readonly plain: Content; readonly packed: Content }> }
+    | undefined;
+  const make = async (text: string, version: V) => {
+    const plain = Buffer.from(fill(text, await write(version)));
+    return { plain: tagged(plain), packed: tagged(await promisify(gzip)(plain, { level: 9 })) };
+  };
+  return async (call) => {
+    try {
+      const { tag, bytes } = await contentOf(shell, call.request.atMs);
+      const version = versionOf(call);
+      const by = JSON.stringify([tag, version]);
+      if (written?.by !== by) written = { by, page: make(bytes.toString(), version) };
+      const { plain, packed } = await written.page;
+      const about: readonly Header[] = [typeOf(shell), pagePolicy, ['Vary', 'Accept-Encoding']];
+      if (!takesGzip(call)) return send(call, plain, about);
+      return send(call, packed, [...about, ['Content-Encoding', 'gzip']]);
+    } catch (fault) {
+      written = undefined;
+      return refuseMissing(fault);
+    }
+  };
+}
+
+/** What is put into a built page, by the names of the places. */
+export type Places = Readonly<Record<string, Html | string>>;
+
+function fill(shell: string, places: Places): string {
+  return shell.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => html`${places[name]}`.text);
 }
 
 /** 304 where the client has it already. Caches may keep it and ask whether it is still the same, unless `own` says otherwise. */

@@ -61,6 +61,8 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
   test('the demo page never scrolls sideways on a screen of 360 px', async () => {
     demo = await DemoPage.open(browser, server.direct, { viewport: phone });
     await demo.sees('#visitor', 'You are');
+    const start = await demo.button('Start').boundingBox();
+    expect((start?.y ?? Infinity) + (start?.height ?? 0)).toBeLessThan(640);
     expect(await demo.overflow()).toBe(0);
     await demo.start();
     await demo.sees('#captions', 'Welcome! The planetarium starts at three');
@@ -102,18 +104,22 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the pages ${skipped ??
     expect(await focused('document.activeElement.id')).toBe('confirm-no');
     await keyboard.press('Escape');
     expect(await focused('document.activeElement.id')).toBe('exceed');
-    await keyboard.press('Shift+Tab');
-    await keyboard.press('Shift+Tab');
-    await keyboard.press('Shift+Tab');
+    for (let presses = 0; presses < 5; presses += 1) await keyboard.press('Shift+Tab');
     expect(await focused('document.activeElement.id')).toBe('start');
     await keyboard.press('Enter');
     await demo.sees('#status', 'Ended.');
   });
 
-  test('axe finds nothing on the development mailbox', async () => {
-    const visit = await Visit.begin(browser, [server.direct]);
-    await visit.page.goto(`${server.direct}/dev/mail`);
-    expect(await violations(visit.page)).toEqual([]);
+  test('axe finds nothing on the first page and on the development mailbox, and nothing scrolls sideways', async () => {
+    const visit = await Visit.begin(browser, [server.direct], { viewport: phone });
+    for (const path of ['/', '/dev/mail']) {
+      await visit.page.goto(`${server.direct}${path}`);
+      expect(await violations(visit.page)).toEqual([]);
+      expect(await visit.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    }
+    await visit.page.goto(`${server.direct}/`);
+    await visit.page.getByRole('button', { name: 'Copy' }).first().click();
+    await visit.page.getByRole('button', { name: /Copied|Selected/ }).waitFor();
     await visit.end();
     expect(visit.strangers).toEqual([]);
     expect(visit.complaints).toEqual([]);

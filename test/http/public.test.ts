@@ -53,8 +53,8 @@ describe('A reply that is the same for everybody', () => {
       const { headers } = await app.send({ method, path, body: {}, headers: { cookie } });
       expect(headers['set-cookie']).toBeUndefined();
     }
-    // Readiness asks the database whether it answers; each of its two requests does.
-    expect(database().asked - asked).toBe(path === '/readyz' ? 2 : 0);
+    // Readiness and the first page ask the database whether it answers; each of their two requests does.
+    expect(database().asked - asked).toBe(['/readyz', '/'].includes(path) ? 2 : 0);
     const renewed = await app.get('/api/auth/session', { cookie });
     expect(renewed.headers).toMatchObject({
       'set-cookie': expect.stringContaining('Max-Age='),

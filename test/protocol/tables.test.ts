@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { closeCode } from '../../src/protocol/close-codes.ts';
-import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
+import { ERROR_CODES, type Code } from '../../src/protocol/error-codes.ts';
+import { ERROR_HELP } from '../../src/protocol/error-help.ts';
 
 const contract = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');
 
@@ -21,9 +22,12 @@ function rowsUnder(...columns: readonly string[]): string[][] {
 }
 
 describe('docs/contract.md', () => {
-  test('has every error code with its status and meaning', () => {
-    const told = rowsUnder('code', 'status', 'when').map((cells) => cells.slice(0, 3).join(' | '));
-    const rows = Object.entries(ERROR_CODES).map(([code, { status, meaning }]) => `${code} | ${status} | ${meaning}`);
+  test('has every error code with its status, its meaning and what to do', () => {
+    const told = rowsUnder('code', 'status', 'when', 'what the client does').map((cells) => cells.join(' | '));
+    const rows = (Object.keys(ERROR_CODES) as Code[]).map((code) => {
+      const { status, meaning } = ERROR_CODES[code];
+      return `${code} | ${status} | ${meaning} | ${ERROR_HELP[code].action}`;
+    });
     expect(told.toSorted()).toEqual(rows.toSorted());
   });
 

@@ -1,5 +1,6 @@
 import { version } from '../../../config/version.ts';
 import { describeRoutes } from '../openapi.ts';
+import { createReadiness, type ReadinessDeps } from '../readiness.ts';
 import type { Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
 import { callTicketRoute, type CallTicketDeps } from './call-ticket.ts';
@@ -20,10 +21,11 @@ export type RouteDeps = CreateSessionDeps &
   CallTicketDeps &
   ReportUsageDeps &
   LoginDeps &
-  HealthDeps &
+  Omit<HealthDeps, 'readiness'> &
+  ReadinessDeps &
   OperatorDeps &
   PageDeps['demo'] &
-  Pick<PageDeps, 'outbox' | 'asyncapi'> & {
+  Pick<PageDeps, 'outbox' | 'asyncapi' | 'isProduction'> & {
     readonly origins: Origins;
     /** INSPECT. */
     readonly inspects: boolean;
@@ -31,22 +33,19 @@ export type RouteDeps = CreateSessionDeps &
 
 /** Every route of the service. */
 export function routesOf(deps: RouteDeps): Route[] {
-  const api = apiRoutes(deps);
+  const readiness = createReadiness(deps);
+  const api = apiRoutes({ ...deps, readiness });
   const openapi = (): object => describeRoutes(api, version, deps.publicUrl());
   const inspected = deps.inspects ? [inspectRoute(deps)] : [];
-  return [
-    ...inspected,
-    ...api,
-    ...pageRoutes({ openapi, asyncapi: deps.asyncapi, webDirectory, outbox: deps.outbox, demo: deps }),
-  ];
+  return [...inspected, ...api, ...pageRoutes({ ...deps, openapi, readiness, webDirectory, demo: deps })];
 }
 
 /** The OpenAPI document without a running service: only handlers use their deps, and nobody calls them here. */
 export function apiDocument(serverUrl: string): object {
-  return describeRoutes(apiRoutes({} as RouteDeps), version, serverUrl);
+  return describeRoutes(apiRoutes({} as RouteDeps & HealthDeps), version, serverUrl);
 }
 
-function apiRoutes(deps: RouteDeps): Route[] {
+function apiRoutes(deps: RouteDeps & HealthDeps): Route[] {
   return [
     createSessionRoute(deps),
     heartbeatRoute(deps),

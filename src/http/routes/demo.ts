@@ -1,4 +1,3 @@
-import type { Eventually } from '../../kernel/eventually.ts';
 import type { DemoConfig } from '../../protocol/demo-config.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { resolveSessionConfig, type CallModeOf } from '../../tenants/agents.ts';
@@ -6,8 +5,9 @@ import type { TenantDirectory } from '../../tenants/directory.ts';
 import { findDemoKey } from '../../tenants/demo.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { Header } from '../message.ts';
-import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../route.ts';
+import type { Call, Route } from '../route.ts';
 import { pagePolicyWith, sendFile } from '../static-files.ts';
+import { pageRoute } from './page.ts';
 
 export interface DemoDeps {
   readonly directory: Pick<TenantDirectory, 'keyOf'>;
@@ -37,29 +37,17 @@ const forEverybody = [
 
 /** The widget SDK, the element, and a page that shows it at work. */
 export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
-  const get = (path: string, handle: (call: Call) => Eventually<Result>, cors: CorsScope = 'console'): Route =>
-    defineRoute({
-      method: 'GET',
-      path,
-      summary: path,
-      tag: 'hidden',
-      access: 'public',
-      cors,
-      replies: {},
-      refusals: [],
-      handle,
-    });
   const file = (name: string): URL => new URL(name, webDirectory);
 
   return [
-    ...forPages.map((name) => get(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody')),
-    ...['demo.js', 'demo.css'].map((name) => get(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`)))),
-    // Who opens the address that the start-up message names should meet the product.
-    get('/', () => ({ status: 302, body: '', headers: [['Location', '/demo']] })),
-    ...['/demo', '/demo/'].map((path) =>
-      get(path, (call) => sendFile(call, file('demo/index.html'), [policyOf(call, deps)])),
+    ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody')),
+    ...['demo.js', 'demo.css'].map((name) =>
+      pageRoute(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`))),
     ),
-    get('/demo/config.json', ({ request }) => ({
+    ...['/demo', '/demo/'].map((path) =>
+      pageRoute(path, (call) => sendFile(call, file('demo/index.html'), [policyOf(call, deps)])),
+    ),
+    pageRoute('/demo/config.json', ({ request }) => ({
       status: 200,
       body: demoConfig(deps, findDemo(deps, request.headers['host'])),
       headers: [['Cache-Control', 'no-store']],
@@ -68,12 +56,12 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
 }
 
 /** Whom the page shows: an agent of a key's tenant. */
-interface Shown extends NonNullable<ReturnType<TenantDirectory['keyOf']>> {
+export interface Shown extends NonNullable<ReturnType<TenantDirectory['keyOf']>> {
   readonly agentId: string | undefined;
 }
 
 /** Whom it shows when its address names no key. */
-function findDemo({ directory, publicUrl }: DemoDeps, host: string | undefined): Shown | undefined {
+export function findDemo({ directory, publicUrl }: DemoDeps, host: string | undefined): Shown | undefined {
   const { protocol, host: ownHost } = new URL(publicUrl());
   const found = findDemoKey(directory, `${protocol}//${host ?? ownHost}`);
   return found && { ...found, agentId: found.tenant.agents[0]?.id };

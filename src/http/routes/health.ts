@@ -1,27 +1,21 @@
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { readiness, type DependencyHealth } from '../../protocol/health.ts';
+import { readiness } from '../../protocol/health.ts';
 import { done } from '../../protocol/values.ts';
+import { shared, type Readiness } from '../readiness.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 
-/** Asks one dependency whether it answers. @throws when it does not */
-export type Probe = () => Promise<void>;
-
 export interface HealthDeps {
-  readonly probes: Readonly<Record<string, Probe>>;
-  /** False from the moment a shutdown begins: load balancers should look elsewhere. */
-  readonly isAccepting: () => boolean;
+  readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   /** /metrics needs no credential. */
   readonly openMetrics: boolean;
 }
 
-const PROBE_MS = 1000;
 const TAG = 'Operations';
 
 /** GET /healthz, /readyz and /metrics (docs/contract.md, section 2.7). */
 export function healthRoutes(deps: HealthDeps): Route[] {
-  // No window counts who asks: however many ask at once, each dependency is asked once.
-  const ask = shared(() => askAll(deps.probes));
+  // No window counts who asks.
   const collect = shared(() => deps.metrics.registry.metrics());
   return [
     defineRoute({
@@ -52,7 +46,10 @@ export function healthRoutes(deps: HealthDeps): Route[] {
         503: { description: 'Not ready', schema: readiness, example: exampleReadiness(false) },
       },
       refusals: [],
-      handle: () => ready(deps, ask),
+      async handle(): Promise<Result> {
+        const body = await deps.readiness();
+        return { status: body.ready ? 200 : 503, body };
+      },
     }),
     defineRoute({
       method: 'GET',
@@ -80,40 +77,4 @@ export function healthRoutes(deps: HealthDeps): Route[] {
 
 function exampleReadiness(ok: boolean) {
   return { ready: ok, dependencies: { database: { ok, ms: ok ? 1 : 1000 }, registry: { ok: true, ms: 1 } } };
-}
-
-/** Runs the work once for all who ask while it is under way. */
-function shared<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () =>
-    (running ??= work().finally(() => {
-      running = undefined;
-    }));
-}
-
-type Answers = readonly (readonly [name: string, answer: DependencyHealth])[];
-
-function askAll(probes: HealthDeps['probes']): Promise<Answers> {
-  return Promise.all(Object.entries(probes).map(async ([name, probe]) => [name, await timed(probe)] as const));
-}
-
-async function ready({ isAccepting }: HealthDeps, ask: () => Promise<Answers>): Promise<Result> {
-  const answers = await ask();
-  const isReady = isAccepting() && answers.every(([, answer]) => answer.ok);
-  return { status: isReady ? 200 : 503, body: { ready: isReady, dependencies: Object.fromEntries(answers) } };
-}
-
-async function timed(probe: Probe): Promise<DependencyHealth> {
-  const startedAt = performance.now();
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PROBE_MS);
-  });
-  const answer = probe().then(
-    () => true,
-    () => false,
-  );
-  const ok = await Promise.race([answer, deadline]);
-  clearTimeout(timer);
-  return { ok, ms: Math.round(performance.now() - startedAt) };
 }

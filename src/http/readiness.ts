@@ -1,0 +1,53 @@
+import type { DependencyHealth } from '../protocol/health.ts';
+
+/** Asks one dependency whether it answers. @throws when it does not */
+export type Probe = () => Promise<void>;
+
+export interface ReadinessDeps {
+  readonly probes: Readonly<Record<string, Probe>>;
+  /** False from the moment a shutdown begins: load balancers should look elsewhere. */
+  readonly isAccepting: () => boolean;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly dependencies: Readonly<Record<string, DependencyHealth>>;
+}
+
+const PROBE_MS = 1000;
+
+/** Asks whether the service is ready. However many ask at once, each dependency is asked once: no window counts who asks. */
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  const ask = shared(() =>
+    Promise.all(Object.entries(deps.probes).map(async ([name, probe]) => [name, await timed(probe)] as const)),
+  );
+  return async () => {
+    const answers = await ask();
+    const ready = deps.isAccepting() && answers.every(([, answer]) => answer.ok);
+    return { ready, dependencies: Object.fromEntries(answers) };
+  };
+}
+
+/** Runs the work once for all who ask while it is under way. */
+export function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () =>
+    (running ??= work().finally(() => {
+      running = undefined;
+    }));
+}
+
+async function timed(probe: Probe): Promise<DependencyHealth> {
+  const startedAt = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_MS);
+  });
+  const answer = probe().then(
+    () => true,
+    () => false,
+  );
+  const ok = await Promise.race([answer, deadline]);
+  clearTimeout(timer);
+  return { ok, ms: Math.round(performance.now() - startedAt) };
+}

@@ -1,0 +1,160 @@
+import { isLoopback } from '../../../config/origins.ts';
+import { html, type Html } from '../../kernel/html.ts';
+import { isLocal } from '../local.ts';
+import type { Readiness } from '../readiness.ts';
+import type { Call, Route } from '../route.ts';
+import { sendFile, sendPage } from '../static-files.ts';
+import { findDemo, type DemoDeps, type Shown } from './demo.ts';
+import { assetRoute, pageRoute } from './page.ts';
+
+export interface HomeDeps {
+  readonly readiness: () => Promise<Readiness>;
+  /** Then strangers look at it. */
+  readonly isProduction: boolean;
+  /** The development mailbox, where there is one. */
+  readonly outbox: object | undefined;
+  readonly demo: DemoDeps;
+}
+
+interface Place {
+  readonly path: string;
+  readonly name: string;
+  readonly about: string;
+}
+
+const places = {
+  demo: { path: '/demo', name: 'Demo', about: 'Talk to an agent, and watch its session, its limits and the wire.' },
+  console: { path: '/console', name: 'Console', about: 'Sessions as they run, why each ended, refusals, keys, cost.' },
+  docs: { path: '/docs', name: 'API reference', about: 'Every request, frame and error, with examples to copy.' },
+  mailbox: { path: '/dev/mail', name: 'Mailbox', about: 'Login codes arrive here while no mail server is set.' },
+} as const satisfies Record<string, Place>;
+
+/** A mark may draw itself lighter where the browser is dark, and load nothing. */
+const markHeaders = [
+  ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
+  ['Cache-Control', 'public, max-age=86400'],
+] as const;
+
+/** What meets somebody who opens the bare address (docs/contract.md, section 2.7), and the mark of all pages. */
+export function homeRoutes(deps: HomeDeps, webDirectory: URL): Route[] {
+  const shell = new URL('home/index.html', webDirectory);
+  const mark = new URL('mark.svg', webDirectory);
+  return [
+    pageRoute('/', async (call) => {
+      const state = await deps.readiness();
+      const demo = findDemo(deps.demo, call.request.headers['host']);
+      const content = deps.isProduction ? statusPage(state.ready, demo) : homePage(state, demo, call, deps);
+      return sendPage(call, shell, { title: deps.isProduction ? 'Switchboard status' : 'Switchboard', content });
+    }),
+    assetRoute('home', webDirectory),
+    // The second is what browsers ask for by themselves, beside a page that names none.
+    ...['/mark.svg', '/favicon.ico'].map((path) => pageRoute(path, (call) => sendFile(call, mark, markHeaders))),
+  ];
+}
+
+/** The bar of the pages that the service writes itself. */
+export function masthead(links: readonly Place[]): Html {
+  const items = links.map(({ path, name }) => html`<a href="${path}">${name}</a>`);
+  return html`<header class="masthead">
+    <a class="wordmark" href="/"><img src="/mark.svg" width="24" height="24" alt="" />Switchboard</a>
+    ${items.length > 0 && html`<nav aria-label="Elsewhere">${items}</nav>`}
+  </header>`;
+}
+
+/** For strangers: whether it works, and neither what with nor in which version. */
+function statusPage(isUp: boolean, demo: Shown | undefined): Html {
+  const about = isUp
+    ? 'Conversations can be started and go on.'
+    : 'Something that the service needs does not answer. Conversations that are under way go on as far as they can; new ones may have to wait.';
+  return html`${masthead(demo === undefined ? [places.docs] : [places.demo, places.docs])}
+    <main class="narrow">
+      <h1>Switchboard</h1>
+      <p>A broker for voice conversations on web pages.</p>
+      <section class="standing" data-up="${isUp ? 'yes' : 'no'}" aria-label="Status">
+        <p>${isUp ? 'Up' : 'Degraded'}</p>
+      </section>
+      <p>${about}</p>
+    </main>`;
+}
+
+function homePage(state: Readiness, demo: Shown | undefined, call: Call, deps: HomeDeps): Html {
+  const { publicUrl, provider } = deps.demo;
+  const hasMailbox = deps.outbox !== undefined && isLoopback(publicUrl()) && isLocal(call);
+  const links = [places.demo, places.console, places.docs, ...(hasMailbox ? [places.mailbox] : [])];
+  return html`${masthead([])}
+    <main>
+      <div class="lede">
+        <h1>Voice agents on your page, within limits that hold</h1>
+        <p>
+          Switchboard opens real-time voice sessions for web pages, keeps the provider’s key to itself, and ends a
+          conversation when its time, its silence or the day’s budget is used up.
+        </p>
+      </div>
+      ${standing(state, provider)}
+      <ul class="places">
+        ${links.map(
+          ({ path, name, about }) =>
+            html`<li>
+              <a href="${path}"><strong>${name}</strong> <span>${about}</span></a>
+            </li>`,
+        )}
+      </ul>
+      ${embed(publicUrl(), demo)}${otherOrigins(demo)}
+    </main>`;
+}
+
+function standing({ ready, dependencies }: Readiness, provider: DemoDeps['provider']): Html {
+  const rows = Object.entries(dependencies).map(([name, { ok, ms }]) =>
+    ok
+      ? html`<div>
+          <dt>${name}</dt>
+          <dd>${ms} ms</dd>
+        </div>`
+      : html`<div>
+          <dt>${name}</dt>
+          <dd class="away">does not answer</dd>
+        </div>`,
+  );
+  const words = provider.simulated ? `${provider.name}: set OPENAI_API_KEY for a model` : provider.name;
+  return html`<section class="standing" data-up="${ready ? 'yes' : 'no'}" aria-label="Status">
+    <p>${ready ? 'Up, and ready for conversations' : 'Degraded'}</p>
+    <dl>
+      ${rows}
+      <div>
+        <dt>provider</dt>
+        <dd>${words}</dd>
+      </div>
+    </dl>
+  </section>`;
+}
+
+function embed(publicUrl: string, demo: Shown | undefined): Html {
+  const tag = `<script src="${publicUrl}/switchboard-widget.js" defer></script>
+<switchboard-widget
+  widget-key="${demo?.key.key ?? 'YOUR_WIDGET_KEY'}"
+  tenant-id="${demo?.tenant.id ?? 'YOUR_TENANT'}"
+  agent-id="${demo?.agentId ?? 'YOUR_AGENT'}"></switchboard-widget>`;
+  return html`<section class="embed" aria-labelledby="embed-title">
+    <h2 id="embed-title">Put it on a page</h2>
+    <div class="code">
+      <div class="code-title">HTML<button type="button" class="copy">Copy</button></div>
+      <pre tabindex="0" aria-label="The tag">${tag}</pre>
+    </div>
+  </section>`;
+}
+
+function otherOrigins(demo: Shown | undefined): Html {
+  const command = `switchboard keys issue --tenant ${demo?.tenant.id ?? 'acme'} --site shop --origin https://shop.example`;
+  const why =
+    demo === undefined
+      ? html`A widget key works on the pages of one origin.`
+      : html`The key above works on pages of <strong>${demo.key.origin}</strong> only.`;
+  return html`<section class="embed" aria-labelledby="key-title">
+    <h2 id="key-title">On your own site</h2>
+    <div class="code">
+      <div class="code-title">Terminal<button type="button" class="copy">Copy</button></div>
+      <pre tabindex="0" aria-label="The command">${command}</pre>
+    </div>
+    <p>${why} This issues one for another, or do it in the <a href="/console/keys">console</a>.</p>
+  </section>`;
+}

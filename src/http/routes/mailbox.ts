@@ -1,0 +1,52 @@
+import { isLoopback } from '../../../config/origins.ts';
+import { html, type Html } from '../../kernel/html.ts';
+import type { KeptMail } from '../../mail/contract.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import { isLocal } from '../local.ts';
+import type { Route } from '../route.ts';
+import { sendPage } from '../static-files.ts';
+import { masthead } from './home.ts';
+import { pageRoute } from './page.ts';
+
+/** Keeps mails in the place of sending them. */
+export interface Outbox {
+  list(): readonly KeptMail[];
+}
+
+/** The development mailbox: only on the machine itself, because it holds login codes. */
+export function mailboxRoute(outbox: Outbox, publicUrl: () => string, webDirectory: URL): Route {
+  const shell = new URL('home/index.html', webDirectory);
+  return pageRoute('/dev/mail', (call) =>
+    isLoopback(publicUrl()) && isLocal(call)
+      ? sendPage(call, shell, { title: 'Development mailbox', content: mailbox(outbox.list()) })
+      : new Refusal(
+          'FORBIDDEN',
+          'The development mailbox opens only on the machine itself, at http://localhost; codes are also on its terminal.',
+        ),
+  );
+}
+
+function mailbox(mails: readonly KeptMail[]): Html {
+  const articles = mails.map(
+    ({ to, subject, text, sentAtMs }) =>
+      html`<article class="mail">
+        <h2>${subject}</h2>
+        <p>To ${to}, ${time(sentAtMs)}</p>
+        <pre>${text.trim()}</pre>
+      </article>`,
+  );
+  const none = html`<p class="empty">
+    No mail yet. <a href="/console/login">Ask for a login code</a>, then reload this page.
+  </p>`;
+  return html`${masthead([{ path: '/console', name: 'Console', about: '' }])}
+    <main class="narrow">
+      <h1>Development mailbox</h1>
+      <p>No mail leaves this machine while SMTP_URL is not set. The last 50 mails, newest first.</p>
+      ${articles.length === 0 ? none : articles}
+    </main>`;
+}
+
+function time(atMs: number): Html {
+  const instant = new Date(atMs).toISOString();
+  return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 19)} UTC</time>`;
+}

@@ -1,0 +1,34 @@
+import type { AsyncApi, OpenApi } from '../../reference/document.ts';
+import type { ExampleKey } from '../../reference/request.ts';
+import type { Call, Route } from '../route.ts';
+import { sendLongPage } from '../static-files.ts';
+import { findDemo, type DemoDeps } from './demo.ts';
+import { assetRoute, pageRoute } from './page.ts';
+
+export interface ReferenceDeps {
+  /** Makes the OpenAPI document. */
+  readonly openapi: () => object;
+  /** Makes the AsyncAPI document. */
+  readonly asyncapi: () => object;
+  readonly demo: DemoDeps;
+}
+
+/** The API reference: what is served is what is described, so that the service writes it itself, when it is first asked for. */
+export function referenceRoutes({ openapi, asyncapi, demo }: ReferenceDeps, webDirectory: URL): Route[] {
+  // The examples work as they stand where there is a key that everybody knows.
+  const keyFor = ({ request }: Call): ExampleKey | undefined => {
+    const found = findDemo(demo, request.headers['host']);
+    return found && { widgetKey: found.key.key, agentId: found.agentId, origin: found.key.origin };
+  };
+  const page = sendLongPage(new URL('docs/index.html', webDirectory), keyFor, async (key) => {
+    // Loaded with the first visit: most processes have none.
+    const { writeReference } = await import('../../reference/page.ts');
+    return writeReference({
+      openapi: openapi() as OpenApi,
+      asyncapi: asyncapi() as AsyncApi,
+      baseUrl: demo.publicUrl(),
+      key,
+    });
+  });
+  return [...['/docs', '/docs/'].map((path) => pageRoute(path, page)), assetRoute('docs', webDirectory)];
+}

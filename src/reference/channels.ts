@@ -1,0 +1,149 @@
+import { html, type Html } from '../kernel/html.ts';
+import { codeBlock, json } from './code.ts';
+import { nameOf, type AsyncApi, type Schema } from './document.ts';
+import { fieldList } from './fields.ts';
+import { paragraphs, prose, sentence } from './words.ts';
+
+export interface Frame {
+  /** As `client.attach`: who sends it, and its type. */
+  readonly id: string;
+  readonly type: string;
+  readonly direction: 'sent' | 'received';
+  readonly summary: string;
+  readonly payload: Schema;
+  /** The ids of the frames that answer it. */
+  readonly answers: readonly string[];
+}
+
+export interface Channel {
+  readonly id: string;
+  readonly title: string;
+  readonly address: string;
+  readonly description: string;
+  readonly frames: readonly Frame[];
+}
+
+/** The sockets, each with its frames: what clients send first. */
+export function channelsOf({ channels, operations, components }: AsyncApi): Channel[] {
+  const all = Object.values(operations).flatMap(({ action, summary, channel, messages, reply }) =>
+    messages.map(({ $ref }) => ({ action, summary, channel: nameOf(channel.$ref), id: nameOf($ref), reply })),
+  );
+  const summaries = new Map(all.map(({ id, summary }) => [id, summary]));
+  return Object.entries(channels).map(([name, { title, address, description }]) => {
+    const told = all.filter(({ channel }) => channel === name);
+    const answered = told.flatMap(({ reply }) => reply?.messages.map(({ $ref }) => nameOf($ref)) ?? []);
+    const answersOnly = [...new Set(answered)].filter((id) => !summaries.has(id));
+    const frames = [
+      ...told.map(({ id, action, summary, reply }) => ({
+        id,
+        summary,
+        direction: action === 'receive' ? ('sent' as const) : ('received' as const),
+        answers: reply?.messages.map(({ $ref }) => nameOf($ref)) ?? [],
+      })),
+      ...answersOnly.map((id) => ({
+        id,
+        summary: `The answer to ${id.slice(id.indexOf('.') + 1).replace('attached', 'attach')}`,
+        direction: 'received' as const,
+        answers: [],
+      })),
+    ].map((frame) => ({
+      ...frame,
+      type: frame.id.slice(frame.id.indexOf('.') + 1),
+      payload: components.messages[frame.id]?.payload ?? {},
+    }));
+    return { id: name, title, address, description, frames };
+  });
+}
+
+export function channelEntry({ id, title, address, description, frames }: Channel): Html {
+  const links = frames.map(
+    (frame) =>
+      html`<li>
+        <a href="#${frame.id}">${frame.direction === 'sent' ? 'send' : 'receive'} <code>${frame.type}</code></a>
+      </li>`,
+  );
+  const [about = '', codes = ''] = description.split(' Close codes: ');
+  const closings = [...codes.matchAll(/(\d{4}) ([^;]*?)(?:; |\.?$)/g)].map(
+    ([, code = '', meaning = '']) =>
+      html`<li>
+        <div class="field"><code class="name">${code}</code> ${meaning}</div>
+      </li>`,
+  );
+  return html`<article class="entry" id="${id}">
+      <div class="told">
+        <h3><a href="#${id}">${title}</a></h3>
+        <p class="path"><span class="method ws">WS</span> <code>${address}</code></p>
+        ${paragraphs(about)}
+        ${
+          closings.length > 0 &&
+          html`<h4>Close codes</h4>
+            <ul class="fields">
+              ${closings}
+            </ul>`
+        }
+      </div>
+      <div class="shown">
+        <h4>Frames</h4>
+        <ul class="codes">
+          ${links}
+        </ul>
+      </div>
+    </article>
+    ${frames.map(frameEntry)}`;
+}
+
+function frameEntry({ id, type, direction, summary, payload, answers }: Frame): Html {
+  const links = answers.map(
+    (answer) =>
+      html`<li>
+        <a href="#${answer}"><code>${answer.slice(answer.indexOf('.') + 1)}</code></a>
+      </li>`,
+  );
+  return html`<article class="entry" id="${id}">
+    <div class="told">
+      <h3>
+        <a href="#${id}"><code>${type}</code></a>
+        <span class="type">${direction === 'sent' ? 'you send it' : 'you receive it'}</span>
+      </h3>
+      <p class="summary">${prose(sentence(summary))}</p>
+      ${fieldList(payload, {})}
+      ${
+        links.length > 0 &&
+        html`<h4>Answered by</h4>
+          <ul class="codes">
+            ${links}
+          </ul>`
+      }
+    </div>
+    <div class="shown">${codeBlock('Frame', json(exampleOf(payload, 'type')))}</div>
+  </article> `;
+}
+
+const samples: Readonly<Record<string, unknown>> = {
+  sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A',
+  email: 'ada@example.com',
+  at: '2030-01-01T12:00:00.000Z',
+  id: 'r1',
+  tokens: 1200,
+  dollars: 0.02,
+};
+
+/** A value that fits a shape: what it must have, and no more. */
+export function exampleOf(schema: Schema, name = ''): unknown {
+  const [first] = schema.anyOf ?? schema.oneOf ?? schema.enum?.map((value) => ({ const: value })) ?? [];
+  if (schema.const !== undefined) return schema.const;
+  if (schema.examples?.[0] !== undefined) return schema.examples[0];
+  if (first !== undefined) return exampleOf(first, name);
+  if (schema.properties !== undefined) {
+    const wanted = Object.entries(schema.properties).filter(([key]) => schema.required?.includes(key));
+    return Object.fromEntries(wanted.map(([key, of]) => [key, exampleOf(of, key)]));
+  }
+  if (schema.type === 'array') return schema.items === undefined ? [] : [exampleOf(schema.items, name)];
+  if (schema.type === 'object') return {};
+  if (schema.format === 'date-time') return samples['at'];
+  if (schema.type === 'boolean') return true;
+  if (schema.type === 'null') return null;
+  const sample = samples[name];
+  if (schema.type === 'string') return typeof sample === 'string' ? sample : '…';
+  return typeof sample === 'number' ? sample : Math.max(schema.minimum ?? 0, 1);
+}

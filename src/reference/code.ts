@@ -1,0 +1,29 @@
+import { html, type Html } from '../kernel/html.ts';
+
+/** What is coloured: comments, texts, numbers, and words of the languages. One pattern is enough for examples. */
+const tokens =
+  /(?<comment>(?:^|(?<=\s))(?:\/\/|# ).*$)|(?<key>"[^"\\]*"(?=\s*:))|(?<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)|(?<word>(?<![\w.$-])(?:const|await|async|new|if|throw|import|from|with|as|def|print|return|true|false|null|True|False|None|curl)(?![\w-]))|(?<number>(?<![\w.:/-])-?\d[\d.]*(?![\w-]))/gm;
+
+/** Code with its parts coloured. */
+function highlight(code: string): Html {
+  const pieces: Html[] = [];
+  let from = 0;
+  for (const match of code.matchAll(tokens)) {
+    const [kind = ''] = Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
+    pieces.push(html`${code.slice(from, match.index)}<span class="${kind}">${match[0]}</span>`);
+    from = match.index + match[0].length;
+  }
+  return html`${pieces}${code.slice(from)}`;
+}
+
+/** A piece of code with a title and a button that copies it. @param kind what the page's choice of a language goes by */
+export function codeBlock(title: string, code: string, kind = ''): Html {
+  return html`<div class="code${kind && ` only-${kind}`}">
+    <div class="code-title">${title}<button type="button" class="copy" aria-label="Copy: ${title}">Copy</button></div>
+    <pre tabindex="0" aria-label="${title}">${highlight(code)}</pre>
+  </div>`;
+}
+
+export function json(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,107 @@
+/** What the reference reads of a JSON schema. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+}
+
+export interface Content {
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface Parameter {
+  readonly in: 'path' | 'query' | 'header';
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+interface Reply {
+  readonly description: string;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Reply>>;
+}
+
+/** The parts of an OpenAPI 3.1 document that are shown. */
+export interface OpenApi {
+  readonly info: { readonly version: string; readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly headers: Readonly<Record<string, { readonly description: string }>>;
+    readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
+  };
+}
+
+/** The parts of an AsyncAPI 3.0 document that are shown. */
+export interface AsyncApi {
+  readonly channels: Readonly<
+    Record<string, { readonly address: string; readonly title: string; readonly description: string }>
+  >;
+  readonly operations: Readonly<
+    Record<
+      string,
+      {
+        readonly action: 'send' | 'receive';
+        readonly summary: string;
+        readonly channel: { readonly $ref: string };
+        readonly messages: readonly { readonly $ref: string }[];
+        readonly reply?: { readonly messages: readonly { readonly $ref: string }[] };
+      }
+    >
+  >;
+  readonly components: { readonly messages: Readonly<Record<string, { readonly payload: Schema }>> };
+}
+
+/** An operation with where it is. */
+export interface Endpoint {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+export function endpointsOf(document: OpenApi): Endpoint[] {
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+/** The last part of a reference, as a name: `#/components/schemas/Error` is Error. */
+export function nameOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1);
+}
+
+/** The content of a body and its type; bodies have one type each. */
+export function contentOf(of: { readonly content?: Readonly<Record<string, Content>> } | undefined) {
+  const [found] = Object.entries(of?.content ?? {});
+  return found && { type: found[0], ...found[1] };
+}

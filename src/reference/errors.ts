@@ -1,0 +1,48 @@
+import { html, type Html } from '../kernel/html.ts';
+import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
+import { ERROR_HELP } from '../protocol/error-help.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { codeBlock, json } from './code.ts';
+import type { Endpoint } from './document.ts';
+import { codesOf } from './operation.ts';
+import { prose, sentence, titleOf } from './words.ts';
+
+export const codes = (Object.keys(ERROR_CODES) as Code[]).toSorted(
+  (one, other) => ERROR_CODES[one].status - ERROR_CODES[other].status,
+);
+
+/** The entry of a code: when it is the answer, why that happens, what to do, and which operations give it. */
+export function errorEntry(code: Code, endpoints: readonly Endpoint[]): Html {
+  const { status, meaning, example } = ERROR_CODES[code];
+  const { action, causes } = ERROR_HELP[code];
+  const from = endpoints.filter(({ operation }) => codesOf(operation).includes(code));
+  const links = from.map(
+    ({ operation: { operationId } }) => html`<li><a href="#${operationId}">${titleOf(operationId)}</a></li>`,
+  );
+  const { error, ...additions } = example;
+  const userMessage = new Refusal(code, error, additions).wordsIn('en');
+  return html`<article class="entry" id="${code}">
+    <div class="told">
+      <h3>
+        <a href="#${code}"><code>${code}</code></a> <span class="type">${status}</span>
+      </h3>
+      <p class="summary">${prose(sentence(meaning))}</p>
+      <h4>What to do</h4>
+      <p>${prose(sentence(action))}</p>
+      <h4>Why it happens</h4>
+      <ul class="causes">
+        ${causes.map((cause) => html`<li>${prose(cause)}</li>`)}
+      </ul>
+      ${
+        links.length > 0 &&
+        html`<details class="reply">
+          <summary>${from.length === 1 ? 'One operation answers' : `${from.length} operations answer`} with it</summary>
+          <ul class="codes">
+            ${links}
+          </ul>
+        </details>`
+      }
+    </div>
+    <div class="shown">${codeBlock(`Reply ${status}`, json({ error, code, userMessage, ...additions }))}</div>
+  </article> `;
+}

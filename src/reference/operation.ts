@@ -1,0 +1,122 @@
+import { html, type Html } from '../kernel/html.ts';
+import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
+import { codeBlock, json } from './code.ts';
+import { contentOf, type Endpoint, type Operation } from './document.ts';
+import { examplesOf } from './examples.ts';
+import { fieldList, parameterList, type Schemas } from './fields.ts';
+import { requestOf, type ExampleKey } from './request.ts';
+import { paragraphs, prose, sentence, titleOf } from './words.ts';
+
+export interface OperationContext {
+  readonly schemas: Schemas;
+  readonly baseUrl: string;
+  readonly key: ExampleKey | undefined;
+}
+
+/** The entry of an operation: what it does, what goes in, what comes out, what goes wrong; and examples beside it. */
+export function operationEntry(endpoint: Endpoint, context: OperationContext): Html {
+  const { method, path, operation } = endpoint;
+  const { operationId, summary, description } = operation;
+  const examples = examplesOf(operationId, requestOf(endpoint, context.baseUrl, context.key), context.baseUrl);
+  return html`<article class="entry" id="${operationId}">
+    <div class="told">
+      <h3><a href="#${operationId}">${titleOf(operationId)}</a></h3>
+      <p class="path">${methodMark(method)} <code>${path}</code></p>
+      <p class="summary">${prose(sentence(summary))}</p>
+      ${description !== summary && paragraphs(description)} ${credentials(operation)}
+      ${parameters(operation, context.schemas)}${body(operation, context.schemas)}${goodReplies(operation, context.schemas)}${errors(operation)}
+    </div>
+    <div class="shown">
+      ${examples.map(({ kind, title, code }) => codeBlock(title, code, kind))}${replyExamples(operation)}
+    </div>
+  </article> `;
+}
+
+export function methodMark(method: string): Html {
+  return html`<span class="method ${method.toLowerCase()}">${method}</span>`;
+}
+
+const credentialNames: Readonly<Record<string, string>> = {
+  cookie: 'a console login',
+  service: 'a service token',
+  ticket: 'a ticket, as a bearer token',
+};
+
+function credentials({ security, requestBody }: Operation): Html {
+  const names = security.map((one) => Object.keys(one)[0]);
+  const nothing = requestBody === undefined ? 'nothing' : 'what the body holds';
+  const all = names.map((name) => (name === undefined ? nothing : (credentialNames[name] ?? name)));
+  return html`<p class="proof"><a href="#authentication">Needs</a> ${all.join(', or ')}.</p>`;
+}
+
+const places = { path: 'In the path', query: 'In the query', header: 'Headers' } as const;
+
+function parameters({ parameters: all = [] }: Operation, schemas: Schemas): Html[] {
+  return (['path', 'query', 'header'] as const).flatMap((place) => {
+    const here = all.filter((parameter) => parameter.in === place);
+    return here.length === 0
+      ? []
+      : [
+          html`<h4>${places[place]}</h4>
+            ${parameterList(here, schemas)}`,
+        ];
+  });
+}
+
+function body({ requestBody }: Operation, schemas: Schemas): Html | undefined {
+  const content = contentOf(requestBody);
+  if (content === undefined) return undefined;
+  return html`<h4>Body <span class="type">${content.type}</span></h4>
+    ${fieldList(content.schema, schemas) ?? html`<p>A text as it is.</p>`}`;
+}
+
+function repliesOf({ responses }: Operation) {
+  return Object.entries(responses).flatMap(([status, { description, content }]) => {
+    const found = contentOf({ content: content ?? {} });
+    const example = found?.example ?? found?.examples?.['reply']?.value;
+    const isGood = status < '400' || example !== undefined;
+    return isGood ? [{ status, description: description.split('; ')[0] ?? '', found, example }] : [];
+  });
+}
+
+function goodReplies(operation: Operation, schemas: Schemas): Html[] {
+  return repliesOf(operation).map(({ status, description, found }) => {
+    const fields = found && fieldList(found.schema, schemas);
+    return html`<h4>${status} <span class="type">${found?.type}</span></h4>
+      <p>${prose(sentence(description))}</p>
+      ${
+        fields &&
+        html`<details class="reply">
+          <summary>Fields of the reply</summary>
+          ${fields}
+        </details>`
+      }`;
+  });
+}
+
+function replyExamples(operation: Operation): Html[] {
+  return repliesOf(operation).flatMap(({ status, example }) =>
+    example === undefined ? [] : [codeBlock(`Reply ${status}`, typeof example === 'string' ? example : json(example))],
+  );
+}
+
+/** The codes that an operation answers with. */
+export function codesOf({ responses }: Operation): Code[] {
+  const named = Object.values(responses).flatMap(({ content }) =>
+    Object.keys(contentOf({ content: content ?? {} })?.examples ?? {}),
+  );
+  return [...new Set(named)].filter((name): name is Code => name in ERROR_CODES);
+}
+
+function errors(operation: Operation): Html {
+  const items = codesOf(operation).map(
+    (code) =>
+      html`<li>
+        <a href="#${code}">${ERROR_CODES[code].status} <code>${code}</code></a>
+      </li>`,
+  );
+  return html`<h4>Errors</h4>
+    <ul class="codes">
+      ${items}
+    </ul>`;
+}

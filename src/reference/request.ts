@@ -1,0 +1,74 @@
+import { contentOf, type Endpoint } from './document.ts';
+
+/** A key that works on this installation as it stands, where there is one. */
+export interface ExampleKey {
+  readonly widgetKey: string;
+  readonly agentId: string | undefined;
+  readonly origin: string;
+}
+
+/** What an example sends: the same in every language. */
+export interface ExampleRequest {
+  readonly method: string;
+  readonly url: string;
+  /** What proves the caller, beside the body. */
+  readonly credential: 'none' | 'cookie' | 'service' | 'ticket';
+  /** Browsers send it by themselves; what is no browser must say whose page it speaks for. */
+  readonly origin: string | undefined;
+  readonly body: { readonly type: string; readonly value: unknown } | undefined;
+  /** The reply is JSON; else it is a text. */
+  readonly answersJson: boolean;
+  /** It opens a WebSocket: what that is asked for, and the first frame. */
+  readonly socket: { readonly subprotocol: string; readonly frame: object } | undefined;
+}
+
+/** The address of the page of a key in the examples, where no key is known. */
+const examplePage = 'https://www.acme.example';
+/** Operations that a widget key or a ticket binds to the origin of a page. */
+const boundToPages: ReadonlySet<string> = new Set(['createSession', 'openCall']);
+const firstFrames: Readonly<Record<string, object>> = {
+  openSocket: { type: 'attach', sm_session_id: 's:7f3a1c0e8b7d2a49c3b6e5f0a1d2c3b4:kX2vQ9mB4tYw7nLcR1sZ0A' },
+  openFeed: { type: 'watch', topics: ['counts', 'sessions'] },
+};
+
+/** The example of an operation, out of what its description has. */
+export function requestOf(
+  { method, path, operation }: Endpoint,
+  baseUrl: string,
+  key: ExampleKey | undefined,
+): ExampleRequest {
+  const content = contentOf(operation.requestBody);
+  const isSocket = '101' in operation.responses;
+  const good = Object.entries(operation.responses).find(([status]) => status < '300')?.[1];
+  const subprotocol = /Subprotocol ([\w.]+\w)/.exec(operation.description)?.[1] ?? '';
+  return {
+    method,
+    url: `${isSocket ? baseUrl.replace(/^http/, 'ws') : baseUrl}${withParameters(path, operation)}`,
+    credential: credentialOf(operation),
+    origin: boundToPages.has(operation.operationId) ? (key?.origin ?? examplePage) : undefined,
+    body: content && { type: content.type, value: withKey(content.example, key) },
+    answersJson: contentOf(good)?.type === 'application/json',
+    socket: isSocket ? { subprotocol, frame: firstFrames[operation.operationId] ?? {} } : undefined,
+  };
+}
+
+function withParameters(path: string, { parameters = [] }: Endpoint['operation']): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const found = parameters.find((one) => one.in === 'path' && one.name === name);
+    const example = found?.schema.examples?.[0];
+    return encodeURIComponent(typeof example === 'string' ? example : name);
+  });
+}
+
+/** A body that proves its caller needs nothing beside it. */
+function credentialOf({ security, requestBody }: Endpoint['operation']): ExampleRequest['credential'] {
+  const names = new Set(security.flatMap((one) => Object.keys(one)));
+  const isProven = requestBody !== undefined && security.some((one) => Object.keys(one).length === 0);
+  if (isProven) return 'none';
+  return (['ticket', 'service', 'cookie'] as const).find((name) => names.has(name)) ?? 'none';
+}
+
+function withKey(example: unknown, key: ExampleKey | undefined): unknown {
+  if (key === undefined || typeof example !== 'object' || example === null || !('widgetKey' in example)) return example;
+  return { ...example, widgetKey: key.widgetKey, agentId: key.agentId };
+}

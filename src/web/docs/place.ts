@@ -1,0 +1,38 @@
+/** Marks in the contents where the visitor is reading, and closes the contents of a phone once something was chosen. */
+export function followPlace(): void {
+  openOldAddress();
+  const contents = document.querySelector<HTMLElement>('.contents');
+  if (!contents) return;
+  contents.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('a') && contents.matches(':popover-open')) contents.hidePopover();
+  });
+  const links = new Map(
+    [...contents.querySelectorAll<HTMLAnchorElement>('li > a')].map((link) => [link.hash.slice(1), link]),
+  );
+  let current: HTMLAnchorElement | undefined;
+  const observer = new IntersectionObserver(
+    (seen) => {
+      const first = seen.find(({ isIntersecting }) => isIntersecting);
+      const link = first && links.get(first.target.id);
+      if (!link || link === current) return;
+      current?.removeAttribute('aria-current');
+      link.setAttribute('aria-current', 'true');
+      current = link;
+      keepInView(contents, link);
+    },
+    { rootMargin: '-80px 0px -75% 0px' },
+  );
+  for (const entry of document.querySelectorAll('.entry')) observer.observe(entry);
+}
+
+/** The page itself stays where it is. */
+function keepInView(contents: HTMLElement, link: HTMLElement): void {
+  const [box, at] = [contents.getBoundingClientRect(), link.getBoundingClientRect()];
+  if (at.top < box.top + 40 || at.bottom > box.bottom - 40) contents.scrollTop += at.top - box.top - box.height / 3;
+}
+
+/** Addresses like `#/Voice%20sessions/createSession` were given out once. */
+function openOldAddress(): void {
+  const old = /^#\/[^/]+\/(\w+)$/.exec(location.hash)?.[1];
+  if (old !== undefined && document.getElementById(old)) location.replace(`#${old}`);
+}

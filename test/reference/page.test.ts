@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { variables } from '../../config/variables.ts';
+import { describeChannel } from '../../src/channel/asyncapi.ts';
+import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
+import { apiDocument } from '../../src/http/routes/all.ts';
+import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
+import { ERROR_HELP } from '../../src/protocol/error-help.ts';
+import { channelsOf, exampleOf } from '../../src/reference/channels.ts';
+import { endpointsOf, type AsyncApi, type OpenApi } from '../../src/reference/document.ts';
+import { groups } from '../../src/reference/groups.ts';
+import { writeReference } from '../../src/reference/page.ts';
+import { clientFrames } from '../../src/protocol/frames.ts';
+
+const baseUrl = 'https://voice.example.com';
+const openapi = apiDocument(baseUrl) as OpenApi;
+const asyncapi = describeChannel(
+  { serverUrl: baseUrl, path: SOCKET_PATH, subprotocol: SUBPROTOCOL },
+  '0.0.0',
+) as AsyncApi;
+const { contents, entries } = writeReference({ openapi, asyncapi, baseUrl });
+const page = contents.text + entries.text;
+
+const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+const operations = endpointsOf(openapi).map(({ operation }) => operation.operationId);
+
+/** The entry that an address leads to. */
+function entry(id: string): string {
+  const from = entries.text.indexOf(`<article class="entry" id="${id}">`);
+  expect(from, id).toBeGreaterThan(0);
+  const text = entries.text.slice(from, entries.text.indexOf('</article>', from));
+  return text.replaceAll(/\s+/g, ' ').replaceAll(' >', '>').replaceAll('> <', '><');
+}
+
+describe('The API reference', () => {
+  test('has an entry for every operation under its name, which addresses go by', () => {
+    expect(operations.length).toBeGreaterThan(30);
+    expect(operations.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(
+      endpointsOf(openapi)
+        .flatMap(({ operation }) => operation.tags)
+        .toSorted(),
+    ).toEqual(expect.arrayContaining(groups.map(({ tag }) => tag)));
+  });
+
+  test('names each entry once, and leads nowhere that is not there', () => {
+    expect(ids.length).toBe(new Set(ids).size);
+    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id = '']) => id);
+    expect([...new Set(links)].filter((id) => !ids.includes(id))).toEqual([]);
+    expect(ids.filter((id) => !links.includes(id))).toEqual([]);
+  });
+
+  test('shows the same request in curl, in JavaScript and in Python for every operation', () => {
+    for (const id of operations) {
+      const kinds = ['curl', 'js', 'python'].filter((kind) => !entry(id).includes(`only-${kind}`));
+      expect(kinds, id).toEqual([]);
+    }
+  });
+
+  test('tells types, limits and descriptions of fields, and folds those of fields', () => {
+    const create = entry('createSession');
+    expect(create).toMatch(
+      /<code class="name">email<\/code><span class="type">string<\/span><span class="limits">at most 254 characters/,
+    );
+    expect(create).toContain('Names the user, who then has limits of their own');
+    expect(create).toMatch(/<summary>Fields of <code>tools<\/code><\/summary><ul class="fields">/);
+    expect(entry('sendHeartbeat')).toMatch(
+      /<code class="name">sm_session_id<\/code>.*?<span class="required">required/,
+    );
+    expect(entry('listSessions')).toMatch(/<code class="name">limit<\/code>.*?1 to 200, default 50/);
+  });
+
+  test('shows the replies with their examples, and leads from each error to what helps', () => {
+    const create = entry('createSession');
+    expect(create).toContain('Reply 200');
+    expect(create).toContain('&quot;client_secret&quot;');
+    expect(create).toContain('<a href="#ORIGIN_MISMATCH">403 <code>ORIGIN_MISMATCH</code></a>');
+  });
+
+  test('is no place for what a description holds to become markup', () => {
+    const hostile = structuredClone(openapi) as { info: { description: string } } & OpenApi;
+    hostile.info.description = '<script>alert(1)</script>';
+    expect(writeReference({ openapi: hostile, asyncapi, baseUrl }).entries.text).not.toContain('<script>alert');
+  });
+
+  test('needs no style and no script of its own within it: the policy of pages forbids both', () => {
+    expect(page).not.toMatch(/ style=| on\w+="|<script|<style/);
+  });
+});
+
+describe('An entry of an error', () => {
+  const all = Object.keys(ERROR_CODES) as (keyof typeof ERROR_CODES)[];
+
+  test.each(all)('says of %s when, why and what to do, and shows one', (code) => {
+    const text = entry(code);
+    const { status, example } = ERROR_CODES[code];
+    expect(text).toContain(`<span class="type">${status}</span>`);
+    expect(text).toContain('What to do');
+    expect(text.match(/<li>/g)?.length ?? 0).toBeGreaterThanOrEqual(ERROR_HELP[code].causes.length);
+    expect(text.replaceAll('&#39;', "'")).toContain(example.error.replaceAll('"', String.raw`\&quot;`));
+  });
+
+  test('names no variable that the service does not have', () => {
+    const known = new Set<string>(variables.map(({ name }) => name));
+    const named = Object.values(ERROR_HELP).flatMap(
+      ({ causes }) => causes.join(' ').match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe('The frames of the sockets', () => {
+  const channels = channelsOf(asyncapi);
+
+  test('are all there, with their fields and an example', () => {
+    const frames = channels.flatMap((channel) => channel.frames.map(({ id }) => id));
+    expect(frames.toSorted()).toEqual(Object.keys(asyncapi.components.messages).toSorted());
+    for (const id of frames) expect(entry(id)).toContain('<ul class="fields">');
+  });
+
+  test('that clients send are such as the server reads', () => {
+    const sent = channels.flatMap(({ frames }) => frames).filter(({ id }) => id.startsWith('client.'));
+    expect(sent.length).toBe(Object.keys(clientFrames).length);
+    for (const { type, payload } of sent)
+      expect(
+        clientFrames[type as keyof typeof clientFrames].safeParse(exampleOf(payload, 'type')).error,
+        type,
+      ).toBeUndefined();
+  });
+});

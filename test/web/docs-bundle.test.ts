@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { useApps } from '../support/use-apps.ts';
+
+const built = fileURLToPath(new URL('../../dist/web/', import.meta.url));
+const { build } = useApps();
+
+describe('The API reference as it is served', () => {
+  test('takes at most 80 kB over the wire with all that it loads', async () => {
+    const app = await build();
+    const plain = await app.get('/docs');
+    const assets = [...plain.text.matchAll(/"\/(docs\/assets\/[^"]+)"/g)].map(([, name = '']) => name);
+    expect(assets.map((name) => name.slice(name.lastIndexOf('.') + 1)).toSorted()).toEqual(['css', 'js']);
+    const packed = await app.get('/docs', { 'accept-encoding': 'gzip' });
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    const page = gzipSync(plain.text, { level: 9 }).length;
+    const size = assets.reduce((sum, name) => sum + readFileSync(`${built}${name}.gz`).length, page);
+    expect(size).toBeLessThanOrEqual(80_000);
+    expect(size).toBeGreaterThan(20_000);
+  });
+
+  test('is not sent again to who has it, packed or not', async () => {
+    const app = await build();
+    const tags = [];
+    for (const encoding of ['gzip', 'identity']) {
+      const { headers } = await app.get('/docs', { 'accept-encoding': encoding });
+      expect(headers['vary']).toContain('Accept-Encoding');
+      const tag = String(headers['etag']);
+      tags.push(tag);
+      const again = await app.get('/docs', { 'accept-encoding': encoding, 'if-none-match': tag });
+      expect([again.status, again.text]).toEqual([304, '']);
+    }
+    expect(new Set(tags).size).toBe(2);
+  });
+
+  test('loads from this origin, runs no script within the page, and keeps its files for ever', async () => {
+    const app = await build();
+    const { text, headers } = await app.get('/docs/');
+    expect(headers['content-security-policy']).toMatch(/default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(text).not.toMatch(/<script(?![^>]* src="\/)| style=|src="https?:/);
+    const [, script = ''] = /src="(\/docs\/assets\/[^"]+)"/.exec(text) ?? [];
+    expect((await app.get(script)).headers['cache-control']).toBe('public, max-age=31536000, immutable');
+  });
+});
