@@ -35,9 +35,9 @@ async function untilReady(url) {
 /** Films a page while `play` runs. @returns the files of the frames, in order */
 async function film(page, directory, play) {
   const frames = [];
-  let isOver = false;
-  const playing = play().finally(() => (isOver = true));
-  while (!isOver) {
+  const played = new AbortController();
+  const playing = play().finally(() => played.abort());
+  while (!played.signal.aborted) {
     const path = join(directory, `${String(frames.length).padStart(4, '0')}.png`);
     await Promise.all([page.screenshot({ path, animations: 'allow' }), pause(FRAME_MS)]);
     frames.push(path);
