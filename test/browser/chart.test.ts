@@ -68,7 +68,7 @@ describe.skipIf(skipped !== undefined)(`The chart of a machine ${skipped ?? ''}`
   test('tells by which of several ways an edge was taken', async () => {
     await show(await cut());
     expect(await page.texts('.word.taken')).toEqual(['15 min over']);
-    expect(await step()).toContain('→ ended: duration_exceeded');
+    expect(await step()).toContain('→ ended: maximum length');
   });
 
   test('shows every edge that one event took', async () => {
