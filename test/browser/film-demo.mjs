@@ -67,7 +67,11 @@ try {
     const page = await context.newPage();
     await page.goto(`${url}/demo`);
     const click = async (name) => {
-      await page.getByRole('button', { name }).first().click();
+      // In place: a click of the driver scrolls the button to the edge of the picture.
+      await page
+        .getByRole('button', { name })
+        .first()
+        .evaluate((button) => button.click());
       await pause(1800);
     };
     const frames = await film(page, await mkdtemp(join(scratch, 'frames-')), async () => {
