@@ -304,6 +304,18 @@ describe('A conversation', () => {
       expect(told('level')).toHaveLength(before);
     });
 
+    test('tells nothing of what the browser measured while the call was lost', async () => {
+      await call();
+      let answer: (report: FakePeer['stats']) => void = () => undefined;
+      peer().getStats = () => new Promise((resolve) => (answer = resolve));
+      await vi.advanceTimersByTimeAsync(100);
+      peer().become('failed');
+      sounds(1, 0.1, 0.1);
+      answer(peer().stats);
+      await vi.advanceTimersByTimeAsync(0);
+      expect([...told('level'), ...told('speaking')]).toEqual([]);
+    });
+
     test('tells nothing more when the session is over', async () => {
       await call();
       sounds(1, 0.1, 0);
@@ -352,6 +364,21 @@ describe('A conversation', () => {
       expect(track?.readyState).toBe('ended');
       await session.connectAudio();
       expect(asked.at(-1)).toEqual({ audio: { echoCancellation: true, deviceId: { exact: 'desk' } } });
+    });
+
+    test('leaves a stream that the page has given to the page, and takes the microphone for the next call', async () => {
+      await call();
+      const given = new FakeStream();
+      const [track] = given.tracks;
+      await session.connectAudio({ stream: given });
+      await session.setDevice('desk');
+      expect(given.tracks).toEqual([track]);
+      expect(peer().track).toBe(track);
+      session.mute();
+      expect(track?.enabled).toBe(false);
+      await session.connectAudio();
+      expect(asked.at(-1)).toEqual({ audio: { deviceId: { exact: 'desk' } } });
+      expect(track?.readyState).toBe('live');
     });
 
     test('gives a microphone back that comes when the call is over', async () => {

@@ -233,7 +233,7 @@ export interface Session {
    * @throws SwitchboardError MICROPHONE_INSECURE
    */
   readonly devices: () => Promise<MediaDeviceInfo[]>;
-  /** Another microphone, in this call and the next. @throws SwitchboardError those of the microphone: then the one before stays */
+  /** Another microphone, in this call and the next; a stream that the page has given stays. @throws SwitchboardError those of the microphone: then the one before stays */
   readonly setDevice: (deviceId: string) => Promise<void>;
   /**
    * Says something to the agent in text, as soon as its data channel is open; the agent answers aloud.

@@ -118,7 +118,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   }
 
   function watch(line: AbortController): void {
-    line.signal.addEventListener('abort', watchVoices(peer, stream, emit, session.active));
+    watchVoices(peer, stream, emit, session.active, line.signal);
     watchMedia(
       peer,
       isBrokered ? channel : undefined,

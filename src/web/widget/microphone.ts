@@ -35,7 +35,7 @@ export interface HeldMicrophone {
   readonly isMuted: boolean;
   /** For a call: the one that was opened before, or another. @throws SwitchboardError as `openMicrophone` */
   readonly open: () => Promise<MediaStream>;
-  /** The agent hears this one, which may be the page's own. */
+  /** The agent hears this one, which may be the page's own: then the page alone changes and stops it. */
   readonly use: (stream: MediaStream) => void;
   readonly mute: (isMuted: boolean) => void;
   /** Puts another into the stream that is heard, if any. @returns what to send from now on @throws SwitchboardError as `openMicrophone` */
@@ -50,6 +50,8 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
   let isMuted = false;
   let unused = opened;
   let heard = opened;
+  /** Not the page's. */
+  let own = opened;
 
   function applyMute(): void {
     for (const track of heard?.getAudioTracks() ?? []) track.enabled = !isMuted;
@@ -62,7 +64,7 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
     async open() {
       const stream = unused?.active ? unused : openMicrophone(constraints);
       unused = undefined;
-      return stream;
+      return (own = await stream);
     },
     use(stream) {
       heard = stream;
@@ -75,7 +77,7 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
     async choose(deviceId) {
       constraints = { ...(constraints === true ? {} : constraints), deviceId: { exact: deviceId } };
       const stream = heard;
-      if (!stream?.active) return [];
+      if (stream !== own || !stream?.active) return [];
       const chosen = await openMicrophone(constraints);
       if (!stream.active) {
         // The call is over by now.

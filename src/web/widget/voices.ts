@@ -18,14 +18,15 @@ interface AudioStats {
 /**
  * Tells how loud both sides of a call are, ten times a second, and who speaks whenever that changes; calls `onVoice` while somebody
  * does. It compares sums that the browser keeps, so that nothing is missed when timers are late in a hidden tab.
- * @returns a function that stops
+ * @param signal ends it
  */
 export function watchVoices(
   peer: RTCPeerConnection,
   microphone: MediaStream,
   emit: Emitter<SessionEvents>['emit'],
   onVoice: () => void,
-): () => void {
+  signal: AbortSignal,
+): void {
   const known = new Map<string, readonly [energy: number, seconds: number]>();
   const heardMs = { visitor: 0, agent: 0 };
   let speaking: Speaking = { visitor: false, agent: false };
@@ -37,9 +38,9 @@ export function watchVoices(
   }
 
   let measure: (() => number) | undefined;
-  const ears = new AbortController();
   const timer = setInterval(() => {
     void peer.getStats().then((report) => {
+      if (signal.aborted) return;
       const now = Date.now();
       const levels = { visitor: 0, agent: 0 };
       report.forEach(({ id, type, totalAudioEnergy: energy, totalSamplesDuration: seconds }: AudioStats) => {
@@ -47,7 +48,7 @@ export function watchVoices(
         known.set(id, [energy, seconds]);
         const side = type === 'media-source' ? 'visitor' : 'agent';
         let level = Math.sqrt((energy - energyBefore) / (seconds - secondsBefore));
-        if (side === 'visitor' && energy === undefined) level = (measure ??= listenTo(microphone, ears.signal))();
+        if (side === 'visitor' && energy === undefined) level = (measure ??= listenTo(microphone, signal))();
         if (level > levels[side]) levels[side] = level;
         if (level > SPEECH_LEVEL) {
           heardMs[side] = now;
@@ -58,11 +59,10 @@ export function watchVoices(
       become(now - heardMs.visitor < PAUSE_MS, now - heardMs.agent < PAUSE_MS);
     });
   }, LOOK_MS);
-  return () => {
+  signal.addEventListener('abort', () => {
     clearInterval(timer);
-    ears.abort();
     become(false, false);
-  };
+  });
 }
 
 /** Measures how loud a stream is, where the browser does not tell. @returns a function that looks at the present moment */
