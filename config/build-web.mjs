@@ -63,11 +63,21 @@ async function publishTypes({ runnerImport }) {
   await writeFile(join(out, 'widget.d.ts'), types + global);
 }
 
+/** Packs a file here rather than for each request. */
+async function pack(name) {
+  await writeFile(join(out, `${name}.gz`), await promisify(gzip)(await readFile(join(out, name)), { level: 9 }));
+}
+
+/** What other people's pages load, and its types. */
+async function packForPages() {
+  const names = await readdir(out);
+  await Promise.all(names.filter((name) => /^(?:switchboard-)?widget.*(?:\.m?js|\.css|\.m?ts)$/.test(name)).map(pack));
+}
+
 const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;
 
 /**
- * A page of its own: assets are named by what is in them, so that browsers keep them for ever, and packed here rather than for each
- * request. The page names them.
+ * A page of its own: assets are named by what is in them, so that browsers keep them for ever. The page names them.
  */
 async function buildPage(vite, page, entryFile, output = {}) {
   const folder = `${page}/assets`;
@@ -84,10 +94,7 @@ async function buildPage(vite, page, entryFile, output = {}) {
     },
   );
   const names = files.map(({ fileName }) => fileName);
-  const pack = promisify(gzip);
-  for (const { fileName, code, source } of files) {
-    await writeFile(join(out, `${fileName}.gz`), await pack(code ?? source, { level: 9 }));
-  }
+  await Promise.all(names.map(pack));
   const entry = files.find(({ isEntry }) => isEntry);
   const [style] = entry.viteMetadata.importedCss;
   const html = await readFile(join(web, page, 'index.html'), 'utf8');
@@ -151,6 +158,7 @@ export async function buildWithVite(startedAt) {
   await buildPage(vite, 'home', 'main.ts');
   await buildPage(vite, 'docs', 'main.ts');
   await publishTypes(vite);
+  await packForPages();
   await buildClient(vite, out);
   await writeFile(stamp, '');
   await utimes(stamp, startedAt, startedAt);

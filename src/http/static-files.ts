@@ -80,21 +80,24 @@ export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Ev
 }
 
 /**
- * Sends a file whose name changes with what is in it: browsers keep it and never ask again. To those who take it so, as the build has
- * packed it.
+ * Sends a file that the build has packed beside it, as `.gz`, to those who take it so.
+ * @param own headers in the place of the usual ones of the same name
  */
-export function sendAsset(call: Call, file: URL): Eventually<Result> {
-  const isPacked = takesGzip(call);
-  return sendFile(call, isPacked ? new URL(`${file.href}.gz`) : file, [
-    typeOf(file),
-    ['Cache-Control', 'public, max-age=31536000, immutable'],
-    ['Vary', 'Accept-Encoding'],
-    ...(isPacked ? [['Content-Encoding', 'gzip'] as const] : []),
-  ]);
+export function sendPacked(call: Call, file: URL, own: readonly Header[] = []): Eventually<Result> {
+  const { isPacked, headers } = packingFor(call);
+  return sendFile(call, isPacked ? new URL(`${file.href}.gz`) : file, [typeOf(file), ...headers, ...own]);
 }
 
-function takesGzip({ request }: Call): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
+/** Sends a file whose name changes with what is in it: browsers keep it and never ask again. */
+export function sendAsset(call: Call, file: URL): Eventually<Result> {
+  return sendPacked(call, file, [['Cache-Control', 'public, max-age=31536000, immutable']]);
+}
+
+/** Whether a client gets the packed bytes of what there is in both forms, and what its reply says of that. */
+function packingFor({ request }: Call): { readonly isPacked: boolean; readonly headers: readonly Header[] } {
+  const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
+  const varies: Header = ['Vary', 'Accept-Encoding'];
+  return { isPacked, headers: isPacked ? [varies, ['Content-Encoding', 'gzip']] : [varies] };
 }
 
 function typeOf(file: URL): Header {
@@ -151,9 +154,8 @@ export function sendLongPage<V>(
       const by = JSON.stringify([tag, version]);
       if (written?.by !== by) written = { by, page: make(bytes.toString(), version) };
       const { plain, packed } = await written.page;
-      const about: readonly Header[] = [typeOf(shell), pagePolicy, ['Vary', 'Accept-Encoding']];
-      if (!takesGzip(call)) return send(call, plain, about);
-      return send(call, packed, [...about, ['Content-Encoding', 'gzip']]);
+      const { isPacked, headers } = packingFor(call);
+      return send(call, isPacked ? packed : plain, [typeOf(shell), pagePolicy, ...headers]);
     } catch (fault) {
       written = undefined;
       return refuseMissing(fault);

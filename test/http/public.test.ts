@@ -45,6 +45,22 @@ beforeEach(async () => {
 });
 
 describe('A reply that is the same for everybody', () => {
+  test.each(files)('is packed for those who take it so: %s', async (path) => {
+    const plain = await app.get(path);
+    const packed = await app.get(path, { 'accept-encoding': 'gzip, br' });
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    expect(packed.headers['etag']).not.toBe(plain.headers['etag']);
+    for (const { status, headers } of [plain, packed]) {
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({
+        vary: expect.stringContaining('Accept-Encoding'),
+        'content-type': plain.headers['content-type'],
+        'cross-origin-resource-policy': 'cross-origin',
+      });
+    }
+  });
+
   test.each(paths)('hands out no login: %s neither reads the cookie nor renews it', async (path) => {
     const cookie = await app.login(somebody());
     app.clock.advance(120 * SECOND);

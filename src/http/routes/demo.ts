@@ -6,7 +6,7 @@ import { findDemoKey } from '../../tenants/demo.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { Header } from '../message.ts';
 import type { Call, Route } from '../route.ts';
-import { pagePolicyWith, sendFile } from '../static-files.ts';
+import { pagePolicyWith, sendFile, sendPacked } from '../static-files.ts';
 import { pageRoute } from './page.ts';
 
 export interface DemoDeps {
@@ -40,7 +40,7 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
   const file = (name: string): URL => new URL(name, webDirectory);
 
   return [
-    ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendFile(call, file(name), forEverybody), 'everybody')),
+    ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendPacked(call, file(name), forEverybody), 'everybody')),
     ...['demo.js', 'demo.css'].map((name) =>
       pageRoute(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`))),
     ),
