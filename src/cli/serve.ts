@@ -46,6 +46,7 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
     `Switchboard is ready at ${publicUrl} (${(elapsedMs / 1000).toFixed(1)} s)`,
     '',
     `  Demo page       ${publicUrl}/demo`,
+    `  Console         ${publicUrl}/console`,
     `  API reference   ${publicUrl}/docs`,
     ...(parts.mail === 'development mailbox' && isLoopback(publicUrl)
       ? [`  Mailbox         ${publicUrl}/dev/mail`]
