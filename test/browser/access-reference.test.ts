@@ -29,22 +29,24 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the API reference ${sk
     const visit = await open({ viewport: phone });
     const { page } = visit;
     await page.goto(`${server.direct}/docs`);
-    // What all entries have in common is looked at in a few of them: the whole page has more than axe reads in a minute.
+    await page.getByRole('button', { name: 'Contents' }).click();
+    await page.getByRole('navigation', { name: 'Contents' }).waitFor();
+    await page.getByRole('link', { name: 'Report usage POST' }).click();
+    await page.getByRole('navigation', { name: 'Contents' }).waitFor({ state: 'hidden' });
+    expect(await overflow(visit)).toBe(0);
     await page.getByRole('searchbox').fill('idempotency-key');
     await page
       .getByRole('status')
       .getByText(/\d+ of \d+ entries have/)
       .waitFor();
     await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
-    expect(await violations(page)).toEqual([]);
     expect(await overflow(visit)).toBe(0);
+    // What all entries have in common is looked at in a few of them: the whole page has more than axe reads in a minute.
+    await page.evaluate("document.querySelectorAll('[hidden]').forEach((each) => each.remove())");
+    expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Contents' }).click();
     await page.getByRole('navigation', { name: 'Contents' }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Report usage POST' }).click();
-    await page.getByRole('navigation', { name: 'Contents' }).waitFor({ state: 'hidden' });
-    await page.getByRole('searchbox').fill('');
-    expect(await overflow(visit)).toBe(0);
+    expect(await violations(page, { themes: ['light'] })).toEqual([]);
     await visit.end();
     expect(visit.strangers).toEqual([]);
     expect(visit.complaints).toEqual([]);
