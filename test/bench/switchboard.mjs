@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { firstMatch, spawnNode, stopChild } from './http/measure.mjs';
+import { firstMatch, spawnNode, stopChild } from './support/measure.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 

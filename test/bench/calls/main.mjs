@@ -1,6 +1,6 @@
 // Goals of held calls: what one costs the server, how soon one over its ceiling is hung up, how soon a dead node's are heard again.
 import { parseArgs } from 'node:util';
-import { canPin, median } from '../http/measure.mjs';
+import { canPin, median } from '../support/measure.mjs';
 import { KEYS, offerSdp, ORIGIN, startNode, startStandIn, startStores, THRIFTY_TOKENS } from './parts.mjs';
 
 const usage = `Options:

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
-import { firstMatch, spawnNode, stopChild } from '../http/measure.mjs';
+import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
 import { startSwitchboard } from '../switchboard.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');

@@ -1,8 +1,8 @@
 // What the table compares: how each server starts, and the bytes that it is asked with.
 import path from 'node:path';
-import { firstMatch, spawnNode, stopChild } from './measure.mjs';
+import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
-import { startRedis } from './redis.mjs';
+import { startRedis } from '../support/redis.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const origin = 'http://localhost:3000';
@@ -90,7 +90,9 @@ async function switchboardOnRedis(headerSet) {
 /** By name, in the order of the table; the first is the yardstick. `needs` is a file without which one is left out. */
 export const candidates = {
   bare: { label: 'bare uWebSockets.js', start: simple('bare.mjs') },
+  same: { label: 'bare, same reply', start: simple('same-reply.mjs') },
   fastify: { label: 'Fastify, empty handler', start: simple('fastify.mjs') },
+  logic: { label: 'Fastify, same logic', start: simple('fastify-logic.mjs') },
   transport: {
     label: 'our transport, bare handler',
     start: simple('transport.mjs'),

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { candidates } from './candidates.mjs';
-import { canPin, median, runLoad } from './measure.mjs';
+import { canPin, median } from '../support/measure.mjs';
+import { hasWrk, runLoad } from './run-load.mjs';
 
 const usage = `Options:
   --rounds <n>       interleaved rounds, medians are printed (7)
@@ -55,25 +56,22 @@ async function measure(servers, values) {
       const result = await runLoad(server, {
         connections: Number(values.connections),
         seconds: Number(values.seconds),
-        warmUpSeconds: round === 0 ? 2 : 0.5,
       });
       server.results.push(result);
       if (before !== undefined) noteCost(server, result, before, await server.cost());
-      if (result.failed > 0 || result.reconnects > 0) {
+      if (result.failed > 0) {
         process.exitCode = 1;
-        console.error(
-          `${server.name}: ${result.failed} failed, ${result.reconnects} reconnects\n${result.firstFailure ?? ''}`,
-        );
+        console.error(`${server.name}: ${result.failed} failed\n${result.firstFailure ?? ''}`);
       }
     }
   }
 }
 
 /** What a heartbeat costs the store: over the whole run of the load, warm-up included. */
-function noteCost(server, { answered }, before, after) {
+function noteCost(server, { answeredInAll }, before, after) {
   (server.costs ??= []).push({
-    calls: (after.calls - before.calls) / answered,
-    cpuUs: ((after.cpuSeconds - before.cpuSeconds) / answered) * 1e6,
+    calls: (after.calls - before.calls) / answeredInAll,
+    cpuUs: ((after.cpuSeconds - before.cpuSeconds) / answeredInAll) * 1e6,
   });
 }
 
@@ -90,13 +88,14 @@ function print(servers, values) {
       'by CPU': `${median(cpuRatios).toFixed(3)} (${Math.min(...cpuRatios).toFixed(3)}-${Math.max(...cpuRatios).toFixed(3)})`,
       'CPU us/req': of('cpuUs').toFixed(2),
       'server busy': of('serverBusy').toFixed(2),
+      'load busy': of('loadBusy').toFixed(2),
       'p50 us': of('p50Us'),
       'p99 us': of('p99Us'),
     };
   });
   console.log(`\nHTTP heartbeat: ${values.rounds} rounds of ${values.seconds} s, ${values.connections} connections,`);
   console.log(
-    `${values.headers} headers, Node ${process.version}, ${canPin ? 'server on core 0, load on core 1' : 'not pinned'}`,
+    `${values.headers} headers, Node ${process.version}, ${canPin ? 'server on core 0, load on core 1' : 'not pinned'}, load by ${hasWrk ? 'wrk' : 'Node'}`,
   );
   console.table(rows);
   for (const { label, costs } of servers.filter((server) => server.costs !== undefined))

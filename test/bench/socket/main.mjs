@@ -1,6 +1,6 @@
 // Goal P2: the whole socket heartbeat against uWebSockets.js that echoes JSON, interleaved.
 import { parseArgs } from 'node:util';
-import { canPin, firstMatch, median, spawnNode, stopChild } from '../http/measure.mjs';
+import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
 const usage = `Options:

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { firstMatch, spawnNode, stopChild } from '../../bench/http/measure.mjs';
+import { firstMatch, spawnNode, stopChild } from '../../bench/support/measure.mjs';
 import { createSessions, startSwitchboard } from '../../bench/switchboard.mjs';
 
 const usage = `Options:

@@ -1,23 +1,7 @@
 // The yardstick: uWebSockets.js alone, doing the least a heartbeat needs: collect, parse, look up, answer JSON.
-import { createRequire } from 'node:module';
+import { loadUws } from '../../support/uws.mjs';
 
-const require = createRequire(import.meta.url);
-
-function load() {
-  const names = ['22', '24', '26'].includes(process.versions.node.split('.')[0])
-    ? ['uws-current', 'uws-compatible']
-    : ['uws-compatible'];
-  for (const name of names) {
-    try {
-      return require(name);
-    } catch {
-      // the other one, then
-    }
-  }
-  throw new Error('no uWebSockets.js for this Node and C library');
-}
-
-const uws = load();
+const uws = loadUws();
 const sessions = new Map();
 const at = new Date().toISOString();
 sessions.set(process.argv[2], { active: true, startedAt: at, lastSeenAt: at, durationSec: 0, idleSec: 0 });

@@ -1,25 +1,9 @@
 // The yardstick: uWebSockets.js alone. `echo` parses and sends the same JSON back, `answer` looks a session up and answers
 // with as many bytes as the product does.
-import { createRequire } from 'node:module';
+import { loadUws } from '../../support/uws.mjs';
 
-const require = createRequire(import.meta.url);
 const answers = process.argv[2] === 'answer';
-
-function load() {
-  const names = ['22', '24', '26'].includes(process.versions.node.split('.')[0])
-    ? ['uws-current', 'uws-compatible']
-    : ['uws-compatible'];
-  for (const name of names) {
-    try {
-      return require(name);
-    } catch {
-      // the other one, then
-    }
-  }
-  throw new Error('no uWebSockets.js for this Node and C library');
-}
-
-const uws = load();
+const uws = loadUws();
 const at = new Date().toISOString();
 const sessions = new Map([['s', { active: true, startedAt: at, lastSeenAt: at, durationSec: 0, idleSec: 0 }]]);
 

@@ -1,10 +1,8 @@
 // A Redis of its own for one run, and what it did: calls and CPU.
-import { readFileSync } from 'node:fs';
-import net from 'node:net';
-import { firstMatch, canPin, stopChild } from './measure.mjs';
 import { spawn } from 'node:child_process';
-
-const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100 for /proc
+import net from 'node:net';
+import { cpuSeconds } from './cpu.mjs';
+import { firstMatch, canPin, stopChild } from './measure.mjs';
 
 /** Starts redis-server on a free port, without persistence, on the core that no server under test has. */
 export async function startRedis() {
@@ -28,12 +26,6 @@ function freePort() {
       server.close(() => resolve(port));
     });
   });
-}
-
-function cpuSeconds(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
 function scriptCalls(port) {

@@ -1,4 +1,4 @@
-// Processes on fixed cores, and the load generator's result for one server.
+// Processes on fixed cores, and what to make of figures.
 import { spawn, spawnSync } from 'node:child_process';
 import os from 'node:os';
 
@@ -11,11 +11,11 @@ export function spawnNode(core, args, options = {}) {
   return spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'], ...options });
 }
 
-/** Resolves with the first match of `pattern` in the child's output; rejects when it exits or 20 s pass without one. */
-export function firstMatch(child, pattern) {
+/** Resolves with the first match of `pattern` in the child's output; rejects when it exits or the seconds pass without one. */
+export function firstMatch(child, pattern, seconds = 20) {
   return new Promise((resolve, reject) => {
     let text = '';
-    const timer = setTimeout(() => reject(new Error(`no ${pattern} within 20 s in: ${text}`)), 20_000);
+    const timer = setTimeout(() => reject(new Error(`no ${pattern} within ${seconds} s in: ${text}`)), seconds * 1000);
     child.stdout.on('data', (chunk) => {
       text += chunk;
       const match = pattern.exec(text);
@@ -41,16 +41,6 @@ export function stopChild(child) {
     });
     child.kill('SIGTERM');
   });
-}
-
-/** One measurement of one server; see load.mjs for the fields. */
-export async function runLoad(server, options) {
-  const load = spawnNode(1, [
-    `${import.meta.dirname}/load.mjs`,
-    JSON.stringify({ port: server.port, pid: server.pid, requests: server.requests, ...options }),
-  ]);
-  const [line] = await firstMatch(load, /\{.*\}\n/);
-  return JSON.parse(line);
 }
 
 /** The middle value; of an even number of values the mean of the two in the middle. */

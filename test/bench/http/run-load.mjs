@@ -1,0 +1,55 @@
+// One measurement of one server: a load on the other core, and what the server and the load used of theirs meanwhile.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { cpuSeconds, followCpu } from '../support/cpu.mjs';
+import { canPin, firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
+
+/** What Debian's package `wrk` installs. It sends twice as much as Node does; without it Node sends. */
+export const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
+
+const WARM_UP_SEC = 1;
+
+/**
+ * @returns {Promise<{perSecond: number, answered: number, answeredInAll: number, cpuUs: number, serverBusy: number, loadBusy: number, p50Us: number, p99Us: number,
+ *   failed: number, firstFailure?: string}>} `answeredInAll` with the warm-up; `cpuUs` of the server a request; `busy`: shares of a core
+ */
+export async function runLoad(server, { connections, seconds }) {
+  const warmUp = await send(server, connections, WARM_UP_SEC);
+  const before = cpuSeconds(server.pid);
+  const result = await send(server, connections, seconds);
+  const cpu = cpuSeconds(server.pid) - before;
+  return {
+    ...result,
+    answeredInAll: warmUp.answered + result.answered,
+    perSecond: result.answered / result.seconds,
+    cpuUs: (cpu * 1e6) / result.answered,
+    serverBusy: cpu / result.seconds,
+    loadBusy: result.loadCpu / result.seconds,
+  };
+}
+
+async function send({ port, requests }, connections, seconds) {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-load-'));
+  const file = path.join(folder, 'requests');
+  await writeFile(file, requests.join('\0'), 'latin1');
+  const load = hasWrk
+    ? startWrk(port, connections, seconds, file)
+    : spawnNode(1, [`${import.meta.dirname}/load.mjs`, JSON.stringify({ port, connections, seconds, file })]);
+  const usedCpu = followCpu(load.pid);
+  try {
+    const [line] = await firstMatch(load, /\{.*\}\n/, seconds + 20);
+    return { ...JSON.parse(line), loadCpu: usedCpu() };
+  } finally {
+    usedCpu();
+    await stopChild(load);
+    await rm(folder, { recursive: true });
+  }
+}
+
+function startWrk(port, connections, seconds, file) {
+  const args = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', `${import.meta.dirname}/wrk.lua`];
+  const [command, ...rest] = [...(canPin ? ['taskset', '-c', '1'] : []), ...args, `http://127.0.0.1:${port}`, file];
+  return spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+}

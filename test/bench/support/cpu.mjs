@@ -1,0 +1,34 @@
+// What a process has used of the processor, as the kernel counts it.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** CPU seconds of all threads of a process that runs, to the nanosecond (schedstat; /proc/<pid>/stat knows hundredths of a second). */
+export function cpuSeconds(pid) {
+  let ns = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]);
+    } catch {
+      // A thread that has just ended.
+    }
+  }
+  return ns / 1e9;
+}
+
+/** Follows a process until it ends. @returns a function that stops, and tells the CPU seconds since it began */
+export function followCpu(pid) {
+  let last = 0;
+  const look = () => {
+    try {
+      // Threads that have ended are not counted any more.
+      last = Math.max(last, cpuSeconds(pid));
+    } catch {
+      // It has ended.
+    }
+  };
+  const timer = setInterval(look, 100);
+  return () => {
+    clearInterval(timer);
+    look();
+    return last;
+  };
+}
