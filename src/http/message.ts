@@ -2,6 +2,13 @@ export type Header = readonly [name: string, value: string];
 
 export const JSON_TYPE: Header = ['Content-Type', 'application/json; charset=utf-8'];
 
+/** Headers that many replies have alike. */
+export interface SharedHeaders {
+  readonly headers: readonly Header[];
+  /** The same, checked and as they are sent: the transport's, once it has sent them. */
+  lines?: string;
+}
+
 /** A request as the routes see it: plain values, copied out of the transport before the first await. */
 export interface HttpRequest {
   /** Upper case. */
@@ -19,7 +26,7 @@ export interface HttpRequest {
   readonly requestId: string;
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
-  /** The whole body, or why there is none. */
+  /** The whole body, or why there is none. To be read from here, and not kept: a handler that waits finds a copy in its place. */
   readonly body: Buffer | 'too_large';
   /** Aborts when the client goes away before it is answered; made only when somebody asks. */
   signal(): AbortSignal;
@@ -28,6 +35,8 @@ export interface HttpRequest {
 /** A reply as a value; the transport adds nothing but framing. */
 export interface HttpReply {
   readonly status: number;
+  /** Go before the others; none of them is in both. */
+  readonly shared?: SharedHeaders | undefined;
   readonly headers: readonly Header[];
   readonly body: string | Buffer;
   /** With status 101: whose socket it becomes, as the edge windows name an address. */

@@ -25,6 +25,11 @@ class LateUpgrade extends Error {
   }
 }
 
+/** uWebSockets.js takes the memory of a chunk back after its callback: what is read later is read from a copy. */
+function copyOf(part: Buffer): Buffer {
+  return Buffer.from(part);
+}
+
 /** What the exchanges of one server share. */
 export interface Exchanges {
   readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
@@ -142,13 +147,11 @@ export class Exchange {
     }
     this.#size += chunk.byteLength;
     if (this.#size > this.#all.maxBodyBytes) return this.#overflow();
-    // The chunk's memory is gone after this callback, and a handler may read the body later: hence a copy.
-    const part = Buffer.allocUnsafe(chunk.byteLength);
-    part.set(new Uint8Array(chunk));
     if (isLast && this.#parts === undefined && this.#framing !== CHUNKED) {
-      this.#complete(part);
+      this.#complete(Buffer.from(chunk));
       return this.#run();
     }
+    const part = copyOf(Buffer.from(chunk));
     this.#all.pending.add(this);
     (this.#parts ??= []).push(part);
     clearTimeout(this.#silence);
@@ -237,6 +240,8 @@ export class Exchange {
   }
 
   #await(reply: Promise<HttpReply>): void {
+    const { body } = this.#request;
+    if (body !== 'too_large' && body.length > 0) this.#request.body = copyOf(body);
     this.#dueAt = performance.now() + this.#all.replyDeadlineMs;
     this.#all.pending.add(this);
     reply.then(

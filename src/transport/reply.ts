@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { HttpReply } from '../http/message.ts';
+import type { Header, HttpReply } from '../http/message.ts';
 import { errors } from '../protocol/languages/en.ts';
 import type { NativeResponse } from './native.ts';
 
@@ -47,26 +47,31 @@ function statusText(status: number): string {
 
 /**
  * Status line and header lines as one string. uWebSockets.js writes it as the "status": one call into native code in
- * place of one per header, and status before headers by construction. The values are checked here, so that no CR or LF
- * from a handler (which may repeat what a caller sent) ever reaches the wire.
+ * place of one per header, and status before headers by construction.
  * @throws UnsendableReply for an unknown status and for a name or value that HTTP does not allow
  */
 function replyHead(reply: HttpReply): string {
-  return withHeaders(statusText(reply.status), reply);
+  return statusText(reply.status) + linesOf(reply);
 }
 
 /** As replyHead, for the reply that ends HTTP on a connection. @throws UnsendableReply */
 export function switchingHead(reply: HttpReply): string {
-  return withHeaders('101 Switching Protocols', reply);
+  return `101 Switching Protocols${linesOf(reply)}`;
 }
 
-function withHeaders(status: string, reply: HttpReply): string {
-  let head = status;
-  for (const [name, value] of reply.headers) {
+function linesOf({ shared, headers }: HttpReply): string {
+  if (shared === undefined) return headerLines(headers);
+  return (shared.lines ??= headerLines(shared.headers)) + headerLines(headers);
+}
+
+/** The values are checked here, so that no CR or LF from a handler (which may repeat what a caller sent) ever reaches the wire. */
+function headerLines(headers: readonly Header[]): string {
+  let lines = '';
+  for (const [name, value] of headers) {
     if (notInValue.test(value)) throw new UnsendableReply(`not a value for ${name}: ${JSON.stringify(value)}`);
-    head += (fieldStarts.get(name) ?? fieldStart(name)) + value;
+    lines += (fieldStarts.get(name) ?? fieldStart(name)) + value;
   }
-  return head;
+  return lines;
 }
 
 /**

@@ -265,7 +265,8 @@ function toBytes(body: unknown): Buffer | 'too_large' {
   return bytes.length > 65_536 ? 'too_large' : bytes;
 }
 
-function toReply({ status, headers, body }: HttpReply): Reply {
+function toReply({ status, shared, headers: own, body }: HttpReply): Reply {
+  const headers = [...(shared?.headers ?? []), ...own];
   const text = body.toString();
   const byName = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
   if (Object.keys(byName).length !== headers.length) throw new Error(`a header came twice: ${JSON.stringify(headers)}`);

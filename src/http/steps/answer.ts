@@ -4,11 +4,11 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { errorBody } from '../error-reply.ts';
-import { JSON_TYPE, type Header, type HttpReply } from '../message.ts';
+import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Answer, Result, Route } from '../route.ts';
 import type { ConsoleCookie } from './login.ts';
-import { corsHeaders, type Origins } from './origin.ts';
+import { askerOf, corsHeaders, type Origins } from './origin.ts';
 
 export interface AnswerDeps {
   readonly routes: readonly Route[];
@@ -22,6 +22,8 @@ export interface AnswerDeps {
   readonly timing: boolean;
 }
 
+/** Sets of shared headers. */
+const MAX_KNOWN = 1000;
 const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
@@ -35,15 +37,31 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     [...deps.routes.map(({ path }) => path), 'none'].map((path) => [path, deps.metrics.repliesOf(path)]),
   );
 
+  const sharedBy = { public: new Map<string, SharedHeaders>(), private: new Map<string, SharedHeaders>() };
+
+  /** Those that follow from who asks for what; kept, because nearly all replies have one of a few sets of them. */
+  function sharedOf({ access, cors, origin = '' }: RequestContext): SharedHeaders {
+    const asker = askerOf(deps.origins, origin, cors);
+    const known = access === 'public' ? sharedBy.public : sharedBy.private;
+    // An origin is of the console or of widgets, and not of both in turn.
+    const name = asker === 'console' || asker === 'widget' ? origin : asker;
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const cache = access === 'public' ? [] : [noStore];
+    const made = { headers: [noSniff, ...cache, ...corsHeaders(asker, origin)] };
+    // Origins come and go with the keys of tenants.
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(name, made);
+    return made;
+  }
+
   function count(routeName: string, status: number): void {
     const byStatus = replies.get(routeName);
     if (byStatus !== undefined) byStatus[status] = (byStatus[status] ?? 0) + 1;
   }
 
-  function headOf(x: RequestContext): Header[] {
-    const headers: Header[] = [['X-Request-Id', x.request.requestId], noSniff];
-    if (x.access !== 'public') headers.push(noStore);
-    headers.push(...corsHeaders(deps.origins, x.origin, x.cors));
+  function ownHeaders(x: RequestContext): Header[] {
+    const headers: Header[] = [['X-Request-Id', x.request.requestId]];
     if (x.limit !== undefined)
       headers.push(
         ['X-RateLimit-Limit', String(x.limit.limit)],
@@ -54,31 +72,49 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     return headers;
   }
 
-  function refuse(x: RequestContext, refusal: Refusal, headers: Header[]): HttpReply {
+  function refuse(x: RequestContext, refusal: Refusal, headers: Header[]): Answer {
     const language =
       x.access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(x.request.headers['accept-language']);
-    headers.push(JSON_TYPE, ['Content-Language', language]);
+    headers.push(['Content-Language', language]);
     // Everything else is kept by nobody.
-    if (x.access === 'public') addHeader(headers, varyByLanguage);
+    if (x.access === 'public') headers.push(varyByLanguage);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);
     const { requestId } = x.request;
     const isTold = deps.events.refused(refusal.code, x.routeName, requestId, refusal.error, refusal.why);
     if (isTold) deps.onRefused?.(x, refusal);
-    return { status: refusal.status, headers, body: JSON.stringify(errorBody(refusal, language)) };
+    return { status: refusal.status, body: errorBody(refusal, language) };
   }
 
   return (x, result) => {
-    const headers = headOf(x);
+    const headers = ownHeaders(x);
     const cookie = (result instanceof Refusal ? undefined : result.cookie) ?? x.cookie;
     if (cookie !== undefined) headers.push(['Set-Cookie', deps.cookies.write(cookie, x.request.atMs)]);
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
-    const reply = refusal === undefined ? send(result as Answer, headers) : refuse(x, refusal, headers);
-    if (headers.some(setsCookie)) keepPrivate(headers);
+    const answer: Answer = refusal === undefined ? (result as Answer) : refuse(x, refusal, headers);
+    const reply = toReply(answer, sharedOf(x), headers);
     count(x.routeName, reply.status);
     deps.events.requestAnswered?.(x.request, x.routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
     return reply;
   };
+}
+
+/** @param own what the reply has alone; grows */
+function toReply({ status, body, headers = [], client }: Answer, shared: SharedHeaders, own: Header[]): HttpReply {
+  own.push(...headers);
+  const isWritten = typeof body === 'string' || Buffer.isBuffer(body);
+  if (!isWritten) own.push(JSON_TYPE);
+  const text = isWritten ? body : JSON.stringify(body);
+  if (!own.some(changesShared)) return { status, shared, headers: own, body: text, client };
+  return { status, headers: merged(shared.headers, own), body: text, client };
+}
+
+/** All of them, where those of the reply change what is shared. */
+function merged(shared: readonly Header[], own: readonly Header[]): Header[] {
+  const headers = [...shared];
+  for (const header of own) addHeader(headers, header);
+  if (headers.some(setsCookie)) keepPrivate(headers);
+  return headers;
 }
 
 /** What a reply varies by is one list, whoever adds to it. */
@@ -88,19 +124,15 @@ function addHeader(headers: Header[], added: Header): void {
   else headers[at] = ['Vary', `${headers[at]?.[1]}, ${added[1]}`];
 }
 
-function send(answer: Answer, headers: Header[]): HttpReply {
-  for (const header of answer.headers ?? []) addHeader(headers, header);
-  if (typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
-    return { status: answer.status, headers, body: answer.body, client: answer.client };
-  headers.push(JSON_TYPE);
-  return { status: answer.status, headers, body: JSON.stringify(answer.body) };
-}
-
 /** Whoever wrote the cookie and whatever the route says of caching: a login that is kept would be given to everybody. */
 function keepPrivate(headers: Header[]): void {
   for (let at = headers.length - 1; at >= 0; at -= 1)
     if (headers[at]?.[0].toLowerCase() === 'cache-control') headers.splice(at, 1);
   headers.push(noStore);
+}
+
+function changesShared(header: Header): boolean {
+  return header[0] === 'Vary' || setsCookie(header);
 }
 
 /** Looks at the length first, because this runs for every header of every reply. */

@@ -82,9 +82,11 @@ function describeSyntax(error: unknown): string {
 }
 
 /** Whether a parsed value is nested deeper than so many levels: it may overflow the stack when it is written or compared later. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+function isDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true;
-  for (const field of Array.isArray(value) ? value : Object.values(value)) if (isDeeper(field, levels - 1)) return true;
+  for (const key in value) {
+    const field: unknown = (value as Record<string, unknown>)[key];
+    if (typeof field === 'object' && field !== null && isDeeper(field, levels - 1)) return true;
+  }
   return false;
 }

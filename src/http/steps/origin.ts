@@ -35,14 +35,28 @@ const onlyVary: Headers = [vary];
 /** The same for every origin, so that a cache keeps one copy, whatever it makes of Vary. */
 const anyOrigin: Headers = [['Access-Control-Allow-Origin', '*']];
 
-/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none (docs/contract.md, section 2.4). */
-export function corsHeaders(origins: Origins, origin: string | undefined, scope: CorsScope): Headers {
-  if (scope === 'everybody') return anyOrigin;
-  if (origin === undefined) return onlyVary;
-  if (origins.isConsole(origin))
-    return [vary, ['Access-Control-Allow-Origin', origin], ['Access-Control-Allow-Credentials', 'true'], exposed];
-  if (scope === 'widgets' && origins.isWidget(origin)) return [vary, ['Access-Control-Allow-Origin', origin], exposed];
-  return onlyVary;
+/** Who asks, as far as CORS makes a difference (docs/contract.md, section 2.4). */
+export type Asker = 'everybody' | 'console' | 'widget' | 'stranger';
+
+export function askerOf(origins: Origins, origin: string | undefined, scope: CorsScope): Asker {
+  if (scope === 'everybody') return 'everybody';
+  if (origin === undefined) return 'stranger';
+  if (origins.isConsole(origin)) return 'console';
+  return scope === 'widgets' && origins.isWidget(origin) ? 'widget' : 'stranger';
+}
+
+/** The CORS headers of a reply: a known origin is echoed exactly, every other gets none. */
+export function corsHeaders(asker: Asker, origin: string): Headers {
+  switch (asker) {
+    case 'everybody':
+      return anyOrigin;
+    case 'stranger':
+      return onlyVary;
+    case 'console':
+      return [vary, ['Access-Control-Allow-Origin', origin], ['Access-Control-Allow-Credentials', 'true'], exposed];
+    case 'widget':
+      return [vary, ['Access-Control-Allow-Origin', origin], exposed];
+  }
 }
 
 /** The scope of a path that no route has: a widget's page may read also that it asked for the wrong one. */
@@ -61,10 +75,7 @@ export function preflightHeaders(
   methods: string,
   requestedHeaders: string | undefined,
 ): Headers {
-  const isKnown =
-    scope === 'everybody' ||
-    (origin !== undefined && (origins.isConsole(origin) || (scope === 'widgets' && origins.isWidget(origin))));
-  if (!isKnown) return [];
+  if (askerOf(origins, origin, scope) === 'stranger') return [];
   const allowed =
     requestedHeaders !== undefined && /^[A-Za-z0-9_, -]{1,1024}$/.test(requestedHeaders)
       ? requestedHeaders
