@@ -55,8 +55,8 @@ function simple(script) {
 const SESSIONS = 64;
 
 /** The product itself, as built. */
-async function switchboard(headerSet, environment = {}) {
-  const server = await startSwitchboard(environment);
+async function switchboard(headerSet, environment = {}, more = {}) {
+  const server = await startSwitchboard(environment, more);
   try {
     const { port } = server;
     const sessions = await createSessions(port, SESSIONS);
@@ -98,6 +98,11 @@ export const candidates = {
     start: simple('transport.mjs'),
     needs: `${root}/src/transport/server.ts`,
   },
-  switchboard: { label: 'Switchboard, whole heartbeat', start: switchboard, needs: `${root}/dist/main.js` },
+  switchboard: {
+    label: 'Switchboard, whole heartbeat',
+    start: (headerSet) => switchboard(headerSet),
+    needs: `${root}/dist/main.js`,
+  },
+  other: { label: 'Switchboard, other build', start: (headerSet, dist) => switchboard(headerSet, {}, { dist }) },
   redis: { label: 'Switchboard with Redis', start: switchboardOnRedis, needs: `${root}/dist/main.js` },
 };

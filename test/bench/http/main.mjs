@@ -10,6 +10,7 @@ const usage = `Options:
   --seconds <n>      measured seconds per round and server (2)
   --connections <n>  keep-alive connections (64)
   --headers <set>    minimal | browser: the request's headers (minimal)
+  --other <path>     another build's directory, measured beside the present one
   --only <names>     comma-separated subset: ${Object.keys(candidates).join(', ')}`;
 
 /** Runs the table and prints it. The first candidate is the yardstick. Sets a failing exit code when a reply was not a 200. */
@@ -21,6 +22,7 @@ export async function run(args) {
       seconds: { type: 'string', default: '2' },
       connections: { type: 'string', default: '64' },
       headers: { type: 'string', default: 'minimal' },
+      other: { type: 'string' },
       only: { type: 'string', default: Object.keys(candidates).join(',') },
       help: { type: 'boolean', default: false },
     },
@@ -34,11 +36,17 @@ export async function run(args) {
     for (const name of values.only.split(',')) {
       const candidate = candidates[name];
       if (candidate === undefined) throw new Error(`unknown server ${name}\n${usage}`);
+      if (name === 'other' && values.other === undefined) continue;
       if (candidate.needs !== undefined && !existsSync(candidate.needs)) {
         console.log(`${name}: left out, ${candidate.needs} does not exist`);
         continue;
       }
-      started.push({ name, label: candidate.label, results: [], ...(await candidate.start(values.headers)) });
+      started.push({
+        name,
+        label: candidate.label,
+        results: [],
+        ...(await candidate.start(values.headers, values.other)),
+      });
     }
     await measure(started, values);
     print(started, values);
