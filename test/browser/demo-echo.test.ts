@@ -57,7 +57,7 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
       async () => expect(await demo.visit.page.evaluate<number>(soundHeard)).toBeGreaterThan(0.001),
       soon,
     );
-    await demo.sees('#call-chart [aria-current]', 'open');
+    await demo.call('open');
     await demo.sees('#metered', 'Switchboard, by the provider’s events');
   });
 
@@ -80,9 +80,9 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.sees('#media', 'connected');
     await demo.button('Close it from').click();
     await demo.sees('#status', 'Ended.');
-    await demo.sees('#call-chart [aria-current]', 'closed');
+    await demo.call('closed');
     await demo.start();
-    await demo.sees('#call-chart [aria-current]', 'open');
+    await demo.call('open');
   });
 
   test('masks the ticket on the wire that it shows', async () => {

@@ -33,6 +33,11 @@ export class DemoPage {
     await this.visit.page.locator(selector).filter({ hasText: text }).waitFor({ timeout });
   }
 
+  /** Waits until the chart of the call shows the state. */
+  async call(state: string): Promise<void> {
+    await this.visit.page.locator(`#call-chart[data-state="${state}"]`).waitFor({ state: 'attached', ...soon });
+  }
+
   text(selector: string): Promise<string> {
     return this.visit.page.locator(selector).innerText();
   }

@@ -69,10 +69,12 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(seen.bottom).toBeLessThanOrEqual(844);
   });
 
-  test('says nothing in numbers that the settings could contradict', async () => {
+  test('says in numbers only what the settings say', async () => {
     demo = await DemoPage.open(browser, server.direct);
-    expect(await demo.text('section[aria-labelledby="session-title"]')).not.toMatch(/\d/);
-    expect(await demo.visit.page.locator('#chart').textContent()).not.toMatch(/\d/);
+    // The chart that fits, in words of this installation.
+    await demo.sees('#chart svg:visible', 'silent > 300 s');
+    await demo.sees('#chart svg:visible', '15 min over');
+    expect(await demo.text('.gauges')).not.toMatch(/\d/);
     await demo.start();
     await demo.sees('#hurry', 'Silence may last 300 seconds here');
     await demo.sees('#media', 'simulated');
@@ -83,6 +85,8 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.start();
     await demo.sees('#status', 'Engaged');
     expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('engaged');
+    await demo.sees('#chart svg:visible .lit', /engaged\s*for \d:\d\d/);
+    await demo.sees('#chart-step', 'unopened → engaged: opened');
     await vi.waitFor(() => expect(demo.visit.count('< {"type":"heartbeat"')).toBeGreaterThanOrEqual(2), soon);
     await demo.sees('#captions', 'Welcome! The planetarium starts at three');
     // After the first answer, the second or the third: the conversation goes on while the test looks.
@@ -120,6 +124,10 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#notice', 'This conversation was closed.');
     await demo.sees('#status', 'Ended.');
     expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('ended');
+    await demo.sees('#chart svg:visible .label.step', 'asked to end');
+    expect(await demo.visit.page.locator('#chart').getAttribute('aria-label')).toMatch(
+      /^State chart of a session: engaged, idle, stale, ended\. Now ended, since [\d:]+\. Last step: live → ended: asked to end\.$/,
+    );
     expect(await server.session(demo.visit.sessionId)).toMatchObject({ endReason: 'closed_by_client' });
     await demo.start();
     await demo.sees('#status', 'Engaged');

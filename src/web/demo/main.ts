@@ -1,6 +1,7 @@
 import '../shared/tokens.css';
+import '../console/chart/chart.css';
 import './demo.css';
-import { answererOf, readConfig, obstacle } from './config.ts';
+import { answererOf, obstacle, readConfig, readMachines } from './config.ts';
 import { element, say } from './elements.ts';
 import { showCode } from './code.ts';
 import { notify } from './notice.ts';
@@ -9,7 +10,7 @@ import { Stage } from './stage.ts';
 /** The page is static until its configuration is there. */
 async function main(): Promise<void> {
   showCode();
-  const config = await readConfig();
+  const [config, machines] = await Promise.all([readConfig(), readMachines()]);
   const answerer = answererOf(config);
   const mode = element('mode', HTMLElement);
   const modes = {
@@ -24,7 +25,7 @@ async function main(): Promise<void> {
   element('written', HTMLElement).hidden = answerer !== 'echo';
   const problem = obstacle(config);
   if (problem !== '') return notify(problem);
-  new Stage(config).open();
+  new Stage(config, machines).open();
 }
 
 main().catch((error: unknown) => notify(`The demo could not start (${String(error)}). Reload the page.`));

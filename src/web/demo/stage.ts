@@ -1,7 +1,8 @@
-import type { DemoConfig } from '../../protocol/demo-config.ts';
-import type { ConnectOptions, Session, SessionState, Warning } from '../widget/api.ts';
+import type { DemoConfig, DemoMachines } from '../../protocol/demo-config.ts';
+import type { CallState, ConnectOptions, Session, SessionState, Warning } from '../widget/api.ts';
 import { clearCaptions } from './captions.ts';
-import { closeCall, lightCall, lightState } from './chart.ts';
+import { causeOf } from './causes.ts';
+import { MachineChart } from './chart.ts';
 import { answererOf } from './config.ts';
 import { element, say } from './elements.ts';
 import type { Show } from './show.ts';
@@ -41,6 +42,8 @@ const meanings: Readonly<Record<SessionState, string>> = {
 /** One visitor on the page: at most one session at a time. */
 export class Stage {
   readonly #config: DemoConfig;
+  readonly #chart: MachineChart;
+  readonly #callChart: MachineChart;
   readonly #wire: Wire;
   readonly #email: string;
   readonly #provocations: Provocations;
@@ -48,8 +51,10 @@ export class Stage {
   #voice: Voice | undefined;
   #stopClocks = (): void => undefined;
 
-  constructor(config: DemoConfig) {
+  constructor(config: DemoConfig, machines: DemoMachines) {
     this.#config = config;
+    this.#chart = new MachineChart('chart', 'a session', machines.session);
+    this.#callChart = new MachineChart('call-chart', 'a call', machines.call);
     this.#wire = createWire((entry) => logEntry(element('wire', HTMLOListElement), entry));
     // Limits are counted for each visitor alone, so that nobody uses up the day of the next one.
     this.#email = `visitor-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
@@ -66,7 +71,7 @@ export class Stage {
     );
     start.addEventListener('click', () => void (this.#session === undefined ? this.#start() : this.#session.end()));
     quiet.addEventListener('click', () => this.#setQuiet(quiet.getAttribute('aria-pressed') !== 'true'));
-    setInterval(reviewNotice, 1000);
+    setInterval(() => this.#tick(), 1000);
     start.disabled = false;
   }
 
@@ -85,8 +90,9 @@ export class Stage {
   }
 
   readonly #show: Show = {
-    state(state) {
-      lightState(state);
+    state: (state) => {
+      // What ended it is told with the end.
+      if (state !== 'ended') this.#chart.enter(state);
       say(status, meanings[state]);
     },
     call: (state) => say(media, state),
@@ -108,8 +114,8 @@ export class Stage {
     start.setAttribute('aria-busy', 'true');
     notify('');
     clearCaptions();
-    lightState('none');
-    lightCall('none');
+    this.#chart.clear();
+    this.#callChart.clear();
     say(status, 'Connecting…');
     const session = await startWidget(this.#options(), this.#show);
     start.setAttribute('aria-busy', 'false');
@@ -128,7 +134,8 @@ export class Stage {
     this.#show.state(session.state);
     session.active();
     session.on('usage', ({ usage }) => showUsage(usage));
-    session.on('call', ({ state }) => lightCall(state));
+    session.on('call', ({ state }) => this.#enterCall(state));
+    session.on('ended', ({ reason }) => this.#chart.enter('ended', causeOf(reason)));
     session.on('transport', () => this.#showTransport(session));
     this.#showTransport(session);
     this.#watchTrouble(session);
@@ -164,7 +171,8 @@ export class Stage {
     this.#session = undefined;
     this.#voice?.stop();
     this.#voice = undefined;
-    closeCall();
+    // The call, if there was one, is over with its session.
+    if (this.#callChart.state !== undefined) this.#callChart.enter('closed');
     this.#stopClocks();
     this.#provocations.offer(undefined);
     quiet.setAttribute('aria-pressed', 'false');
@@ -173,6 +181,18 @@ export class Stage {
     say(media, '–');
     say(metered, '–');
     start.textContent = 'Start a conversation';
+  }
+
+  /** After one that is closed, another call begins anew. */
+  #enterCall(state: CallState): void {
+    if (this.#callChart.state === 'closed') this.#callChart.clear();
+    this.#callChart.enter(state);
+  }
+
+  #tick(): void {
+    reviewNotice();
+    this.#chart.tick();
+    this.#callChart.tick();
   }
 
   #setQuiet(isQuiet: boolean): void {
