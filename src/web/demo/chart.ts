@@ -104,7 +104,7 @@ export class MachineChart {
 }
 
 /** `0:42`, `15:00` */
-export function clock(seconds: number): string {
+function clock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
