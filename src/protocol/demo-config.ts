@@ -1,3 +1,5 @@
+import type { OperatorMachine } from './operator/machine.ts';
+
 /** What the page says of the provider. */
 interface DemoProvider {
   readonly name: string;
@@ -17,4 +19,13 @@ export interface DemoConfig {
   /** The only origin from which the key works. */
   readonly keyOrigin: string | null;
   readonly provider: DemoProvider;
+}
+
+/** A machine as the build has drawn it, with the words of this installation. */
+export type DrawnMachine = Pick<OperatorMachine, 'charts' | 'words'>;
+
+/** What the demo page draws: the reply of /demo/machines.json. */
+export interface DemoMachines {
+  readonly session: DrawnMachine;
+  readonly call: DrawnMachine;
 }

@@ -57,8 +57,24 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
       async () => expect(await demo.visit.page.evaluate<number>(soundHeard)).toBeGreaterThan(0.001),
       soon,
     );
-    await demo.sees('#call-chart [aria-current]', 'open');
+    await demo.call('open');
     await demo.sees('#metered', 'Switchboard, by the provider’s events');
+  });
+
+  test('is the tag itself: its buttons mute and end, and the page follows its events', async () => {
+    await demo.start();
+    await demo.sees('#media', 'connected');
+    await demo.button('Mute').click();
+    await demo.sees('[part~="status"]', 'You are muted');
+    await demo.visit.page.getByRole('button', { name: 'End', exact: true }).click();
+    await demo.sees('#status', 'Ended.');
+    await demo.sees('#notice', 'This conversation was closed.');
+    await demo.sees('#chart svg:visible .label.step', 'asked to end');
+    const tag = await demo.text('#tag');
+    const own = await demo.visit.page.evaluate<string[]>(
+      "['widget-key', 'tenant-id', 'agent-id'].map((name) => document.querySelector('switchboard-widget').getAttribute(name))",
+    );
+    for (const value of own) expect(tag).toContain(`"${value}"`);
   });
 
   test('believes no report of the page', async () => {
@@ -80,15 +96,15 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.sees('#media', 'connected');
     await demo.button('Close it from').click();
     await demo.sees('#status', 'Ended.');
-    await demo.sees('#call-chart [aria-current]', 'closed');
+    await demo.call('closed');
     await demo.start();
-    await demo.sees('#call-chart [aria-current]', 'open');
+    await demo.call('open');
   });
 
   test('masks the ticket on the wire that it shows', async () => {
     await demo.start();
     await demo.sees('#media', 'connected');
-    await demo.visit.page.locator('#wire').getByText('200 POST /api/session').click();
+    await demo.entry('POST /api/session ✓ 200').click();
     await demo.sees('#wire', 'ek_••••');
     expect(await demo.visit.page.locator('body').textContent()).not.toMatch(/ek_sb_\w/);
   });
@@ -106,6 +122,8 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     ['a desk', { width: 1280, height: 900 }],
   ])('fits on %s', async (_where, viewport) => {
     await demo.visit.page.setViewportSize(viewport);
+    const start = await demo.button('Start a conversation').boundingBox();
+    expect((start?.y ?? Infinity) + (start?.height ?? 0)).toBeLessThan(660);
     await demo.start();
     await demo.sees('#media', 'connected');
     expect(await demo.overflow()).toBeLessThanOrEqual(0);

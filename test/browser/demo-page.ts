@@ -24,13 +24,23 @@ export class DemoPage {
 
   /** Starts a conversation and waits until it beats over a socket. */
   async start(): Promise<void> {
-    await this.button('Start a conversation').click();
+    await this.visit.page.getByRole('button', { name: /^Start a (?:new )?conversation$/ }).click();
     await this.sees('#transport', 'WebSocket');
   }
 
   /** Waits until the element shows the text. */
   async sees(selector: string, text: string | RegExp, timeout = soon.timeout): Promise<void> {
     await this.visit.page.locator(selector).filter({ hasText: text }).waitFor({ timeout });
+  }
+
+  /** What the log of the wire has of an exchange or a frame. */
+  entry(text: string | RegExp): Locator {
+    return this.visit.page.locator('#wire > li').filter({ hasText: text }).first();
+  }
+
+  /** Waits until the chart of the call shows the state. */
+  async call(state: string): Promise<void> {
+    await this.visit.page.locator(`#call-chart[data-state="${state}"]`).waitFor({ state: 'attached', ...soon });
   }
 
   text(selector: string): Promise<string> {

@@ -27,19 +27,30 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await server?.close();
   });
 
-  test('says that the provider is simulated, and shows the code with its own address', async () => {
+  test('says that the provider is simulated, and shows the tag and the code for its own address', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.sees('#mode', 'Simulated: no provider key');
+    expect(await demo.text('#tag')).toBe(
+      `<script src="${server.direct}/switchboard-widget.js" defer></script>\n` +
+        `<switchboard-widget widget-key="w_demo_local_${'0'.repeat(32)}" tenant-id="demo" agent-id="guide"></switchboard-widget>`,
+    );
+    await demo.sees('#key-note', `on pages of ${server.direct} only`);
+    await demo.visit.page.getByText('In code of your own').click();
     const code = await demo.text('#code');
     expect(code).toContain(`from '${server.direct}/widget.mjs'`);
   });
 
   test('may not talk to anybody else', async () => {
     demo = await DemoPage.open(browser, server.direct);
+    await demo.sees('#visitor', 'You are');
     const attempt = demo.visit.page.evaluate("fetch('https://stranger.example/')");
     await expect(attempt).rejects.toThrow('Failed to fetch');
     const violation = 'Content-Security-Policy connect-src https://stranger.example/';
     await vi.waitFor(() => expect(demo.visit.complaints.splice(0)).toContain(violation), soon);
+    await demo.sees(
+      '#wire',
+      /GET https:\/\/stranger\.example\/ ✗ failed \d+ ms This page’s policy allows no request to there\./,
+    );
   });
 
   test('works under the number of this machine as under its name', async () => {
@@ -67,12 +78,31 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     expect(seen.y).toBeGreaterThan(844);
     expect(seen.top).toBeGreaterThanOrEqual(0);
     expect(seen.bottom).toBeLessThanOrEqual(844);
+    // What has the keyboard's focus is never beneath it.
+    for (const id of ['report', 'start', 'exceed', 'captions']) {
+      const isHidden = await demo.visit.page.evaluate<boolean>(`(() => {
+        const control = document.getElementById('${id}');
+        control.disabled = false;
+        control.focus();
+        control.scrollIntoView(false);
+        scrollBy(0, -1);
+        return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+          const [a, b] = [control, document.getElementById('notice')].map((one) => one.getBoundingClientRect());
+          resolve(a.bottom > b.top && a.top < b.bottom);
+        })));
+      })()`);
+      expect(isHidden, id).toBe(false);
+    }
+    await demo.button('Dismiss').click();
+    await demo.visit.page.locator('#notice').waitFor({ state: 'hidden', timeout: soon.timeout });
   });
 
-  test('says nothing in numbers that the settings could contradict', async () => {
+  test('says in numbers only what the settings say', async () => {
     demo = await DemoPage.open(browser, server.direct);
-    expect(await demo.text('section[aria-labelledby="session-title"]')).not.toMatch(/\d/);
-    expect(await demo.visit.page.locator('#chart').textContent()).not.toMatch(/\d/);
+    // The chart that fits, in words of this installation.
+    await demo.sees('#chart svg:visible', 'silent > 300 s');
+    await demo.sees('#chart svg:visible', '15 min over');
+    expect(await demo.text('.gauges')).not.toMatch(/\d/);
     await demo.start();
     await demo.sees('#hurry', 'Silence may last 300 seconds here');
     await demo.sees('#media', 'simulated');
@@ -83,6 +113,8 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.start();
     await demo.sees('#status', 'Engaged');
     expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('engaged');
+    await demo.sees('#chart svg:visible .lit', /engaged\s*for \d:\d\d/);
+    await demo.sees('#chart-step', 'unopened → engaged: opened');
     await vi.waitFor(() => expect(demo.visit.count('< {"type":"heartbeat"')).toBeGreaterThanOrEqual(2), soon);
     await demo.sees('#captions', 'Welcome! The planetarium starts at three');
     // After the first answer, the second or the third: the conversation goes on while the test looks.
@@ -106,7 +138,7 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
   test('masks session ids and client secrets on the wire that it shows', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.start();
-    await demo.visit.page.locator('#wire').getByText('200 POST /api/session').click();
+    await demo.entry('POST /api/session ✓ 200').click();
     await demo.sees('#wire', 'ek_local_••••');
     const shown = await demo.visit.page.locator('body').textContent();
     expect(shown).not.toContain(demo.visit.sessionId);
@@ -120,6 +152,10 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.sees('#notice', 'This conversation was closed.');
     await demo.sees('#status', 'Ended.');
     expect(await demo.visit.page.locator('#chart').getAttribute('data-state')).toBe('ended');
+    await demo.sees('#chart svg:visible .label.step', 'asked to end');
+    expect(await demo.visit.page.locator('#chart').getAttribute('aria-label')).toMatch(
+      /^State chart of a session: engaged, idle, stale, ended\. Now ended, since [\d:]+\. Last step: live → ended: asked to end\.$/,
+    );
     expect(await server.session(demo.visit.sessionId)).toMatchObject({ endReason: 'closed_by_client' });
     await demo.start();
     await demo.sees('#status', 'Engaged');
@@ -146,10 +182,36 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await demo.start();
     await demo.button('Block the socket').click();
     await demo.sees('#transport', 'HTTP');
-    await demo.sees('#wire', '200 POST /api/realtime/heartbeat');
+    await demo.entry(/WS \/api\/realtime\/socket ✗ failed \d+ ms You block sockets on this page\./).waitFor(soon);
+    await demo.entry('POST /api/realtime/heartbeat ✓ 200').waitFor(soon);
     await demo.button('Block the socket').click();
     await demo.sees('#transport', 'WebSocket');
+    await demo.entry('WS /api/realtime/socket ✓ 101').waitFor(soon);
     await demo.sees('#status', 'Engaged');
+  });
+
+  test('has one entry for a request and its reply: under way, answered, refused, or failed and why', async () => {
+    demo = await DemoPage.open(browser, server.direct);
+    const { page } = demo.visit;
+    await demo.sees('#visitor', 'You are');
+    const ask = (path: string): Promise<unknown> =>
+      page.evaluate(`fetch('${path}', { method: 'POST', body: '{"asked":1}' }).catch(() => 0)`);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/held', async (route) => {
+      await held;
+      await route.fulfill({ status: 404, body: '{"told":2}' });
+    });
+    const asked = ask('/held');
+    await demo.entry(/^POST \/held … pending/).waitFor(soon);
+    release();
+    await asked;
+    await demo.entry(/^POST \/held ✗ 404 \d+ ms/).click();
+    await demo.sees('#wire', /"asked": 1[^]*"told": 2/);
+    await page.context().setOffline(true);
+    await ask('/away');
+    await demo.entry(/^POST \/away ✗ failed \d+ ms This browser has no network\./).waitFor(soon);
+    expect(await page.locator('#wire > li').count()).toBe(2);
   });
 
   test('shows the level of the microphone and lets a voice count as activity', async () => {

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const FRAME_MS = 200;
-const size = { width: 1180, height: 900 };
+const size = { width: 1240, height: 900 };
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 function freePort() {
@@ -69,7 +69,7 @@ try {
     const click = async (name) => {
       // In place: a click of the driver scrolls the button to the edge of the picture.
       await page
-        .getByRole('button', { name })
+        .getByRole('button', { name, exact: true })
         .first()
         .evaluate((button) => button.click());
       await pause(1800);
@@ -80,9 +80,9 @@ try {
       await page.locator('#media', { hasText: 'connected' }).waitFor();
       await pause(3000);
       // Its pretended microphone beeps without a pause: in silence the echo's turn comes.
-      await click('Go quiet');
+      await click('Mute');
       await pause(1500);
-      await click('End the conversation');
+      await click('End');
       await pause(1500);
     });
     const out = join(root, `docs/pictures/demo-${colorScheme}.webp`);

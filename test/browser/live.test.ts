@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
 import { TestProvider } from '../support/provider.ts';
+import { soon } from '../support/soon.ts';
 import { DemoPage } from './demo-page.ts';
 
 const skipped = reasonToSkipBrowser();
@@ -32,12 +33,11 @@ describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skip
       await route.fulfill({ status: 401, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'no' });
     });
     await demo.sees('#mode', 'Live: openai');
-    await demo.start();
+    await demo.button('Start a conversation').click();
+    await demo.sees('#status', 'Ended.');
     await demo.sees('#notice', 'The voice service did not take the call.');
-    await demo.sees('#status', 'Engaged');
-    await demo.sees('#media', 'lost');
     expect(secrets).toEqual([`Bearer ${provider.secrets.at(-1)}`]);
-    await demo.sees('#wire', `POST ${callsUrl}`);
+    await demo.entry(`POST ${callsUrl} ✗ 401`).waitFor(soon);
     expect(await demo.visit.page.locator('body').textContent()).not.toContain(provider.secrets.at(-1));
     await demo.visit.end();
     expect(demo.visit.strangers).toEqual([callsUrl]);

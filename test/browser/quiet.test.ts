@@ -37,6 +37,7 @@ describe.skipIf(skipped !== undefined).concurrent(`A conversation in which nobod
     await demo.button('Go quiet').click();
     await demo.sees('#notice', 'This conversation was quiet for too long and has ended.', ENDED_MS);
     await demo.sees('#status', 'Ended.');
+    await demo.sees('#chart svg:visible .label.step', 'heartbeat');
     expect(demo.visit.frames.filter((frame) => frame.startsWith('< {"type":"state"'))).toEqual([
       '< {"type":"state","state":"idle"}',
     ]);

@@ -29,6 +29,7 @@ const paths = [
   '/',
   '/demo',
   '/demo/config.json',
+  '/demo/machines.json',
   '/demo/demo.js',
   '/docs',
   '/openapi.json',

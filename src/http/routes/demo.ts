@@ -1,4 +1,5 @@
-import type { DemoConfig } from '../../protocol/demo-config.ts';
+import type { DemoConfig, DemoMachines, DrawnMachine } from '../../protocol/demo-config.ts';
+import type { OperatorMachine } from '../../protocol/operator/machine.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import { resolveSessionConfig, type CallModeOf } from '../../tenants/agents.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
@@ -6,7 +7,7 @@ import { findDemoKey } from '../../tenants/demo.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { Header } from '../message.ts';
 import type { Call, Route } from '../route.ts';
-import { pagePolicyWith, sendFile, sendPacked } from '../static-files.ts';
+import { pagePolicyWith, sendDocument, sendFile, sendPacked } from '../static-files.ts';
 import { pageRoute } from './page.ts';
 
 export interface DemoDeps {
@@ -15,6 +16,8 @@ export interface DemoDeps {
   readonly callModeOf: CallModeOf;
   /** The service's own address, without a trailing slash. */
   readonly publicUrl: () => string;
+  /** The rules of the service, as drawn; they change only with the build and the settings. */
+  readonly machines: () => { readonly machines: readonly OperatorMachine[] };
 }
 
 /** The SDK with its types, and the element with its languages and the style sheet that old browsers load. */
@@ -52,6 +55,10 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
       body: demoConfig(deps, findDemo(deps, request.headers['host'])),
       headers: [['Cache-Control', 'no-store']],
     })),
+    pageRoute(
+      '/demo/machines.json',
+      sendDocument(() => demoMachines(deps)),
+    ),
   ];
 }
 
@@ -96,4 +103,15 @@ function demoConfig({ provider }: DemoDeps, shown: Shown | undefined): DemoConfi
       meter: provider.capabilities.meter,
     },
   };
+}
+
+/** @throws Error for a machine that the service does not have */
+function demoMachines({ machines }: DemoDeps): DemoMachines {
+  const all = machines().machines;
+  const drawn = (name: string): DrawnMachine => {
+    const machine = all.find(({ id }) => id === name);
+    if (machine === undefined) throw new Error(`there is no machine ${name}`);
+    return { charts: machine.charts, words: machine.words };
+  };
+  return { session: drawn('voice-session'), call: drawn('voice-call') };
 }

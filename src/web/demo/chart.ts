@@ -1,26 +1,110 @@
-import type { CallState, SessionState } from '../widget/api.ts';
-import { element } from './elements.ts';
+import type { DrawnMachine } from '../../protocol/demo-config.ts';
+import type { ChartEdge } from '../../protocol/operator/machine.ts';
+import { nodeNamed } from '../console/chart/moment.ts';
+import { draw, edgeName, type Drawing } from './drawing.ts';
+import { element, say } from './elements.ts';
 
-const chart = element('chart', SVGSVGElement);
-const steps = element('call-chart', HTMLOListElement);
-const title = element('chart-title', SVGTitleElement);
+/** One machine on the page: where it is, the edge that led there, and since when. */
+export class MachineChart {
+  readonly #name: string;
+  readonly #machine: DrawnMachine;
+  readonly #stage: HTMLElement;
+  readonly #step: HTMLElement;
+  /** One for wide pages and one for narrow ones: the style sheet shows the one that fits. */
+  readonly #drawings: readonly Drawing[];
+  #state: string | undefined;
+  #taken: readonly ChartEdge[] = [];
+  #cause: string | undefined;
+  #sinceMs = 0;
 
-/** Lights the present state in the drawing; none before a session. */
-export function lightState(state: SessionState | 'none'): void {
-  chart.dataset['state'] = state;
-  const present = state === 'none' ? 'Not started.' : `Now ${state}.`;
-  title.textContent = `State chart of a session: engaged, idle, stale, ended. ${present}`;
-}
+  /** @param id of the element that holds the drawing; the one with `-step` after it tells the last step */
+  constructor(id: string, name: string, machine: DrawnMachine) {
+    this.#name = name;
+    this.#machine = machine;
+    this.#stage = element(id, HTMLElement);
+    this.#step = element(`${id}-step`, HTMLElement);
+    const { right, down } = machine.charts;
+    this.#drawings = [draw(right, machine.words), draw(down, machine.words)];
+    this.#stage.replaceChildren(...this.#drawings.map((drawing) => drawing.element));
+    this.clear();
+  }
 
-/** Lights the present state of the call; none before there is one. */
-export function lightCall(state: CallState | 'none'): void {
-  for (const step of steps.children) {
-    if (step.textContent === state) step.setAttribute('aria-current', 'step');
-    else step.removeAttribute('aria-current');
+  /** As before its first event. */
+  clear(): void {
+    this.#state = undefined;
+    this.#taken = [];
+    this.#show();
+  }
+
+  /** @param cause the event or guard of the machine that led there, where several do and the page knows which */
+  enter(state: string, cause?: string): void {
+    if (state === this.#state) return;
+    const edge = this.#edgeTo(state, cause);
+    this.#taken = edge === undefined ? this.#taken : [...this.#taken, edge];
+    this.#cause = cause ?? (edge?.lines.length === 1 ? edge.lines[0] : undefined);
+    this.#state = state;
+    this.#sinceMs = Date.now();
+    this.#show();
+  }
+
+  get state(): string | undefined {
+    return this.#state;
+  }
+
+  /** Call it about every second. */
+  tick(): void {
+    if (this.#state === undefined) return;
+    const for_ = clock((Date.now() - this.#sinceMs) / 1000);
+    for (const drawing of this.#drawings) drawing.tell(`for ${for_}`);
+    say(this.#step, `${this.#lastStep()}, ${for_} ago`);
+  }
+
+  #edgeTo(state: string, cause: string | undefined): ChartEdge | undefined {
+    const chart = this.#machine.charts.right;
+    const target = nodeNamed(chart, state)?.id;
+    const start = chart.nodes.find(({ kind }) => kind === 'start');
+    const present = this.#state === undefined ? start?.id : nodeNamed(chart, this.#state)?.id;
+    const edges = chart.edges.filter(({ to }) => to === target);
+    return (
+      edges.find(({ lines }) => cause !== undefined && lines.includes(cause)) ??
+      edges.find(({ from }) => from === present) ??
+      edges.find(({ from }) => present?.startsWith(`${from}.`))
+    );
+  }
+
+  #show(): void {
+    const last = this.#taken.at(-1);
+    const taken = new Set(this.#taken.map(edgeName));
+    for (const drawing of this.#drawings)
+      drawing.light({ state: this.#state, taken, last: last && edgeName(last), cause: this.#cause });
+    this.#stage.dataset['state'] = this.#state ?? 'none';
+    this.#stage.ariaLabel = this.#sentence();
+    say(this.#step, '');
+    this.tick();
+  }
+
+  /** For whoever does not see it; it changes with what happens, and not with each second. */
+  #sentence(): string {
+    const names = this.#machine.charts.right.nodes
+      .filter(({ kind }) => kind === 'state' || kind === 'final')
+      .map(({ name }) => name);
+    const chart = `State chart of ${this.#name}: ${names.join(', ')}.`;
+    if (this.#state === undefined) return `${chart} Not started.`;
+    const at = new Date(this.#sinceMs).toLocaleTimeString('en-GB');
+    return `${chart} Now ${this.#state}, since ${at}. Last step: ${this.#lastStep()}.`;
+  }
+
+  /** `engaged → ended: asked to end` */
+  #lastStep(): string {
+    const last = this.#taken.at(-1);
+    const name = (id = ''): string => id.slice(id.lastIndexOf('.') + 1);
+    const why = this.#cause === undefined ? '' : `: ${this.#machine.words[this.#cause]}`;
+    return last === undefined ? 'unknown' : `${name(last.from)} → ${name(last.to)}${why}`;
   }
 }
 
-/** The call, if there was one, is over with its session. */
-export function closeCall(): void {
-  if (steps.querySelector('[aria-current]') !== null) lightCall('closed');
+/** `0:42`, `15:00` */
+function clock(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }

@@ -1,10 +1,20 @@
-import type { DemoConfig } from '../../protocol/demo-config.ts';
+import type { DemoConfig, DemoMachines } from '../../protocol/demo-config.ts';
+
+/** What the server says under a path. @throws Error when it does not answer */
+async function read<T>(path: string): Promise<T> {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${path}: status ${response.status}`);
+  return (await response.json()) as T;
+}
+
+/** The machines as the build has drawn them, with the limits of this installation. @throws Error when the server does not answer */
+export function readMachines(): Promise<DemoMachines> {
+  return read('/demo/machines.json');
+}
 
 /** Reads /demo/config.json, and what the page's own address puts in its place: `/demo?widgetKey=w_…&tenantId=…&agentId=…` shows a key of one's own. @throws Error when the server does not answer */
 export async function readConfig(): Promise<DemoConfig> {
-  const response = await fetch('/demo/config.json');
-  if (!response.ok) throw new Error(`status ${response.status}`);
-  const config = (await response.json()) as DemoConfig;
+  const config = await read<DemoConfig>('/demo/config.json');
   const given = new URLSearchParams(location.search);
   const widgetKey = given.get('widgetKey');
   if (widgetKey === null) return config;

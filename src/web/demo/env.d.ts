@@ -15,5 +15,4 @@ declare module '*/example.js' {
     options: import('../widget/api.ts').ConnectOptions,
     show: Show,
   ): Promise<Session | undefined>;
-  export function talk(session: Session, show: Show): Promise<import('../widget/api.ts').AudioCall | undefined>;
 }

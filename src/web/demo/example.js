@@ -17,15 +17,8 @@ export async function startWidget(options, show) {
   session.on('warning', ({ reason, secondsLeft }) => show.warning(reason, secondsLeft));
   session.on('error', ({ userMessage }) => show.problem(userMessage)); // the session goes on
   session.on('ended', ({ userMessage }) => show.over(userMessage));
+  // The tokens of each response count against the visitor's day.
+  const reportUsage = ({ total_tokens }) => ({ tokens: total_tokens });
+  if (options.audio) session.connectAudio({ reportUsage }).catch((error) => show.problem(error.userMessage));
   return session;
-}
-
-/** Talks with the provider. The tokens of each response count against the visitor's day. */
-export async function talk(session, show) {
-  try {
-    return await session.connectAudio({ reportUsage: ({ total_tokens }) => ({ tokens: total_tokens }) });
-  } catch (error) {
-    show.problem(error.userMessage); // the provider refused
-    return undefined;
-  }
 }

@@ -1,15 +1,23 @@
 import '../shared/tokens.css';
+import '../shared/frame.css';
+import '../console/chart/chart.css';
 import './demo.css';
-import { answererOf, readConfig, obstacle } from './config.ts';
+import { startCopying } from '../shared/copy.ts';
+import { Board } from './board.ts';
+import { answererOf, obstacle, readConfig, readMachines } from './config.ts';
 import { element, say } from './elements.ts';
-import { showCode } from './code.ts';
+import { offerElement } from './live.ts';
 import { notify } from './notice.ts';
-import { Stage } from './stage.ts';
+import { Provocations } from './provocations.ts';
+import { showTag } from './tag.ts';
+import { createWireLog } from './wire-log.ts';
+import { watchWire } from './wire.ts';
+import { offerWritten } from './written.ts';
 
 /** The page is static until its configuration is there. */
 async function main(): Promise<void> {
-  showCode();
-  const config = await readConfig();
+  startCopying();
+  const [config, machines] = await Promise.all([readConfig(), readMachines()]);
   const answerer = answererOf(config);
   const mode = element('mode', HTMLElement);
   const modes = {
@@ -19,12 +27,21 @@ async function main(): Promise<void> {
   };
   say(mode, modes[answerer]);
   mode.dataset['mode'] = config.provider.simulated ? 'simulated' : 'live';
-  element('captions', HTMLOListElement).dataset['empty'] =
-    answerer === 'nobody' ? 'What is said appears here.' : 'You hear what is said; this page does not write it down.';
-  element('written', HTMLElement).hidden = answerer !== 'echo';
+  element('offer', HTMLElement).hidden = answerer !== 'echo';
+  showTag(config);
   const problem = obstacle(config);
-  if (problem !== '') return notify(problem);
-  new Stage(config).open();
+  if (problem !== '') {
+    element('written', HTMLElement).hidden = false;
+    return notify(problem);
+  }
+
+  const wire = watchWire(createWireLog(element('wire', HTMLOListElement)));
+  // Limits are counted for each visitor alone, so that nobody uses up the day of the next one.
+  const email = `visitor-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}@demo.example`;
+  say(element('visitor', HTMLElement), `You are ${email}: the limits count for you alone.`);
+  const board = new Board(config, machines, new Provocations(wire, email));
+  if (answerer === 'nobody') offerWritten(config, email, board);
+  else offerElement(config, email, board);
 }
 
 main().catch((error: unknown) => notify(`The demo could not start (${String(error)}). Reload the page.`));

@@ -1,31 +1,82 @@
-import type { WireEntry } from './wire.ts';
+import type { Frame, Outcome, WireLog } from './wire.ts';
 
 const KEPT = 60;
 const arrows = { out: '→', in: '←', note: '·' } as const;
 const spoken = { out: 'sent', in: 'received', note: '' } as const;
+/** What the colour of a status says, for whoever does not see it. */
+const marks = { pending: '…', good: '✓', refused: '✗', failed: '✗' } as const;
 
-/** Adds an entry on top of the list; old ones fall off its end. */
-export function logEntry(list: HTMLElement, { direction, via, title, body }: WireEntry): void {
-  const entry = document.createElement('li');
-  const details = document.createElement('details');
-  const summary = document.createElement('summary');
-  const arrow = document.createElement('span');
-  const hidden = document.createElement('span');
-  const kind = document.createElement('span');
-  const time = document.createElement('time');
-  const text = document.createElement('pre');
-  arrow.textContent = arrows[direction];
-  arrow.setAttribute('aria-hidden', 'true');
-  hidden.className = 'spoken';
-  hidden.textContent = spoken[direction];
-  kind.className = 'kind';
-  kind.textContent = via;
-  time.textContent = new Date().toLocaleTimeString('en-GB');
-  text.textContent = body === '' ? 'Empty.' : body;
-  summary.append(arrow, hidden, ` ${title} `, kind, time);
-  details.append(summary, text);
-  entry.className = `${direction} ${via}`;
-  entry.append(details);
-  list.prepend(entry);
-  while (list.children.length > KEPT) list.lastElementChild?.remove();
+type Standing = keyof typeof marks;
+
+function make<K extends keyof HTMLElementTagNameMap>(tag: K, className: string, text = ''): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
+
+/** What goes over the wire, the newest on top; old entries fall off the end. */
+export function createWireLog(list: HTMLElement): WireLog {
+  /** An entry that opens. */
+  function add(className: string, summary: readonly Node[], ...content: readonly Node[]): HTMLElement {
+    const entry = make('li', className);
+    const details = document.createElement('details');
+    const line = document.createElement('summary');
+    line.append(...summary, make('time', '', new Date().toLocaleTimeString('en-GB')));
+    details.append(line, ...content);
+    entry.append(details);
+    list.prepend(entry);
+    while (list.children.length > KEPT) list.lastElementChild?.remove();
+    return entry;
+  }
+
+  return {
+    /** One entry from the request to the end of its reply. */
+    exchange(method, path, body): Outcome {
+      const startedMs = performance.now();
+      const status = make('span', 'status');
+      const took = make('span', 'took');
+      const why = make('span', 'why');
+      const reply = make('pre', '', 'Nothing yet.');
+      const title = make('span', 'title');
+      title.append(make('b', '', method), ` ${path}`);
+      const entry = add(
+        'exchange',
+        [title, new Text(' '), status, new Text(' '), took, new Text(' '), why, new Text(' ')],
+        make('p', '', 'Request'),
+        make('pre', '', body === '' ? 'Empty.' : body),
+        make('p', '', 'Reply'),
+        reply,
+      );
+
+      function become(standing: Standing, text: string): void {
+        entry.dataset['standing'] = standing;
+        status.textContent = `${marks[standing]} ${text}`;
+        if (standing !== 'pending') took.textContent = `${Math.round(performance.now() - startedMs)} ms`;
+      }
+
+      become('pending', 'pending');
+      return {
+        answered: (code) => become(code < 400 ? 'good' : 'refused', String(code)),
+        read: (text) => (reply.textContent = text === '' ? 'Empty.' : text),
+        failed(reason) {
+          become('failed', 'failed');
+          why.textContent = reason;
+          reply.textContent = 'None.';
+        },
+      };
+    },
+    frame({ direction, title, body }: Frame): void {
+      const arrow = make('span', 'arrow', arrows[direction]);
+      arrow.ariaHidden = 'true';
+      const text = make('span', 'title');
+      text.append(arrow, make('span', 'spoken', spoken[direction]), ` ${title}`);
+      const kind = make('span', 'kind', 'socket');
+      add(
+        `frame ${direction}`,
+        [text, new Text(' '), kind, new Text(' ')],
+        make('pre', '', body === '' ? 'Empty.' : body),
+      );
+    },
+  };
 }

@@ -1,16 +1,27 @@
-/** Something that went over the wire. */
-export interface WireEntry {
+/** How an exchange went on: answered, then read; or failed, and why. */
+export interface Outcome {
+  readonly answered: (status: number) => void;
+  /** The reply, or why there is no more of it. */
+  readonly read: (body: string) => void;
+  readonly failed: (why: string) => void;
+}
+
+/** Something that goes over a socket, or happens to it. */
+export interface Frame {
   readonly direction: 'out' | 'in' | 'note';
-  readonly via: 'http' | 'socket';
   readonly title: string;
-  /** What was sent, with its secrets masked. */
+  /** With its secrets masked, as everything that the log is told. */
   readonly body: string;
 }
 
-/** Tells whatever is sent and received through its `fetch` and its `WebSocket`. */
+export interface WireLog {
+  /** A request begins; `method` is WS for the opening of a socket. */
+  readonly exchange: (method: string, path: string, body: string) => Outcome;
+  readonly frame: (frame: Frame) => void;
+}
+
+/** The page's own fetch and WebSocket, which whatever runs on the page uses. */
 export interface Wire {
-  readonly fetch: typeof fetch;
-  readonly WebSocket: typeof WebSocket;
   /** Posts as somebody else would: another tab, a back end. */
   readonly postAs: (who: string, path: string, body: object) => Promise<Response>;
   /** Cuts sockets and lets none open, as some networks do. */
@@ -34,41 +45,78 @@ function pretty(text: string): string {
 
 function pathOf(input: RequestInfo | URL): string {
   const { origin, pathname } = new URL(input instanceof Request ? input.url : input, location.href);
-  return origin === location.origin ? pathname : origin + pathname;
+  return origin === location.origin.replace(/^http/, 'ws') || origin === location.origin ? pathname : origin + pathname;
 }
 
-export function createWire(tell: (entry: WireEntry) => void): Wire {
+/** What the page's policy has refused. */
+const refused = new Set<string>();
+addEventListener('securitypolicyviolation', ({ blockedURI }) => refused.add(new URL(blockedURI, location.href).origin));
+
+function reasonOf(error: unknown, input: RequestInfo | URL): string {
+  const { name } = error as Error;
+  if (name === 'TimeoutError') return 'No answer in time.';
+  if (name === 'AbortError') return 'The page gave it up.';
+  if (!navigator.onLine) return 'This browser has no network.';
+  const { origin } = new URL(input instanceof Request ? input.url : input, location.href);
+  return refused.has(origin)
+    ? 'This page’s policy allows no request to there.'
+    : 'Nobody answered, or the browser blocked it.';
+}
+
+/** Puts itself before the page's `fetch` and `WebSocket`, and tells the log of all that goes through them from now on. */
+export function watchWire(log: WireLog): Wire {
+  const { fetch: send, WebSocket: Socket } = globalThis;
   const open = new Set<WebSocket>();
   let isBlocked = false;
 
-  async function request(input: RequestInfo | URL, init: RequestInit | undefined, by: string): Promise<Response> {
-    const title = `${init?.method ?? 'GET'} ${pathOf(input)}${by}`;
+  async function request(input: RequestInfo | URL, init: RequestInit | undefined, by = ''): Promise<Response> {
     const body = typeof init?.body === 'string' ? init.body : '';
-    tell({ direction: 'out', via: 'http', title, body: pretty(body) });
-    const response = await fetch(input, init);
-    const text = await response.clone().text();
-    tell({ direction: 'in', via: 'http', title: `${response.status} ${title}`, body: pretty(text) });
-    return response;
+    const outcome = log.exchange(init?.method ?? 'GET', `${pathOf(input)}${by}`, pretty(body));
+    try {
+      const response = await send(input, init);
+      outcome.answered(response.status);
+      response
+        .clone()
+        .text()
+        .then(
+          (text) => outcome.read(pretty(text)),
+          (error: unknown) => outcome.read(`Not read to its end. ${reasonOf(error, input)}`),
+        );
+      return response;
+    } catch (error) {
+      // The browser tells the page of what its policy refuses after the refusal.
+      setTimeout(() => outcome.failed(reasonOf(error, input)));
+      throw error;
+    }
   }
 
   function frame(direction: 'out' | 'in', text: string): void {
-    const { type, state } = JSON.parse(text) as { type?: string; state?: string };
-    const title = [type, state].filter((part) => part !== undefined).join(' · ');
-    tell({ direction, via: 'socket', title, body: pretty(text) });
+    const { type, state, event } = JSON.parse(text) as { type?: string; state?: string; event?: string };
+    const title = [type, state ?? event].filter((part) => part !== undefined).join(' · ');
+    log.frame({ direction, title, body: pretty(text) });
   }
 
-  class WatchedSocket extends WebSocket {
+  globalThis.fetch = (input, init) => request(input, init);
+  globalThis.WebSocket = class extends Socket {
     constructor(url: string | URL, protocols?: string | string[]) {
+      const opening = log.exchange('WS', pathOf(url), '');
       if (isBlocked) {
-        tell({ direction: 'note', via: 'socket', title: 'blocked', body: 'This page lets no socket open.' });
+        opening.failed('You block sockets on this page.');
         throw new Error('blocked by the visitor');
       }
       super(url, protocols);
       open.add(this);
+      let wasOpen = false;
+      this.addEventListener('open', () => {
+        wasOpen = true;
+        opening.answered(101);
+        opening.read('');
+      });
       this.addEventListener('message', ({ data }) => frame('in', String(data)));
       this.addEventListener('close', ({ code, reason }) => {
         open.delete(this);
-        tell({ direction: 'note', via: 'socket', title: `closed ${code}`, body: reason });
+        if (wasOpen) log.frame({ direction: 'note', title: `closed ${code}`, body: reason });
+        else opening.failed(navigator.onLine ? 'No socket opened.' : 'This browser has no network.');
       });
     }
 
@@ -76,11 +124,9 @@ export function createWire(tell: (entry: WireEntry) => void): Wire {
       frame('out', data);
       super.send(data);
     }
-  }
+  };
 
   return {
-    fetch: (input, init) => request(input, init, ''),
-    WebSocket: WatchedSocket,
     postAs(who, path, body) {
       const headers = { 'Content-Type': 'application/json' };
       return request(path, { method: 'POST', headers, body: JSON.stringify(body) }, ` (${who})`);

@@ -1,7 +1,8 @@
 import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
 import { isByClock, nodeNamed, type Moment } from './moment.ts';
 import { arrowOf, lineOf, sideOf } from './path.ts';
-import { Mark, toneOf } from './tone.tsx';
+import { Mark } from './tone.tsx';
+import { toneOf } from './tones.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
 
 /** Of a line of a label; config/build-charts.mjs leaves the room. */

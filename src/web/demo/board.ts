@@ -1,0 +1,163 @@
+import type { DemoConfig, DemoMachines } from '../../protocol/demo-config.ts';
+import type { CallState, MediaEvent, Session, SessionState, Warning } from '../widget/api.ts';
+import { causeOf } from './causes.ts';
+import { MachineChart } from './chart.ts';
+import { element, say } from './elements.ts';
+import { showUsage, startClocks } from './gauges.ts';
+import { notify, reviewNotice } from './notice.ts';
+import type { Provocations } from './provocations.ts';
+import type { Show } from './show.ts';
+
+const status = element('status', HTMLElement);
+const transport = element('transport', HTMLElement);
+const media = element('media', HTMLElement);
+const metered = element('metered', HTMLElement);
+const hurry = element('hurry', HTMLElement);
+/** Nobody minds waiting for so long to see a silence end. */
+const SHORT_SEC = 30;
+/** The server reads the usage on a way of its own, at about the same time as this page hears the agent cease. */
+const METERED_MS = 500;
+
+/** Who tells Switchboard what a call costs that it has opened itself. */
+const meters: Readonly<Record<DemoConfig['provider']['meter'], string>> = {
+  events: 'the provider’s events',
+  clock: 'the clock',
+  'report-after': 'the provider’s report',
+  none: 'nobody yet',
+};
+
+const meanings: Readonly<Record<SessionState, string>> = {
+  engaged: 'Engaged: the conversation is on.',
+  idle: 'Idle: nobody spoke for too long. The next heartbeat ends it.',
+  stale: 'Stale: forgotten by everybody.',
+  ended: 'Ended.',
+};
+
+/** All that the page shows of a session, whoever has opened it: the element, or the code of the written conversation. */
+export class Board implements Show {
+  readonly #config: DemoConfig;
+  readonly #provocations: Provocations;
+  readonly #chart: MachineChart;
+  readonly #callChart: MachineChart;
+  #session: Session | undefined;
+  #stopClocks = (): void => undefined;
+
+  constructor(config: DemoConfig, machines: DemoMachines, provocations: Provocations) {
+    this.#config = config;
+    this.#provocations = provocations;
+    this.#chart = new MachineChart('chart', 'a session', machines.session);
+    this.#callChart = new MachineChart('call-chart', 'a call', machines.call);
+    setInterval(() => this.#tick(), 1000);
+  }
+
+  /** Forgets the last conversation: another one is asked for. */
+  clear(): void {
+    notify('');
+    this.#chart.clear();
+    this.#callChart.clear();
+    say(status, 'Connecting…');
+  }
+
+  /** @param reporter who says what its call costs, where Switchboard does not meter it */
+  hold(session: Session, reporter: string): void {
+    this.#session = session;
+    this.state(session.state);
+    session.on('usage', ({ usage }) => showUsage(usage));
+    session.on('call', ({ state }) => this.#enterCall(state));
+    session.on('ended', ({ reason }) => this.#chart.enter('ended', causeOf(reason)));
+    session.on('transport', () => this.#showTransport(session));
+    this.#showTransport(session);
+    this.#watchTrouble(session);
+    if (session.brokered) this.#followUsage(session);
+    this.#stopClocks = startClocks(session);
+    this.#provocations.offer(session);
+    const { maxIdleSec } = session.limits;
+    const hint = `In a hurry? Silence may last ${maxIdleSec} seconds here, until MAX_SESSION_IDLE_SEC says something else.`;
+    say(hurry, maxIdleSec > SHORT_SEC ? hint : '');
+    say(metered, session.brokered ? `Switchboard, by ${meters[this.#config.provider.meter]}` : reporter);
+    // A report of nothing asks for the day's totals.
+    this.#askUsage(session);
+  }
+
+  state(state: SessionState): void {
+    // What ended it is told with the end.
+    if (state !== 'ended') this.#chart.enter(state);
+    say(status, meanings[state]);
+  }
+
+  call(state: MediaEvent['state'] | 'simulated'): void {
+    say(media, state);
+  }
+
+  warning(reason: Warning['reason'], secondsLeft: number | undefined): void {
+    const quietSec = this.#quietSec();
+    const isLoud = (): boolean => reason === 'idle' && this.#quietSec() < quietSec;
+    notify(warningText(reason, secondsLeft), 'warning', isLoud);
+  }
+
+  problem(userMessage: string): void {
+    notify(userMessage);
+  }
+
+  over(userMessage: string): void {
+    notify(userMessage, this.#session === undefined ? 'problem' : 'end');
+    if (this.#session === undefined) say(status, 'Not started.');
+    this.#session = undefined;
+    // The call, if there was one, is over with its session.
+    if (this.#callChart.state !== undefined) this.#callChart.enter('closed');
+    this.#stopClocks();
+    this.#provocations.offer(undefined);
+    for (const row of [transport, media, metered]) say(row, '–');
+  }
+
+  /** A fault that the session goes on without is forgotten with the next heartbeat that is answered. */
+  #watchTrouble(session: Session): void {
+    let beats = 0;
+    session.on('beat', () => (beats += 1));
+    session.on('error', ({ userMessage }) => {
+      const before = beats;
+      notify(userMessage, 'problem', () => beats > before);
+    });
+  }
+
+  /** Each response of an agent has its price. */
+  #followUsage(session: Session): void {
+    session.on('heard', ({ event }) => event === 'listening' && setTimeout(() => this.#askUsage(session), METERED_MS));
+  }
+
+  #askUsage(session: Session): void {
+    if (session.state !== 'ended') session.reportUsage({}).catch(() => undefined);
+  }
+
+  #quietSec(): number {
+    return this.#session?.idleSec ?? 0;
+  }
+
+  /** After one that is closed, another call begins anew. */
+  #enterCall(state: CallState): void {
+    if (this.#callChart.state === 'closed') this.#callChart.clear();
+    this.#callChart.enter(state);
+  }
+
+  #showTransport(session: Session): void {
+    say(transport, session.transport === 'socket' ? 'WebSocket' : 'HTTP, every heartbeat a request');
+  }
+
+  #tick(): void {
+    reviewNotice();
+    this.#chart.tick();
+    this.#callChart.tick();
+  }
+}
+
+const endings: Readonly<Record<Warning['reason'], string>> = {
+  idle: 'It is very quiet',
+  duration: 'The time is nearly up',
+  quota: 'The day’s allowance is nearly used',
+};
+
+function warningText(reason: Warning['reason'], secondsLeft: number | undefined): string {
+  if (reason === 'quota' && secondsLeft === undefined) return 'Most of the day’s allowance is used.';
+  const what = endings[reason];
+  return `${what}: the conversation ends in ${secondsLeft} seconds.`;
+}

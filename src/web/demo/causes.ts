@@ -1,0 +1,13 @@
+import type { EndReason } from '../../protocol/session.ts';
+
+/** What ended a session, as the machine's chart names it; everything else is asked for by somebody. */
+const causes: { readonly [R in EndReason]?: string } = {
+  duration_exceeded: 'isPastDuration',
+  idle_exceeded: 'HEARTBEAT',
+  abandoned: 'isAbandoned',
+};
+
+/** The event or guard that ended a session; undefined for a session that the server does not know. */
+export function causeOf(reason: string): string | undefined {
+  return reason === 'not_found' ? undefined : (causes[reason as EndReason] ?? 'END');
+}

@@ -1,0 +1,55 @@
+import type { DemoConfig } from '../../protocol/demo-config.ts';
+import type { Session, SessionEvents } from '../widget/api.ts';
+import type { Board } from './board.ts';
+import { element } from './elements.ts';
+import { tagOf } from './tag.ts';
+
+interface Widget extends HTMLElement {
+  readonly session: Session | undefined;
+}
+
+/** Puts the element on the page, as another page would, and shows what its events tell. */
+export function offerElement(config: DemoConfig, email: string, board: Board): void {
+  const widget = document.createElement('switchboard-widget') as Widget;
+  for (const [name, value] of tagOf(config)) widget.setAttribute(name, value);
+  widget.setAttribute('placement', 'inline');
+  widget.setAttribute('email', email);
+  let held: Session | undefined;
+  /** Why the call is lost: the end of its session, which follows, says less. */
+  let loss: string | undefined;
+
+  function hear<T extends keyof SessionEvents>(type: T, react: (event: SessionEvents[T]) => void): void {
+    widget.addEventListener(`switchboard-${type}`, (event) => {
+      const { session } = widget;
+      if (session !== undefined && session !== held) {
+        held = session;
+        loss = undefined;
+        board.clear();
+        board.hold(session, 'nobody: a direct call is its page’s to report');
+      }
+      react((event as CustomEvent<SessionEvents[T]>).detail);
+    });
+  }
+
+  hear('state', ({ state }) => board.state(state));
+  hear('media', ({ state, error }) => {
+    board.call(state);
+    loss = error?.userMessage;
+    if (loss !== undefined) board.problem(loss);
+  });
+  hear('warning', ({ reason, secondsLeft }) => board.warning(reason, secondsLeft));
+  hear('error', ({ userMessage }) => {
+    // There is no session: what the board still shows was of another one.
+    if (held !== undefined) return;
+    board.clear();
+    board.over(userMessage);
+  });
+  hear('ended', ({ userMessage }) => {
+    board.over(loss ?? userMessage);
+    held = undefined;
+  });
+  element('live', HTMLElement).append(widget);
+  const call = element('call-details', HTMLDetailsElement);
+  call.hidden = false;
+  call.open = matchMedia('(min-width: 52rem)').matches;
+}

@@ -1,0 +1,26 @@
+import type { DemoConfig } from '../../protocol/demo-config.ts';
+// oxlint-disable-next-line import/default -- the build makes it the file's text
+import source from './example.js?raw';
+import { coloured } from './colours.ts';
+import { element } from './elements.ts';
+
+/** The attributes of the element for the key, the tenant and the agent of this page. */
+export function tagOf({ widgetKey, tenantId, agentId }: DemoConfig): readonly (readonly [string, string])[] {
+  return [
+    ['widget-key', widgetKey ?? 'YOUR_WIDGET_KEY'],
+    ['tenant-id', tenantId ?? 'YOUR_TENANT'],
+    ['agent-id', agentId ?? 'YOUR_AGENT'],
+  ];
+}
+
+/** Shows what another page needs: the tag; and the code that does without the element. */
+export function showTag(config: DemoConfig): void {
+  const attributes = tagOf(config).map(([name, value]) => ` ${name}="${value}"`);
+  const tag = `<script src="${location.origin}/switchboard-widget.js" defer></script>
+<switchboard-widget${attributes.join('')}></switchboard-widget>`;
+  element('tag', HTMLElement).replaceChildren(...coloured(tag));
+  const code = source.replace("'../widget/main.ts'", `'${location.origin}/widget.mjs'`).trim();
+  element('code', HTMLElement).replaceChildren(...coloured(code));
+  element('key-note', HTMLElement).hidden = config.keyOrigin === null;
+  element('key-origin', HTMLElement).textContent = config.keyOrigin;
+}

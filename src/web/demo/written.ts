@@ -1,0 +1,106 @@
+import type { DemoConfig } from '../../protocol/demo-config.ts';
+import type { Session } from '../widget/api.ts';
+import type { Board } from './board.ts';
+import { clearCaptions } from './captions.ts';
+import { element, say } from './elements.ts';
+import { startWidget } from './example.js';
+import { watchLevel } from './level.ts';
+import { Simulation } from './simulation.ts';
+
+const start = element('start', HTMLButtonElement);
+const quiet = element('quiet', HTMLButtonElement);
+const meter = element('level', HTMLMeterElement);
+const microphone = element('microphone', HTMLButtonElement);
+const note = element('microphone-note', HTMLElement);
+
+/** A conversation that is written beforehand, where nobody answers or the visitor has no microphone: the page's own controls, and the SDK. */
+export function offerWritten(config: DemoConfig, email: string, board: Board): void {
+  const { widgetKey, tenantId, agentId } = config;
+  const options = {
+    ...(widgetKey !== null && { widgetKey }),
+    ...(tenantId !== null && { tenantId }),
+    ...(agentId !== null && { agentId }),
+    email,
+  };
+  let session: Session | undefined;
+  let simulation: Simulation | undefined;
+  let stopListening = (): void => undefined;
+
+  function setQuiet(isQuiet: boolean): void {
+    quiet.setAttribute('aria-pressed', String(isQuiet));
+    if (isQuiet) simulation?.quiet();
+    else simulation?.talk();
+  }
+
+  function close(): void {
+    setQuiet(true);
+    simulation = undefined;
+    session = undefined;
+    stopListening();
+    say(note, '');
+    quiet.setAttribute('aria-pressed', 'false');
+    quiet.disabled = true;
+    microphone.disabled = true;
+    start.textContent = 'Start a conversation';
+  }
+
+  const show = {
+    state: board.state.bind(board),
+    call: board.call.bind(board),
+    warning: board.warning.bind(board),
+    problem: board.problem.bind(board),
+    over(userMessage: string) {
+      board.over(userMessage);
+      close();
+    },
+  };
+
+  async function begin(): Promise<void> {
+    // Disabled, it would lose the keyboard's focus.
+    if (start.getAttribute('aria-busy') === 'true') return;
+    start.setAttribute('aria-busy', 'true');
+    board.clear();
+    clearCaptions();
+    session = await startWidget(options, show);
+    start.setAttribute('aria-busy', 'false');
+    if (session === undefined) return;
+    board.hold(session, 'this page’s reports');
+    board.call('simulated');
+    start.textContent = 'End the conversation';
+    quiet.disabled = false;
+    microphone.disabled = false;
+    simulation = new Simulation(session, () => setQuiet(true));
+    simulation.talk();
+  }
+
+  start.addEventListener('click', () => void (session === undefined ? begin() : session.end()));
+  quiet.addEventListener('click', () => setQuiet(quiet.getAttribute('aria-pressed') !== 'true'));
+  microphone.addEventListener('click', () => {
+    const talking = session;
+    if (talking !== undefined) void listen(talking).then((stop) => (stopListening = stop));
+  });
+  element('written', HTMLElement).hidden = false;
+  element('written', HTMLElement).hidden = false;
+  start.disabled = false;
+}
+
+/** Opens the microphone for its level only: a voice counts as activity. @returns a function that closes it */
+async function listen(session: Session): Promise<() => void> {
+  microphone.disabled = true;
+  try {
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+    const stopMeter = watchLevel(stream, meter, () => session.state !== 'ended' && session.active());
+    say(note, 'Your voice counts as activity. It does not leave this page.');
+    const stop = (): void => {
+      stopMeter();
+      for (const track of stream.getTracks()) track.stop();
+    };
+    // The conversation may be over by now.
+    if (session.state === 'ended') stop();
+    return stop;
+  } catch {
+    microphone.disabled = false;
+    say(note, 'The browser gave no microphone. The simulation works without one.');
+    return () => undefined;
+  }
+}
