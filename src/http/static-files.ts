@@ -22,7 +22,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** What a page may do: load from this origin, and talk to it and to these origins. */
-export function pagePolicyWith(origins: readonly string[]): readonly [string, string] {
+export function pagePolicyWith(origins: readonly string[]): Header {
   const connect = ["'self'", ...origins].join(' ');
   return [
     'Content-Security-Policy',
@@ -123,10 +123,10 @@ function tagged(bytes: Buffer): Content {
 }
 
 /** Sends a built page with what the service knows in the places that it names, as `{{content}}`. No cache keeps it. */
-export function sendPage(call: Call, shell: URL, places: Places): Eventually<Result> {
+export function sendPage(call: Call, shell: URL, places: Places, policy = pagePolicy): Eventually<Result> {
   const sent = andThen(contentOf(shell, call.request.atMs), ({ bytes }): Result => {
     const body = fill(bytes.toString(), places);
-    return { status: 200, body, headers: [typeOf(shell), ['Cache-Control', 'no-store'], pagePolicy] };
+    return { status: 200, body, headers: [typeOf(shell), ['Cache-Control', 'no-store'], policy] };
   });
   return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { html } from '../../src/kernel/html.ts';
 import { CONSOLE, type TestApp } from '../support/app.ts';
+import { FakeProvider } from '../support/fake-provider.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build, database } = useApps();
@@ -35,6 +36,24 @@ describe('The first page in development', () => {
     expect(text).toContain('widget-key=');
     expect(text).toContain('database');
     expect(text).toContain('data-up="yes"');
+  });
+
+  test('has the element itself in its corner where somebody answers, and may talk to nobody else', async () => {
+    app = await build({ provider: new FakeProvider({ call: 'brokered', isSimulated: true }) });
+    const demo = {
+      ...(await app.key()),
+      tenantId: 'shown',
+      key: 'w_demo_local_00000000000000000000000000000000',
+      origin: CONSOLE,
+    };
+    const agents = [{ id: 'guide' }];
+    await app.service.stores.tenants.merge([{ id: 'shown', name: 'Shown', agents, admins: null, keys: [demo] }]);
+    await app.service.directory.reload();
+    const widget = /<switchboard-widget\s+widget-key="(w_[^"]+)"\s+tenant-id="shown"\s+agent-id="guide"/;
+    const { text, headers } = await app.send(near);
+    expect(text).toMatch(widget);
+    expect(headers['content-security-policy']).toContain("connect-src 'self';");
+    expect((await app.send({ ...near, peer: '192.0.2.1' })).text).not.toMatch(widget);
   });
 
   test('links the mailbox only where that opens', async () => {

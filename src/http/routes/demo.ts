@@ -48,7 +48,9 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
       pageRoute(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`))),
     ),
     ...['/demo', '/demo/'].map((path) =>
-      pageRoute(path, (call) => sendFile(call, file('demo/index.html'), [policyOf(call, deps)])),
+      pageRoute(path, (call) =>
+        sendFile(call, file('demo/index.html'), [policyFor(findShown(deps, call.request), deps)]),
+      ),
     ),
     pageRoute('/demo/config.json', ({ request }) => ({
       status: 200,
@@ -82,9 +84,8 @@ function findShown(deps: DemoDeps, { query, headers }: Call['request']): Shown |
   return found && { ...found, agentId: given.get('agentId') ?? undefined };
 }
 
-/** The page may talk to the provider where it opens the calls itself. */
-function policyOf({ request }: Call, deps: DemoDeps): Header {
-  const shown = findShown(deps, request);
+/** What a page may do that shows a conversation: talk to the provider too, where it opens the calls itself. */
+export function policyFor(shown: Pick<Shown, 'tenant' | 'key' | 'agentId'> | undefined, deps: DemoDeps): Header {
   const session = shown && resolveSessionConfig(shown.tenant, shown.key, shown, deps.callModeOf);
   const isDirect = session !== undefined && !(session instanceof Refusal) && session.callMode === 'direct';
   return pagePolicyWith(isDirect ? deps.provider.callOrigins : []);

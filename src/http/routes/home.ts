@@ -4,7 +4,7 @@ import { isLocal } from '../local.ts';
 import type { Readiness } from '../readiness.ts';
 import type { Call, Route } from '../route.ts';
 import { sendFile, sendPage } from '../static-files.ts';
-import { findDemo, type DemoDeps, type Shown } from './demo.ts';
+import { findDemo, policyFor, type DemoDeps, type Shown } from './demo.ts';
 import { assetRoute, pageRoute } from './page.ts';
 
 export interface HomeDeps {
@@ -43,8 +43,10 @@ export function homeRoutes(deps: HomeDeps, webDirectory: URL): Route[] {
     pageRoute('/', async (call) => {
       const state = await deps.readiness();
       const demo = findDemo(deps.demo, call.request.headers['host']);
-      const content = deps.isProduction ? statusPage(state.ready, demo) : homePage(state, demo, call, deps);
-      return sendPage(call, shell, { title: deps.isProduction ? 'Switchboard status' : 'Switchboard', content });
+      if (deps.isProduction)
+        return sendPage(call, shell, { title: 'Switchboard status', content: statusPage(state.ready, demo) });
+      const content = homePage(state, demo, call, deps);
+      return sendPage(call, shell, { title: 'Switchboard', content }, policyFor(demo, deps.demo));
     }),
     assetRoute('home', webDirectory),
     // The second is what browsers ask for by themselves, beside a page that names none.
@@ -80,6 +82,9 @@ function statusPage(isUp: boolean, demo: Shown | undefined): Html {
 function homePage(state: Readiness, demo: Shown | undefined, call: Call, deps: HomeDeps): Html {
   const { publicUrl, provider } = deps.demo;
   const hasMailbox = deps.outbox !== undefined && isLoopback(publicUrl()) && isLocal(call);
+  // The echo reaches browsers of its own machine only.
+  const isAnswered =
+    demo !== undefined && (!provider.simulated || (provider.capabilities.call === 'brokered' && isLocal(call)));
   const links = [places.demo, places.console, places.docs, ...(hasMailbox ? [places.mailbox] : [])];
   return html`${masthead([])}
     <main>
@@ -99,8 +104,9 @@ function homePage(state: Readiness, demo: Shown | undefined, call: Call, deps: H
             </li>`,
         )}
       </ul>
-      ${embed(publicUrl(), demo)}${otherOrigins(demo)}
-    </main>`;
+      ${embed(publicUrl(), demo, isAnswered)}${otherOrigins(demo)}
+    </main>
+    ${isAnswered && widget(demo)}`;
 }
 
 function standing({ ready, dependencies }: Readiness, provider: DemoDeps['provider']): Html {
@@ -128,7 +134,17 @@ function standing({ ready, dependencies }: Readiness, provider: DemoDeps['provid
   </section>`;
 }
 
-function embed(publicUrl: string, demo: Shown | undefined): Html {
+/** The element itself, as the tag puts it on any page. */
+function widget({ key, tenant, agentId }: Shown): Html {
+  return html`<script src="/switchboard-widget.js" defer></script>
+    <switchboard-widget
+      widget-key="${key.key}"
+      tenant-id="${tenant.id}"
+      agent-id="${agentId ?? ''}"
+    ></switchboard-widget>`;
+}
+
+function embed(publicUrl: string, demo: Shown | undefined, isHere: boolean): Html {
   const tag = `<script src="${publicUrl}/switchboard-widget.js" defer></script>
 <switchboard-widget
   widget-key="${demo?.key.key ?? 'YOUR_WIDGET_KEY'}"
@@ -140,6 +156,7 @@ function embed(publicUrl: string, demo: Shown | undefined): Html {
       <div class="code-title">HTML<button type="button" class="copy">Copy</button></div>
       <pre tabindex="0" aria-label="The tag">${tag}</pre>
     </div>
+    ${isHere && html`<p>It puts the button in the corner of this page: press it.</p>`}
   </section>`;
 }
 
