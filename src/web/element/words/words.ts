@@ -24,6 +24,8 @@ export interface Words {
   /** In the place of `start`, beneath a consent line. */
   readonly agree: string;
   readonly again: string;
+  /** In the place of `again`, after a failure. */
+  readonly tryAgain: string;
   readonly end: string;
   readonly cancel: string;
   readonly mute: string;
