@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { violations } from './axe.ts';
 import { LooksPage, LooksServer } from './element-looks.ts';
-import { moments } from './element-moments.ts';
-import type { Moment } from './pages/element.ts';
+import { moments, type Moment } from './element-moments.ts';
 
 const skipped = reasonToSkipBrowser();
 const corners = ['bottom-right', 'bottom-left', 'top-right', 'top-left'];
@@ -54,7 +53,11 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
     await server?.close();
   });
 
-  async function see(attributes: string, options: BrowserContextOptions, look: (page: LooksPage) => Promise<void>): Promise<void> {
+  async function see(
+    attributes: string,
+    options: BrowserContextOptions,
+    look: (page: LooksPage) => Promise<void>,
+  ): Promise<void> {
     const page = await LooksPage.open(browser, server, attributes, options);
     await look(page);
     await page.visit.end();
@@ -110,11 +113,12 @@ describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skip
       const word = 'Donaudampfschifffahrtsgesellschaftskapitänsmütze';
       const said: Moment['captions'] = [{ who: 'agent', text: word, final: true }];
       const long = { title: word, status: { listening: word, over: word }, warning: { quota: word } };
-      await page.show(
-        ...inline({ language: 'de' }),
-        ...inline({ language: 'ja' }),
-        { ...moments['warned-quota'], captions: said, texts: long, attributes: { placement: 'inline' } },
-      );
+      await page.show(...inline({ language: 'de' }), ...inline({ language: 'ja' }), {
+        ...moments['warned-quota'],
+        captions: said,
+        texts: long,
+        attributes: { placement: 'inline' },
+      });
       await page.keep('long-words');
       expect((await page.each<readonly string[]>(tooWide)).flat()).toEqual([]);
       await page.visit.page.addStyleTag({ content: 'switchboard-widget { font-size: 200% !important }' });

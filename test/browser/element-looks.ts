@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
 import { Visit } from '../support/browser.ts';
-import type { Moment } from './pages/element.ts';
+import type { Moment } from './element-moments.ts';
 
 const pages = fileURLToPath(new URL('pages', import.meta.url));
 
@@ -34,7 +34,12 @@ export class LooksServer {
       root: pages,
       configFile: false,
       logLevel: 'warn',
-      build: { write: false, target: 'es2022', cssTarget: 'esnext', rolldownOptions: { input: join(pages, 'element.ts') } },
+      build: {
+        write: false,
+        target: 'es2022',
+        cssTarget: 'esnext',
+        rolldownOptions: { input: join(pages, 'element.ts') },
+      },
     })) as Rolldown.RolldownOutput;
     const script = built.output.find((one) => one.type === 'chunk')?.code ?? '';
     const server = createServer(({ url = '' }, response) => {
@@ -79,7 +84,7 @@ export class LooksPage {
   }
 
   async show(...moments: readonly Moment[]): Promise<void> {
-    await this.visit.page.evaluate(`show(...${JSON.stringify(moments)})`);
+    await this.visit.page.evaluate(`showElements(...${JSON.stringify(moments)})`);
   }
 
   /** For a person's eyes: a picture in the folder SCREENSHOTS, where that is set. */

@@ -4,26 +4,13 @@ import { createView } from '../../../src/web/element/view.ts';
 import { words as de } from '../../../src/web/element/words/de.ts';
 import { en } from '../../../src/web/element/words/en.ts';
 import { words as ja } from '../../../src/web/element/words/ja.ts';
-import { withTexts, type Texts } from '../../../src/web/element/words/words.ts';
-import type { Levels, Transcript } from '../../../src/web/widget/api.ts';
-
-/** A moment of a conversation, as its view is given it. Times are seconds from now. */
-export interface Moment {
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly language?: 'en' | 'de' | 'ja';
-  readonly texts?: Texts;
-  readonly consent?: string;
-  readonly captions?: readonly Omit<Transcript, 'id'>[];
-  readonly levels?: Levels;
-  readonly situation?: Partial<Situation>;
-  readonly endsIn?: number;
-  readonly retryIn?: number;
-}
+import { withTexts } from '../../../src/web/element/words/words.ts';
+import type { Moment } from '../element-moments.ts';
 
 /** How a test says what the page is to show. */
 declare global {
   interface Window {
-    show(...moments: readonly Moment[]): void;
+    showElements(...moments: readonly Moment[]): void;
   }
 }
 
@@ -46,9 +33,10 @@ function draw(moment: Moment): HTMLElement {
   const view = createView({ ...wishes, mute: nothing, captions: nothing, send: nothing, use: nothing });
   root.append(view.element);
   applyStyles(root, '/');
-  const given = { ...atRest, ...moment.situation, retryAtMs: soon(retryIn) };
+  const given: Situation = { ...atRest, ...moment.situation, retryAtMs: soon(retryIn) };
+  const warning = given.warning && { ...given.warning, endsAtMs: soon(endsIn) };
   const look = {
-    situation: endsIn === undefined ? given : { ...given, warning: { reason: 'duration', ...given.warning, endsAtMs: soon(endsIn) } },
+    situation: { ...given, warning },
     words: withTexts(languages[language], texts),
     language,
     isOpen: host.hasAttribute('open'),
@@ -62,4 +50,4 @@ function draw(moment: Moment): HTMLElement {
   return host;
 }
 
-window.show = (...moments) => document.querySelector('#shown')?.replaceChildren(...moments.map(draw));
+window.showElements = (...moments) => document.querySelector('#shown')?.replaceChildren(...moments.map(draw));
