@@ -87,12 +87,15 @@ export class LooksPage {
     await this.visit.page.evaluate(`showElements(...${JSON.stringify(moments)})`);
   }
 
-  /** For a person's eyes: a picture in the folder SCREENSHOTS, where that is set. */
+  /** For a person's eyes: a picture, light and dark, in the folder SCREENSHOTS, where that is set. */
   async keep(name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder === undefined) return;
     await mkdir(folder, { recursive: true });
-    await this.visit.page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await this.visit.page.emulateMedia({ colorScheme });
+      await this.visit.page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), fullPage: true });
+    }
   }
 
   /** Of each element a value that an expression of its `root` and `host` has. */
