@@ -60,6 +60,8 @@ export async function buildClient(vite, web) {
   await copyFile(join(root, 'LICENSE'), join(home, 'LICENSE'));
   await copyFile(join(web, 'widget.mjs'), join(out, 'index.js'));
   await copyFile(join(web, 'widget.d.mts'), join(out, 'index.d.ts'));
+  const element = await readFile(join(web, 'switchboard-widget.d.mts'), 'utf8');
+  await writeFile(join(out, 'element.d.ts'), element.replace('./widget.mjs', './index.js'));
   await buildHook(vite);
   await writeManifest();
 }

@@ -63,6 +63,13 @@ async function publishTypes({ runnerImport }) {
   await writeFile(join(out, 'widget.d.ts'), types + global);
 }
 
+/** Those of the element, as a module and as a plain script, take the SDK's from the file beside them. */
+async function publishElementTypes() {
+  const types = await readFile(join(web, 'element/api.ts'), 'utf8');
+  await writeFile(join(out, 'switchboard-widget.d.mts'), types.replace('../widget/api.ts', './widget.mjs'));
+  await writeFile(join(out, 'switchboard-widget.d.ts'), types.replace('../widget/api.ts', './widget.js'));
+}
+
 /** Packs a file here rather than for each request. */
 async function pack(name) {
   await writeFile(join(out, `${name}.gz`), await promisify(gzip)(await readFile(join(out, name)), { level: 9 }));
@@ -158,6 +165,7 @@ export async function buildWithVite(startedAt) {
   await buildPage(vite, 'home', 'main.ts');
   await buildPage(vite, 'docs', 'main.ts');
   await publishTypes(vite);
+  await publishElementTypes();
   await packForPages();
   await buildClient(vite, out);
   await writeFile(stamp, '');

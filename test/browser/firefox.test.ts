@@ -59,6 +59,46 @@ const conversation = `(async () => {
   return { told, isMuted, isReplaced, isGivenBack: heard.readyState === 'ended' };
 })()`;
 
+/** The element on a page of its own, as a visitor uses it; resolves with what it showed and told. */
+const visit = `(async () => {
+  const widget = document.createElement('switchboard-widget');
+  for (const [name, value] of Object.entries({ 'widget-key': '${DEMO_KEY}', 'agent-id': 'guide', open: '' })) widget.setAttribute(name, value);
+  const told = [];
+  let look = () => undefined;
+  for (const type of ['state', 'media', 'speaking', 'level', 'transcript', 'error', 'ended'])
+    widget.addEventListener('switchboard-' + type, ({ detail }) => {
+      told.push([type, detail]);
+      look();
+    });
+  document.body.replaceChildren(widget);
+  await import('/switchboard-widget.mjs');
+  const part = (name) => widget.shadowRoot.querySelector('[part~="' + name + '"]');
+  const shown = () => part('status').textContent;
+  const until = (holds) =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        const [, error] = told.find(([type]) => type === 'error') ?? [];
+        if (error !== undefined) reject(error);
+        if (holds()) resolve();
+      };
+      look();
+    });
+  part('start').click();
+  await until(() => shown() === 'Assistant is speaking' && Number(part('orb').style.getPropertyValue('--agent')) > 0);
+  part('mute').click();
+  const isMuted = widget.muted && widget.session.muted;
+  await until(() => shown() === 'You are muted');
+  part('text').value = 'Hello there';
+  part('send').click();
+  await until(() => part('captions').textContent.includes('AssistantHello there'));
+  part('mute').click();
+  await until(() => shown() !== 'You are muted');
+  const corner = getComputedStyle(part('panel')).borderTopLeftRadius;
+  part('end').click();
+  await until(() => shown() === 'Conversation ended' && told.at(-1)?.[0] === 'ended');
+  return { isMuted, isUnmuted: !widget.muted, corner, begins: part('start').textContent, isOver: widget.session === undefined, ended: told.at(-1)[1].reason };
+})()`;
+
 interface Result {
   readonly told: readonly (readonly [type: string, event: Readonly<Record<string, unknown>>])[];
   readonly isMuted: boolean;
@@ -68,7 +108,7 @@ interface Result {
 
 const skipped = reasonToSkip(findFirefox);
 
-describe.skipIf(skipped !== undefined)(`The SDK in Firefox ${skipped ?? ''}`, () => {
+describe.skipIf(skipped !== undefined)(`The SDK and the element in Firefox ${skipped ?? ''}`, () => {
   let browser: Browser;
   let server: DemoServer;
 
@@ -93,5 +133,19 @@ describe.skipIf(skipped !== undefined)(`The SDK in Firefox ${skipped ?? ''}`, ()
     expect(told.at(-1)).toMatchObject(['ended', { reason: 'closed_by_client' }]);
     const texts = told.filter(([type]) => type === 'transcript').map(([, { text }]) => text);
     expect(texts).toContain('The tool says: {"date":"2026-12-24","open":"9 to 5"}');
+    await page.close();
+  });
+
+  test('a visitor speaks, is muted, writes and ends by the element', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${server.direct}/demo`);
+    expect(await page.evaluate(visit)).toEqual({
+      isMuted: true,
+      isUnmuted: true,
+      corner: '20px',
+      begins: 'Start a new conversation',
+      isOver: true,
+      ended: 'closed_by_client',
+    });
   });
 });

@@ -21,6 +21,7 @@ const files = [
   '/widget.d.ts',
   '/switchboard-widget.js',
   '/switchboard-widget.mjs',
+  '/switchboard-widget.d.ts',
   '/switchboard-widget.css',
   '/switchboard-widget-de.mjs',
 ];

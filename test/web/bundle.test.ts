@@ -37,7 +37,8 @@ describe('The widget SDK as it is served', () => {
   async function compile(files: Readonly<Record<string, string>>): Promise<void> {
     const directory = await mkdtemp(join(tmpdir(), 'switchboard-types-'));
     try {
-      for (const name of ['widget.d.mts', 'widget.d.ts']) await writeFile(join(directory, name), await read(name));
+      const types = ['widget.d.mts', 'widget.d.ts', 'switchboard-widget.d.mts', 'switchboard-widget.d.ts'];
+      for (const name of types) await writeFile(join(directory, name), await read(name));
       for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
       const settings = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom'];
       const run = [compiler, ...settings, '--types', '', ...Object.keys(files)];
@@ -98,6 +99,29 @@ describe('The widget SDK as it is served', () => {
     await compile({
       'script.ts': `/// <reference path="./widget.d.ts" />\n${use}`,
       'module.ts': `import './widget.js';\n${use}\nexport {};`,
+    });
+  });
+
+  test('the types of the element know its tag, its properties, its events and its texts', async () => {
+    const use = `
+      const widget = document.querySelector('switchboard-widget');
+      if (widget === null) throw new Error('no element');
+      widget.texts = { launcher: 'Ask Ada', status: { listening: 'I hear you' }, errors: { DAILY_QUOTA_EXCEEDED: 'Until tomorrow!' } };
+      widget.tools = { lookup: async ({ id }, { signal }) => fetch('/people/' + id, { signal }) };
+      widget.addEventListener('switchboard-level', ({ detail: { agent } }) => console.log(agent.toFixed(2)));
+      document.addEventListener('switchboard-transcript', ({ detail }) => console.log(detail.final && detail.text.length));
+      document.addEventListener('switchboard-error', ({ detail }) => console.log(detail.userMessage.length, detail.retryAfter?.toFixed()));
+      widget.start();
+      widget.mute(!widget.muted);
+      widget.open = widget.session?.state === 'idle';
+      void widget.end().then(() => console.log(document.createElement('switchboard-widget').session?.id.length));
+      // @ts-expect-error: there is no such status
+      widget.texts = { status: { asleep: 'Zzz' } };
+      // @ts-expect-error: it is the element's to say
+      widget.muted = true;`;
+    await compile({
+      'module.mts': `import './switchboard-widget.mjs';\n${use}`,
+      'script.ts': `/// <reference path="./switchboard-widget.d.ts" />\n(() => {${use}})();`,
     });
   });
 

@@ -49,6 +49,7 @@ describe('The package switchboard-client', () => {
     expect(project.files).toEqual([
       'LICENSE',
       'README.md',
+      'dist/element.d.ts',
       'dist/index.d.ts',
       'dist/index.js',
       'dist/manifest.json',
@@ -77,6 +78,8 @@ describe('The package switchboard-client', () => {
     const served = (name: string): Promise<string> => readFile(join(root, 'dist/web', name), 'utf8');
     expect(await read('dist/index.js')).toBe(await served('widget.mjs'));
     expect(await read('dist/index.d.ts')).toBe(await served('widget.d.mts'));
+    const element = await served('switchboard-widget.d.mts');
+    expect(await read('dist/element.d.ts')).toBe(element.replace('./widget.mjs', './index.js'));
     expect(await read('LICENSE')).toBe(await readFile(join(root, 'LICENSE'), 'utf8'));
   });
 
@@ -132,6 +135,7 @@ describe('The package switchboard-client', () => {
   ])('has types for %s', async (_whom, settings) => {
     const page = `
       import { connect, SwitchboardError, type Session } from 'switchboard-client';
+      import type { SwitchboardWidgetElement } from 'switchboard-client/element';
       import { useSwitchboard, type UseSwitchboardOptions } from 'switchboard-client/react';
       export function useTalk(options: UseSwitchboardOptions): () => Promise<void> {
         const { session, state, media, error, warning, transcript, speaking, muted, levels, start, end, mute, send } = useSwitchboard({
@@ -147,6 +151,8 @@ describe('The package switchboard-client', () => {
         console.log(levels.current.agent.toFixed(2), speaking.agent, held?.id, error instanceof SwitchboardError);
         return held === undefined ? start : end;
       }
+      export const widget: SwitchboardWidgetElement = document.createElement('switchboard-widget');
+      export const held: Session | undefined = widget.session;
       export const other: Promise<Session> = connect({ baseUrl: 'https://s.example', widgetKey: 'w_x' });
     `;
     await writeFile(join(project.folder, 'page.mts'), page);

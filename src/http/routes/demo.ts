@@ -28,6 +28,8 @@ const forPages = [
   'widget.d.mts',
   'switchboard-widget.js',
   'switchboard-widget.mjs',
+  'switchboard-widget.d.ts',
+  'switchboard-widget.d.mts',
   'switchboard-widget.css',
   ...['de', 'fr', 'es', 'ja'].map((language) => `switchboard-widget-${language}.mjs`),
 ];

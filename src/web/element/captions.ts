@@ -14,7 +14,7 @@ export interface Captions {
 export function createCaptions(): Captions {
   const log = part('div', 'log');
   const growing = part('div', 'log');
-  const element = part('div', 'captions', log, growing);
+  const element = part('div', 'captions', growing, log);
   element.tabIndex = 0;
   element.role = 'log';
   element.ariaLive = 'polite';
@@ -37,8 +37,6 @@ export function createCaptions(): Captions {
     element,
     add(transcript, words) {
       const { id, text, final } = transcript;
-      // Who reads what was said before is not torn away.
-      const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
       const turn = turnOf(transcript, words);
       say(turn.lastElementChild as Element, text);
       if (final) {
@@ -46,7 +44,6 @@ export function createCaptions(): Captions {
         else if (turn.parentNode !== log) log.append(turn);
         turns.delete(id);
       }
-      if (isAtEnd) element.scrollTop = element.scrollHeight;
     },
     isEmpty: () => log.childElementCount + growing.childElementCount === 0,
     clear() {

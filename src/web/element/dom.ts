@@ -1,14 +1,13 @@
 type Child = Node | string;
 
-/** An element with these attributes; those that are false are left out. No HTML is parsed, and no style attribute set. */
+/** An element with these attributes. No HTML is parsed, and no style attribute set. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  attributes: Readonly<Record<string, string | boolean>> = {},
+  attributes: Readonly<Record<string, string>> = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes))
-    if (value !== false) element.setAttribute(name, value === true ? '' : value);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
 }
@@ -43,17 +42,9 @@ export function say(element: Element, text: string): void {
 /** Texts with links as `[words](address)`. Only what a visitor may safely follow is a link. */
 export function linked(text: string): Child[] {
   return text.split(/(\[[^\]]*\]\([^)\s]*\))/).map((piece) => {
-    const [, words, address] = /^\[([^\]]*)\]\(([^)\s]*)\)$/.exec(piece) ?? [];
-    if (words === undefined || address === undefined) return piece;
-    const isSafe = /^https?:$/.test(protocolOf(address));
-    return isSafe ? make('a', { href: address, target: '_blank', rel: 'noopener' }, words) : words;
+    const [, words, href] = /^\[(.*)\]\((.*)\)$/.exec(piece) ?? [];
+    if (words === undefined || href === undefined) return piece;
+    const link = make('a', { href, target: '_blank', rel: 'noopener' }, words);
+    return /^https?:$/.test(link.protocol) ? link : words;
   });
-}
-
-function protocolOf(address: string): string {
-  try {
-    return new URL(address, document.baseURI).protocol;
-  } catch {
-    return '';
-  }
 }

@@ -1,9 +1,10 @@
 import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
+import type { SwitchboardWidgetElement, Texts } from './api.ts';
 import { atRest, converse, type Conversation } from './conversation.ts';
 import { applyStyles } from './styles.ts';
 import { createView, type View } from './view.ts';
 import { chooseLanguage, wordsOf } from './words/language.ts';
-import { withTexts, type Texts } from './words/words.ts';
+import { withTexts } from './words/words.ts';
 
 const NAME = 'switchboard-widget';
 const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as const;
@@ -12,7 +13,7 @@ const ATTRIBUTES = ['language', 'placement', 'consent', 'captions', 'open'] as c
 export function defineElement(home: string): void {
   if (customElements.get(NAME) !== undefined) return;
 
-  class SwitchboardWidget extends HTMLElement {
+  class SwitchboardWidget extends HTMLElement implements SwitchboardWidgetElement {
     static readonly observedAttributes = ATTRIBUTES;
     /** What the agent may ask the page for, as of `connect`; from the next conversation on. */
     declare tools?: ToolHandlers;

@@ -78,14 +78,14 @@ export function createView(wishes: Wishes): View {
     'div',
     'panel',
     part('header', 'header', title, toggle, close),
-    part('div', 'stage', orb.element, status, hint),
+    part('div', 'stage', orb.element, make('div', {}, status, hint)),
     part('div', 'body', captions.element, warning, message),
     part('footer', 'footer', consent, start, row, microphones.element, form),
   );
   panel.tabIndex = -1;
   // Outside of the panel: what happens is told also while that is closed.
-  const announcer = make('p', { class: 'sr', role: 'status' });
-  const element = make('section', { hidden: true }, launcher, panel, announcer);
+  const announcer = make('div', { class: 'sr', role: 'status' });
+  const element = make('section', { hidden: '' }, launcher, panel, announcer);
 
   launcher.addEventListener('click', wishes.open);
   close.addEventListener('click', wishes.close);
@@ -112,7 +112,6 @@ export function createView(wishes: Wishes): View {
     const retry = retryOf(situation, words, language, now);
     say(warningText, warningOf(situation, words, language, now));
     say(retryText, retry);
-    retryText.hidden = retry === '';
     start.disabled = retry !== '';
   }
 
@@ -135,13 +134,14 @@ export function createView(wishes: Wishes): View {
   function show(next: Look): void {
     const before: Look | undefined = look;
     look = next;
-    const { situation, words, isOpen, isInline, hasCaptions } = look;
+    const { situation, words, language, isOpen, isInline, hasCaptions } = look;
     const { phase, isMuted, isVisitorSpeaking, isAgentSpeaking } = situation;
     const now = statusOf(situation);
     const isOn = phase === 'connecting' || phase === 'live';
     const focused = (element.getRootNode() as ShadowRoot).activeElement;
 
     element.hidden = false;
+    element.lang = language;
     element.className = `${now} ${isOn ? 'live' : ''} ${hasCaptions && phase !== 'ready' ? 'written' : ''}`;
     element.ariaLabel = words.title;
     launcher.hidden = isInline || isOpen;
@@ -157,9 +157,7 @@ export function createView(wishes: Wishes): View {
     name(toggle, words.captions);
     toggle.ariaPressed = String(hasCaptions);
     say(status, words.status[now]);
-    const advice = (words.hint as Hints)[now] ?? '';
-    say(hint, advice);
-    hint.hidden = advice === '';
+    say(hint, (words.hint as Hints)[now] ?? '');
     orb.element.classList.toggle('visitor', isVisitorSpeaking && !isMuted);
     orb.element.classList.toggle('agent', isAgentSpeaking);
     if (!isOn) orb.show({ visitor: 0, agent: 0 });
@@ -173,9 +171,10 @@ export function createView(wishes: Wishes): View {
     message.classList.toggle('failure', (situation.error ?? situation.notice) !== undefined);
 
     if (look.consent !== before?.consent) consent.replaceChildren(...linked(look.consent));
-    consent.hidden = isOn || look.consent === '';
+    consent.hidden = isOn;
     start.hidden = isOn;
-    say(startText, look.consent !== '' ? words.agree : now === 'over' ? words.again : words.start);
+    const beginning = now === 'over' ? words.again : now === 'failed' ? words.tryAgain : words.start;
+    say(startText, look.consent === '' ? beginning : words.agree);
     row.hidden = !isOn;
     mute.hidden = phase === 'connecting';
     say(muteText, isMuted ? words.unmute : words.mute);
@@ -220,7 +219,6 @@ function name(button: HTMLButtonElement, words: string): void {
 
 function note(what: 'warning' | 'message'): [HTMLElement, HTMLElement, HTMLElement] {
   const [first, second] = [make('p'), make('p')];
-  second.hidden = true;
   const drawn = icon(icons.warning);
   return [make('div', { class: `note ${what}`, part: what }, drawn, make('div', {}, first, second)), first, second];
 }

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import type { Texts } from '../../../src/web/element/api.ts';
 import { atRest, type Situation } from '../../../src/web/element/conversation.ts';
 import { messageOf, retryOf, statusOf, warningOf } from '../../../src/web/element/status.ts';
 import { chooseLanguage, LANGUAGES } from '../../../src/web/element/words/language.ts';
@@ -33,6 +34,13 @@ describe('The words of the element', () => {
       expect(found.get(name)?.trim(), name).not.toBe('');
       expect(found.get(name)?.includes('{time}'), name).toBe(text.includes('{time}'));
     }
+  });
+
+  test('are all named in the published types of the texts that a page may give', () => {
+    expectTypeOf<keyof Texts>().toEqualTypeOf<keyof Words>();
+    for (const group of ['status', 'hint', 'warning'] as const)
+      expectTypeOf<keyof NonNullable<Texts[typeof group]>>().toEqualTypeOf<keyof Words[typeof group]>();
+    expectTypeOf(en).toExtend<Texts>();
   });
 
   test.each([

@@ -9,6 +9,7 @@ export const words: Words = {
   start: 'Gespräch beginnen',
   agree: 'Zustimmen und beginnen',
   again: 'Neues Gespräch beginnen',
+  tryAgain: 'Erneut versuchen',
   end: 'Beenden',
   cancel: 'Abbrechen',
   mute: 'Stumm schalten',

@@ -9,6 +9,7 @@ export const en: Words = {
   start: 'Start a conversation',
   agree: 'Agree and start',
   again: 'Start a new conversation',
+  tryAgain: 'Try again',
   end: 'End',
   cancel: 'Cancel',
   mute: 'Mute',

@@ -9,6 +9,7 @@ export const words: Words = {
   start: 'Iniciar una conversación',
   agree: 'Aceptar e iniciar',
   again: 'Iniciar una nueva conversación',
+  tryAgain: 'Intentar de nuevo',
   end: 'Finalizar',
   cancel: 'Cancelar',
   mute: 'Silenciar',

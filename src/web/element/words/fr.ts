@@ -9,6 +9,7 @@ export const words: Words = {
   start: 'Démarrer une conversation',
   agree: 'Accepter et démarrer',
   again: 'Démarrer une nouvelle conversation',
+  tryAgain: 'Réessayer',
   end: 'Terminer',
   cancel: 'Annuler',
   mute: 'Couper le micro',

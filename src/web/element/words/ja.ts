@@ -9,6 +9,7 @@ export const words: Words = {
   start: '会話を始める',
   agree: '同意して始める',
   again: '新しい会話を始める',
+  tryAgain: 'もう一度試す',
   end: '終了',
   cancel: 'キャンセル',
   mute: 'ミュート',

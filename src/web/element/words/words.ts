@@ -1,4 +1,5 @@
 import type { Words as Catalogue } from '../../../protocol/languages/words.ts';
+import type { Texts } from '../api.ts';
 
 /** What the element is doing, as it is said to the visitor. */
 export type Status =
@@ -24,6 +25,8 @@ export interface Words {
   /** In the place of `start`, beneath a consent line. */
   readonly agree: string;
   readonly again: string;
+  /** In the place of `again`, after a failure. */
+  readonly tryAgain: string;
   readonly end: string;
   readonly cancel: string;
   readonly mute: string;
@@ -45,9 +48,6 @@ export interface Words {
   /** Failures by their codes: those of the SDK, and of the server's any that a page words by itself. */
   readonly errors: Catalogue['own'] & { readonly [code: string]: string };
 }
-
-/** Some of the words, as a page gives them. */
-export type Texts = { readonly [K in keyof Words]?: Words[K] extends string ? string : Partial<Words[K]> };
 
 /** The words with a page's own in their place. */
 export function withTexts(words: Words, texts: Texts): Words {

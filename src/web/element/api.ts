@@ -1,0 +1,87 @@
+/**
+ * The types of `<switchboard-widget>`, for pages that are written in TypeScript:
+ *
+ *     document.querySelector('switchboard-widget')?.start();
+ *     document.addEventListener('switchboard-ended', ({ detail }) => console.log(detail.userMessage));
+ */
+
+import type { Session, SessionEvents, ToolHandlers } from '../widget/api.ts';
+
+/** Words in the place of the element's own. */
+export interface Texts {
+  readonly title?: string;
+  readonly launcher?: string;
+  readonly open?: string;
+  readonly close?: string;
+  readonly start?: string;
+  readonly agree?: string;
+  readonly again?: string;
+  readonly tryAgain?: string;
+  readonly end?: string;
+  readonly cancel?: string;
+  readonly mute?: string;
+  readonly unmute?: string;
+  readonly captions?: string;
+  readonly microphone?: string;
+  readonly write?: string;
+  readonly send?: string;
+  readonly visitor?: string;
+  readonly agent?: string;
+  readonly status?: {
+    readonly ready?: string;
+    readonly connecting?: string;
+    readonly listening?: string;
+    readonly speaking?: string;
+    readonly muted?: string;
+    readonly reconnecting?: string;
+    readonly idle?: string;
+    readonly over?: string;
+    readonly failed?: string;
+  };
+  readonly hint?: {
+    readonly ready?: string;
+    readonly connecting?: string;
+    readonly muted?: string;
+    readonly idle?: string;
+  };
+  /** `{time}` is such as "in 42 seconds". */
+  readonly warning?: {
+    readonly duration?: string;
+    readonly idle?: string;
+    readonly quota?: string;
+    readonly soon?: string;
+  };
+  readonly retry?: string;
+  /** By the reasons of `ended`. */
+  readonly ends?: { readonly [reason: string]: string };
+  /** By codes. */
+  readonly errors?: { readonly [code: string]: string };
+}
+
+export interface SwitchboardWidgetElement extends HTMLElement {
+  /** Whether the panel is; the attribute. */
+  open: boolean;
+  /** From the next conversation on. */
+  tools?: ToolHandlers;
+  texts: Texts;
+  /** The SDK's session, while there is one. */
+  readonly session: Session | undefined;
+  readonly muted: boolean;
+  /** Opens the panel and begins a conversation, or shows the consent line. */
+  start(): void;
+  end(): Promise<void>;
+  mute(on?: boolean): void;
+}
+
+/** Each event of the SDK, which bubbles and leaves shadow roots. */
+export type SwitchboardWidgetEvents = {
+  readonly [K in keyof SessionEvents as `switchboard-${K}`]: CustomEvent<SessionEvents[K]>;
+};
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'switchboard-widget': SwitchboardWidgetElement;
+  }
+  /** Of elements, documents and windows. */
+  interface GlobalEventHandlersEventMap extends SwitchboardWidgetEvents {}
+}

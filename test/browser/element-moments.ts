@@ -1,0 +1,80 @@
+/** A moment of a conversation, as the element's view is given it: in pages/element.ts the compiler has the types of a page. */
+export interface Moment {
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly language?: 'en' | 'de' | 'ja';
+  readonly texts?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly consent?: string;
+  readonly captions?: readonly { readonly who: 'visitor' | 'agent'; readonly text: string; readonly final: boolean }[];
+  readonly levels?: { readonly visitor: number; readonly agent: number };
+  /** Of a Situation (src/web/element/conversation.ts). */
+  readonly situation?: Readonly<Record<string, unknown>>;
+  /** Seconds from now. */
+  readonly endsIn?: number;
+  readonly retryIn?: number;
+}
+
+const captions: Moment['captions'] = [
+  { who: 'agent', text: 'Hello, this is the town hall. How can I help you?', final: true },
+  { who: 'visitor', text: 'Are you open on Sunday?', final: true },
+  { who: 'agent', text: 'We are open from Monday to Friday, nine to five. May I book an', final: false },
+];
+const microphones = ['MacBook Pro Microphone', 'Headset'].map((label) => ({ deviceId: label, label }));
+const live = { phase: 'live', canWrite: true } as const;
+const refused = (code: string, userMessage: string) => ({ code, userMessage });
+const ended = (reason: string, userMessage: string): Moment => ({
+  captions,
+  situation: { phase: 'over', ended: { reason, code: 'X', userMessage } },
+});
+
+/** Every moment that the element has its own look for, by the name under which a person looks for it. */
+export const moments: Readonly<Record<string, Moment>> = {
+  ready: {},
+  consent: {
+    consent: 'Our assistant is a machine, and what you say is recorded. [Privacy](https://example.com/privacy)',
+  },
+  connecting: { situation: { phase: 'connecting' } },
+  listening: { situation: live },
+  'agent-speaking': { captions, levels: { visitor: 0, agent: 0.2 }, situation: { ...live, isAgentSpeaking: true } },
+  'visitor-speaking': { levels: { visitor: 0.2, agent: 0 }, situation: { ...live, isVisitorSpeaking: true } },
+  muted: { captions, situation: { ...live, isMuted: true, microphones, microphone: 'Headset' } },
+  'call-away': { captions, situation: { ...live, isCallAway: true } },
+  'server-away': { situation: { ...live, isServerAway: true } },
+  quiet: { situation: { ...live, isQuiet: true } },
+  'warned-idle': { endsIn: 41.5, situation: { ...live, isQuiet: true, warning: { reason: 'idle' } } },
+  'warned-duration': { captions, endsIn: 59.5, situation: { ...live, warning: { reason: 'duration' } } },
+  'warned-quota': { situation: { ...live, warning: { reason: 'quota' } } },
+  'not-heard': { captions, situation: { ...live, notice: refused('TOOL_FAILED', '') } },
+  'ended-by-visitor': ended('closed_by_client', 'This conversation has ended.'),
+  'ended-by-duration': ended(
+    'duration_exceeded',
+    'This conversation has reached its maximum length. Please start a new one.',
+  ),
+  'ended-by-silence': {
+    situation: ended('idle_exceeded', 'It was quiet for too long, so this conversation has ended.').situation ?? {},
+  },
+  'ended-by-operator': ended(
+    'closed_by_operator',
+    'This conversation was ended by the operator. Please start a new one.',
+  ),
+  'ended-by-key': ended('key_revoked', 'This assistant is no longer available on this website.'),
+  'ended-by-provider': ended(
+    'upstream_ended',
+    'The voice service has ended this conversation. Please start a new one.',
+  ),
+  'refused-for-now': {
+    retryIn: 41.5,
+    situation: {
+      phase: 'over',
+      error: refused('RATE_LIMIT_EXCEEDED', 'Too many requests. Please wait a moment and try again.'),
+    },
+  },
+  'refused-today': {
+    retryIn: 7 * 3600,
+    situation: {
+      phase: 'over',
+      error: refused('DAILY_QUOTA_EXCEEDED', "Today's limit is reached. Please come back tomorrow."),
+    },
+  },
+  'microphone-blocked': { situation: { phase: 'over', error: refused('MICROPHONE_BLOCKED', '') } },
+  'no-network': { situation: { phase: 'over', error: refused('NETWORK_ERROR', '') } },
+};

@@ -1,0 +1,53 @@
+import { atRest, type Situation } from '../../../src/web/element/conversation.ts';
+import { applyStyles } from '../../../src/web/element/styles.ts';
+import { createView } from '../../../src/web/element/view.ts';
+import { words as de } from '../../../src/web/element/words/de.ts';
+import { en } from '../../../src/web/element/words/en.ts';
+import { words as ja } from '../../../src/web/element/words/ja.ts';
+import { withTexts } from '../../../src/web/element/words/words.ts';
+import type { Moment } from '../element-moments.ts';
+
+/** How a test says what the page is to show. */
+declare global {
+  interface Window {
+    showElements(...moments: readonly Moment[]): void;
+  }
+}
+
+const languages = { en, de, ja };
+
+// Time stands still: a countdown says the same however busy the machine is.
+const now = Date.now();
+Date.now = () => now;
+
+const soon = (seconds?: number): number | undefined => (seconds === undefined ? undefined : now + seconds * 1000);
+const nothing = (): void => undefined;
+
+/** The element's view and styles in a tag of its name, without what decides when it shows what. */
+function draw(moment: Moment): HTMLElement {
+  const { attributes = {}, language = 'en', texts = {}, consent = '', captions = [], levels, endsIn, retryIn } = moment;
+  const host = document.createElement('switchboard-widget');
+  for (const [name, value] of Object.entries(attributes)) host.setAttribute(name, value);
+  const root = host.attachShadow({ mode: 'open' });
+  const wishes = { open: nothing, close: nothing, start: nothing, end: nothing };
+  const view = createView({ ...wishes, mute: nothing, captions: nothing, send: nothing, use: nothing });
+  root.append(view.element);
+  applyStyles(root, '/');
+  const given: Situation = { ...atRest, ...moment.situation, retryAtMs: soon(retryIn) };
+  const warning = given.warning && { ...given.warning, endsAtMs: soon(endsIn) };
+  const look = {
+    situation: { ...given, warning },
+    words: withTexts(languages[language], texts),
+    language,
+    isOpen: host.hasAttribute('open'),
+    isInline: attributes['placement'] === 'inline',
+    hasCaptions: true,
+    consent,
+  } as const;
+  view.show(look);
+  captions.forEach((caption, at) => view.caption({ ...caption, id: String(at) }));
+  if (levels !== undefined) view.level(levels);
+  return host;
+}
+
+window.showElements = (...moments) => document.querySelector('#shown')?.replaceChildren(...moments.map(draw));
