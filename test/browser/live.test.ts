@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { DemoServer } from '../support/demo-server.ts';
+import { ProviderPeer } from '../support/provider-peer.ts';
 import { TestProvider } from '../support/provider.ts';
 import { soon } from '../support/soon.ts';
 import { DemoPage } from './demo-page.ts';
@@ -42,6 +43,19 @@ describe.skipIf(skipped !== undefined)(`The demo page with a provider key ${skip
     await demo.visit.end();
     expect(demo.visit.strangers).toEqual([callsUrl]);
     expect(demo.visit.complaints).toEqual([]);
+  });
+
+  test('counts what a call costs that the page has with the provider itself', async () => {
+    const peer = await ProviderPeer.open(browser, server.direct);
+    const demo = await DemoPage.open(browser, server.direct, { permissions: ['microphone'] });
+    await peer.serve(demo.visit.page);
+    await demo.button('Start a conversation').click();
+    await demo.sees('#media', 'connected');
+    await peer.say({ type: 'response.done', response: { usage: { total_tokens: 321 } } });
+    await demo.sees('#tokens-text', '321 of');
+    await demo.sees('#metered', 'this page’s reports');
+    await demo.visit.end();
+    await peer.close();
   });
 
   test('asks for the microphone before there is a session', async () => {

@@ -25,7 +25,7 @@ export function offerElement(config: DemoConfig, email: string, board: Board): v
         held = session;
         loss = undefined;
         board.clear();
-        board.hold(session, 'nobody: a direct call is its page’s to report');
+        board.hold(session, 'this page’s reports');
       }
       react((event as CustomEvent<SessionEvents[T]>).detail);
     });

@@ -1,4 +1,12 @@
-import type { ConnectOptions, Ended, Session, SessionEvents, SwitchboardError, Warning } from '../widget/api.ts';
+import type {
+  AudioOptions,
+  ConnectOptions,
+  Ended,
+  Session,
+  SessionEvents,
+  SwitchboardError,
+  Warning,
+} from '../widget/api.ts';
 import { connect } from '../widget/main.ts';
 
 /** What is to be shown of a conversation. */
@@ -71,6 +79,9 @@ export interface Conversation {
   /** Ends it as the visitor's own wish. */
   readonly end: () => Promise<void>;
 }
+
+/** Of a call that the page has with the provider itself only the page hears what it costs. */
+const countTokens: AudioOptions['reportUsage'] = ({ total_tokens }) => ({ tokens: total_tokens });
 
 export function converse(options: ConnectOptions, { change, tell }: Hears): Conversation {
   /** Aborts what is under way, and what holds on to the page. */
@@ -146,7 +157,7 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
-      const { channel, stream } = await opened.connectAudio();
+      const { channel, stream } = await opened.connectAudio({ reportUsage: countTokens });
       become({ canWrite: channel !== undefined });
       const refresh = (): void => void showMicrophones(opened, stream).catch(() => 0);
       navigator.mediaDevices.addEventListener('devicechange', refresh, { signal: given.signal });
