@@ -32,10 +32,17 @@ export function failure(code: Api.OwnCode, cause: unknown = code, status = 0): S
     : new SwitchboardError({ code, error: String(cause), userMessage: ownCodes[code] }, status);
 }
 
-/**
- * What a reply says.
- * @throws SwitchboardError of one other than success: in the server's words, or as `code` where a proxy or a provider has answered in its own
- */
+/** In the server's words, or as `code` where a proxy, a provider or the page's back end has answered in its own. */
+export function refusal(
+  body: Partial<Api.RefusalBody> | undefined,
+  code: Api.OwnCode,
+  cause: string,
+  status?: number,
+): SwitchboardError {
+  return body?.userMessage ? new SwitchboardError(body as Api.RefusalBody, status) : failure(code, cause, status);
+}
+
+/** What a reply says. @throws SwitchboardError of one other than success, see `refusal` */
 export async function textOf(response: Response, code: Api.OwnCode): Promise<string> {
   const text = await response.text();
   if (response.ok) return text;
@@ -45,7 +52,7 @@ export async function textOf(response: Response, code: Api.OwnCode): Promise<str
   } catch {
     // The words of others are for developers.
   }
-  throw body?.userMessage ? new SwitchboardError(body, response.status) : failure(code, text, response.status);
+  throw refusal(body, code, text, response.status);
 }
 
 /** The compiler finds a code that the server's table calls transient and that is not here. */

@@ -1,6 +1,7 @@
 import type { CreateReply } from '../../protocol/create.ts';
 import { atEnd, untilAborted } from './abort.ts';
 import type * as Api from './api.ts';
+import { failure, refusal } from './error.ts';
 import { createPost, SESSION_PATH } from './http.ts';
 import { makeId } from './id.ts';
 import { openMicrophone, release } from './microphone.ts';
@@ -31,27 +32,44 @@ export const connect: typeof Api.connect = (options) => {
 
 async function open(options: Api.ConnectOptions): Promise<Api.Session> {
   // What is of the page goes to no server; functions are in no JSON.
-  const { baseUrl = location.origin, headers: _headers, language: _language, audio, signal, tools, ...body } = options;
+  const {
+    baseUrl = location.origin,
+    headers: _headers,
+    language: _language,
+    created: ready,
+    audio,
+    signal,
+    tools,
+    ...body
+  } = options;
   signal?.throwIfAborted();
   const microphone = audio ? await openMicrophone(audio) : undefined;
   if (signal) atEnd(signal, () => release(microphone));
   const base = baseUrl.replace(/\/+$/, '');
   const post = createPost(base, options);
   const key = makeId();
+  const create = (): Promise<CreateReply> => {
+    signal?.throwIfAborted();
+    return post(SESSION_PATH, { ...body, tools: describeTools(tools) }, key);
+  };
   try {
-    const created = await persist(
-      () => {
-        signal?.throwIfAborted();
-        return post<CreateReply>(SESSION_PATH, { ...body, tools: describeTools(tools) }, key);
-      },
-      CREATE_TRIES,
-      // A wait that the server asks for is for the page to show.
-      'RATE_LIMIT_EXCEEDED',
-    );
+    // A wait that the server asks for is for the page to show.
+    const created = await (ready ? take(ready) : persist(create, CREATE_TRIES, 'RATE_LIMIT_EXCEEDED'));
     return holdSession(created, base, options, post, microphone);
   } catch (error) {
     release(microphone);
     throw error;
+  }
+}
+
+/** What the page's own back end has created. @throws SwitchboardError also of a refusal that the back end hands on */
+async function take(created: NonNullable<Api.ConnectOptions['created']>): Promise<CreateReply> {
+  try {
+    const reply = typeof created === 'function' ? await created() : created;
+    if (reply.sm_session_id) return reply;
+    throw refusal(reply, 'NETWORK_ERROR', JSON.stringify(reply));
+  } catch (cause) {
+    throw failure('NETWORK_ERROR', cause);
   }
 }
 
