@@ -253,7 +253,7 @@ export interface Session {
 
 /** Codes that the SDK gives by itself; all others are the server's. */
 export type OwnCode =
-  /** Switchboard does not answer. */
+  /** Switchboard does not answer, or something else answers in its place. */
   | 'NETWORK_ERROR'
   /** The visitor, the browser or the page's permissions policy refused the microphone. */
   | 'MICROPHONE_BLOCKED'
