@@ -22,7 +22,9 @@ RUN npm run build
 FROM node:24-trixie-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# The echo is for development, where it answers calls from the same machine alone.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && npm uninstall werift --no-save --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-trixie-slim
 ENV NODE_ENV=production DATA_DIR=/data

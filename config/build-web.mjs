@@ -23,6 +23,9 @@ const servedSdk = {
   resolveId: (source) => (source === '../widget/main.ts' ? { id: '/widget.mjs', external: 'absolute' } : null),
 };
 
+/** Of what other people's pages load: a constant, unlike a `var`, is put where it is used. */
+const small = { topLevelVar: false };
+
 /** Bundles one entry; the output directory belongs to several. */
 function bundle({ build }, input, output, plugins = [], { lib, define, cssTarget } = {}) {
   return build({
@@ -132,11 +135,11 @@ const sharedByViews = {
  */
 async function buildElement(vite) {
   const entry = join(web, 'element/main.ts');
-  await bundle(vite, entry, { format: 'es', entryFileNames: 'switchboard-widget.mjs', minify: true }, [], {
+  await bundle(vite, entry, { format: 'es', entryFileNames: 'switchboard-widget.mjs', minify: true, ...small }, [], {
     lib: { entry, formats: ['es'] },
     cssTarget: 'esnext',
   });
-  await bundle(vite, entry, { format: 'iife', entryFileNames: 'switchboard-widget.js', minify: true }, [], {
+  await bundle(vite, entry, { format: 'iife', entryFileNames: 'switchboard-widget.js', minify: true, ...small }, [], {
     lib: { entry, formats: ['iife'], name: 'unused' },
     cssTarget: 'esnext',
     define: { 'import.meta.url': 'undefined' },
@@ -150,8 +153,8 @@ async function buildElement(vite) {
 export async function buildWithVite(startedAt) {
   const vite = await import('vite');
   await bundle(vite, join(web, 'widget/main.ts'), [
-    { format: 'es', entryFileNames: 'widget.mjs' },
-    { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js', generatedCode: { symbols: false } },
+    { format: 'es', entryFileNames: 'widget.mjs', ...small },
+    { format: 'iife', name: 'Switchboard', entryFileNames: 'widget.js', generatedCode: { symbols: false }, ...small },
   ]);
   await buildElement(vite);
   await bundle(

@@ -27,7 +27,7 @@ const bundle = join(dist, 'main.js');
 const entry = join(root, 'src/main.ts');
 const sources = ['src', 'machines', 'config', 'package-lock.json'].map((name) => join(root, name));
 
-/** Native parts, files that find their own files beside them, and a development dependency that is used where it is installed. */
+/** Native parts, files that find their own files beside them, and an optional dependency that is used where it is installed. */
 const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite', 'werift'];
 
 /** A process that runs an older build may still load its chunks. */

@@ -25,8 +25,8 @@ app.post('/voice/session', async ({ user, headers }, response) => {
     headers: {
       'Content-Type': 'application/json',
       Origin: ORIGIN,
-      // A repeated request gets the same session; refusals come in the visitor's language.
-      'Idempotency-Key': headers['idempotency-key'] ?? crypto.randomUUID(),
+      // Whether a bot calls is judged by the visitor's browser, not by us; refusals come in the visitor's language.
+      'User-Agent': headers['user-agent'] ?? '',
       'Accept-Language': headers['accept-language'] ?? 'en',
     },
     body: JSON.stringify({ widgetKey: SWITCHBOARD_KEY, agentId: 'guide', email: user.email }),

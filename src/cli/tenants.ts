@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../../config/config.ts';
+import { DirectoryInUse, lockDirectory, type DirectoryLock } from '../database/embedded/directory-lock.ts';
 import { addTenantToFile, FileBusy, TenantExists, WrongTenant } from '../tenants/add-to-file.ts';
 import { tellFault } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
@@ -31,7 +32,9 @@ export async function run(args: readonly string[], { out, err, env }: Terminal):
       return exitCode.config;
     }
     const { tenantsFile } = readConfig(env, []);
-    const isNew = await addTenantToFile(tenantsFile, asked);
+    const { isNew, leftBehind } = await addTenantToFile(tenantsFile, asked, lockFile);
+    if (leftBehind !== undefined)
+      out.write(`A command was killed while it wrote. What it left behind was thrown away: ${leftBehind}\n`);
     out.write(
       `${isNew ? 'Made' : 'Changed'} ${tenantsFile}: it has the tenant ${asked.id} now.\n` +
         'A server that runs with this TENANTS_FILE serves it within a second, without a restart; a new one from its start.\n' +
@@ -40,6 +43,17 @@ export async function run(args: readonly string[], { out, err, env }: Terminal):
     return exitCode.ok;
   } catch (fault) {
     return explain(fault, asked.id, err);
+  }
+}
+
+/** By a socket that the system closes with its process: the same as of a data directory. */
+async function lockFile(path: string): Promise<DirectoryLock | undefined> {
+  try {
+    return await lockDirectory(path);
+  } catch (fault) {
+    if (fault instanceof DirectoryInUse) throw fault;
+    // A file system without sockets.
+    return undefined;
   }
 }
 
@@ -63,6 +77,10 @@ function explain(fault: unknown, id: string, err: Terminal['err']): number {
   if (fault instanceof WrongTenant) {
     err.write(`${fault.message}\n`);
     return exitCode.refused;
+  }
+  if (fault instanceof DirectoryInUse) {
+    err.write('Another command writes the file at this moment; try again.\n');
+    return exitCode.unavailable;
   }
   if (fault instanceof FileBusy) {
     err.write(`Another command writes the file at this moment. If none does, delete ${fault.file} and try again.\n`);

@@ -50,7 +50,8 @@ export const ERROR_HELP: Readonly<Record<Code, Help>> = {
     action: 'refresh the browser',
     causes: [
       'The request looks like a script: no browser’s `User-Agent`, or one of a known robot.',
-      'Back ends open sessions with a console login and not with a widget key.',
+      'A back end created the session for a visitor and sent the `User-Agent` of its HTTP library. Visitors are judged: pass on the visitor’s `User-Agent` and the headers of your bot-detection library, beside the `Origin` of the widget key.',
+      'A console login is judged like a widget key. In development nobody is judged (`BOT_PROVIDER=none`).',
     ],
   },
   FORBIDDEN: {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { END_REASONS, type EndReason } from '../../machines/voice-session/end-reasons.ts';
 import { tool } from './agent.ts';
-import { clientSecret, createRequest } from './create.ts';
+import { clientSecret, createReply, createRequest } from './create.ts';
 import { refusalBody } from './error-body.ts';
 import { warning } from './frames.ts';
 import { sessionLimits, sessionState, sessionView } from './session.ts';
@@ -14,6 +14,7 @@ const published: Readonly<Record<string, readonly [shape: z.ZodType, about: stri
   Tool: [tool, 'What the agent can do beside talking; `kind` is for example `http_tool`.'],
   CreateRequest: [createRequest, 'What a session is created with.'],
   ClientSecret: [clientSecret, 'Opens a call with the provider for a short time.'],
+  CreateReply: [createReply, 'What the server replies to it.'],
   SessionLimits: [sessionLimits, 'What ends a session by itself.'],
   SessionView: [sessionView, 'The session as the server sees it.'],
   Usage: [usage, "The day's totals of the user and their ceilings."],
@@ -41,13 +42,14 @@ function typeOf(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${String(value)}'`).join(' | ');
   if (schema.type === 'array') return `readonly ${typeOf(schema.items as Schema)}[]`;
   if (schema.type === 'object') return objectOf(schema);
-  return schema.type === 'integer' ? 'number' : String(schema.type);
+  return [schema.type].flat().join(' | ').replace('integer', 'number');
 }
 
 function objectOf({ properties = {}, required = [], additionalProperties }: Schema): string {
   const fields = Object.entries(properties as Record<string, Schema>).map(([name, field]) => {
     const about = field.description === undefined ? '' : `  /** ${field.description} */\n`;
-    return `${about}  readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(field)};\n`;
+    const type = typeOf(field).replaceAll('\n', '\n  ');
+    return `${about}  readonly ${name}${required.includes(name) ? '' : '?'}: ${type};\n`;
   });
   const further =
     additionalProperties === undefined ? '' : `  readonly [further: string]: ${furtherOf(additionalProperties)};\n`;

@@ -17,7 +17,7 @@ export class TenantExists extends Error {}
 /** What is wrong with the tenant itself, complete. */
 export class WrongTenant extends Error {}
 
-/** Somebody writes the file at this moment, or died over it. */
+/** Somebody writes the file at this moment, or died over it where that cannot be told. */
 export class FileBusy extends Error {
   readonly file: string;
 
@@ -28,16 +28,47 @@ export class FileBusy extends Error {
 }
 
 /**
+ * Keeps other writers out until it is released, or its process has died in whatever way: of a path, or undefined where the file system
+ * can do no such thing. What it throws where another writer is at work is thrown on.
+ */
+export type LockFile = (path: string) => Promise<{ release(): Promise<void> } | undefined>;
+
+export interface Added {
+  /** The file was made. */
+  readonly isNew: boolean;
+  /** What a writer had written who died over it; it was thrown away. */
+  readonly leftBehind: string | undefined;
+}
+
+/**
  * Adds a tenant to TENANTS_FILE, which is made where there is none. All else in it stays as it is written, and whoever reads it meanwhile
  * reads it as it was or as it is.
- * @returns whether the file is new
  * @throws TenantExists, WrongTenant, FileBusy, and TenantsFileError when the file cannot be used as it is; then nothing is changed
  */
-export async function addTenantToFile(file: string, tenant: NewTenant): Promise<boolean> {
+export async function addTenantToFile(file: string, tenant: NewTenant, lockFile: LockFile): Promise<Added> {
   // What is behind a link is replaced, and not the link.
   const path = await realpath(file).catch(() => file);
-  // The name is taken by one writer at a time.
   const written = `${path}.new`;
+  const lock = await lockFile(path);
+  try {
+    const leftBehind = lock !== undefined && (await isThere(written)) ? written : undefined;
+    if (leftBehind !== undefined) await rm(leftBehind);
+    return { isNew: await write(path, written, file, tenant), leftBehind };
+  } finally {
+    await lock?.release();
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** @returns whether the file is new */
+async function write(path: string, written: string, file: string, tenant: NewTenant): Promise<boolean> {
+  // Without a lock the name is what one writer at a time has.
   const handle = await open(written, 'wx').catch((fault: NodeJS.ErrnoException) => {
     throw fault.code === 'EEXIST' ? new FileBusy(written) : fault;
   });

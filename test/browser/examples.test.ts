@@ -11,6 +11,7 @@ import { DemoServer, serviceToken } from '../support/demo-server.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { endServer, freePort } from '../support/services/server-process.ts';
 import { soon } from '../support/soon.ts';
+import { TestVerdictServer } from '../support/verdict-server.ts';
 import { serveExamples, type ExamplesSite } from './examples-site.ts';
 
 const skipped = reasonToSkipBrowser() ?? reasonToSkip(() => findBinary('python3', 'python3'));
@@ -21,12 +22,23 @@ const keys = {
   python: 'w_examples_python_2222222222222222222222222222',
 };
 
+/** What the agent says comes by a channel, and nothing of what it said before that is open. */
+const noteGreeting = `
+  const { createDataChannel } = RTCPeerConnection.prototype;
+  RTCPeerConnection.prototype.createDataChannel = function (...given) {
+    const channel = createDataChannel.apply(this, given);
+    channel.addEventListener('message', () => (globalThis.isGreeted = true));
+    return channel;
+  };
+`;
+
 describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skipped ?? ''}`, () => {
   const ports = { express: 0, python: 0 };
   let folder: string;
   let browser: Browser;
   let site: ExamplesSite;
   let server: DemoServer;
+  let verdicts: TestVerdictServer;
   let visit: Visit;
 
   beforeAll(async () => {
@@ -49,7 +61,13 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     };
     const TENANTS_FILE = join(folder, 'tenants.json');
     await writeFile(TENANTS_FILE, JSON.stringify(tenants));
-    server = await DemoServer.start({ NODE_ENV: 'development', TENANTS_FILE });
+    verdicts = await TestVerdictServer.start();
+    server = await DemoServer.start({
+      NODE_ENV: 'development',
+      TENANTS_FILE,
+      BOT_PROVIDER: 'http',
+      BOT_VERDICT_URL: verdicts.url,
+    });
   });
 
   afterEach(async () => {
@@ -64,33 +82,41 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await browser?.close();
     await site?.close();
     await server?.close();
+    await verdicts?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
   async function open(url: string, locale = 'en-GB'): Promise<void> {
     visit = await Visit.begin(browser, [new URL(url).origin, server.direct], { permissions: ['microphone'], locale });
+    await visit.page.addInitScript(noteGreeting);
+    // The agent hears nobody before the page hears of it.
+    await visit.page.route('**/api/realtime/calls', async (route) => {
+      await vi.waitFor(() => expect(visit.count('"type":"attached"')).toBeGreaterThan(0), soon);
+      await route.continue();
+    });
     await visit.page.goto(url);
   }
 
   const component = (name: string, more = ''): string =>
     `${site.origin}/${name}?${new URLSearchParams({ baseUrl: server.direct, widgetKey: keys.page, agentId: 'guide' }).toString()}${more}`;
   const button = (name: string | RegExp): Locator => visit.page.getByRole('button', { name });
-  const sees = (selector: string, hasText: string | RegExp, timeout = soon.timeout): Promise<void> =>
-    visit.page.locator(selector).filter({ hasText }).first().waitFor({ timeout });
-  /** The microphone beeps for ever, and the agent answers whoever falls silent: it is muted and unmuted until it did. */
-  const isAnswered = (selector: string, text: string): Promise<void> =>
-    vi.waitFor(async () => {
-      await button(/mute/i).click();
-      await sees(selector, text, 2500);
-    }, soon);
+  const sees = (selector: string, hasText: string | RegExp): Promise<void> =>
+    visit.page.locator(selector).filter({ hasText }).first().waitFor(soon);
+  /** The microphone beeps for ever, and the agent answers whoever falls silent: it is muted once the agent hears it, and can be heard. */
+  async function mutedIsAnswered(selector: string, text: string): Promise<void> {
+    await vi.waitFor(() => expect(visit.count('"event":"listening"')).toBeGreaterThan(0), soon);
+    await visit.page.waitForFunction('globalThis.isGreeted', undefined, soon);
+    await button('Mute').click();
+    await sees(selector, text);
+  }
 
   test('the plain page talks, shows what is said, mutes and hangs up', async () => {
     await open(`${site.origin}/page`);
     await button('Talk to us').click();
     await sees('#status', 'connected');
-    await button('Mute').click();
-    await button('Unmute').waitFor();
-    await isAnswered('#words p', 'agent: ');
+    await mutedIsAnswered('#words p', 'agent: ');
+    await button('Unmute').click();
+    await button('Mute').waitFor();
     await button('Hang up').click();
     await sees('#status', 'This conversation was closed.');
     await button('Talk to us').waitFor();
@@ -99,11 +125,10 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
   test('the React component talks, writes, hangs up, talks again, and ends when it goes', async () => {
     await open(component('react'));
     await button('Talk to us').click();
-    await isAnswered('li', 'Agent: ');
+    await mutedIsAnswered('li', 'Agent: ');
     await visit.page.getByRole('textbox').fill('What is there to see?');
     await visit.page.keyboard.press('Enter');
     await sees('li', 'You: What is there to see?');
-    if ((await button('Mute').getAttribute('aria-pressed')) === 'false') await button('Mute').click();
     await visit.page.locator('[aria-pressed=true]').waitFor();
     await button('Hang up').click();
     await sees('[role=status]', 'ended');
@@ -144,7 +169,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await open(component('vue'));
     await button('Talk to us').click();
     await sees('[role=status]', 'connected');
-    await isAnswered('li', 'Agent: ');
+    await mutedIsAnswered('li', 'Agent: ');
     await button('Hang up').click();
     await button('Talk to us').click();
     await sees('[role=status]', 'connected');
@@ -189,6 +214,8 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
       expect(report).toMatchObject({ usage: { dollars: expect.toSatisfy((dollars: number) => dollars >= 0.005) } });
       expect(visit.requests).toContain('POST /voice/session');
       expect(visit.requests).not.toContain('POST /api/session');
+      const browserName = await visit.page.evaluate<string>('navigator.userAgent');
+      expect(verdicts.requests.at(-1)?.body.headers).toMatchObject({ 'user-agent': browserName });
     });
 
     test('passes a refusal on to the page, in the words and the language of the visitor', async () => {

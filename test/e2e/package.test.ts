@@ -1,8 +1,8 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -78,13 +78,19 @@ describe('The package', () => {
     expect(packed.unpackedSize).toBeLessThan(12_000_000);
   });
 
-  test('starts by `npx switchboard` alone, and prints the tag that puts its agent on a page', async () => {
+  test('starts by `npx switchboard` alone, and prints the tag that puts its agent, an echo, on a page', async () => {
     // As npm installs the tarball, with what is installed here in the place of its dependencies: there is no network.
     await run('tar', ['-xzf', join(folder, packed.filename), '-C', folder]);
     const home = join(folder, 'node_modules/switchboard');
     await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
     await rename(join(folder, 'package'), home);
-    await symlink(join(root, 'node_modules'), join(home, 'node_modules'));
+    const { dependencies, optionalDependencies } = JSON.parse(
+      await readFile(join(home, 'package.json'), 'utf8'),
+    ) as Readonly<Record<string, object | undefined>>;
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      await mkdir(dirname(join(home, 'node_modules', name)), { recursive: true });
+      await symlink(join(root, 'node_modules', name), join(home, 'node_modules', name));
+    }
     await symlink('../switchboard/dist/main.js', join(folder, 'node_modules/.bin/switchboard'));
     expect((await run('npx', ['switchboard', '--help'], { cwd: folder })).stdout).toContain('Usage: switchboard');
 
@@ -100,7 +106,8 @@ describe('The package', () => {
       { widgetKey: key, tenantId: 'demo', agentId: 'guide' },
       { Origin: origin },
     );
-    expect(created.status).toBe(200);
+    // Its agent talks: there is somebody to call.
+    expect(created).toMatchObject({ status: 200, body: { call: { url: expect.stringContaining(origin) } } });
     // A terminal's Ctrl-C.
     process.kill(-(child.pid as number), 'SIGINT');
     await expect.poll(printed).toContain('"event":"service.stopped","isDrained":true');

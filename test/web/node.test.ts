@@ -211,6 +211,85 @@ describe('The widget SDK in a back end', () => {
     });
   });
 
+  describe('with a session that another program has created', () => {
+    const email = 'ada@example.com';
+    const create = async (key = widgetKey): Promise<Readonly<Record<string, unknown>>> => {
+      const reply = await fetch(`${server.direct}/api/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: server.direct },
+        body: JSON.stringify({ widgetKey: key, agentId: 'guide', email }),
+      });
+      return (await reply.json()) as Readonly<Record<string, unknown>>;
+    };
+    /** Neither a key nor a create. */
+    function take(created: unknown, more: Readonly<Record<string, unknown>> = {}): Promise<Session> {
+      const request = (url: string, init: RequestInit): Promise<Response> =>
+        url.endsWith('/api/session') ? Promise.reject(new Error('created twice')) : fetch(url, init);
+      return sdk.connect({ baseUrl: server.direct, email, WebSocket, fetch: request, created, ...more });
+    }
+
+    test('holds it as its own, and ends it', async () => {
+      const created = await create();
+      const session = await take(created);
+      const events = record(session);
+      expect(session.id).toBe(created['sm_session_id']);
+      await vi.waitFor(() => expect(events.filter(({ type }) => type === 'beat').length).toBeGreaterThan(1), soon);
+      expect(session.transport).toBe('socket');
+      expect(await session.reportUsage({ tokens: 3 })).toMatchObject({ tokens: 3 });
+      await session.end();
+      expect(await server.session(session.id)).toMatchObject({ endReason: 'closed_by_client' });
+    });
+
+    test('holds it over HTTP where there is no WebSocket', async () => {
+      const session = await take(await create(), { WebSocket: NoSocket });
+      const events = record(session);
+      await vi.waitFor(() => expect(events.map(({ type }) => type)).toContain('beat'), soon);
+      await session.end();
+    });
+
+    test('asks for it only when the microphone is there', async () => {
+      let asked = 0;
+      const ask = (): Promise<unknown> => create().finally(() => (asked += 1));
+      await expect(take(ask, { audio: true })).rejects.toMatchObject({ code: 'MICROPHONE_INSECURE' });
+      expect(asked).toBe(0);
+      await (await take(ask)).end();
+      expect(asked).toBe(1);
+    });
+
+    test('ends it when it was created for a visitor who has gone', async () => {
+      const given = new AbortController();
+      let id: unknown;
+      const ask = async (): Promise<unknown> => {
+        const created = await create();
+        id = created['sm_session_id'];
+        given.abort();
+        return created;
+      };
+      await expect(take(ask, { signal: given.signal })).rejects.toMatchObject({ name: 'AbortError' });
+      await vi.waitFor(
+        async () => expect(await server.session(String(id))).toMatchObject({ endReason: 'closed_by_client' }),
+        soon,
+      );
+    });
+
+    test('fails in the words of a refusal that is handed on', async () => {
+      await expect(take(() => create('w_unknown'))).rejects.toMatchObject({
+        name: 'SwitchboardError',
+        code: 'INVALID_WIDGET_KEY',
+        userMessage: 'This assistant is not set up correctly. Please contact the website.',
+      });
+    });
+
+    test.each([
+      ['something else', { sorry: 'Please log in.' }, /Please log in/],
+      ['nothing', () => undefined, /undefined/],
+      ['a failure', () => Promise.reject(new TypeError('fetch failed')), /fetch failed/],
+    ])('fails when it is given %s', async (_, created, message) => {
+      const expected = { name: 'SwitchboardError', code: 'NETWORK_ERROR', message: expect.stringMatching(message) };
+      await expect(take(created)).rejects.toMatchObject(expected);
+    });
+  });
+
   test('opens a session for each call in a back end, which speaks for many', async () => {
     const [one, other] = await Promise.all([connect(), connect()]);
     expect(one.id).not.toBe(other.id);

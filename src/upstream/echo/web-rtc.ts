@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module';
 import type * as Werift from 'werift';
 
-/** The WebRTC library of the echo agent: a development dependency, so that only its types may be imported. */
+/** The WebRTC library of the echo agent: an optional dependency, so that only its types may be imported. */
 export type WebRtc = typeof Werift;
 
 export type LoadWebRtc = () => Promise<WebRtc>;
 
 /**
- * Looks for the library, which is installed in development. Never used in production: it numbers some of its encrypted records twice, and
- * what it depends on is old.
- * @returns the way to load it, which takes half a second that most starts need not spend; undefined in other modes, and where development
- * dependencies are not installed
+ * Looks for the library, which comes along so that `npx switchboard` talks. Never used in production: it numbers some of its encrypted
+ * records twice, and what it depends on is old.
+ * @returns the way to load it, which takes half a second that most starts need not spend; undefined in other modes, and where it is not
+ * installed
  */
 export function findWebRtc(mode: 'development' | 'test' | 'production'): LoadWebRtc | undefined {
   if (mode !== 'development') return undefined;

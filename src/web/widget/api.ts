@@ -10,7 +10,7 @@
  * It also runs in Node 22 and, with a `WebSocket` of your choice, in Node 20.
  */
 
-import type { ClientSecret, CreateRequest } from '../../protocol/create.ts';
+import type { ClientSecret, CreateReply, CreateRequest } from '../../protocol/create.ts';
 import type { RefusalBody } from '../../protocol/error-body.ts';
 import type { Warning } from '../../protocol/frames.ts';
 import type { EndReason, SessionLimits, SessionState, SessionView } from '../../protocol/session.ts';
@@ -18,6 +18,7 @@ import type { Usage } from '../../protocol/usage.ts';
 
 export type {
   ClientSecret,
+  CreateReply,
   CreateRequest,
   EndReason,
   RefusalBody,
@@ -65,6 +66,12 @@ export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
    * session ends.
    */
   readonly audio?: boolean | MediaTrackConstraints;
+  /**
+   * What POST /api/session replied to the page's own back end, or what asks the back end for it. A function is called when the microphone
+   * is there, so that a visitor who refuses it costs no session. Nothing is created then, and no key is needed; of the fields of a create
+   * only `email` counts, which must be that of the create.
+   */
+  readonly created?: CreateReply | (() => CreateReply | Promise<CreateReply>);
   /** Aborted before there is a session, there will be none; later, it ends the session. */
   readonly signal?: AbortSignal;
 }
@@ -246,7 +253,7 @@ export interface Session {
 
 /** Codes that the SDK gives by itself; all others are the server's. */
 export type OwnCode =
-  /** Switchboard does not answer. */
+  /** Switchboard does not answer, or something else answers in its place. */
   | 'NETWORK_ERROR'
   /** The visitor, the browser or the page's permissions policy refused the microphone. */
   | 'MICROPHONE_BLOCKED'

@@ -1,11 +1,11 @@
 import type { CreateReply } from '../../protocol/create.ts';
-import type { AudioCall, AudioOptions, CallState, Session, SessionEvents, ToolHandlers } from './api.ts';
+import { atEnd } from './abort.ts';
+import type { AudioCall, AudioOptions, CallState, ConnectOptions, Session, SessionEvents } from './api.ts';
 import { followConversation, type ProviderEvent } from './conversation.ts';
 import type { Emitter } from './emitter.ts';
-import { failure, SwitchboardError } from './error.ts';
-import { openLine } from './line.ts';
-import { watchMedia } from './media.ts';
-import { release } from './microphone.ts';
+import { failure, textOf, type SwitchboardError } from './error.ts';
+import { gathered, watchMedia } from './media.ts';
+import { release, type HeldMicrophone } from './microphone.ts';
 import { watchVoices } from './voices.ts';
 
 /** Someone speaks, or an answer is on its way. */
@@ -21,15 +21,11 @@ export interface CallDeps {
   readonly terms: CreateReply['call'];
   /** The bearer token of the next offer. */
   readonly secret: () => Promise<string>;
-  /** The microphone, unless the page gave a stream. */
-  readonly open: () => Promise<MediaStream>;
-  /** Hears which stream the agent hears. */
-  readonly use: (stream: MediaStream) => void;
-  readonly tools: ToolHandlers | undefined;
-  readonly request: typeof fetch;
+  /** What the agent hears, unless the page gave a stream. */
+  readonly microphone: HeldMicrophone;
+  readonly options: ConnectOptions;
   /** Ends the call, with the reason why there can be none. */
   readonly hangUp: AbortController;
-  /** Tells the page, while the session lasts. */
   readonly emit: Emitter<SessionEvents>['emit'];
   readonly tellState: (state: CallState) => void;
 }
@@ -47,19 +43,19 @@ export interface ProviderCall extends AudioCall {
  * the signal of `hangUp`, which closes the peer and gives the microphone back.
  */
 export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<ProviderCall> {
-  const { session, terms, secret, open, request, hangUp, emit, tellState } = deps;
+  const { session, terms, secret, microphone, hangUp, emit, tellState } = deps;
   const { signal } = hangUp;
+  const { tools, fetch: request = fetch } = deps.options;
   const { brokered: isBrokered } = session;
   signal.throwIfAborted();
   if (session.clientSecret.value.startsWith('ek_local_')) throw failure('SIMULATED_PROVIDER');
   const url = options.callsUrl ?? terms.url;
-  if (url === null) throw failure('PROVIDER_UNSUPPORTED', 'The provider takes no WebRTC offers: use its own SDK.');
+  if (url === null) throw failure('PROVIDER_UNSUPPORTED');
   if (isBrokered && options.reportUsage) console.info('reportUsage: Switchboard meters this call.');
-  const stream = options.stream ?? (await open());
-  const atEnd = (work: () => void): void => (signal.aborted ? work() : signal.addEventListener('abort', work));
-  if (options.stream === undefined) atEnd(() => release(stream));
+  const stream = options.stream ?? (await microphone.open());
+  if (!options.stream) atEnd(signal, () => release(stream));
   signal.throwIfAborted();
-  deps.use(stream);
+  microphone.use(stream);
 
   let peer: RTCPeerConnection;
   let channel: RTCDataChannel | undefined;
@@ -75,7 +71,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   const send = (event: object): void => {
     if (channel?.readyState === 'open') channel.send(JSON.stringify(event));
   };
-  const follow = followConversation(deps.tools, send, emit);
+  const follow = followConversation(tools, send, emit);
 
   function hear(event: ProviderEvent): void {
     const { type, response } = event;
@@ -85,34 +81,37 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
       session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
   }
 
-  const exchange = async (body: string): Promise<Response> =>
+  const exchange = async (): Promise<Response> =>
     request(url, {
       method: 'POST',
       headers: { Authorization: `Bearer ${await secret()}`, 'Content-Type': 'application/sdp' },
-      body,
+      body: peer.localDescription?.sdp ?? '',
       signal,
     });
 
+  /** A WebRTC call of OpenAI's shape: an SDP offer, answered with an SDP. */
   async function join(): Promise<void> {
     const line = new AbortController();
-    atEnd(() => line.abort());
-    peer = new RTCPeerConnection();
+    atEnd(signal, () => line.abort());
+    const joined = (peer = new RTCPeerConnection());
+    atEnd(line.signal, () => joined.close());
     channel = terms.dataChannel === 'none' ? undefined : peer.createDataChannel('oai-events');
     channel?.addEventListener('message', ({ data }) => hear(JSON.parse(data as string)));
     tellState('creating');
-    await openLine(
-      peer,
-      stream,
-      () => options.audioElement ?? new Audio(),
-      async (offer) => {
-        const reply = await exchange(offer);
-        // The page may have waited for longer than its first ticket lives.
-        return isBrokered && reply.status === 401 ? exchange(offer) : reply;
-      },
-      isBrokered,
-      line.signal,
-      () => watch(line),
-    );
+    stream.getAudioTracks().forEach((track) => peer.addTrack(track, stream));
+    peer.ontrack = ({ streams }) => {
+      const audio = options.audioElement ?? new Audio();
+      audio.autoplay = true;
+      audio.srcObject = streams[0] ?? null;
+    };
+    await peer.setLocalDescription();
+    watch(line);
+    // Switchboard hears no further word about where the browser is.
+    if (isBrokered) await gathered(peer);
+    let reply = await exchange();
+    // The page may have waited for longer than its first ticket lives.
+    if (isBrokered && reply.status === 401) reply = await exchange();
+    await peer.setRemoteDescription({ type: 'answer', sdp: await textOf(reply, 'PROVIDER_REFUSED') });
     tellState('open');
     session.active();
   }
@@ -140,11 +139,11 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
   }
 
   function fail(cause: unknown): void {
-    lose(cause instanceof SwitchboardError ? cause : failure('PROVIDER_REFUSED', cause));
+    lose(failure('PROVIDER_REFUSED', cause));
   }
 
   emit('media', { state: 'connecting' });
-  atEnd(() => tellState('closed'));
+  atEnd(signal, () => tellState('closed'));
   try {
     await join();
   } catch (cause) {
@@ -161,7 +160,7 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     stream,
     stop: () => hangUp.abort(),
     say(...events) {
-      if (channel === undefined) throw failure('PROVIDER_UNSUPPORTED', 'This call has no data channel.');
+      if (!channel) throw failure('PROVIDER_UNSUPPORTED');
       const say = (): void => events.forEach(send);
       if (channel.readyState === 'connecting') channel.addEventListener('open', say);
       else say();

@@ -1,4 +1,5 @@
 import type { ClientFrame, ServerFrame } from '../../protocol/frames.ts';
+import { atEnd } from './abort.ts';
 import { openLink, type Link } from './link.ts';
 import { backoffMs } from './patience.ts';
 
@@ -20,16 +21,16 @@ export interface ConnectionEvents {
   doubt(): void;
 }
 
-/** A socket that is opened again whenever it is lost, until the session is over. */
+/** A socket that is opened again whenever it is lost, until the signal aborts or the server closes for good. */
 export interface Connection {
   /** The present socket, when it can be used. */
   readonly link: () => Link | undefined;
   /** Tries again at once: the network may be back. */
   readonly wake: () => void;
-  readonly close: () => void;
 }
 
 export function keepConnected(
+  signal: AbortSignal,
   baseUrl: string,
   Socket: typeof WebSocket | undefined,
   attach: ClientFrame,
@@ -40,11 +41,10 @@ export function keepConnected(
   let failures = 0;
   let attachedAtMs = 0;
   let isUnanswered = false;
-  let isOver = Socket === undefined;
 
   function open(): void {
     clearTimeout(timer);
-    if (isOver || link !== undefined || Socket === undefined) return;
+    if (signal.aborted || link || !Socket) return;
     try {
       link = openLink(new Socket(baseUrl.replace(/^http/, 'ws') + PATH, SUBPROTOCOL), attach, heard, lost);
     } catch {
@@ -64,12 +64,9 @@ export function keepConnected(
 
   function lost(code: number): void {
     link = undefined;
-    if (isOver) return;
-    on.transport('http');
-    if (code === 4403 || code === 4404) {
-      isOver = true;
-      return on.doubt();
-    }
+    if (signal.aborted) return;
+    if (attachedAtMs > 0) on.transport('http');
+    if (code === 4403 || code === 4404) return on.doubt();
     const wasUnanswered = isUnanswered;
     isUnanswered = attachedAtMs === 0 && (code === 0 || code === 1006);
     if (attachedAtMs > 0 && Date.now() - attachedAtMs > STEADY_MS) failures = 0;
@@ -82,16 +79,15 @@ export function keepConnected(
   }
 
   open();
+  atEnd(signal, () => {
+    clearTimeout(timer);
+    link?.close();
+  });
   return {
-    link: () => (link?.isAttached() === true ? link : undefined),
+    link: () => (attachedAtMs > 0 ? link : undefined),
     wake() {
       failures = 0;
       open();
-    },
-    close() {
-      isOver = true;
-      clearTimeout(timer);
-      link?.close();
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { SessionEvents, ToolHandlers } from './api.ts';
+import { untilAborted } from './abort.ts';
+import type { ConnectOptions, SessionEvents, ToolHandlers } from './api.ts';
 import type { Emitter } from './emitter.ts';
 import { failure } from './error.ts';
 
@@ -32,11 +33,11 @@ export interface ProviderEvent {
 
 /**
  * Follows a conversation by the provider's events (OpenAI's realtime API): tells its words, and answers the calls of tools.
- * @param tools without any, calls are for the page itself to answer
+ * @param tools calls are for the page itself to answer where they are a list
  * @param send an event to the provider
  */
 export function followConversation(
-  tools: ToolHandlers | undefined,
+  tools: ConnectOptions['tools'],
   send: (event: object) => void,
   emit: Emitter<SessionEvents>['emit'],
 ): (event: ProviderEvent) => void {
@@ -47,12 +48,10 @@ export function followConversation(
     try {
       const tool = Object.hasOwn(handlers, name) && handlers[name];
       if (!tool) throw new Error(`There is no tool ${name}.`);
-      return await Promise.race([
-        (typeof tool === 'function' ? tool : tool.run)(JSON.parse(json || '{}'), { signal }),
-        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
-      ]);
+      const run = typeof tool === 'function' ? tool : tool.run;
+      return await untilAborted(run(JSON.parse(json || '{}'), { signal }), signal);
     } catch (cause) {
-      emit('error', failure('TOOL_FAILED', cause));
+      emit('error', failure('TOOL_FAILED', String(cause)));
       return { error: String(cause) };
     }
   }
@@ -76,7 +75,7 @@ export function followConversation(
       emit('transcript', { id, who: source === 'conv' ? 'visitor' : 'agent', text: words, final });
     }
     // Not of a response that the visitor interrupted.
-    if (tools && response?.status === 'completed')
+    if (tools && !Array.isArray(tools) && response?.status === 'completed')
       void answer(
         tools,
         response.output.filter((item) => item.type === 'function_call'),

@@ -2,11 +2,13 @@ export interface Emitter<Events> {
   readonly on: <T extends keyof Events>(type: T, listener: (event: Events[T]) => void) => () => void;
   readonly off: <T extends keyof Events>(type: T, listener: (event: Events[T]) => void) => void;
   readonly emit: <T extends keyof Events>(type: T, event: Events[T]) => void;
+  /** Nobody hears anything from now on. */
+  readonly silence: () => void;
 }
 
 /** Typed events. A listener that throws harms neither the session nor the other listeners: the page hears of it as usual. */
 export function createEmitter<Events>(): Emitter<Events> {
-  const listeners: { [T in keyof Events]?: Set<(event: Events[T]) => void> } = {};
+  let listeners: { [T in keyof Events]?: Set<(event: Events[T]) => void> } = {};
   const off: Emitter<Events>['off'] = (type, listener) => void listeners[type]?.delete(listener);
   return {
     off,
@@ -25,5 +27,6 @@ export function createEmitter<Events>(): Emitter<Events> {
         }
       }
     },
+    silence: () => (listeners = {}),
   };
 }

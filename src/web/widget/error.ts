@@ -18,29 +18,41 @@ export class SwitchboardError extends Error implements Api.SwitchboardError {
 
   constructor(body: Api.RefusalBody, status = 0) {
     super(body.error ?? body.code);
-    this.name = 'SwitchboardError';
-    this.code = body.code;
-    this.userMessage = body.userMessage;
-    this.status = status;
-    this.retryAfter = body.retryAfter;
-    this.reason = body.reason;
+    Object.assign(this, body, { name: 'SwitchboardError', status });
   }
 }
 
-/** A failure that the SDK found. @param cause for the developer, where the code does not say it all */
+/**
+ * A failure that the SDK found, unless its cause is one that has words already.
+ * @param cause for the developer, where the code does not say it all
+ */
 export function failure(code: Api.OwnCode, cause: unknown = code, status = 0): SwitchboardError {
-  return new SwitchboardError({ code, error: String(cause), userMessage: ownCodes[code] }, status);
+  return cause instanceof SwitchboardError
+    ? cause
+    : new SwitchboardError({ code, error: String(cause), userMessage: ownCodes[code] }, status);
 }
 
-/** A reply other than success: in the server's words, or as `code` where a proxy or a provider has answered in its own. */
-export function refusal(text: string, status: number, code: Api.OwnCode): SwitchboardError {
+/** In the server's words, or as `code` where a proxy, a provider or the page's back end has answered in its own. */
+export function refusal(
+  body: Partial<Api.RefusalBody> | undefined,
+  code: Api.OwnCode,
+  cause: string,
+  status?: number,
+): SwitchboardError {
+  return body?.userMessage ? new SwitchboardError(body as Api.RefusalBody, status) : failure(code, cause, status);
+}
+
+/** What a reply says. @throws SwitchboardError of one other than success, see `refusal` */
+export async function textOf(response: Response, code: Api.OwnCode): Promise<string> {
+  const text = await response.text();
+  if (response.ok) return text;
+  let body: Api.RefusalBody | undefined;
   try {
-    const body = JSON.parse(text);
-    if (body.userMessage) return new SwitchboardError(body, status);
+    body = JSON.parse(text);
   } catch {
     // The words of others are for developers.
   }
-  return failure(code, text, status);
+  throw refusal(body, code, text, response.status);
 }
 
 /** The compiler finds a code that the server's table calls transient and that is not here. */
@@ -52,6 +64,6 @@ const transient: Readonly<Record<TransientCode | 'NETWORK_ERROR', 1>> = {
 };
 
 /** Whether the same request may succeed later. */
-export function isTransient(error: unknown): boolean {
+export function isTransient(error: unknown): error is SwitchboardError {
   return error instanceof SwitchboardError && error.code in transient;
 }

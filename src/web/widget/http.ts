@@ -1,5 +1,5 @@
 import type { ConnectOptions } from './api.ts';
-import { failure, refusal } from './error.ts';
+import { failure, textOf } from './error.ts';
 
 /** A reply that takes longer is lost. */
 const REPLY_MS = 10_000;
@@ -13,10 +13,8 @@ export type Post = <T>(path: string, body: object, idempotencyKey?: string, last
 export function createPost(baseUrl: string, options: ConnectOptions): Post {
   const send = options.fetch ?? fetch;
   return async <T>(path: string, body: object, idempotencyKey?: string, last = false): Promise<T> => {
-    let response: Response;
-    let text: string;
     try {
-      response = await send(baseUrl + path, {
+      const response = await send(baseUrl + path, {
         method: 'POST',
         headers: {
           ...(options.language && { 'Accept-Language': options.language }),
@@ -28,11 +26,9 @@ export function createPost(baseUrl: string, options: ConnectOptions): Post {
         keepalive: last,
         signal: AbortSignal.timeout(path === SESSION_PATH ? MINT_MS : REPLY_MS),
       });
-      text = await response.text();
-      if (response.ok) return JSON.parse(text) as T;
+      return JSON.parse(await textOf(response, 'NETWORK_ERROR')) as T;
     } catch (cause) {
       throw failure('NETWORK_ERROR', cause);
     }
-    throw refusal(text, response.status, 'NETWORK_ERROR');
   };
 }

@@ -8,16 +8,10 @@ export type Question = Extract<ClientFrame, { type: 'heartbeat' | 'usage' }> & {
 
 /** One socket, from its opening to its end. */
 export interface Link {
-  readonly isAttached: () => boolean;
   /** @throws SwitchboardError the server's, or NETWORK_ERROR when the socket ended without an answer */
   readonly ask: (frame: Question) => Promise<ServerFrame>;
   readonly send: (frame: ClientFrame) => void;
   readonly close: () => void;
-}
-
-interface Waiting {
-  readonly resolve: (frame: ServerFrame) => void;
-  readonly reject: (error: SwitchboardError) => void;
 }
 
 /** Opens a socket and attaches it. `onClosed` is called once: with the close code, or 0 when it was given up here. */
@@ -27,8 +21,8 @@ export function openLink(
   onFrame: (frame: ServerFrame) => void,
   onClosed: (code: number) => void,
 ): Link {
-  const waiting = new Map<string, Waiting>();
-  let isAttached = false;
+  /** What is asked, by its id: settles with the answer. */
+  const waiting = new Map<string, (answer: ServerFrame | SwitchboardError) => void>();
   let isClosed = false;
   const timer = setTimeout(() => closed(0), ANSWER_MS);
 
@@ -37,7 +31,7 @@ export function openLink(
     isClosed = true;
     clearTimeout(timer);
     socket.close();
-    for (const { reject } of waiting.values()) reject(failure('NETWORK_ERROR', `socket closed ${code}`));
+    for (const settle of waiting.values()) settle(failure('NETWORK_ERROR', `socket closed ${code}`));
     onClosed(code);
   }
 
@@ -47,29 +41,27 @@ export function openLink(
   socket.addEventListener('close', ({ code }) => closed(code));
   socket.addEventListener('message', ({ data }) => {
     if (isClosed) return;
+    clearTimeout(timer);
     const frame = JSON.parse(data as string) as ServerFrame;
-    if (frame.type === 'attached') {
-      isAttached = true;
-      clearTimeout(timer);
-    }
     if (frame.type === 'error' && waiting.size > 0) {
       // A refusal without an id is about one of those that wait: all may ask again, nothing is counted twice.
-      for (const [id, { reject }] of waiting) if ((frame.id ?? id) === id) reject(new SwitchboardError(frame));
+      for (const [id, settle] of waiting) if ((frame.id ?? id) === id) settle(new SwitchboardError(frame));
       return;
     }
-    if ('id' in frame) waiting.get(frame.id as string)?.resolve(frame);
+    if ('id' in frame) waiting.get(frame.id as string)?.(frame);
     onFrame(frame);
   });
 
   return {
-    isAttached: () => isAttached && socket.readyState === 1,
     async ask(frame) {
       const late = setTimeout(() => closed(0), ANSWER_MS);
       try {
-        return await new Promise<ServerFrame>((resolve, reject) => {
-          waiting.set(frame.id, { resolve, reject });
+        const answer = await new Promise<ServerFrame | SwitchboardError>((settle) => {
+          waiting.set(frame.id, settle);
           send(frame);
         });
+        if (answer instanceof SwitchboardError) throw answer;
+        return answer;
       } finally {
         clearTimeout(late);
         waiting.delete(frame.id);

@@ -1,6 +1,7 @@
 import type { CreateReply } from '../../protocol/create.ts';
+import { atEnd, untilAborted } from './abort.ts';
 import type * as Api from './api.ts';
-import { isTransient } from './error.ts';
+import { failure, refusal } from './error.ts';
 import { createPost, SESSION_PATH } from './http.ts';
 import { makeId } from './id.ts';
 import { openMicrophone, release } from './microphone.ts';
@@ -18,72 +19,66 @@ const opening = new Map<string, Promise<Api.Session>>();
 /** Creates a session and holds it; see api.ts. */
 export const connect: typeof Api.connect = (options) => {
   const { signal } = options;
-  const {
-    headers: _headers,
-    fetch: _fetch,
-    WebSocket: _socket,
-    audio: _audio,
-    signal: _signal,
-    language: _language,
-    tools,
-    ...rest
-  } = options;
-  const request = { ...rest, tools: describeTools(tools) };
-  const name = JSON.stringify(request);
+  if (signal) return untilAborted(open(options), signal);
   // A page opens a session for its one visitor, a back end for many.
-  const isShared = signal === undefined && typeof document !== 'undefined';
-  const present = isShared ? opening.get(name) : undefined;
-  if (present !== undefined) return present;
-  const { baseUrl = location.origin, ...body } = request;
-  const opened = open(baseUrl.replace(/\/+$/, ''), options, body);
-  if (isShared) opening.set(name, opened);
-  opened.catch(() => 0).finally(() => opening.delete(name));
-  return signal === undefined ? opened : untilAborted(opened, signal);
+  if (typeof document === 'undefined') return open(options);
+  const name = JSON.stringify(options);
+  const present = opening.get(name);
+  if (present) return present;
+  const opened = open(options).finally(() => opening.delete(name));
+  opening.set(name, opened);
+  return opened;
 };
 
-async function open(baseUrl: string, options: Api.ConnectOptions, body: object): Promise<Api.Session> {
-  const { audio, signal } = options;
+async function open(options: Api.ConnectOptions): Promise<Api.Session> {
+  // What is of the page goes to no server; functions are in no JSON.
+  const {
+    baseUrl = location.origin,
+    headers: _headers,
+    language: _language,
+    created: ready,
+    audio,
+    signal,
+    tools,
+    ...body
+  } = options;
   signal?.throwIfAborted();
   const microphone = audio ? await openMicrophone(audio) : undefined;
-  signal?.addEventListener('abort', () => release(microphone));
-  const post = createPost(baseUrl, options);
+  if (signal) atEnd(signal, () => release(microphone));
+  const base = baseUrl.replace(/\/+$/, '');
+  const post = createPost(base, options);
   const key = makeId();
+  const create = (): Promise<CreateReply> => {
+    signal?.throwIfAborted();
+    return post(SESSION_PATH, { ...body, tools: describeTools(tools) }, key);
+  };
   try {
-    const created = await persist(
-      () => {
-        signal?.throwIfAborted();
-        return post<CreateReply>(SESSION_PATH, body, key);
-      },
-      // A wait that the server asks for is for the page to show.
-      CREATE_TRIES,
-      (error) => isTransient(error) && (error as Api.SwitchboardError).code !== 'RATE_LIMIT_EXCEEDED',
-    );
-    const session = holdSession(created, baseUrl, options, post, microphone);
-    const end = (): void => void session.end();
-    signal?.addEventListener('abort', end);
-    session.on('ended', () => signal?.removeEventListener('abort', end));
-    if (signal?.aborted) end();
-    return session;
+    // A wait that the server asks for is for the page to show.
+    const created = await (ready ? take(ready) : persist(create, CREATE_TRIES, 'RATE_LIMIT_EXCEEDED'));
+    return holdSession(created, base, options, post, microphone);
   } catch (error) {
     release(microphone);
     throw error;
   }
 }
 
+/** What the page's own back end has created. @throws SwitchboardError also of a refusal that the back end hands on */
+async function take(created: NonNullable<Api.ConnectOptions['created']>): Promise<CreateReply> {
+  try {
+    const reply = typeof created === 'function' ? await created() : created;
+    if (reply.sm_session_id) return reply;
+    throw refusal(reply, 'NETWORK_ERROR', JSON.stringify(reply));
+  } catch (cause) {
+    throw failure('NETWORK_ERROR', cause);
+  }
+}
+
 /** What a create says of the page's tools: nothing of those that the agent has already, and nothing of what they do. */
 function describeTools(tools: Api.ConnectOptions['tools']): Api.CreateRequest['tools'] {
-  if (tools === undefined || Array.isArray(tools)) return tools;
+  if (!tools || Array.isArray(tools)) return tools;
   const described = Object.entries(tools).flatMap(([name, tool]) =>
-    typeof tool === 'function' ? [] : [{ kind: 'http_tool', ...tool, name, run: undefined }],
+    typeof tool === 'function' ? [] : [{ kind: 'http_tool', ...tool, name }],
   );
   // An empty list would take the agent's own away.
   return described.length > 0 ? described : undefined;
-}
-
-/** Settles as the work does, or at once when the signal aborts. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error));
-    work.then(resolve, reject);
-  });
 }

@@ -1,8 +1,11 @@
+import { atEnd } from './abort.ts';
 import type { MediaEvent } from './api.ts';
 import { failure, type SwitchboardError } from './error.ts';
 
 /** A call that does not come about within this time never will. */
 const CONNECT_MS = 20_000;
+/** Candidates that take longer to find are not waited for. */
+const GATHER_MS = 1000;
 
 /**
  * Watches a call, from its offer until the signal aborts: how its connection fares, and whether one of its ends is gone. A hang-up
@@ -26,7 +29,7 @@ export function watchMedia(
   const listen = (target: EventTarget | null | undefined, type: string, heard: () => void): void =>
     target?.addEventListener(type, heard, { signal });
 
-  listen(signal, 'abort', () => clearTimeout(timer));
+  atEnd(signal, () => clearTimeout(timer));
   listen(peer, 'connectionstatechange', () => {
     const { connectionState: now } = peer;
     if (now === 'failed') return over(true);
@@ -39,4 +42,14 @@ export function watchMedia(
   listen(transport, 'statechange', () => transport?.state === 'closed' && over());
   listen(channel, 'close', () => over());
   for (const track of microphone.getTracks()) listen(track, 'ended', () => lose(failure('MICROPHONE_LOST')));
+}
+
+/** The offer says by now where the browser is. */
+export function gathered(peer: RTCPeerConnection): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, GATHER_MS);
+    const look = (): void => void (peer.iceGatheringState === 'complete' && resolve());
+    peer.onicegatheringstatechange = look;
+    look();
+  });
 }

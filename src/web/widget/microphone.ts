@@ -14,7 +14,7 @@ export async function openMicrophone(audio: AudioConstraints): Promise<MediaStre
 
 /** Gives a microphone back: the browser takes its sign away. */
 export function release(stream: MediaStream | undefined): void {
-  for (const track of stream?.getTracks() ?? []) track.stop();
+  stream?.getTracks().forEach((track) => track.stop());
 }
 
 /** Those to choose from; their names are empty until the visitor has allowed one. @throws SwitchboardError MICROPHONE_INSECURE */
@@ -26,7 +26,7 @@ export async function listMicrophones(): Promise<MediaDeviceInfo[]> {
 function mediaDevices(): MediaDevices {
   const devices = globalThis.navigator?.mediaDevices;
   // Browsers give them to secure contexts only.
-  if (devices === undefined) throw failure('MICROPHONE_INSECURE');
+  if (!devices) throw failure('MICROPHONE_INSECURE');
   return devices;
 }
 
@@ -37,7 +37,7 @@ export interface HeldMicrophone {
   readonly open: () => Promise<MediaStream>;
   /** The agent hears this one, which may be the page's own: then the page alone changes and stops it. */
   readonly use: (stream: MediaStream) => void;
-  readonly mute: (isMuted: boolean) => void;
+  readonly mute: (on?: boolean) => void;
   /** Puts another into the stream that is heard, if any. @returns what to send from now on @throws SwitchboardError as `openMicrophone` */
   readonly choose: (deviceId: string) => Promise<readonly MediaStreamTrack[]>;
   /** Gives back what no call has taken. */
@@ -54,7 +54,7 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
   let own = opened;
 
   function applyMute(): void {
-    for (const track of heard?.getAudioTracks() ?? []) track.enabled = !isMuted;
+    heard?.getAudioTracks().forEach((track) => (track.enabled = !isMuted));
   }
 
   return {
@@ -70,12 +70,12 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
       heard = stream;
       applyMute();
     },
-    mute(next) {
-      isMuted = next;
+    mute(on = true) {
+      isMuted = on;
       applyMute();
     },
     async choose(deviceId) {
-      constraints = { ...(constraints === true ? {} : constraints), deviceId: { exact: deviceId } };
+      constraints = { ...(constraints as MediaTrackConstraints), deviceId: { exact: deviceId } };
       const stream = heard;
       if (stream !== own || !stream?.active) return [];
       const chosen = await openMicrophone(constraints);
@@ -85,8 +85,8 @@ export function holdMicrophone(audio: AudioConstraints, opened: MediaStream | un
         return [];
       }
       release(stream);
-      for (const old of stream.getTracks()) stream.removeTrack(old);
-      for (const track of chosen.getTracks()) stream.addTrack(track);
+      stream.getTracks().forEach((track) => stream.removeTrack(track));
+      chosen.getTracks().forEach((track) => stream.addTrack(track));
       applyMute();
       return stream.getTracks();
     },

@@ -14,17 +14,13 @@ export function pauseMs(failures: number, error: unknown): number {
   return Math.max(backoffMs(failures), ((error as SwitchboardError).retryAfter ?? 0) * 1000);
 }
 
-/** Does the work until it succeeds, was tried so often, or fails in a way that does not pass. */
-export async function persist<T>(
-  work: () => Promise<T>,
-  tries = Infinity,
-  passes: (error: unknown) => boolean = isTransient,
-): Promise<T> {
+/** Does the work until it succeeds, was tried so often, or fails in a way that does not pass, or is not waited for. */
+export async function persist<T>(work: () => Promise<T>, tries = Infinity, unless?: string): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await work();
     } catch (error) {
-      if (failures + 1 >= tries || !passes(error)) throw error;
+      if (failures + 1 >= tries || !isTransient(error) || error.code === unless) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs(failures, error)));
     }
   }

@@ -1,3 +1,4 @@
+import { atEnd } from './abort.ts';
 import { pauseMs } from './patience.ts';
 
 /** Beats may come a little early, so that sessions that began together do not beat together. */
@@ -8,13 +9,16 @@ export interface Pulse {
   readonly now: () => void;
   /** Beats now when the last one is longer ago than a moment: timers were late, or the network was away. */
   readonly wake: () => void;
-  readonly stop: () => void;
 }
 
 const MOMENT_MS = 5000;
 
-/** Calls `beat` every `intervalMs()`, and after a failure when it may succeed again. `onFailure` hears of the first failure in a row. */
+/**
+ * Calls `beat` every `intervalMs()`, and after a failure when it may succeed again. `onFailure` hears of the first failure in a row.
+ * @param signal ends it
+ */
 export function startPulse(
+  signal: AbortSignal,
   intervalMs: () => number,
   beat: () => Promise<void>,
   onFailure: (error: unknown) => void,
@@ -22,12 +26,11 @@ export function startPulse(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
   let isBeating = false;
-  let isOver = false;
   let lastMs = Date.now();
 
   function next(ms: number): void {
     clearTimeout(timer);
-    if (!isOver) timer = setTimeout(now, ms);
+    if (!signal.aborted) timer = setTimeout(now, ms);
   }
 
   async function run(): Promise<void> {
@@ -37,7 +40,7 @@ export function startPulse(
       failures = 0;
       next(intervalMs() * (1 - EARLY * Math.random()));
     } catch (error) {
-      if (!isOver && failures === 0) onFailure(error);
+      if (!signal.aborted && failures === 0) onFailure(error);
       failures += 1;
       next(pauseMs(failures, error));
     }
@@ -45,18 +48,15 @@ export function startPulse(
   }
 
   function now(): void {
-    if (isBeating || isOver) return;
+    if (isBeating || signal.aborted) return;
     isBeating = true;
     void run();
   }
 
   next(intervalMs());
+  atEnd(signal, () => clearTimeout(timer));
   return {
     now,
     wake: () => (Date.now() - lastMs > Math.min(MOMENT_MS, intervalMs()) || failures > 0) && now(),
-    stop() {
-      isOver = true;
-      clearTimeout(timer);
-    },
   };
 }

@@ -1,11 +1,10 @@
 import type { Usage, UsageReport } from './api.ts';
 import { makeId } from './id.ts';
-import type { Question } from './link.ts';
 import { persist } from './patience.ts';
 
 export const USAGE_PATH = '/api/auth/usage';
 
-type Amounts = Required<Omit<UsageReport, 'id'>>;
+export type Amounts = Required<Omit<UsageReport, 'id'>>;
 
 /** Usage reports that the server has not acknowledged yet. */
 export interface Reports {
@@ -14,7 +13,7 @@ export interface Reports {
   readonly waiting: ReadonlyMap<string, Amounts>;
 }
 
-export function createReports(ask: (question: Question, amounts: Amounts) => Promise<{ usage: Usage }>): Reports {
+export function createReports(ask: (amounts: Amounts, id: string) => Promise<{ usage: Usage }>): Reports {
   const waiting = new Map<string, Amounts>();
   return {
     waiting,
@@ -22,7 +21,7 @@ export function createReports(ask: (question: Question, amounts: Amounts) => Pro
       const amounts = { tokens: Math.round(tokens), dollars: Math.round(dollars * 1e6) / 1e6 };
       waiting.set(id, amounts);
       try {
-        const { usage } = await persist(() => ask({ type: 'usage', id, ...amounts }, amounts));
+        const { usage } = await persist(() => ask(amounts, id));
         return usage;
       } finally {
         waiting.delete(id);

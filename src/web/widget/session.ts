@@ -1,5 +1,6 @@
 import type { CreateReply } from '../../protocol/create.ts';
 import type { ServerFrame } from '../../protocol/frames.ts';
+import { atEnd } from './abort.ts';
 import { watchActivity } from './activity.ts';
 import type {
   CallState,
@@ -46,9 +47,11 @@ export function holdSession(
 ): Session {
   const { sm_session_id, limits } = created;
   const proof = { sm_session_id, email: options.email };
-  const { on, off, emit } = createEmitter<SessionEvents>();
+  const { on, off, emit, silence } = createEmitter<SessionEvents>();
   const activity = watchActivity();
   const microphone = holdMicrophone(options.audio || true, opened);
+  /** Ends with the session. */
+  const life = new AbortController();
   /** Ends the present call, and says why there can be no other. */
   let call = new AbortController();
   let present: ProviderCall | undefined;
@@ -57,7 +60,6 @@ export function holdSession(
   let isSecretUsed = false;
   let { intervalSec } = created.heartbeat;
   let state: SessionState = 'engaged';
-  let transport: 'socket' | 'http' = 'http';
 
   function enter(next: SessionState): void {
     if (next === state || state === 'ended') return;
@@ -77,7 +79,7 @@ export function holdSession(
   }
 
   function enterCall(next: CallState): void {
-    if (next === callState || state === 'ended') return;
+    if (next === callState) return;
     callState = next;
     emit('call', { state: next });
   }
@@ -99,12 +101,11 @@ export function holdSession(
     if (state === 'ended') return;
     if (callState !== 'closed') enterCall('closing');
     enter('ended');
-    stopWatching();
-    pulse.stop();
-    connection.close();
+    life.abort();
     const why = { reason, code, userMessage };
     farewell ??= new SwitchboardError(why);
     emit('ended', why);
+    silence();
     hangUp(why);
   }
 
@@ -119,27 +120,30 @@ export function holdSession(
   }
 
   /** Asks over the socket; over HTTP when there is none, or when it is lost without an answer. */
-  async function ask<T extends object>(question: Question, path: string, body: object): Promise<T> {
+  async function ask<T extends object>(
+    type: Question['type'],
+    path: string,
+    body: object,
+    idempotencyKey?: string,
+  ): Promise<T> {
     const link = connection.link();
-    if (link !== undefined) {
+    if (link) {
       try {
-        return (await link.ask(question)) as T;
+        return (await link.ask({ type, id: idempotencyKey ?? makeId(), ...body } as Question)) as T;
       } catch (error) {
         // An ended session needs no heartbeat, but its reports still count.
-        const isMoot = state === 'ended' && question.type === 'heartbeat';
+        const isMoot = state === 'ended' && type === 'heartbeat';
         if ((error as SwitchboardError).code !== 'NETWORK_ERROR' || isMoot) throw error;
       }
     }
-    return post<T>(path, { ...proof, ...body }, question.type === 'usage' ? question.id : undefined);
+    return post<T>(path, { ...proof, ...body }, idempotencyKey);
   }
 
   async function beat(): Promise<void> {
-    const quiet = activity.told();
     try {
-      const question = { type: 'heartbeat', id: makeId(), ...quiet } as const;
-      const reply = await ask<{ session: SessionView; type?: string }>(question, HEARTBEAT_PATH, quiet);
+      const reply = await ask<{ session: SessionView; type?: string }>('heartbeat', HEARTBEAT_PATH, activity.told());
       // An answer over the socket was heard already.
-      if (reply.type !== undefined || state === 'ended') return;
+      if (reply.type) return;
       enter('engaged');
       seen(reply.session);
     } catch (error) {
@@ -149,28 +153,27 @@ export function holdSession(
     }
   }
 
-  const reports = createReports((question, amounts) => ask<{ usage: Usage }>(question, USAGE_PATH, amounts));
+  const reports = createReports((amounts, id) => ask<{ usage: Usage }>('usage', USAGE_PATH, amounts, id));
   // Half of the idle limit: activity must be known before its time is up.
   const pulse = startPulse(
+    life.signal,
     () => Math.min(intervalSec, limits.maxIdleSec / 2) * 1000,
     beat,
     (error) => emit('error', error as SwitchboardError),
   );
   const connection = keepConnected(
+    life.signal,
     baseUrl,
     options.WebSocket ?? globalThis.WebSocket,
     { type: 'attach', ...proof, language: options.language },
     {
       frame: heard,
-      transport(next) {
-        if (next === transport || state === 'ended') return;
-        transport = next;
-        emit('transport', { transport });
-      },
+      transport: (transport) => emit('transport', { transport }),
       doubt: () => pulse.now(),
     },
   );
-  const stopWatching = watchPage(
+  watchPage(
+    life.signal,
     () => {
       connection.wake();
       pulse.wake();
@@ -196,7 +199,7 @@ export function holdSession(
       return state;
     },
     get transport() {
-      return transport;
+      return connection.link() ? 'socket' : 'http';
     },
     get idleSec() {
       return activity.idleSec();
@@ -218,7 +221,7 @@ export function holdSession(
       call.abort(failure('CALL_LOST', 'another call took its place'));
       call = new AbortController();
       present = undefined;
-      if (farewell !== undefined) call.abort(farewell);
+      if (farewell) call.abort(farewell);
       const hangUp = call;
       try {
         const opened = await callProvider(
@@ -226,12 +229,10 @@ export function holdSession(
             session,
             terms: created.call,
             secret,
-            open: microphone.open,
-            use: microphone.use,
-            tools: Array.isArray(options.tools) ? undefined : options.tools,
-            request: options.fetch ?? fetch,
+            microphone,
+            options,
             hangUp,
-            emit: (type, event) => state !== 'ended' && emit(type, event),
+            emit,
             tellState: enterCall,
           },
           audioOptions,
@@ -246,13 +247,13 @@ export function holdSession(
     get muted() {
       return microphone.isMuted;
     },
-    mute: (on = true) => microphone.mute(on),
+    mute: microphone.mute,
     devices: listMicrophones,
     async setDevice(deviceId) {
       for (const track of await microphone.choose(deviceId)) await present?.replaceTrack(track);
     },
     send(text) {
-      if (call.signal.aborted || present === undefined) throw failure('CALL_LOST', 'There is no call.');
+      if (call.signal.aborted || !present) throw failure('CALL_LOST');
       const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
       present.say({ type: 'conversation.item.create', item }, { type: 'response.create' });
       activity.active();
@@ -264,5 +265,6 @@ export function holdSession(
       over(closedHere);
     },
   };
+  if (options.signal) atEnd(options.signal, () => void session.end(), life.signal);
   return session;
 }

@@ -1,3 +1,4 @@
+import { atEnd } from './abort.ts';
 import type { SessionEvents, Speaking } from './api.ts';
 import type { Emitter } from './emitter.ts';
 
@@ -27,7 +28,7 @@ export function watchVoices(
   onVoice: () => void,
   signal: AbortSignal,
 ): void {
-  const known = new Map<string, readonly [energy: number, seconds: number]>();
+  let before: RTCStatsReport | undefined;
   const heardMs = { visitor: 0, agent: 0 };
   let speaking: Speaking = { visitor: false, agent: false };
 
@@ -43,23 +44,25 @@ export function watchVoices(
       if (signal.aborted) return;
       const now = Date.now();
       const levels = { visitor: 0, agent: 0 };
-      report.forEach(({ id, type, totalAudioEnergy: energy, totalSamplesDuration: seconds }: AudioStats) => {
-        const [energyBefore, secondsBefore] = known.get(id) ?? [0, 0];
-        known.set(id, [energy, seconds]);
-        const side = type === 'media-source' ? 'visitor' : 'agent';
-        let level = Math.sqrt((energy - energyBefore) / (seconds - secondsBefore));
-        if (side === 'visitor' && energy === undefined) level = (measure ??= listenTo(microphone, signal))();
+      report.forEach((stats: AudioStats) => {
+        const grown = (sum: 'totalAudioEnergy' | 'totalSamplesDuration'): number =>
+          stats[sum] - (before?.get(stats.id)?.[sum] ?? 0);
+        const side = stats.type === 'media-source' ? 'visitor' : 'agent';
+        let level = Math.sqrt(grown('totalAudioEnergy') / grown('totalSamplesDuration'));
+        if (side === 'visitor' && stats.totalAudioEnergy === undefined)
+          level = (measure ??= listenTo(microphone, signal))();
         if (level > levels[side]) levels[side] = level;
         if (level > SPEECH_LEVEL) {
           heardMs[side] = now;
           onVoice();
         }
       });
+      before = report;
       emit('level', levels);
       become(now - heardMs.visitor < PAUSE_MS, now - heardMs.agent < PAUSE_MS);
     });
   }, LOOK_MS);
-  signal.addEventListener('abort', () => {
+  atEnd(signal, () => {
     clearInterval(timer);
     become(false, false);
   });
@@ -68,7 +71,7 @@ export function watchVoices(
 /** Measures how loud a stream is, where the browser does not tell. @returns a function that looks at the present moment */
 function listenTo(stream: MediaStream, signal: AbortSignal): () => number {
   const context = new AudioContext();
-  signal.addEventListener('abort', () => void context.close());
+  atEnd(signal, () => void context.close());
   const analyser = context.createAnalyser();
   const samples = new Float32Array(analyser.fftSize);
   let track: MediaStreamTrack | undefined;

@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { lockDirectory } from '../../../src/database/embedded/directory-lock.ts';
 import { run } from '../../../src/cli/tenants.ts';
 import { fakeTerminal } from './terminal.ts';
 
@@ -47,8 +48,19 @@ describe('tenants add', () => {
     expect(await refused(join(folder, 'none', 'tenants.json'))).toEqual([69, expect.stringContaining('ENOENT')]);
     await writeFile(file, '{}');
     expect(await refused(file)).toEqual([78, expect.stringContaining('tenants: is missing')]);
-    await writeFile(`${file}.new`, '');
-    expect(await refused(file)).toEqual([69, expect.stringContaining(`delete ${file}.new`)]);
+    const other = await lockDirectory(file);
+    expect(await refused(file)).toEqual([69, 'Another command writes the file at this moment; try again.\n']);
+    await other.release();
+  });
+
+  test('by several commands at once loses none: each is added, or told that another one writes', async () => {
+    const terminals = Array.from({ length: 8 }, () => fakeTerminal({ TENANTS_FILE: file }));
+    const codes = await Promise.all(terminals.map((terminal, index) => run(['add', '--id', `t${index}`], terminal)));
+    expect(codes).toContain(0);
+    expect(codes.filter((code) => code !== 0 && code !== 69)).toEqual([]);
+    const { tenants } = JSON.parse(await readFile(file, 'utf8')) as { readonly tenants: readonly { id: string }[] };
+    expect(tenants.map(({ id }) => id).toSorted()).toEqual(codes.flatMap((code, i) => (code === 0 ? [`t${i}`] : [])));
+    expect(await readdir(folder)).toEqual(['tenants.json']);
   });
 
   test('changes no file that nobody named', async () => {

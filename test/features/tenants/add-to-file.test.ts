@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addTenantToFile, FileBusy, TenantExists, withTenant, WrongTenant } from '../../../src/tenants/add-to-file.ts';
 import { parseTenantsFile, TenantsFileError } from '../../../src/tenants/tenants-file.ts';
 
+/** A file system that has none. */
+const noLock = (): Promise<undefined> => Promise.resolve(undefined);
 const acme = { id: 'acme', name: 'Acme', agents: ['support'] };
 
 describe('A tenants file with one more tenant', () => {
@@ -62,8 +64,8 @@ describe('Adding a tenant to the file', () => {
   const tenantsIn = async () => parseTenantsFile(await readFile(file, 'utf8'), file, 0).map(({ id }) => id);
 
   test('makes the file where there is none, and changes it where there is one', async () => {
-    expect(await addTenantToFile(file, acme)).toBe(true);
-    expect(await addTenantToFile(file, { id: 'other', agents: [] })).toBe(false);
+    expect(await addTenantToFile(file, acme, noLock)).toEqual({ isNew: true });
+    expect(await addTenantToFile(file, { id: 'other', agents: [] }, noLock)).toEqual({ isNew: false });
     expect(await tenantsIn()).toEqual(['acme', 'other']);
     expect(await readdir(folder)).toEqual(['tenants.json']);
   });
@@ -72,7 +74,7 @@ describe('Adding a tenant to the file', () => {
     const real = join(folder, 'real.json');
     await writeFile(real, '{"tenants":[]}', { mode: 0o640 });
     await symlink(real, file);
-    await addTenantToFile(file, acme);
+    await addTenantToFile(file, acme, noLock);
     expect(await tenantsIn()).toEqual(['acme']);
     expect((await stat(real)).mode & 0o777).toBe(0o640);
     expect(await readFile(real, 'utf8')).toContain('acme');
@@ -85,16 +87,22 @@ describe('Adding a tenant to the file', () => {
     ['while the file is wrong', '{"tenants":', acme, TenantsFileError, 'not valid JSON'],
   ])('%s changes nothing', async (_what, text, tenant, fault, message) => {
     await writeFile(file, text);
-    const adding = addTenantToFile(file, tenant);
+    const adding = addTenantToFile(file, tenant, noLock);
     await expect(adding).rejects.toThrow(fault);
     await expect(adding).rejects.toThrow(message);
     expect(await readFile(file, 'utf8')).toBe(text);
     expect(await readdir(folder)).toEqual(['tenants.json']);
   });
 
+  test('leaves alone what another writer may still be writing', async () => {
+    await writeFile(`${file}.new`, 'half');
+    await expect(addTenantToFile(file, acme, noLock)).rejects.toThrow(FileBusy);
+    expect(await readFile(`${file}.new`, 'utf8')).toBe('half');
+  });
+
   test('by several commands at once loses none: each is added, or told that another one writes', async () => {
     const ids = Array.from({ length: 8 }, (_, index) => `t${index}`);
-    const done = await Promise.allSettled(ids.map((id) => addTenantToFile(file, { id, agents: [] })));
+    const done = await Promise.allSettled(ids.map((id) => addTenantToFile(file, { id, agents: [] }, noLock)));
     const added = ids.filter((_, index) => done[index]?.status === 'fulfilled');
     expect((await tenantsIn()).toSorted()).toEqual(added);
     const faults = done.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
