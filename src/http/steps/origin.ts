@@ -47,16 +47,10 @@ export function askerOf(origins: Origins, origin: string | undefined, scope: Cor
 
 /** The CORS headers of a reply: a known origin is echoed exactly, every other gets none. */
 export function corsHeaders(asker: Asker, origin: string): Headers {
-  switch (asker) {
-    case 'everybody':
-      return anyOrigin;
-    case 'stranger':
-      return onlyVary;
-    case 'console':
-      return [vary, ['Access-Control-Allow-Origin', origin], ['Access-Control-Allow-Credentials', 'true'], exposed];
-    case 'widget':
-      return [vary, ['Access-Control-Allow-Origin', origin], exposed];
-  }
+  if (asker === 'everybody') return anyOrigin;
+  if (asker === 'stranger') return onlyVary;
+  const known: Headers = [vary, ['Access-Control-Allow-Origin', origin], exposed];
+  return asker === 'console' ? [...known, ['Access-Control-Allow-Credentials', 'true']] : known;
 }
 
 /** The scope of a path that no route has: a widget's page may read also that it asked for the wrong one. */

@@ -7,9 +7,16 @@ const sessions = new Map([[process.argv[2], { startedAt: new Date().toISOString(
 const origin = 'http://localhost:3000';
 let requests = 0;
 
+function refuse(res) {
+  res.writeStatus('404 Not Found').end('{}');
+}
+
 function beat(res, headers, body) {
   const session = sessions.get(JSON.parse(body).sm_session_id);
-  if (session === undefined) return res.writeStatus('404 Not Found').end('{}');
+  if (session === undefined) {
+    refuse(res);
+    return;
+  }
   requests += 1;
   const { startedAt } = session;
   res.writeStatus(
@@ -38,7 +45,10 @@ uws
     res.onAborted(() => {
       aborted = true;
     });
-    if (aborted) return res.writeStatus('404 Not Found').end('{}');
+    if (aborted) {
+      refuse(res);
+      return;
+    }
     res.onData((chunk, isLast) => {
       if (isLast && !aborted) beat(res, headers, Buffer.from(chunk).toString());
     });
