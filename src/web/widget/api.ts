@@ -48,6 +48,9 @@ export interface ToolHandlers {
       };
 }
 
+/** The reply to a create, or why it was refused, as the server wrote it. */
+export type Created = CreateReply | RefusalBody;
+
 export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
   /** The tools of the session: as a list, their calls are for the page to answer on the channel; by name, the SDK answers them. */
   readonly tools?: CreateRequest['tools'] | ToolHandlers;
@@ -71,7 +74,7 @@ export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
    * is there, so that a visitor who refuses it costs no session. Nothing is created then, and no key is needed; of the fields of a create
    * only `email` counts, which must be that of the create.
    */
-  readonly created?: CreateReply | (() => CreateReply | Promise<CreateReply>);
+  readonly created?: Created | (() => Created | Promise<Created>);
   /** Aborted before there is a session, there will be none; later, it ends the session. */
   readonly signal?: AbortSignal;
 }

@@ -66,7 +66,7 @@ async function open(options: Api.ConnectOptions): Promise<Api.Session> {
 async function take(created: NonNullable<Api.ConnectOptions['created']>): Promise<CreateReply> {
   try {
     const reply = typeof created === 'function' ? await created() : created;
-    if (reply.sm_session_id) return reply;
+    if ('sm_session_id' in reply) return reply;
     throw refusal(reply, 'NETWORK_ERROR', JSON.stringify(reply));
   } catch (cause) {
     throw failure('NETWORK_ERROR', cause);
