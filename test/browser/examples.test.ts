@@ -1,17 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openBrowser, reasonToSkipBrowser, Visit } from '../support/browser.ts';
-import { DemoServer, serviceToken } from '../support/demo-server.ts';
+import { DemoServer } from '../support/demo-server.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { endServer, freePort } from '../support/services/server-process.ts';
 import { soon } from '../support/soon.ts';
-import { TestVerdictServer } from '../support/verdict-server.ts';
+import { backEnds, startBackEnd } from './examples-back-end.ts';
 import { serveExamples, type ExamplesSite } from './examples-site.ts';
 
 const skipped = reasonToSkipBrowser() ?? reasonToSkip(() => findBinary('python3', 'python3'));
@@ -38,7 +36,6 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
   let browser: Browser;
   let site: ExamplesSite;
   let server: DemoServer;
-  let verdicts: TestVerdictServer;
   let visit: Visit;
 
   beforeAll(async () => {
@@ -61,13 +58,7 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     };
     const TENANTS_FILE = join(folder, 'tenants.json');
     await writeFile(TENANTS_FILE, JSON.stringify(tenants));
-    verdicts = await TestVerdictServer.start();
-    server = await DemoServer.start({
-      NODE_ENV: 'development',
-      TENANTS_FILE,
-      BOT_PROVIDER: 'http',
-      BOT_VERDICT_URL: verdicts.url,
-    });
+    server = await DemoServer.start({ NODE_ENV: 'development', TENANTS_FILE });
   });
 
   afterEach(async () => {
@@ -82,7 +73,6 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await browser?.close();
     await site?.close();
     await server?.close();
-    await verdicts?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -176,32 +166,16 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
     await visit.page.evaluate('leave()');
   });
 
-  describe.each([
-    ['Express', process.execPath, 'express.mjs', 'express'],
-    ['Python', 'python3', 'server.py', 'python'],
-  ] as const)('the back end in %s', (_what, program, file, name) => {
+  describe.each(backEnds)('the back end in %s', (_what, program, file, name) => {
     const running: ChildProcess[] = [];
 
     afterEach(() => Promise.all(running.splice(0).map((child) => endServer(child, 'SIGKILL'))));
 
     /** @returns its origin */
     async function start(key: string): Promise<string> {
-      const child = spawn(program, [fileURLToPath(new URL(`../../examples/back-end/${file}`, import.meta.url))], {
-        env: {
-          PATH: process.env['PATH'],
-          PORT: String(ports[name]),
-          SWITCHBOARD_URL: server.direct,
-          SWITCHBOARD_KEY: key,
-          SWITCHBOARD_TOKEN: serviceToken,
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      running.push(child);
-      await new Promise<void>((resolve, reject) => {
-        child.stdout.once('data', () => resolve());
-        child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
-      });
-      return `http://localhost:${ports[name]}`;
+      const started = await startBackEnd(program, file, ports[name], server.direct, key);
+      running.push(started.child);
+      return started.origin;
     }
 
     test('opens the session of a user who is logged in, and reports what it costs', async () => {
@@ -214,8 +188,6 @@ describe.skipIf(skipped !== undefined)(`The examples, with the echo agent ${skip
       expect(report).toMatchObject({ usage: { dollars: expect.toSatisfy((dollars: number) => dollars >= 0.005) } });
       expect(visit.requests).toContain('POST /voice/session');
       expect(visit.requests).not.toContain('POST /api/session');
-      const browserName = await visit.page.evaluate<string>('navigator.userAgent');
-      expect(verdicts.requests.at(-1)?.body.headers).toMatchObject({ 'user-agent': browserName });
     });
 
     test('passes a refusal on to the page, in the words and the language of the visitor', async () => {
