@@ -24,7 +24,7 @@ const limits = {
   auth: { expiryHours: 24, absoluteHours: 0 },
 };
 
-/** Pixels of the drawing at its full size; src/web/console/chart/chart.css sets the sizes of its text. */
+/** Pixels of the drawing at its full size; src/web/shared/chart/chart.css sets the sizes of its text. */
 const LETTER = 6;
 const LINE = 15;
 const NAME_LETTER = 8.6;

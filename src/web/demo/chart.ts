@@ -1,6 +1,6 @@
 import type { DrawnMachine } from '../../protocol/demo-config.ts';
 import type { ChartEdge } from '../../protocol/operator/machine.ts';
-import { nodeNamed } from '../console/chart/moment.ts';
+import { nodeNamed } from '../shared/chart/nodes.ts';
 import { draw, edgeName, type Drawing } from './drawing.ts';
 import { element, say } from './elements.ts';
 

@@ -1,6 +1,6 @@
 import type { Chart, ChartEdge, ChartNode } from '../../protocol/operator/machine.ts';
-import { arrowOf, lineOf, sideOf } from '../console/chart/path.ts';
-import { toneOf, type Tone } from '../console/chart/tones.ts';
+import { arrowOf, lineOf, sideOf } from '../shared/chart/path.ts';
+import { toneOf, type Tone } from '../shared/chart/tones.ts';
 
 /** Of a line of a label; config/build-charts.mjs leaves the room. */
 const LINE = 15;
@@ -45,7 +45,7 @@ function make<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Draws what the build has laid out. Its looks are classes, the same as in the console (../console/chart/chart.css). */
+/** Draws what the build has laid out. Its looks are classes, the same as in the console (../shared/chart/chart.css). */
 export function draw({ width, height, nodes, edges }: Chart, words: Readonly<Record<string, string>>): Drawing {
   const states = nodes.filter(({ kind }) => kind === 'state' || kind === 'final').map(drawState);
   const lines = edges.map((edge) => ({ name: edgeName(edge), element: drawLine(edge) }));

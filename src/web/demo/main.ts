@@ -1,6 +1,6 @@
 import '../shared/tokens.css';
 import '../shared/frame.css';
-import '../console/chart/chart.css';
+import '../shared/chart/chart.css';
 import './demo.css';
 import { startCopying } from '../shared/copy.ts';
 import { Board } from './board.ts';

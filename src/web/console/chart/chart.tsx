@@ -1,4 +1,4 @@
-import './chart.css';
+import '../../shared/chart/chart.css';
 import type { OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { Charts } from '../../../protocol/operator/machine.ts';
 import { Drawing } from './drawing.tsx';

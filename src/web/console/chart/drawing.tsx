@@ -1,8 +1,9 @@
 import type { Chart, ChartEdge, ChartNode } from '../../../protocol/operator/machine.ts';
-import { isByClock, nodeNamed, type Moment } from './moment.ts';
-import { arrowOf, lineOf, sideOf } from './path.ts';
+import { nodeNamed } from '../../shared/chart/nodes.ts';
+import { isByClock, type Moment } from './moment.ts';
+import { arrowOf, lineOf, sideOf } from '../../shared/chart/path.ts';
 import { Mark } from './tone.tsx';
-import { toneOf } from './tones.ts';
+import { toneOf } from '../../shared/chart/tones.ts';
 import { countdownText, takenText, wordOf, type Words, type Zone } from './words.ts';
 
 /** Of a line of a label; config/build-charts.mjs leaves the room. */

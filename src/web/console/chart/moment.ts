@@ -1,5 +1,6 @@
 import type { OperatorEvent } from '../../../protocol/operator/event.ts';
-import type { Chart, ChartEdge, ChartNode, ChartTransition } from '../../../protocol/operator/machine.ts';
+import type { Chart, ChartEdge, ChartTransition } from '../../../protocol/operator/machine.ts';
+import { nodeNamed } from '../../shared/chart/nodes.ts';
 
 /** How often something was done, and when last. */
 export interface Taken {
@@ -66,11 +67,6 @@ function sumOf(taken: readonly Taken[]): Taken | undefined {
   if (taken.length === 0) return undefined;
   const count = taken.reduce((sum, one) => sum + one.count, 0);
   return { count, atMs: Math.max(...taken.map(({ atMs }) => atMs)) };
-}
-
-/** The node of an innermost state. */
-export function nodeNamed({ nodes }: Chart, state: string): ChartNode | undefined {
-  return nodes.find(({ name, kind }) => name === state && kind !== 'group');
 }
 
 /** Whether the clock takes it, and no request. */

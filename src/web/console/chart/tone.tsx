@@ -1,5 +1,5 @@
 import { STATE_SHAPES } from '../parts/state-shape.tsx';
-import type { Tone } from './tones.ts';
+import type { Tone } from '../../shared/chart/tones.ts';
 
 /** A shape of 12 by 12. */
 export function Mark({ tone, x, y }: { readonly tone: Tone; readonly x: number; readonly y: number }) {
