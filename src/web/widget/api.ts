@@ -69,11 +69,7 @@ export interface ConnectOptions extends Omit<CreateRequest, 'tools'> {
    * session ends.
    */
   readonly audio?: boolean | MediaTrackConstraints;
-  /**
-   * What POST /api/session replied to the page's own back end, or what asks the back end for it. A function is called when the microphone
-   * is there, so that a visitor who refuses it costs no session. Nothing is created then, and no key is needed; of the fields of a create
-   * only `email` counts, which must be that of the create.
-   */
+  /** A session that the page's own back end has created, or what asks for it, once the microphone is there. `email` must be the create's. */
   readonly created?: Created | (() => Created | Promise<Created>);
   /** Aborted before there is a session, there will be none; later, it ends the session. */
   readonly signal?: AbortSignal;
