@@ -62,5 +62,6 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
+server = ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
 print(f"Listening at {ORIGIN}", flush=True)
-ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+server.serve_forever()

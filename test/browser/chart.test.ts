@@ -172,7 +172,7 @@ describe.skipIf(skipped !== undefined)(`The chart of a machine ${skipped ?? ''}`
 
   test('fades from state to state, unless the visitor wants no motion', async () => {
     const duration = "getComputedStyle(document.querySelector('.node rect')).transitionDuration";
-    await show(await gone());
+    await show(await gone(), { ...wide, reducedMotion: 'no-preference' });
     expect(await page.visit.page.evaluate(duration)).toContain('0.6s');
     await page.visit.end();
     await show(await gone(), { ...wide, reducedMotion: 'reduce' });

@@ -122,6 +122,8 @@ export class ConsolePage {
     const found: number[] = [];
     for (const width of [320, 640]) {
       await this.page.setViewportSize({ width, height: 640 });
+      // What hears of the new size draws itself anew before the second frame.
+      await this.page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       found.push(await this.page.evaluate<number>(OVERFLOW));
     }
     if (wide !== null) await this.page.setViewportSize(wide);
