@@ -161,7 +161,7 @@ function embed(publicUrl: string, demo: Shown | undefined, isHere: boolean): Htm
 }
 
 function otherOrigins(demo: Shown | undefined): Html {
-  const command = `switchboard keys issue --tenant ${demo?.tenant.id ?? 'acme'} --site shop --origin https://shop.example`;
+  const command = `npm start -- keys issue --tenant ${demo?.tenant.id ?? 'acme'} --site shop --origin https://shop.example`;
   const why =
     demo === undefined
       ? html`A widget key works on the pages of one origin.`
@@ -172,6 +172,9 @@ function otherOrigins(demo: Shown | undefined): Html {
       <div class="code-title">Terminal<button type="button" class="copy">Copy</button></div>
       <pre tabindex="0" aria-label="The command">${command}</pre>
     </div>
-    <p>${why} This issues one for another, or do it in the <a href="/console/keys">console</a>.</p>
+    <p>
+      ${why} Issue one for another in the <a href="/console/keys">console</a>, or by this command while the server is
+      stopped.
+    </p>
   </section>`;
 }

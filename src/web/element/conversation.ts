@@ -1,12 +1,4 @@
-import type {
-  AudioOptions,
-  ConnectOptions,
-  Ended,
-  Session,
-  SessionEvents,
-  SwitchboardError,
-  Warning,
-} from '../widget/api.ts';
+import type { ConnectOptions, Ended, Session, SessionEvents, SwitchboardError, Warning } from '../widget/api.ts';
 import { connect } from '../widget/main.ts';
 
 /** What is to be shown of a conversation. */
@@ -80,9 +72,6 @@ export interface Conversation {
   readonly end: () => Promise<void>;
 }
 
-/** Of a call that the page has with the provider itself only the page hears what it costs. */
-const countTokens: AudioOptions['reportUsage'] = ({ total_tokens }) => ({ tokens: total_tokens });
-
 export function converse(options: ConnectOptions, { change, tell }: Hears): Conversation {
   /** Aborts what is under way, and what holds on to the page. */
   const given = new AbortController();
@@ -100,6 +89,8 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
     if (now.phase === 'over') return;
     const retryAtMs = error.retryAfter === undefined ? undefined : Date.now() + error.retryAfter * 1000;
     become({ phase: 'over', error, retryAtMs });
+    // In the words for whoever made the page: which origin, which key, which limit.
+    console.error('switchboard-widget:', error.code, error.message);
     tell('error', error);
     // A session without a call is of no use to the visitor, and holds a slot.
     given.abort();
@@ -157,7 +148,7 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
-      const { channel, stream } = await opened.connectAudio({ reportUsage: countTokens });
+      const { channel, stream } = await opened.connectAudio();
       become({ canWrite: channel !== undefined });
       const refresh = (): void => void showMicrophones(opened, stream).catch(() => 0);
       navigator.mediaDevices.addEventListener('devicechange', refresh, { signal: given.signal });

@@ -178,6 +178,7 @@ export function createView(wishes: Wishes): View {
     row.hidden = !isOn;
     mute.hidden = phase === 'connecting';
     say(muteText, isMuted ? words.unmute : words.mute);
+    mute.classList.toggle('on', isMuted);
     muteText.previousSibling?.remove();
     muteText.before(icon(isMuted ? icons.muted : icons.microphone));
     say(endText, phase === 'connecting' ? words.cancel : words.end);

@@ -184,8 +184,8 @@ export interface AudioOptions {
   /** Where the call is made; by default where the session says. */
   readonly callsUrl?: string;
   /**
-   * Reports the tokens of each response, at so many dollars. Not called where `brokered` is true: there Switchboard meters the call by
-   * itself.
+   * What of a response's usage is reported; by default its tokens, and no dollars. Not called where `brokered` is true: there Switchboard
+   * meters the call by itself.
    */
   readonly reportUsage?: (usage: { readonly total_tokens: number; readonly [detail: string]: unknown }) => UsageReport;
 }

@@ -38,6 +38,9 @@ export interface ProviderCall extends AudioCall {
   readonly replaceTrack: (track: MediaStreamTrack) => Promise<void> | undefined;
 }
 
+/** Only the page hears what a call costs that it has with the provider itself. */
+const countTokens: NonNullable<AudioOptions['reportUsage']> = ({ total_tokens }) => ({ tokens: total_tokens });
+
 /**
  * Joins a call, and joins it again when its network is gone and Switchboard gives tickets. However it ends, or does not begin, it is by
  * the signal of `hangUp`, which closes the peer and gives the microphone back.
@@ -77,8 +80,10 @@ export async function callProvider(deps: CallDeps, options: AudioOptions): Promi
     const { type, response } = event;
     if (SPEECH.test(type)) session.active();
     follow(event);
-    if (!isBrokered && type === 'response.done' && response?.usage && options.reportUsage)
-      session.reportUsage({ id: response.id, ...options.reportUsage(response.usage) }).catch(() => 0);
+    if (!isBrokered && type === 'response.done' && response?.usage) {
+      const { reportUsage = countTokens } = options;
+      session.reportUsage({ id: response.id, ...reportUsage(response.usage) }).catch(() => 0);
+    }
   }
 
   const exchange = async (): Promise<Response> =>

@@ -33,11 +33,11 @@ export interface ProviderEvent {
 
 /**
  * Follows a conversation by the provider's events (OpenAI's realtime API): tells its words, and answers the calls of tools.
- * @param tools calls are for the page itself to answer where they are a list
+ * @param tools calls are for the page itself to answer where they are a list; without any the model hears that there is no such tool
  * @param send an event to the provider
  */
 export function followConversation(
-  tools: ConnectOptions['tools'],
+  tools: ConnectOptions['tools'] = {},
   send: (event: object) => void,
   emit: Emitter<SessionEvents>['emit'],
 ): (event: ProviderEvent) => void {
@@ -75,7 +75,7 @@ export function followConversation(
       emit('transcript', { id, who: source === 'conv' ? 'visitor' : 'agent', text: words, final });
     }
     // Not of a response that the visitor interrupted.
-    if (tools && !Array.isArray(tools) && response?.status === 'completed')
+    if (!Array.isArray(tools) && response?.status === 'completed')
       void answer(
         tools,
         response.output.filter((item) => item.type === 'function_call'),
