@@ -78,7 +78,8 @@ async function replaceDead(path: string): Promise<Server | string> {
  */
 function identityOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stat?.isFile() || stat?.isDirectory()) throw new Error(`${path} is in the way: it is no socket; move it elsewhere`);
+  if (stat?.isFile() || stat?.isDirectory())
+    throw new Error(`${path} is in the way: it is no socket; move it elsewhere`);
   return stat && `${stat.ino}-${stat.mtimeNs}`;
 }
 
