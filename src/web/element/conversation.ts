@@ -157,7 +157,7 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
       session = opened;
       EVENTS.forEach(listen);
       opened.mute(now.isMuted);
-      const { channel, stream } = await opened.connectAudio({ reportUsage: countTokens });
+      const { channel, stream } = await opened.connectAudio(opened.brokered ? {} : { reportUsage: countTokens });
       become({ canWrite: channel !== undefined });
       const refresh = (): void => void showMicrophones(opened, stream).catch(() => 0);
       navigator.mediaDevices.addEventListener('devicechange', refresh, { signal: given.signal });
