@@ -1,4 +1,5 @@
-import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, readlink, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { parseTenantsFile, TenantsFileError } from './tenants-file.ts';
 
 /** A tenant as a command makes it; the rest of its fields is written by hand. */
@@ -47,7 +48,7 @@ export interface Added {
  */
 export async function addTenantToFile(file: string, tenant: NewTenant, lockFile: LockFile): Promise<Added> {
   // What is behind a link is replaced, and not the link.
-  const path = await realpath(file).catch(() => file);
+  const path = await realpath(file).catch(() => behindLink(file));
   const written = `${path}.new`;
   const lock = await lockFile(path);
   try {
@@ -57,6 +58,14 @@ export async function addTenantToFile(file: string, tenant: NewTenant, lockFile:
   } finally {
     await lock?.release();
   }
+}
+
+/** Where a link leads whose file is not made yet. */
+function behindLink(file: string): Promise<string> {
+  return readlink(file).then(
+    (target) => resolve(dirname(file), target),
+    () => file,
+  );
 }
 
 function isThere(path: string): Promise<boolean> {
@@ -77,8 +86,9 @@ async function write(path: string, written: string, file: string, tenant: NewTen
     if (parseTenantsFile(text ?? EMPTY, file, 0).some(({ id }) => id === tenant.id)) throw new TenantExists(tenant.id);
     const whole = withTenant(text ?? EMPTY, tenant);
     checkWhole(whole, file);
+    // Before there is anything to read.
+    if (text !== undefined) await keepReaders(handle, path);
     await handle.writeFile(whole);
-    if (text !== undefined) await handle.chmod((await stat(path)).mode);
     await handle.sync();
     await handle.close();
     await rename(written, path);
@@ -88,6 +98,20 @@ async function write(path: string, written: string, file: string, tenant: NewTen
     await rm(written);
     throw fault;
   }
+}
+
+/**
+ * Whoever could read the file can go on to: a server may run as another user than its administrator.
+ * @throws the fault where this user can not give it back to its owner, on whom its readers depend
+ */
+async function keepReaders(handle: FileHandle, path: string): Promise<void> {
+  const { uid, gid, mode } = await stat(path);
+  const made = await handle.stat();
+  if (made.uid !== uid || made.gid !== gid)
+    await handle.chown(uid, gid).catch((fault: unknown) => {
+      if ((mode & 0o004) === 0) throw fault;
+    });
+  await handle.chmod(mode);
 }
 
 /** All that stood in the file before was right. */

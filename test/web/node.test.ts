@@ -283,6 +283,8 @@ describe('The widget SDK in a back end', () => {
     test.each([
       ['something else', { sorry: 'Please log in.' }, /Please log in/],
       ['nothing', () => undefined, /undefined/],
+      ['a part of a reply', async () => ({ ...(await create()), call: undefined }), /mode/],
+      ['one without limits', async () => ({ ...(await create()), limits: undefined }), /maxIdleSec/],
       ['a failure', () => Promise.reject(new TypeError('fetch failed')), /fetch failed/],
     ])('fails when it is given %s', async (_, created, message) => {
       const expected = { name: 'SwitchboardError', code: 'NETWORK_ERROR', message: expect.stringMatching(message) };

@@ -72,9 +72,14 @@ async function replaceDead(path: string): Promise<Server | string> {
   }
 }
 
-/** Tells the file of a socket from every other that has or had its name; undefined when there is none. */
+/**
+ * Tells the file of a socket from every other that has or had its name; undefined when there is none.
+ * @throws Error for somebody's file, which is not ours to remove
+ */
 function identityOf(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stat?.isFile() || stat?.isDirectory())
+    throw new Error(`${path} is in the way: it is no socket; move it elsewhere`);
   return stat && `${stat.ino}-${stat.mtimeNs}`;
 }
 

@@ -41,6 +41,8 @@ export function offerElement(config: DemoConfig, email: string, board: Board): v
   hear('error', ({ userMessage }) => {
     // There is no session: what the board still shows was of another one.
     if (held !== undefined) return;
+    // Or one whose call could not even begin: it ends now.
+    loss = userMessage;
     board.clear();
     board.over(userMessage);
   });

@@ -1,3 +1,5 @@
+import { mask } from './mask.ts';
+
 /** How an exchange went on: answered, then read; or failed, and why. */
 export interface Outcome {
   readonly answered: (status: number) => void;
@@ -26,13 +28,6 @@ export interface Wire {
   readonly postAs: (who: string, path: string, body: object) => Promise<Response>;
   /** Cuts sockets and lets none open, as some networks do. */
   readonly block: (isBlocked: boolean) => void;
-}
-
-/** A session id opens the session and a client secret opens a call: neither belongs on a screen that is shared. */
-function mask(text: string): string {
-  return text
-    .replaceAll(/\b(s:[0-9a-f]{4})[0-9a-f]+:[\w-]+/g, '$1…:••••')
-    .replaceAll(/\bek_(local_)?[\w-]+/g, 'ek_$1••••');
 }
 
 function pretty(text: string): string {

@@ -80,7 +80,6 @@ export function offerWritten(config: DemoConfig, email: string, board: Board): v
     if (talking !== undefined) void listen(talking).then((stop) => (stopListening = stop));
   });
   element('written', HTMLElement).hidden = false;
-  element('written', HTMLElement).hidden = false;
   start.disabled = false;
 }
 

@@ -56,7 +56,10 @@ export function defineElement(home: string): void {
     disconnectedCallback(): void {
       // An element that is moved is gone for less than a task.
       queueMicrotask(() => {
-        if (!this.isConnected) void this.end();
+        if (this.isConnected) return;
+        void this.end();
+        // Nobody sees it count.
+        this.#show();
       });
     }
 
@@ -122,7 +125,7 @@ export function defineElement(home: string): void {
       if (phase === 'connecting' || phase === 'live' || !this.isConnected) return;
       this.#agreed = this.getAttribute('consent')?.trim() ?? '';
       this.#view.clear();
-      const given = (name: string): string | undefined => this.getAttribute(name) ?? undefined;
+      const given = (name: string): string | undefined => this.getAttribute(name) || undefined;
       const own = converse(
         {
           baseUrl: given('base-url') ?? home,
@@ -165,7 +168,7 @@ export function defineElement(home: string): void {
         hasCaptions: this.getAttribute('captions') !== 'off',
         consent: this.#consent,
       });
-      const isCounting = situation.warning !== undefined || situation.retryAtMs !== undefined;
+      const isCounting = this.isConnected && (situation.warning !== undefined || situation.retryAtMs !== undefined);
       if (isCounting === (this.#clock !== undefined)) return;
       clearInterval(this.#clock);
       this.#clock = isCounting ? setInterval(this.#view.tick, 1000) : undefined;

@@ -22,7 +22,9 @@ export const connect: typeof Api.connect = (options) => {
   if (signal) return untilAborted(open(options), signal);
   // A page opens a session for its one visitor, a back end for many.
   if (typeof document === 'undefined') return open(options);
-  const name = JSON.stringify(options);
+  // Functions are in no JSON: another one that creates is another session.
+  // oxlint-disable-next-line typescript/no-base-to-string, typescript/restrict-plus-operands -- an object is in the JSON
+  const name = JSON.stringify(options) + options.created;
   const present = opening.get(name);
   if (present) return present;
   const opened = open(options).finally(() => opening.delete(name));
@@ -45,6 +47,7 @@ async function open(options: Api.ConnectOptions): Promise<Api.Session> {
   signal?.throwIfAborted();
   const microphone = audio ? await openMicrophone(audio) : undefined;
   if (signal) atEnd(signal, () => release(microphone));
+  signal?.throwIfAborted();
   const base = baseUrl.replace(/\/+$/, '');
   const post = createPost(base, options);
   const key = makeId();
@@ -58,19 +61,16 @@ async function open(options: Api.ConnectOptions): Promise<Api.Session> {
     return holdSession(created, base, options, post, microphone);
   } catch (error) {
     release(microphone);
-    throw error;
+    throw failure('NETWORK_ERROR', error);
   }
 }
 
-/** What the page's own back end has created. @throws SwitchboardError also of a refusal that the back end hands on */
+/** What the page's own back end has created. @throws SwitchboardError of a refusal that the back end hands on, and of half a reply */
 async function take(created: NonNullable<Api.ConnectOptions['created']>): Promise<CreateReply> {
-  try {
-    const reply = typeof created === 'function' ? await created() : created;
-    if ('sm_session_id' in reply) return reply;
-    throw refusal(reply, 'NETWORK_ERROR', JSON.stringify(reply));
-  } catch (cause) {
-    throw failure('NETWORK_ERROR', cause);
-  }
+  const reply = typeof created === 'function' ? await created() : created;
+  // Of half a reply nothing is begun, which nobody would end.
+  if ('sm_session_id' in reply && reply.call.mode) return reply;
+  throw refusal(reply as Api.RefusalBody, 'NETWORK_ERROR', JSON.stringify(reply));
 }
 
 /** What a create says of the page's tools: nothing of those that the agent has already, and nothing of what they do. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { lockDirectory } from '../../../src/database/embedded/directory-lock.ts';
@@ -44,6 +44,13 @@ describe('the lock of a data directory', () => {
     await expect(lockDirectory(directory)).rejects.toThrow(`in use by process ${process.pid}:`);
     await lock.release();
     expect(existsSync(`${directory}.lock`)).toBe(false);
+  });
+
+  test('leaves alone what is no socket and has its name', async () => {
+    const directory = join(temporaryDirectory(), 'database');
+    await writeFile(`${directory}.lock`, 'precious');
+    await expect(lockDirectory(directory)).rejects.toThrow('database.lock is in the way: it is no socket');
+    expect(await readFile(`${directory}.lock`, 'utf8')).toBe('precious');
   });
 
   test('has one winner when many want a dead lock at once', async () => {

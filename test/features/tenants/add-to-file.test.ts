@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -78,6 +78,22 @@ describe('Adding a tenant to the file', () => {
     expect(await tenantsIn()).toEqual(['acme']);
     expect((await stat(real)).mode & 0o777).toBe(0o640);
     expect(await readFile(real, 'utf8')).toContain('acme');
+  });
+
+  test('makes the file that a link leads to', async () => {
+    await symlink('real.json', file);
+    expect(await addTenantToFile(file, acme, noLock)).toEqual({ isNew: true });
+    expect(await readFile(join(folder, 'real.json'), 'utf8')).toContain('acme');
+    expect(await tenantsIn()).toEqual(['acme']);
+  });
+
+  // Only root can give a file to somebody else.
+  test.runIf(process.getuid?.() === 0)('leaves it to its owner, as who a server may run', async () => {
+    await writeFile(file, '{"tenants":[]}', { mode: 0o600 });
+    await chown(file, 12_345, 12_346);
+    await addTenantToFile(file, acme, noLock);
+    const { uid, gid, mode } = await stat(file);
+    expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 12_345, gid: 12_346, mode: 0o600 });
   });
 
   test.each([
