@@ -21,7 +21,7 @@ export default defineConfig({
     // The files of a worker share its modules, and so its embedded database.
     isolate: false,
     // Most tests wait for servers and timers: so many keep two cores busy.
-    maxWorkers: 5,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

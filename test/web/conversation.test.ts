@@ -204,14 +204,21 @@ describe('A conversation', () => {
       expect(answers()).toEqual([]);
     });
 
-    test('leaves calls to the page where that says nothing of tools, or lists them', async () => {
-      for (const options of [{}, { tools: [{ kind: 'http_tool', name: 'say' }] }]) {
-        await call(options);
-        channel().open();
-        await respond([{ name: 'say', call_id: 'c', arguments: '{}' }]);
-        expect(answers()).toEqual([]);
-      }
-      expect(creates.map(({ tools: listed }) => listed)).toEqual([undefined, [{ kind: 'http_tool', name: 'say' }]]);
+    test('leaves calls to the page where that lists its tools', async () => {
+      const listed = [{ kind: 'http_tool', name: 'say' }];
+      await call({ tools: listed });
+      channel().open();
+      await respond([{ name: 'say', call_id: 'c', arguments: '{}' }]);
+      expect(answers()).toEqual([]);
+      expect(creates.map(({ tools: asked }) => asked)).toEqual([listed]);
+    });
+
+    test('tells the agent that a page without tools has none, or it would wait for ever', async () => {
+      await call({});
+      channel().open();
+      await respond([{ name: 'say', call_id: 'c', arguments: '{}' }]);
+      expect(answers()[0]).toEqual(answer('c', { error: 'Error: There is no tool say.' }));
+      expect(creates[0]).not.toHaveProperty('tools');
     });
 
     test('describes those that the page brings along, and none that the agent has', async () => {
