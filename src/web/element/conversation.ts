@@ -115,6 +115,9 @@ export function converse(options: ConnectOptions, { change, tell }: Hears): Conv
         warning: { reason, endsAtMs: secondsLeft === undefined ? undefined : Date.now() + secondsLeft * 1000 },
       }),
     ended(ended) {
+      // The hang-up that follows from an end may be heard before it: then the end says why.
+      if (now.error?.code === 'CALL_LOST' && ended.reason !== 'closed_by_client')
+        now = { ...now, phase: 'live', error: undefined };
       become({ phase: 'over', ended });
       given.abort();
     },
