@@ -37,6 +37,8 @@ export interface HttpReply {
   readonly status: number;
   /** Go before the others; none of them is in both. */
   readonly shared?: SharedHeaders | undefined;
+  /** More of them as they are sent, each as CRLF and `Name: value`: only what cannot need a check, numbers and ids of our own. */
+  readonly lines?: string | undefined;
   readonly headers: readonly Header[];
   readonly body: string | Buffer;
   /** With status 101: whose socket it becomes, as the edge windows name an address. */

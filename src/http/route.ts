@@ -28,8 +28,10 @@ export type CookieChange =
 
 export interface Answer {
   readonly status: number;
-  /** An object is sent as JSON; a string or a buffer as it is, with the content type of `headers`. */
+  /** An object is sent as JSON; a string or a buffer as it is, with the content type of `headers`, unless `isJson`. */
   readonly body: object | string | Buffer;
+  /** The body is the text of a JSON value already. */
+  readonly isJson?: true;
   readonly headers?: readonly Header[] | undefined;
   readonly cookie?: CookieChange | undefined;
   /** See `HttpReply.client`. */
@@ -102,6 +104,8 @@ export interface Route<B = unknown> {
   readonly window: AddressWindow;
   /** Where it takes undefined, the body may be left out. */
   readonly body?: z.ZodType<B>;
+  /** What `body` makes of the texts that nearly all callers send, without a parser: undefined for every other text. */
+  usual?(text: string): B | undefined;
   /** In the place of `body`: a body that is a text as it is, in UTF-8, of one content type. */
   readonly text?: TextBody;
   /** A body as a caller may send it, for the documentation. */

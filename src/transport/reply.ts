@@ -59,9 +59,9 @@ export function switchingHead(reply: HttpReply): string {
   return `101 Switching Protocols${linesOf(reply)}`;
 }
 
-function linesOf({ shared, headers }: HttpReply): string {
-  if (shared === undefined) return headerLines(headers);
-  return (shared.lines ??= headerLines(shared.headers)) + headerLines(headers);
+function linesOf({ shared, lines = '', headers }: HttpReply): string {
+  const first = shared === undefined ? '' : (shared.lines ??= headerLines(shared.headers));
+  return headers.length === 0 ? first + lines : first + lines + headerLines(headers);
 }
 
 /** The values are checked here, so that no CR or LF from a handler (which may repeat what a caller sent) ever reaches the wire. */

@@ -265,8 +265,9 @@ function toBytes(body: unknown): Buffer | 'too_large' {
   return bytes.length > 65_536 ? 'too_large' : bytes;
 }
 
-function toReply({ status, shared, headers: own, body }: HttpReply): Reply {
-  const headers = [...(shared?.headers ?? []), ...own];
+function toReply({ status, shared, lines = '', headers: own, body }: HttpReply): Reply {
+  const written = [...lines.matchAll(/\r\n([^:\r\n]+): ([^\r\n]*)/g)].map(([, name = '', value = '']) => [name, value] as const);
+  const headers = [...(shared?.headers ?? []), ...written, ...own];
   const text = body.toString();
   const byName = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
   if (Object.keys(byName).length !== headers.length) throw new Error(`a header came twice: ${JSON.stringify(headers)}`);

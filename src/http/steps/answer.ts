@@ -1,6 +1,7 @@
 import { DEFAULT_LANGUAGE } from '../../protocol/languages/all.ts';
 import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
 import { Refusal } from '../../protocol/refusal.ts';
+import type { EdgeCount } from '../../limits/edge.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { errorBody } from '../error-reply.ts';
@@ -22,8 +23,9 @@ export interface AnswerDeps {
   readonly timing: boolean;
 }
 
-/** Sets of shared headers. */
+/** Sets of shared headers, by who asks. */
 const MAX_KNOWN = 1000;
+
 const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
@@ -37,18 +39,19 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     [...deps.routes.map(({ path }) => path), 'none'].map((path) => [path, deps.metrics.repliesOf(path)]),
   );
 
-  const sharedBy = { public: new Map<string, SharedHeaders>(), private: new Map<string, SharedHeaders>() };
+  const sharedBy = { public: byType(), private: byType() };
 
   /** Those that follow from who asks for what; kept, because nearly all replies have one of a few sets of them. */
-  function sharedOf({ access, cors, origin = '' }: RequestContext): SharedHeaders {
+  function sharedOf({ access, cors, origin = '' }: RequestContext, isJson: boolean): SharedHeaders {
     const asker = askerOf(deps.origins, origin, cors);
-    const known = access === 'public' ? sharedBy.public : sharedBy.private;
+    const known = sharedBy[access === 'public' ? 'public' : 'private'][isJson ? 'json' : 'other'];
     // An origin is of the console or of widgets, and not of both in turn.
     const name = asker === 'console' || asker === 'widget' ? origin : asker;
     const found = known.get(name);
     if (found !== undefined) return found;
     const cache = access === 'public' ? [] : [noStore];
-    const made = { headers: [noSniff, ...cache, ...corsHeaders(asker, origin)] };
+    const type = isJson ? [JSON_TYPE] : [];
+    const made = { headers: [noSniff, ...cache, ...corsHeaders(asker, origin), ...type] };
     // Origins come and go with the keys of tenants.
     if (known.size >= MAX_KNOWN) known.clear();
     known.set(name, made);
@@ -60,16 +63,24 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     if (byStatus !== undefined) byStatus[status] = (byStatus[status] ?? 0) + 1;
   }
 
-  function ownHeaders(x: RequestContext): Header[] {
-    const headers: Header[] = [['X-Request-Id', x.request.requestId]];
-    if (x.limit !== undefined)
-      headers.push(
-        ['X-RateLimit-Limit', String(x.limit.limit)],
-        ['X-RateLimit-Remaining', String(x.limit.remaining)],
-        ['X-RateLimit-Reset', String(Math.ceil(x.limit.resetAtMs / 1000))],
-      );
-    if (deps.timing) headers.push(['Server-Timing', `total;dur=${(performance.now() - x.startedAt).toFixed(3)}`]);
-    return headers;
+  /** Of the window that was told last: in a minute nearly all replies tell the same limit and the same end. */
+  let told: EdgeCount | undefined;
+  let toldLines = '';
+
+  function windowLines(window: EdgeCount): string {
+    const { limit, remaining, resetAtMs } = window;
+    if (told?.limit !== limit || told.resetAtMs !== resetAtMs) {
+      told = window;
+      toldLines = `\r\nX-RateLimit-Limit: ${limit}\r\nX-RateLimit-Reset: ${Math.ceil(resetAtMs / 1000)}\r\nX-RateLimit-Remaining: `;
+    }
+    return toldLines + remaining;
+  }
+
+  /** What each reply has alone. */
+  function linesOf({ request, limit, startedAt }: RequestContext): string {
+    const lines = `\r\nX-Request-Id: ${request.requestId}`;
+    const timed = deps.timing ? `\r\nServer-Timing: total;dur=${(performance.now() - startedAt).toFixed(3)}` : '';
+    return limit === undefined ? lines + timed : lines + windowLines(limit) + timed;
   }
 
   function refuse(x: RequestContext, refusal: Refusal, headers: Header[]): Answer {
@@ -87,26 +98,33 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
   }
 
   return (x, result) => {
-    const headers = ownHeaders(x);
+    const headers: Header[] = [];
     const cookie = (result instanceof Refusal ? undefined : result.cookie) ?? x.cookie;
     if (cookie !== undefined) headers.push(['Set-Cookie', deps.cookies.write(cookie, x.request.atMs)]);
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const answer: Answer = refusal === undefined ? (result as Answer) : refuse(x, refusal, headers);
-    const reply = toReply(answer, sharedOf(x), headers);
+    if (answer.headers !== undefined) headers.push(...answer.headers);
+    const isJson = answer.isJson === true || isObject(answer.body);
+    const reply = toReply(answer, sharedOf(x, isJson), headers, linesOf(x));
     count(x.routeName, reply.status);
     deps.events.requestAnswered?.(x.request, x.routeName, reply.status, performance.now() - x.startedAt, refusal?.code);
     return reply;
   };
 }
 
-/** @param own what the reply has alone; grows */
-function toReply({ status, body, headers = [], client }: Answer, shared: SharedHeaders, own: Header[]): HttpReply {
-  own.push(...headers);
-  const isWritten = typeof body === 'string' || Buffer.isBuffer(body);
-  if (!isWritten) own.push(JSON_TYPE);
-  const text = isWritten ? body : JSON.stringify(body);
-  if (!own.some(changesShared)) return { status, shared, headers: own, body: text, client };
-  return { status, headers: merged(shared.headers, own), body: text, client };
+function byType() {
+  return { json: new Map<string, SharedHeaders>(), other: new Map<string, SharedHeaders>() };
+}
+
+function isObject(body: Answer['body']): body is object {
+  return typeof body !== 'string' && !Buffer.isBuffer(body);
+}
+
+/** @param own what the reply has alone */
+function toReply({ status, body, client }: Answer, shared: SharedHeaders, own: Header[], lines: string): HttpReply {
+  const text = isObject(body) ? JSON.stringify(body) : body;
+  if (!own.some(changesShared)) return { status, shared, lines, headers: own, body: text, client };
+  return { status, shared: undefined, lines, headers: merged(shared.headers, own), body: text, client };
 }
 
 /** All of them, where those of the reply change what is shared. */
@@ -135,7 +153,6 @@ function changesShared(header: Header): boolean {
   return header[0] === 'Vary' || setsCookie(header);
 }
 
-/** Looks at the length first, because this runs for every header of every reply. */
 function setsCookie([name]: Header): boolean {
-  return name.length === 10 && name.toLowerCase() === 'set-cookie';
+  return name.toLowerCase() === 'set-cookie';
 }
