@@ -3,10 +3,12 @@ import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts'
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { SessionView } from '../protocol/session.ts';
 
-const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
-let knownDay = Number.NaN;
-let knownDate = '';
+const MAX_KNOWN = 2000;
+const knownMinutes = new Map<number, string>();
+const secondTexts = Array.from({ length: 60 }, (_, second) => String(second).padStart(2, '0'));
+const milliTexts = Array.from({ length: 1000 }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`);
 
 /** A record as its client sees it at a time. */
 export function viewOf(record: VoiceRecord, at: number): SessionView {
@@ -24,21 +26,20 @@ export function viewText({ active, startedAt, lastSeenAt, durationSec, idleSec }
   return `{"active":${active},"startedAt":"${startedAt}","lastSeenAt":"${lastSeenAt}","durationSec":${durationSec},"idleSec":${idleSec}}`;
 }
 
-/** ISO 8601 in UTC with milliseconds, as Date's toISOString, at a quarter of its cost: replies of one day share their date. */
-function isoInstant(atMs: number): string {
-  const day = Math.floor(atMs / DAY_MS);
-  if (day !== knownDay) {
-    knownDate = new Date(atMs).toISOString().slice(0, 11);
-    knownDay = day;
-  }
-  const rest = atMs - day * DAY_MS;
-  const seconds = Math.floor(rest / 1000);
-  const minutes = Math.floor(seconds / 60);
-  return `${knownDate}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}:${two(seconds % 60)}.${String(rest % 1000).padStart(3, '0')}Z`;
+/** ISO 8601 in UTC with milliseconds, as Date's toISOString, at a tenth of its cost: what is shown lies in few minutes. */
+export function isoInstant(atMs: number): string {
+  const minute = Math.floor(atMs / MINUTE_MS);
+  const rest = atMs - minute * MINUTE_MS;
+  const second = Math.floor(rest / 1000);
+  return (knownMinutes.get(minute) ?? learn(minute)) + secondTexts[second] + milliTexts[rest - second * 1000];
 }
 
-function two(value: number): string {
-  return value < 10 ? `0${value}` : String(value);
+/** @returns it up to the colon before its seconds */
+function learn(minute: number): string {
+  const text = new Date(minute * MINUTE_MS).toISOString().slice(0, -7);
+  if (knownMinutes.size >= MAX_KNOWN) knownMinutes.clear();
+  knownMinutes.set(minute, text);
+  return text;
 }
 
 /** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). */

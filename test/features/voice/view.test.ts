@@ -1,9 +1,20 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { viewText } from '../../../src/voice/view.ts';
+import { isoInstant, viewText } from '../../../src/voice/view.ts';
+
+const dates = fc.date({ noInvalidDate: true });
+
+test('an instant is told as Date tells it', () => {
+  fc.assert(
+    fc.property(dates, (date) => {
+      expect(isoInstant(date.getTime())).toBe(date.toISOString());
+    }),
+    { numRuns: 3000 },
+  );
+});
 
 test('the text of a view is its JSON', () => {
-  const instant = fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
+  const instant = dates.map((date) => date.toISOString());
   fc.assert(
     fc.property(fc.boolean(), instant, instant, fc.nat(), fc.nat(), (active, startedAt, lastSeenAt, duration, idle) => {
       const view = { active, startedAt, lastSeenAt, durationSec: duration, idleSec: idle };
