@@ -11,5 +11,7 @@ export const idleSec = z
 /** The body of POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
 export const heartbeatRequest = sessionProof.extend({ idleSec });
 
+export type HeartbeatRequest = Readonly<z.infer<typeof heartbeatRequest>>;
+
 /** How often a client should send one. */
 export const heartbeatInterval = z.object({ intervalSec: z.int() });

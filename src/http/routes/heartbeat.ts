@@ -1,12 +1,12 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Subjects } from '../../auth/subjects.ts';
 import { heartbeatRequest } from '../../protocol/heartbeat.ts';
+import { usualHeartbeat } from '../../protocol/usual-heartbeat.ts';
 import { endedRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import { isViolation, viewOf, viewText } from '../../voice/view.ts';
-import { JSON_TYPE } from '../message.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
@@ -16,8 +16,6 @@ export interface HeartbeatDeps {
   readonly subjects: Subjects;
   readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
 }
-
-const json = [JSON_TYPE];
 
 /** POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
 export function heartbeatRoute(deps: HeartbeatDeps): Route {
@@ -32,6 +30,7 @@ export function heartbeatRoute(deps: HeartbeatDeps): Route {
     access: 'proof',
     cors: 'widgets',
     body: heartbeatRequest,
+    usual: usualHeartbeat,
     bodyExample: { sm_session_id: sample.sm_session_id, idleSec: 0 },
     replies: {
       200: {
@@ -51,9 +50,10 @@ export function heartbeatRoute(deps: HeartbeatDeps): Route {
       const { body, request, isService } = call;
       const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, deps.subjects, isService);
       const { atMs, requestId } = request;
-      return andThen(deps.sessions.heartbeat(body.sm_session_id, atMs, body.idleSec, admits, requestId), (outcome) =>
-        reply(outcome, call, deps),
-      );
+      const beating = deps.sessions.heartbeat(body.sm_session_id, atMs, body.idleSec, admits, requestId);
+      return beating instanceof Promise
+        ? beating.then((outcome) => reply(outcome, call, deps))
+        : reply(beating, call, deps);
     },
   });
 }
@@ -63,7 +63,7 @@ function reply(outcome: VoiceOutcome | undefined, call: Call, deps: HeartbeatDep
   const { record } = outcome;
   const { atMs } = call.request;
   if (record.endReason === null)
-    return { status: 200, headers: json, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
+    return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
   return refusedOf(record, endedRefusal(record.endReason, deps.sessions.limits.maxMinutes), call, deps);
 }
 

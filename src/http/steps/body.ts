@@ -16,8 +16,13 @@ export function readBody(x: RequestContext): Refusal | undefined {
   if (schema === undefined) return x.route?.text === undefined ? undefined : readText(x, x.route.text);
   const { body } = x.request;
   if (body.length === 0 && schema.safeParse(undefined).success) return undefined;
-  const value =
-    body === 'too_large' ? tooLarge() : (wrongContent(x.request, JSON_CONTENT, isJson) ?? parseJsonObject(body));
+  if (body === 'too_large') return tooLarge();
+  const wrong = wrongContent(x.request, JSON_CONTENT, isJson);
+  if (wrong !== undefined) return wrong;
+  const text = body.toString('utf8');
+  x.body = x.route?.usual?.(text);
+  if (x.body !== undefined) return undefined;
+  const value = parseJsonObject(body, text);
   if (value instanceof Refusal) return value;
   const checked = schema.safeParse(value);
   if (!checked.success) return invalidFields(fieldsInWords(schema, value).slice(0, 20));
@@ -57,10 +62,9 @@ function wrongContent({ headers }: HttpRequest, contentType: string, pattern: Re
 }
 
 /** Parses a body: one JSON object in UTF-8, nested at most 32 deep (docs/contract.md, section 2.1). */
-export function parseJsonObject(body: Buffer): Record<string, unknown> | Refusal {
+export function parseJsonObject(body: Buffer, text = body.toString('utf8')): Record<string, unknown> | Refusal {
   if (body.length === 0) return invalid('The body is empty; send a JSON object.');
   if (!isUtf8(body)) return invalid('The body is not valid UTF-8.');
-  const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
