@@ -136,18 +136,18 @@ export function createHost<R extends HostedRecord, E extends EventObject, F exte
   ): Eventually<Outcome<R, F> | undefined> {
     const { id, version } = before;
     const saving = kind.save?.(outcome.record, version, event) ?? store.save(outcome.record, version);
+    // Spelled out, so that a heartbeat that waits for nobody makes no closure.
+    if (saving === true) return settle(outcome);
     return andThen(saving, (saved) => {
-      if (saved) {
-        if (outcome.traced !== undefined) kind.trace?.(outcome.traced);
-        return settle(outcome);
-      }
+      if (saved) return settle(outcome);
       if (triesLeft === 0) throw new Unavailable('registry', new Error(`${id} changed too often while it was saved`));
       return attempt(id, event, admits, triesLeft - 1);
     });
   }
 
-  function settle({ record, facts }: Ran<R, F>): Eventually<Outcome<R, F>> {
-    const outcome = { record, facts };
+  function settle(outcome: Ran<R, F>): Eventually<Outcome<R, F>> {
+    const { record, facts, traced } = outcome;
+    if (traced !== undefined) kind.trace?.(traced);
     if (facts.length === 0 || kind.settled === undefined) return outcome;
     return andThen(kind.settled(record, facts), () => outcome);
   }
