@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
@@ -10,6 +8,7 @@ import type { OperatorMachine } from '../../src/protocol/operator/machine.ts';
 import { limits as calls } from '../machines/voice-call-support.ts';
 import { defaults as voice } from '../machines/voice-session-support.ts';
 import { Visit } from '../support/browser.ts';
+import { servePages, type PageServer } from '../support/page-server.ts';
 
 const otp = { expiryMinutes: 10, maxAttempts: 5 };
 const { machines } = describeMachines({ voice, calls, otp, auth: { expiryHours: 24, absoluteHours: 0 } });
@@ -30,58 +29,34 @@ export interface Given {
 }
 
 /** A page that has nothing but a chart, under the policy of all pages. */
-export class ChartServer {
-  readonly origin: string;
-  readonly #close: () => Promise<void>;
-
-  private constructor(origin: string, close: () => Promise<void>) {
-    this.origin = origin;
-    this.#close = close;
-  }
-
-  static async start(): Promise<ChartServer> {
-    const built = (await build({
-      root: fileURLToPath(new URL('pages', import.meta.url)),
-      configFile: false,
-      logLevel: 'warn',
-      oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-      build: {
-        write: false,
-        cssCodeSplit: false,
-        rolldownOptions: { input: fileURLToPath(new URL('pages/chart.tsx', import.meta.url)) },
-      },
-    })) as Rolldown.RolldownOutput;
-    const script = built.output.find((one) => one.type === 'chunk')?.code ?? '';
-    const style = built.output.find(({ fileName }) => fileName.endsWith('.css')) as Rolldown.OutputAsset;
-    const files: Readonly<Record<string, readonly [string, string]>> = {
-      '/': [
-        'text/html; charset=utf-8',
-        '<!doctype html><html lang="en"><title>Chart</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><link rel="stylesheet" href="/chart.css"><main><h1>Chart</h1><div id="chart"></div></main><script type="module" src="/chart.js"></script></html>',
-      ],
-      '/chart.js': ['text/javascript', script],
-      '/chart.css': ['text/css', String(style.source)],
-    };
-    const server = createServer((request, response) => {
-      const [type, text] = files[request.url ?? ''] ?? ['text/plain', ''];
-      response.setHeader('Content-Type', type);
-      response.setHeader(...pagePolicy);
-      response.end(text);
-    });
-    server.listen(0, 'localhost');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    return new ChartServer(`http://localhost:${port}`, async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#close();
-  }
+export async function serveCharts(): Promise<PageServer> {
+  const built = (await build({
+    root: fileURLToPath(new URL('pages', import.meta.url)),
+    configFile: false,
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      write: false,
+      cssCodeSplit: false,
+      rolldownOptions: { input: fileURLToPath(new URL('pages/chart.tsx', import.meta.url)) },
+    },
+  })) as Rolldown.RolldownOutput;
+  const script = built.output.find((one) => one.type === 'chunk')?.code ?? '';
+  const style = built.output.find(({ fileName }) => fileName.endsWith('.css')) as Rolldown.OutputAsset;
+  const files: Readonly<Record<string, readonly [string, string]>> = {
+    '/': [
+      'text/html; charset=utf-8',
+      '<!doctype html><html lang="en"><title>Chart</title><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><link rel="stylesheet" href="/chart.css"><main><h1>Chart</h1><div id="chart"></div></main><script type="module" src="/chart.js"></script></html>',
+    ],
+    '/chart.js': ['text/javascript', script],
+    '/chart.css': ['text/css', String(style.source)],
+  };
+  return servePages((request, response) => {
+    const [type, text] = files[request.url ?? ''] ?? ['text/plain', ''];
+    response.setHeader('Content-Type', type);
+    response.setHeader(...pagePolicy);
+    response.end(text);
+  });
 }
 
 /** A visit to the page. */
@@ -92,11 +67,7 @@ export class ChartPage {
     this.visit = visit;
   }
 
-  static async open(
-    browser: Browser,
-    { origin }: ChartServer,
-    options: BrowserContextOptions = {},
-  ): Promise<ChartPage> {
+  static async open(browser: Browser, { origin }: PageServer, options: BrowserContextOptions = {}): Promise<ChartPage> {
     const visit = await Visit.begin(browser, [origin], options);
     await visit.page.goto(origin);
     return new ChartPage(visit);

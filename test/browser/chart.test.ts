@@ -1,8 +1,9 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import type { PageServer } from '../support/page-server.ts';
 import { violations } from './axe.ts';
-import { ChartPage, ChartServer } from './chart-page.ts';
+import { ChartPage, serveCharts } from './chart-page.ts';
 import {
   closedCall,
   cut,
@@ -22,11 +23,11 @@ const phone = { viewport: { width: 360, height: 800 } };
 
 describe.skipIf(skipped !== undefined)(`The chart of a machine ${skipped ?? ''}`, () => {
   let browser: Browser;
-  let server: ChartServer;
+  let server: PageServer;
   let page: ChartPage;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), ChartServer.start()]);
+    [browser, server] = await Promise.all([openBrowser(), serveCharts()]);
   });
 
   afterEach(async () => {

@@ -1,8 +1,9 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import type { PageServer } from '../support/page-server.ts';
 import { violations } from './axe.ts';
-import { LooksPage, LooksServer } from './element-looks.ts';
+import { LooksPage, serveLooks } from './element-looks.ts';
 import { moments, type Moment } from './element-moments.ts';
 
 const skipped = reasonToSkipBrowser();
@@ -42,10 +43,10 @@ const tooWide = `[...root.querySelectorAll('.panel, .panel *')].filter((one) => 
 
 describe.skipIf(skipped !== undefined)(`The looks of <switchboard-widget> ${skipped ?? ''}`, () => {
   let browser: Browser;
-  let server: LooksServer;
+  let server: PageServer;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([openBrowser(), LooksServer.start()]);
+    [browser, server] = await Promise.all([openBrowser(), serveLooks()]);
   });
 
   afterAll(async () => {

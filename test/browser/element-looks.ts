@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
 import { Visit } from '../support/browser.ts';
+import { servePages, type PageServer } from '../support/page-server.ts';
 import type { Moment } from './element-moments.ts';
 
 const pages = fileURLToPath(new URL('pages', import.meta.url));
@@ -20,48 +19,24 @@ const page = (attributes: string): string => `<!doctype html><html lang="en" ${a
 <main><h1>A website</h1><div id="shown"></div></main><script src="/element.js" type="module"></script>`;
 
 /** A page that has nothing but the element's view, at moments that a test chooses. */
-export class LooksServer {
-  readonly origin: string;
-  readonly #close: () => Promise<void>;
-
-  private constructor(origin: string, close: () => Promise<void>) {
-    this.origin = origin;
-    this.#close = close;
-  }
-
-  static async start(): Promise<LooksServer> {
-    const built = (await build({
-      root: pages,
-      configFile: false,
-      logLevel: 'warn',
-      build: {
-        write: false,
-        target: 'es2022',
-        cssTarget: 'esnext',
-        rolldownOptions: { input: join(pages, 'element.ts') },
-      },
-    })) as Rolldown.RolldownOutput;
-    const script = built.output.find((one) => one.type === 'chunk')?.code ?? '';
-    const server = createServer(({ url = '' }, response) => {
-      const isScript = url === '/element.js';
-      response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
-      response.end(isScript ? script : page(decodeURIComponent(url.slice(2))));
-    });
-    server.listen(0, 'localhost');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    return new LooksServer(`http://localhost:${port}`, async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#close();
-  }
+export async function serveLooks(): Promise<PageServer> {
+  const built = (await build({
+    root: pages,
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      write: false,
+      target: 'es2022',
+      cssTarget: 'esnext',
+      rolldownOptions: { input: join(pages, 'element.ts') },
+    },
+  })) as Rolldown.RolldownOutput;
+  const script = built.output.find((one) => one.type === 'chunk')?.code ?? '';
+  return servePages(({ url = '' }, response) => {
+    const isScript = url === '/element.js';
+    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    response.end(isScript ? script : page(decodeURIComponent(url.slice(2))));
+  });
 }
 
 export class LooksPage {
@@ -74,7 +49,7 @@ export class LooksPage {
   /** @param attributes of the page's root */
   static async open(
     browser: Browser,
-    { origin }: LooksServer,
+    { origin }: PageServer,
     attributes = '',
     options: BrowserContextOptions = {},
   ): Promise<LooksPage> {
