@@ -1,19 +1,8 @@
 // Fastify 5 with the heartbeat's logic in memory: address window, CORS, the session's proof and its times, and the reply's ten headers.
 import { createHash } from 'node:crypto';
 import fastify from 'fastify';
+import { schema } from './fastify-schema.mjs';
 
-const string = { type: 'string' };
-const integer = { type: 'integer' };
-const session = {
-  type: 'object',
-  properties: {
-    active: { type: 'boolean' },
-    startedAt: string,
-    lastSeenAt: string,
-    durationSec: integer,
-    idleSec: integer,
-  },
-};
 const WINDOW_MS = 60_000;
 const LIMIT = 1_000_000_000;
 const now = Date.now();
@@ -52,34 +41,21 @@ app.addHook('onRequest', async (request, reply) => {
       'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location',
   });
 });
-app.post(
-  '/api/realtime/heartbeat',
-  {
-    schema: {
-      body: {
-        type: 'object',
-        required: ['sm_session_id'],
-        properties: { sm_session_id: string, email: string, idleSec: integer },
-      },
-      response: { 200: { type: 'object', properties: { ok: { type: 'boolean' }, session } } },
+app.post('/api/realtime/heartbeat', { schema }, async ({ body }, reply) => {
+  const record = known.get(body.sm_session_id);
+  if (record === undefined) return reply.code(404).send({ error: 'not found' });
+  const at = Date.now();
+  record.lastSeenAt = at;
+  record.lastActivityAt = at - (body.idleSec ?? 0) * 1000;
+  return {
+    ok: true,
+    session: {
+      active: true,
+      startedAt: new Date(record.startedAt).toISOString(),
+      lastSeenAt: new Date(at).toISOString(),
+      durationSec: Math.floor((at - record.startedAt) / 1000),
+      idleSec: Math.floor((at - record.lastActivityAt) / 1000),
     },
-  },
-  async ({ body }, reply) => {
-    const record = known.get(body.sm_session_id);
-    if (record === undefined) return reply.code(404).send({ error: 'not found' });
-    const at = Date.now();
-    record.lastSeenAt = at;
-    record.lastActivityAt = at - (body.idleSec ?? 0) * 1000;
-    return {
-      ok: true,
-      session: {
-        active: true,
-        startedAt: new Date(record.startedAt).toISOString(),
-        lastSeenAt: new Date(at).toISOString(),
-        durationSec: Math.floor((at - record.startedAt) / 1000),
-        idleSec: Math.floor((at - record.lastActivityAt) / 1000),
-      },
-    };
-  },
-);
+  };
+});
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }));
