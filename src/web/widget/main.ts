@@ -22,9 +22,8 @@ export const connect: typeof Api.connect = (options) => {
   if (signal) return untilAborted(open(options), signal);
   // A page opens a session for its one visitor, a back end for many.
   if (typeof document === 'undefined') return open(options);
-  // Functions are in no JSON: another one that creates is another session.
-  // oxlint-disable-next-line typescript/no-base-to-string, typescript/restrict-plus-operands -- an object is in the JSON
-  const name = JSON.stringify(options) + options.created;
+  // Another function that creates is another session.
+  const name = JSON.stringify(options, (_, value: unknown) => (typeof value === 'function' ? String(value) : value));
   const present = opening.get(name);
   if (present) return present;
   const opened = open(options).finally(() => opening.delete(name));
