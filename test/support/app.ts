@@ -266,7 +266,9 @@ function toBytes(body: unknown): Buffer | 'too_large' {
 }
 
 function toReply({ status, shared, lines = '', headers: own, body }: HttpReply): Reply {
-  const written = [...lines.matchAll(/\r\n([^:\r\n]+): ([^\r\n]*)/g)].map(([, name = '', value = '']) => [name, value] as const);
+  const written = [...lines.matchAll(/\r\n([^:\r\n]+): ([^\r\n]*)/g)].map(
+    ([, name = '', value = '']) => [name, value] as const,
+  );
   const headers = [...(shared?.headers ?? []), ...written, ...own];
   const text = body.toString();
   const byName = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
