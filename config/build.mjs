@@ -21,6 +21,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildCharts, charts, chartSources } from './build-charts.mjs';
 import { buildWithVite, stamp as webStamp } from './build-web.mjs';
+import { leanRedis } from './lean-redis.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -75,7 +76,7 @@ async function bundleService({ build }, startedAt) {
   const { output } = await build({
     input: { main: entry },
     platform: 'node',
-    plugins: [noMapsOfDependencies],
+    plugins: [leanRedis, noMapsOfDependencies],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     write: false,
     output: {
