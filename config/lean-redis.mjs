@@ -1,6 +1,6 @@
 /**
  * For the bundler: node-redis without what src/redis does not use of it, which is most: 400 commands as methods (we send our own), their
- * metadata, cluster and sentinel. It was half of the bundle, and half of what a start with Redis took after loading.
+ * metadata, cluster and sentinel. It took 24 MB of a node at rest and a fifth of the CPU of its start (docs/decisions/0008).
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,8 @@ function neededCommands() {
 
 /** In the place of files of the library, by their paths. */
 const replaced = {
-  'index.js': () => `module.exports = { createClient: require('./lib/client').default.create, ...require('./lib/errors') };`,
+  'index.js': () =>
+    `module.exports = { createClient: require('./lib/client').default.create, ...require('./lib/errors') };`,
   'lib/commands/index.js': () =>
     `exports.default = { ${neededCommands().map((name) => `${name}: require('./${name}').default`)} };
      exports.NON_STICKY_COMMANDS = {};
