@@ -21,7 +21,9 @@ const replaced = {
   'index.js': () =>
     `module.exports = { createClient: require('./lib/client').default.create, ...require('./lib/errors') };`,
   'lib/commands/index.js': () =>
-    `exports.default = { ${neededCommands().map((name) => `${name}: require('./${name}').default`)} };
+    `exports.default = { ${neededCommands()
+      .map((name) => `${name}: require('./${name}').default`)
+      .join()} };
      exports.NON_STICKY_COMMANDS = {};
      Object.defineProperty(exports, '__esModule', { value: true });`,
   // Only a cache on the client's side asks for it.

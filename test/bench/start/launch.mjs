@@ -50,8 +50,8 @@ function spawnPinned(command, environment) {
 
 /** The process itself, or the last of those that npm started. */
 function serverOf(pid) {
-  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
-  return child === undefined ? pid : serverOf(Number(child));
+  const child = /^\d+/.exec(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'));
+  return child === null ? pid : serverOf(Number(child[0]));
 }
 
 function rssMb(pid) {
