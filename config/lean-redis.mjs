@@ -16,13 +16,16 @@ function neededCommands() {
   return [...names];
 }
 
+/** For the bundler to follow. */
+const load = (path) => `require(${JSON.stringify(path)})`;
+
 /** In the place of files of the library, by their paths. */
 const replaced = {
   'index.js': () =>
-    `module.exports = { createClient: require('./lib/client').default.create, ...require('./lib/errors') };`,
+    `module.exports = { createClient: ${load('./lib/client')}.default.create, ...${load('./lib/errors')} };`,
   'lib/commands/index.js': () =>
     `exports.default = { ${neededCommands()
-      .map((name) => `${name}: require('./${name}').default`)
+      .map((name) => `${name}: ${load(`./${name}`)}.default`)
       .join()} };
      exports.NON_STICKY_COMMANDS = {};
      Object.defineProperty(exports, '__esModule', { value: true });`,
