@@ -4,7 +4,7 @@
  *   dist/main.js             the service and its lazy chunks, with source maps
  *   dist/pglite-worker.js    the thread of the embedded database
  *   dist/migrations/         SQL files
- *   dist/pglite-template/    an empty database, so that the first start is quick
+ *   dist/pglite-template/    an empty database with the schema, so that the first start is quick
  *   dist/charts.json         drawings of the machines
  *   dist/web/                what browsers get
  *   packages/client/dist/    the same SDK as a package
@@ -13,6 +13,7 @@
  * replaced last: a build that broke in the middle is still stale. With `--assets` it makes all but the service itself,
  * for tests that run the sources.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -20,6 +21,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildCharts, charts, chartSources } from './build-charts.mjs';
 import { buildWithVite, stamp as webStamp } from './build-web.mjs';
+import { leanRedis } from './lean-redis.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -74,7 +76,7 @@ async function bundleService({ build }, startedAt) {
   const { output } = await build({
     input: { main: entry },
     platform: 'node',
-    plugins: [noMapsOfDependencies],
+    plugins: [leanRedis, noMapsOfDependencies],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     write: false,
     output: {
@@ -140,27 +142,38 @@ async function buildWeb(startedAt) {
   }
 }
 
-/** An empty database, made once per PGlite version (initdb takes seconds) and copied at the first start. */
+/** An empty database with this build's schema, made once for each and copied at the first start: initdb takes seconds, migrations one. */
 async function makeTemplate() {
   const template = join(dist, 'pglite-template');
   const label = join(dist, 'pglite-template.version');
-  const installed = dirname(dirname(require.resolve('@electric-sql/pglite')));
-  const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const version = await templateVersion();
   if (existsSync(template) && existsSync(label) && readFileSync(label, 'utf8') === version) {
     return;
   }
-  const { PGlite } = await import('@electric-sql/pglite');
+  const { runnerImport } = await import('vite');
+  const maker = join(root, 'src/database/embedded/make-template.ts');
+  const { module } = await runnerImport(maker, { root, configFile: false, logLevel: 'warn' });
   const fresh = await mkdtemp(`${template}-`);
   try {
-    const database = await PGlite.create({ dataDir: fresh });
-    await database.exec('checkpoint');
-    await database.close();
+    await module.makeTemplate(fresh);
     await rm(template, { recursive: true, force: true });
     await rename(fresh, template);
     await writeFile(label, version);
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
+}
+
+/** Of all that the template is made from: PGlite, and the migrations. */
+async function templateVersion() {
+  const installed = dirname(dirname(require.resolve('@electric-sql/pglite')));
+  const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const hash = createHash('sha256').update(version);
+  const database = join(root, 'src/database');
+  const migrations = (await readdir(join(database, 'migrations'))).toSorted();
+  for (const file of ['embedded/make-template.ts', ...migrations.map((name) => `migrations/${name}`)])
+    hash.update(`\n${file}\n`).update(readFileSync(join(database, file)));
+  return hash.digest('hex');
 }
 
 /** The drawings of the machines; what lays them out is slow to load as well. */

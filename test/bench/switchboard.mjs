@@ -47,7 +47,7 @@ export async function startSwitchboard(environment = {}, more = {}) {
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/);
+    const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/, 60);
     child.stdout.resume();
     return { port: Number(port), pid: child.pid, child, stop };
   } catch (error) {

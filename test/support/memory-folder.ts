@@ -5,7 +5,7 @@ const FOLDER = '/dev/shm';
 const NEEDED_BYTES = 4 * 2 ** 30;
 
 /**
- * A folder of the system that is kept in memory, for temporary files: tests copy a hundred databases of 40 MB each, and on a disk that
+ * A folder of the system that is kept in memory, for temporary files: tests copy a hundred databases of 25 MB each, and on a disk that
  * takes a quarter of their time. Undefined where there is none, where it is small (as in a container), or where nothing in it may run.
  */
 export function memoryFolder(): string | undefined {

@@ -40,8 +40,8 @@ async function makeOne(directory: string): Promise<boolean> {
 
 /**
  * Makes sure that `directory` holds a database of this build's PostgreSQL. An empty or missing directory gets a fresh one, from the
- * template that the build made (0.2 s) or, without one, from PGlite's own initdb (3-6 s). It is made beside and renamed, so a crash
- * in the middle leaves nothing half made. Call it under the directory's lock.
+ * template that the build made, which has the schema, or, without one, from PGlite's own initdb (3-6 s). It is made beside and
+ * renamed, so a crash in the middle leaves nothing half made. Call it under the directory's lock.
  *
  * @throws UnusableDirectory when there is something else in it, or a database of another major version.
  */

@@ -14,7 +14,7 @@ export interface EmbeddedOptions {
   readonly directory: string;
   /** Milliseconds until a caller is told `Unavailable`. */
   readonly deadlineMs?: number;
-  /** A gzipped tar of a fresh data directory; the build's own when absent. */
+  /** A fresh data directory; the build's own when absent. */
   readonly template?: URL;
   /** Milliseconds between looks of the housekeeping. */
   readonly housekeepingMs?: number;

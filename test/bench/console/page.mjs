@@ -43,12 +43,11 @@ export async function watchList(port, { updates, seconds }) {
     const rows = await page.locator('[data-ref]').count();
     const [worked, same] = processorTimes(traceEvents).toSorted((a, b) => b.length - a.length);
     return [
-      '',
       `The list, ${changed} changes in ${WARM_UP_SEC + seconds} s: ${rows} rows in the page, heap ${mega(before)} → ${mega(after)} MB`,
       `Tasks by the clock: ${tasks.length} over 50 ms (longest ${Math.max(0, ...tasks).toFixed(0)} ms)`,
       `Tasks by processor time: ${longOf(worked)}`,
       `A page that does the same few milliseconds of work all the time, by processor time: ${longOf(same)}`,
-    ].join('\n');
+    ];
   } finally {
     await browser.close();
   }

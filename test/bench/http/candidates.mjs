@@ -1,41 +1,12 @@
-// What the table compares: how each server starts, and the bytes that it is asked with.
+// What the table compares: how each server starts, and what it is asked with.
 import path from 'node:path';
 import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
-import { createSessions, startSwitchboard } from '../switchboard.mjs';
-import { startRedis } from '../support/redis.mjs';
+import { startSwitchboard } from '../switchboard.mjs';
+import { headerSets, heartbeatRequest, heartbeatsOf } from './requests.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const origin = 'http://localhost:3000';
 const sampleSession = `s:${'0123456789abcdef'.repeat(2)}:AAAAAAAAAAAAAAAAAAAAAA`;
-
-const browserHeaders = [
-  'Connection: keep-alive',
-  'sec-ch-ua-platform: "Linux"',
-  'User-Agent: Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36',
-  'sec-ch-ua: "Chromium";v="130", "Not?A_Brand";v="99"',
-  'sec-ch-ua-mobile: ?0',
-  'Accept: */*',
-  'Sec-Fetch-Site: cross-site',
-  'Sec-Fetch-Mode: cors',
-  'Sec-Fetch-Dest: empty',
-  'Referer: http://localhost:3000/',
-  'Accept-Encoding: gzip, deflate, br, zstd',
-  'Accept-Language: en-GB,en;q=0.9',
-];
-
-/** The whole heartbeat request as bytes in latin1. */
-function heartbeatRequest(port, session, from, headerSet) {
-  const body = JSON.stringify({ sm_session_id: session });
-  const lines = [
-    'POST /api/realtime/heartbeat HTTP/1.1',
-    `Host: 127.0.0.1:${port}`,
-    `Origin: ${from}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-    ...(headerSet === 'browser' ? browserHeaders : []),
-  ];
-  return `${lines.join('\r\n')}\r\n\r\n${body}`;
-}
 
 /** A server whose script prints its address and beats for one session known beforehand. */
 function simple(script) {
@@ -45,44 +16,19 @@ function simple(script) {
     return {
       port: Number(port),
       pid: child.pid,
-      requests: [heartbeatRequest(port, sampleSession, origin, headerSet)],
+      requests: [heartbeatRequest(port, sampleSession, origin, headerSets[headerSet])],
       stop: () => stopChild(child),
     };
   };
 }
 
-/** As many as the connections of a usual run: with shared stores, beats of one session would only wait for each other. */
-const SESSIONS = 64;
-
 /** The product itself, as built. */
-async function switchboard(headerSet, environment = {}, more = {}) {
-  const server = await startSwitchboard(environment, more);
+async function switchboard(headerSet, more = {}) {
+  const server = await startSwitchboard({}, more);
   try {
-    const { port } = server;
-    const sessions = await createSessions(port, SESSIONS);
-    const requests = sessions.map((id) => heartbeatRequest(port, id, `http://localhost:${port}`, headerSet));
-    return { ...server, requests };
+    return { ...server, requests: await heartbeatsOf(server, headerSets[headerSet]) };
   } catch (error) {
     await server.stop();
-    throw error;
-  }
-}
-
-/** The product with its live registry in a Redis of its own, on the load generator's core. */
-async function switchboardOnRedis(headerSet) {
-  const redis = await startRedis();
-  try {
-    const server = await switchboard(headerSet, { REDIS_URL: redis.url });
-    return {
-      ...server,
-      cost: redis.cost,
-      async stop() {
-        await server.stop();
-        await redis.stop();
-      },
-    };
-  } catch (error) {
-    await redis.stop();
     throw error;
   }
 }
@@ -103,6 +49,5 @@ export const candidates = {
     start: (headerSet) => switchboard(headerSet),
     needs: `${root}/dist/main.js`,
   },
-  other: { label: 'Switchboard, other build', start: (headerSet, dist) => switchboard(headerSet, {}, { dist }) },
-  redis: { label: 'Switchboard with Redis', start: switchboardOnRedis, needs: `${root}/dist/main.js` },
+  other: { label: 'Switchboard, other build', start: (headerSet, dist) => switchboard(headerSet, { dist }) },
 };

@@ -2,12 +2,12 @@
 // Prints one JSON line.
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { cpuSeconds } from '../support/cpu.mjs';
 import { frameAt, textFrame, upgradeRequest } from './frames.mjs';
 
 const { port, pid, sockets, seconds, warmUpSeconds, sessions } = JSON.parse(readFileSync(0, 'utf8'));
 const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":123456}');
 const expected = Buffer.from('{"type":"heartbeat"');
-const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100 for /proc
 const topUs = 1_000_000;
 
 const histogramUs = new Uint32Array(topUs + 1);
@@ -15,13 +15,6 @@ let answered = 0;
 let failed = 0;
 let firstFailure;
 let stopping = false;
-
-/** CPU seconds that the server process has used, user and system. */
-function serverCpuSeconds() {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
 
 function note(message) {
   failed += 1;
@@ -92,11 +85,11 @@ for (const send of await Promise.all(Array.from({ length: sockets }, (_, index) 
 await wait(warmUpSeconds * 1000);
 answered = 0;
 histogramUs.fill(0);
-const cpuBefore = serverCpuSeconds();
+const cpuBefore = cpuSeconds(pid);
 const startedAt = performance.now();
 await wait(seconds * 1000);
 const elapsed = (performance.now() - startedAt) / 1000;
-const cpu = serverCpuSeconds() - cpuBefore;
+const cpu = cpuSeconds(pid) - cpuBefore;
 stopping = true;
 const result = {
   perSecond: answered / elapsed,

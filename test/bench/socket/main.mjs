@@ -1,6 +1,8 @@
 // Goal P2: the whole socket heartbeat against uWebSockets.js that echoes JSON, interleaved.
-import { parseArgs } from 'node:util';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
+import { readOptions } from '../support/options.mjs';
+import { interleave, noteFailures, spread } from '../support/rounds.mjs';
+import { withParts } from '../support/started.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
 const usage = `Options:
@@ -20,7 +22,12 @@ function bare(kind) {
 
 async function switchboard(sockets, dist) {
   const server = await startSwitchboard({}, { dist });
-  return { ...server, sessions: await createSessions(server.port, sockets) };
+  try {
+    return { ...server, sessions: await createSessions(server.port, sockets) };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 }
 
 /** By name, in the order of the table; the first is the yardstick. */
@@ -34,88 +41,79 @@ const candidates = {
   other: { label: 'Switchboard, other build', start: switchboard },
 };
 
-/** Runs the tables and prints them. Sets a failing exit code when an answer was not a heartbeat's or a socket was lost. */
+export const brief = ['--rounds', '5', '--seconds', '1'];
+
+/** A table for each count of sockets. Sets a failing exit code when an answer was not a heartbeat's or a socket was lost. */
 export async function run(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      rounds: { type: 'string', default: '7' },
-      seconds: { type: 'string', default: '2' },
-      sockets: { type: 'string', default: '100,1000' },
-      only: { type: 'string', default: Object.keys(candidates).join(',') },
-      other: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
+  const options = readOptions(args, usage, {
+    rounds: 7,
+    seconds: 2,
+    sockets: '100,1000',
+    only: Object.keys(candidates).join(','),
+    other: '',
   });
-  if (values.help) {
-    console.log(usage);
-    return;
-  }
-  const counts = values.sockets.split(',').map(Number);
-  const started = [];
-  try {
-    for (const name of values.only.split(',')) {
+  if (options === undefined) return [];
+  const counts = options.sockets.split(',').map(Number);
+  return withParts(async (start) => {
+    const servers = [];
+    for (const name of options.only.split(',')) {
       const candidate = candidates[name];
       if (candidate === undefined) throw new Error(`unknown server ${name}\n${usage}`);
-      if (name === 'other' && values.other === undefined) continue;
-      started.push({ label: candidate.label, ...(await candidate.start(Math.max(...counts), values.other)) });
+      if (name === 'other' && options.other === '') continue;
+      const server = await start(candidate.start(Math.max(...counts), options.other));
+      servers.push({ ...server, name, label: candidate.label });
     }
+    const tables = [];
     for (const sockets of counts) {
-      await measure(started, sockets, values);
-      print(started, sockets, values);
+      for (const server of servers) server.results = [];
+      await interleave(options.rounds, servers, async (server, round) => {
+        const result = await runLoad(server, sockets, options.seconds, round === 0 ? 2 : 0.5);
+        server.results.push(result);
+        noteFailures(server.label, result);
+      });
+      tables.push(tableOf(servers, sockets, options));
     }
-  } finally {
-    await Promise.all(started.map((server) => server.stop()));
-  }
-}
-
-async function measure(servers, sockets, values) {
-  for (const server of servers) server.results = [];
-  for (let round = 0; round < Number(values.rounds); round += 1) {
-    // Every other round runs backwards, so that no server always follows the same neighbour.
-    const order = round % 2 === 0 ? servers : servers.toReversed();
-    for (const server of order) {
-      const result = await runLoad(server, sockets, Number(values.seconds), round === 0 ? 2 : 0.5);
-      server.results.push(result);
-      if (result.failed > 0) {
-        process.exitCode = 1;
-        console.error(`${server.label}: ${result.failed} failed\n${result.firstFailure ?? ''}`);
-      }
-    }
-  }
+    return tables;
+  });
 }
 
 async function runLoad({ port, pid, sessions }, sockets, seconds, warmUpSeconds) {
   const load = spawnNode(1, [`${import.meta.dirname}/load.mjs`], { stdio: ['pipe', 'pipe', 'inherit'] });
-  load.stdin.end(JSON.stringify({ port, pid, sessions, sockets, seconds, warmUpSeconds }));
-  const [line] = await firstMatch(load, /\{.*\}\n/);
-  await stopChild(load);
-  return JSON.parse(line);
+  try {
+    load.stdin.end(JSON.stringify({ port, pid, sessions, sockets, seconds, warmUpSeconds }));
+    const [line] = await firstMatch(load, /\{.*\}\n/, seconds + 30);
+    return JSON.parse(line);
+  } finally {
+    await stopChild(load);
+  }
 }
 
-function print(servers, sockets, values) {
+function tableOf(servers, sockets, { rounds, seconds }) {
   const bareResults = servers[0].results;
-  const rows = servers.map(({ label, results }) => {
+  const ratios = {};
+  const rows = servers.map(({ name, label, results }) => {
     const of = (field) => median(results.map((result) => result[field]));
-    const spread = (ratios) =>
-      `${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)}-${Math.max(...ratios).toFixed(3)})`;
+    const cpuRatios = results.map((result, round) => bareResults[round].cpuUs / result.cpuUs);
+    ratios[name] = median(cpuRatios);
     return {
       server: label,
       'frames/s': Math.round(of('perSecond')),
       'of first': spread(results.map((result, round) => result.perSecond / bareResults[round].perSecond)),
-      'by CPU': spread(results.map((result, round) => bareResults[round].cpuUs / result.cpuUs)),
+      'by CPU': spread(cpuRatios),
       'CPU us/frame': of('cpuUs').toFixed(2),
       'server busy': of('serverBusy').toFixed(2),
       'p50 us': of('p50Us'),
       'p99 us': of('p99Us'),
     };
   });
-  console.log(
-    `\nSocket heartbeat: ${values.rounds} rounds of ${values.seconds} s, ${sockets} sockets, Node ${process.version}, ${
-      canPin ? 'server on core 0, load on core 1' : 'not pinned'
-    }`,
-  );
-  console.table(rows);
+  const notes = [`${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load on core 1' : 'not pinned'}.`];
   if (servers.some(({ results }) => median(results.map((result) => result.serverBusy)) < 0.9))
-    console.log('A server was not saturated (server busy < 0.9): read the "by CPU" column.');
+    notes.push('A server was not saturated (server busy < 0.9): read the "by CPU" column.');
+  return {
+    title: `Socket heartbeat, ${sockets} sockets`,
+    goal: 'P2: by CPU 0.95 of a bare JSON echo at 100 sockets, 0.93 at 1,000',
+    rows,
+    notes,
+    ratios,
+  };
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EMBEDDED_MAJOR, makeDirectory, UnusableDirectory } from '../../../src/database/embedded/directory.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import { temporaryDirectory } from '../support/places.ts';
 
 describe('the data directory', () => {
@@ -13,6 +14,22 @@ describe('the data directory', () => {
     await database.ping();
     await database.close();
     expect(readFileSync(join(directory, 'PG_VERSION'), 'utf8').trim()).toBe(EMBEDDED_MAJOR);
+  });
+
+  test("that is copied from the build's template has the schema, and no row of an installation", async () => {
+    const database = await openEmbedded({ directory: join(temporaryDirectory(), 'database') });
+    expect(await migrate(database)).toEqual([]);
+    const tables = await database.run(
+      (sql) => sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`,
+    );
+    const filled: string[] = [];
+    for (const { name } of tables) {
+      const rows = await database.run((sql) => sql`select from ${sql(name)} limit 1`);
+      if (rows.length > 0) filled.push(name);
+    }
+    await database.close();
+    expect(tables.length).toBeGreaterThan(20);
+    expect(filled).toEqual(['schema_migration']);
   });
 
   test('is made whole or not at all: what a crash left half made is thrown away', async () => {

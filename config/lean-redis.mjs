@@ -1,0 +1,42 @@
+/**
+ * For the bundler: node-redis without what src/redis does not use of it, which is most: 400 commands as methods (we send our own), their
+ * metadata, cluster and sentinel. It took 24 MB of a node at rest and a fifth of the CPU of its start (docs/decisions/0008).
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const folder = dirname(createRequire(import.meta.url).resolve('@redis/client'));
+
+/** Those that the client itself sends when it connects. */
+function neededCommands() {
+  const client = readFileSync(join(folder, 'lib/client/index.js'), 'utf8');
+  const names = new Set([...client.matchAll(/commands_1\.default\.(\w+)/g)].map(([, name]) => name));
+  if (!names.has('AUTH')) throw new Error('@redis/client names its commands otherwise: see config/lean-redis.mjs');
+  return [...names];
+}
+
+/** For the bundler to follow. */
+const load = (path) => `require(${JSON.stringify(path)})`;
+
+/** In the place of files of the library, by their paths. */
+const replaced = {
+  'index.js': () =>
+    `module.exports = { createClient: ${load('./lib/client')}.default.create, ...${load('./lib/errors')} };`,
+  'lib/commands/index.js': () =>
+    `exports.default = { ${neededCommands()
+      .map((name) => `${name}: ${load(`./${name}`)}.default`)
+      .join()} };
+     exports.NON_STICKY_COMMANDS = {};
+     Object.defineProperty(exports, '__esModule', { value: true });`,
+  // Only a cache on the client's side asks for it.
+  'lib/command-metadata/index.js': () => `module.exports = {};`,
+};
+
+export const leanRedis = {
+  name: 'lean-redis',
+  load: {
+    filter: { id: /@redis\/client\/dist\// },
+    handler: (id) => replaced[id.slice(folder.length + 1)]?.(),
+  },
+};

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { startDatabase } from '../support/database.mjs';
+import { startRedis } from '../support/redis.mjs';
+import { launch, launchNothing } from './launch.mjs';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const npmStart = ['npm', 'start', '--silent'];
+
+/**
+ * The kinds of start, `node -e 0` first. Each has `once()`, which measures one start.
+ * @param start of `withParts`: services and directories are gone with the run
+ */
+export async function kindsOf(start, { rest, other }) {
+  const kinds = [{ label: 'node -e 0', once: launchNothing }];
+  const external = await externalStorage(start);
+  const builds = [['', `${root}/dist`], ...(other === '' ? [] : [[', other build', path.resolve(other)]])];
+  for (const [which, dist] of builds) {
+    const command = [process.execPath, `${dist}/main.js`];
+    kinds.push(...(await embedded(start, rest, command, `dist/main.js, embedded storage${which}`)));
+    const options = { environment: external, rest };
+    kinds.push({ label: `dist/main.js, external storage${which}`, once: () => launch(command, options) });
+  }
+  return [...kinds, ...(await embedded(start, rest, npmStart, 'npm start, embedded storage'))];
+}
+
+/** The first start makes its data directory, which is thrown away; later ones share another. */
+async function embedded(start, rest, command, label) {
+  const used = (await start(temporaryDirectory())).directory;
+  await launch(command, { environment: { DATA_DIR: used }, rest: 0 });
+  return [
+    {
+      label: `${label}, first`,
+      once: async () => {
+        const fresh = await temporaryDirectory();
+        try {
+          return await launch(command, { environment: { DATA_DIR: fresh.directory }, rest });
+        } finally {
+          await fresh.stop();
+        }
+      },
+    },
+    { label: `${label}, later`, once: () => launch(command, { environment: { DATA_DIR: used }, rest }) },
+  ];
+}
+
+async function temporaryDirectory() {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
+  return { directory, stop: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** Variables of a PostgreSQL, whose schema is up to date, and a Redis. */
+async function externalStorage(start) {
+  const [database, redis] = [await start(startDatabase()), await start(startRedis())];
+  const environment = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+  await migrate(environment);
+  return environment;
+}
+
+function migrate(environment) {
+  return new Promise((resolve, reject) => {
+    const env = { PATH: process.env.PATH, ...environment };
+    const child = spawn(process.execPath, [`${root}/dist/main.js`, 'migrate'], { env, stdio: 'ignore' });
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`migrate ended with ${code}`))));
+  });
+}

@@ -1,0 +1,59 @@
+// Goal P8: what a start costs until the server answers, and the memory at rest, against `node -e 0`, interleaved.
+import { readOptions } from '../support/options.mjs';
+import { interleave, spread } from '../support/rounds.mjs';
+import { withParts } from '../support/started.mjs';
+import { median } from '../support/measure.mjs';
+import { kindsOf } from './kinds.mjs';
+
+const usage = `Options:
+  --rounds <n>       interleaved rounds, medians are printed (7)
+  --rest <seconds>   how long a server is left alone before its memory and all of its CPU are read (3)
+  --only <text>      only the kinds of start with this in their name, besides the first
+  --other <path>     another build's directory, measured beside the present one`;
+
+export const brief = ['--rounds', '3'];
+
+export async function run(args) {
+  const options = readOptions(args, usage, { rounds: 7, rest: 3, only: '', other: '' });
+  if (options === undefined) return [];
+  return withParts(async (start) => {
+    const all = await kindsOf(start, options);
+    const parts = all.filter(({ label }, index) => index === 0 || label.includes(options.only));
+    for (const part of parts) part.results = [];
+    await interleave(options.rounds, parts, async (part) => void part.results.push(await part.once()));
+    return [tableOf(parts, options)];
+  });
+}
+
+function tableOf(parts, { rounds, rest }) {
+  const [{ results: first }] = parts;
+  const rows = parts.map(({ label, results }) => {
+    const of = (field) => median(results.map((result) => result[field]));
+    const ms = (field) => (results[0][field] === undefined ? '' : Math.round(of(field)));
+    return {
+      start: label,
+      'ms until it answers': ms('wallMs'),
+      'of first': spread(
+        results.map(({ wallMs }, round) => wallMs / first[round].wallMs),
+        1,
+      ),
+      'CPU ms until then': ms('cpuMs'),
+      'of first by CPU': spread(
+        results.map(({ cpuMs }, round) => cpuMs / first[round].cpuMs),
+        1,
+      ),
+      [`CPU ms ${rest} s later`]: ms('restCpuMs'),
+      'MB at rest': ms('rssMb'),
+    };
+  });
+  return {
+    title: 'Starts of the server',
+    goal:
+      'P8: npm start within 5 s on an empty data directory, 2 s later; with external storage 3 times node -e 0; ' +
+      'at rest 190 MB embedded, 75 MB with external storage',
+    rows,
+    notes: [
+      `${rounds} rounds, Node ${process.version}, on one core. CPU is that of all threads; npm's own is not in it.`,
+    ],
+  };
+}
