@@ -56,10 +56,18 @@ export async function startSwitchboard(environment = {}, more = {}) {
   }
 }
 
-/** Creates sessions through the API and returns their ids. */
-export async function createSessions(port, count) {
+/** The widget key that a bench creates its sessions with. */
+export async function demoKey() {
   const tenants = await readTenants();
-  const body = JSON.stringify({ widgetKey: tenants[0].widgetKeys[0].key });
+  return tenants[0].widgetKeys[0].key;
+}
+
+/**
+ * Creates sessions through the API and returns their ids.
+ * @param emailOf whose each of them is, by its number; all are the same visitor's where it is absent
+ */
+export async function createSessions(port, count, emailOf = () => undefined) {
+  const widgetKey = await demoKey();
   // In development the demo key is bound to the port in use.
   const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
   const ids = [];
@@ -67,6 +75,7 @@ export async function createSessions(port, count) {
   const worker = async () => {
     while (left > 0) {
       left -= 1;
+      const body = JSON.stringify({ widgetKey, email: emailOf(left) });
       const reply = await fetch(`http://127.0.0.1:${port}/api/session`, { method: 'POST', headers, body });
       const text = await reply.text();
       if (reply.status !== 200) throw new Error(`create answered ${reply.status}: ${text}`);
