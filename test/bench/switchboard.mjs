@@ -64,22 +64,23 @@ export async function demoKey() {
 
 /**
  * Creates sessions through the API and returns their ids.
- * @param emailOf whose each of them is, by its number; all are the same visitor's where it is absent
+ * @param emails whose each of them is; all are the same visitor's where there are none
  */
-export async function createSessions(port, count, emailOf = () => undefined) {
+export async function createSessions(port, count, emails = []) {
   const widgetKey = await demoKey();
   // In development the demo key is bound to the port in use.
   const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
   const ids = [];
-  let left = count;
+  let next = 0;
   const worker = async () => {
-    while (left > 0) {
-      left -= 1;
-      const body = JSON.stringify({ widgetKey, email: emailOf(left) });
+    while (next < count) {
+      const n = next;
+      next += 1;
+      const body = JSON.stringify({ widgetKey, email: emails[n] });
       const reply = await fetch(`http://127.0.0.1:${port}/api/session`, { method: 'POST', headers, body });
       const text = await reply.text();
       if (reply.status !== 200) throw new Error(`create answered ${reply.status}: ${text}`);
-      ids.push(JSON.parse(text).sm_session_id);
+      ids[n] = JSON.parse(text).sm_session_id;
     }
   };
   await Promise.all(Array.from({ length: 32 }, worker));

@@ -15,8 +15,10 @@ const reports = (start) => async (dist) => {
   const server = await start(environment, { dist });
   try {
     const { port } = server;
-    const sessions = await createSessions(port, SESSIONS, (n) => `user${n}@mail.example`);
-    const bodies = sessions.map((id) => ({ sm_session_id: id, tokens: 12, dollars: 0.0002 }));
+    const emails = Array.from({ length: SESSIONS }, (_, n) => `user${n}@mail.example`);
+    const ids = await createSessions(port, SESSIONS, emails);
+    const used = { tokens: 12, dollars: 0.0002 };
+    const bodies = ids.map((id, n) => ({ sm_session_id: id, email: emails[n], ...used }));
     const requests = bodies.map((body) => postRequest(port, '/api/auth/usage', `http://localhost:${port}`, body));
     return { ...server, requests };
   } catch (error) {
