@@ -6,8 +6,8 @@ import { canPin, firstMatch, median, spawnNode, stopChild } from './measure.mjs'
 
 const sampleSession = `s:${'0123456789abcdef'.repeat(2)}:AAAAAAAAAAAAAAAAAAAAAA`;
 
-/** A whole request as bytes in latin1. */
-export function postRequest(port, path, origin, body) {
+/** A whole request as bytes in latin1. @param more lines of its head */
+export function postRequest(port, path, origin, body, more = []) {
   const text = JSON.stringify(body);
   const lines = [
     `POST ${path} HTTP/1.1`,
@@ -15,6 +15,7 @@ export function postRequest(port, path, origin, body) {
     `Origin: ${origin}`,
     'Content-Type: application/json',
     `Content-Length: ${text.length}`,
+    ...more,
   ];
   return `${lines.join('\r\n')}\r\n\r\n${text}`;
 }
