@@ -1,4 +1,4 @@
-import { fastPath } from '../../machines/voice-session/fast-path.ts';
+import { activityFastPath, fastPath } from '../../machines/voice-session/fast-path.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import { slotUntilMs, stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
 import type {
@@ -72,8 +72,10 @@ export class VoiceSessions {
       machine: createVoiceSessionMachine(limits),
       store: records,
       stateOf: (record) => stateValue(record, limits),
-      fastPath: (record, event) =>
-        event.type === 'HEARTBEAT' ? fastPath(record, event.at, event.idleSec, limits) : undefined,
+      fastPath(record, event) {
+        if (event.type === 'HEARTBEAT') return fastPath(record, event.at, event.idleSec, limits);
+        return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
+      },
       settled: (record, facts) => this.#settled(record, facts),
       trace,
     });
