@@ -91,12 +91,7 @@ export class VoiceSessions {
    * @returns its record: one that has ended already when its key or quota was taken away while it was registered
    * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
    */
-  async open(
-    terms: VoiceTerms,
-    at: number,
-    requestId: string,
-    isRegistered?: () => void,
-  ): Promise<VoiceRecord> {
+  async open(terms: VoiceTerms, at: number, requestId: string, isRegistered?: () => void): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
     const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId });
     // First where the sweep finds it: should this process die now, the session ends by its clock like any other.

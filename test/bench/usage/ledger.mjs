@@ -4,18 +4,19 @@ import { runnerImport } from 'vite';
 
 const [url, clients, seconds, rounds] = process.argv.slice(2);
 const source = path.resolve(import.meta.dirname, '../../../src');
-const load = async (file) =>
-  (await runnerImport(`${source}/${file}`, { configFile: false, logLevel: 'warn' })).module;
+const load = async (file) => (await runnerImport(`${source}/${file}`, { configFile: false, logLevel: 'warn' })).module;
 
 const { openExternal } = await load('database/external.ts');
 const { migrate } = await load('database/migrate.ts');
 const { createPostgresLedger } = await load('stores/ledger/postgres.ts');
 
+/** What is slow is measured, not refused. */
+const deadlineMs = 30_000;
 const numbers = Array.from({ length: Number(clients) }, (_, n) => n);
-const common = openExternal({ url });
+const common = openExternal({ url, deadlineMs });
 await migrate(common);
 const ledger = createPostgresLedger(common);
-const own = numbers.map(() => openExternal({ url, maxConnections: 1 }));
+const own = numbers.map(() => openExternal({ url, maxConnections: 1, deadlineMs }));
 /** By client: all one ledger, or each one of its own with a connection of its own, where a report waits for the one before. */
 const ways = { grouped: numbers.map(() => ledger), single: own.map(createPostgresLedger) };
 
@@ -49,7 +50,8 @@ const results = { grouped: [], single: [] };
 for (const ledgers of Object.values(ways)) await measure(ledgers);
 for (let round = 0; round < Number(rounds); round += 1) {
   const order = Object.entries(ways);
-  for (const [name, ledgers] of round % 2 === 0 ? order : order.toReversed()) results[name].push(await measure(ledgers));
+  for (const [name, ledgers] of round % 2 === 0 ? order : order.toReversed())
+    results[name].push(await measure(ledgers));
 }
 process.stdout.write(`${JSON.stringify(results)}\n`);
 await Promise.all([common, ...own].map((database) => database.close()));

@@ -49,7 +49,13 @@ export async function run(args) {
 /** The product's own ledger twice on one PostgreSQL: its reports committed together, and one by one, each client over its own connection. */
 async function compareCommits({ rounds, seconds, connections }) {
   const database = await startPostgres();
-  const child = spawnNode(0, [path.join(import.meta.dirname, 'ledger.mjs'), database.url, connections, seconds, rounds]);
+  const child = spawnNode(0, [
+    path.join(import.meta.dirname, 'ledger.mjs'),
+    database.url,
+    connections,
+    seconds,
+    rounds,
+  ]);
   try {
     const [line] = await firstMatch(child, /\{.*\}\n/, Number(rounds) * Number(seconds) * 3 + 60);
     const { grouped, single } = JSON.parse(line);
