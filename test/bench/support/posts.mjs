@@ -78,8 +78,13 @@ export async function runPosts(what, candidates, args) {
     for (let round = 0; round < Number(values.rounds); round += 1) {
       // Every other round runs backwards, so that no server always follows the same neighbour.
       const order = round % 2 === 0 ? servers : servers.toReversed();
-      for (const server of order) server.results.push(await measure(server, values));
+      const results = [];
+      for (const server of order) results.push({ server, result: await measure(server, values) });
+      if (results.every(({ result }) => result.answered > 0))
+        for (const { server, result } of results) server.results.push(result);
+      else console.error(`Round ${round + 1} is left out: a server answered nothing, so this machine has other work.`);
     }
+    if (servers.some(({ results }) => results.length === 0)) throw new Error('no round in which all servers answered');
     print(what, servers, values);
   } finally {
     for (const server of servers) await server.stop();
