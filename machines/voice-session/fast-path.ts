@@ -12,14 +12,31 @@ export function fastPath(
   idleSec: number | undefined,
   limits: VoiceLimits,
 ): VoiceRecord | undefined {
-  if (record.endedAtMs !== null) return undefined;
+  if (movesState(record, at, limits)) return undefined;
   const seenAtMs = Math.max(at, record.settledAtMs);
-  if (seenAtMs >= idleAtMs(record, limits) || seenAtMs > durationEndMs(record, limits)) return undefined;
-  return afterHeartbeat(record, seenAtMs, idleSec);
+  return touched(record, seenAtMs, activityAtMs(record, seenAtMs, idleSec ?? 0), seenAtMs);
+}
+
+/** The same of activity that is no heartbeat: a usage report that names the session. */
+export function activityFastPath(record: VoiceRecord, at: number, limits: VoiceLimits): VoiceRecord | undefined {
+  if (movesState(record, at, limits)) return undefined;
+  const atMs = Math.max(at, record.settledAtMs);
+  return touched(record, record.lastSeenAtMs, atMs, atMs);
+}
+
+/** Whether the session is not engaged any more when an event of that time is met. */
+function movesState(record: VoiceRecord, at: number, limits: VoiceLimits): boolean {
+  const metAtMs = Math.max(at, record.settledAtMs);
+  return record.endedAtMs !== null || metAtMs >= idleAtMs(record, limits) || metAtMs > durationEndMs(record, limits);
 }
 
 /** Written out: this runs for every heartbeat, and a spread of so many fields costs eight times as much. */
-function afterHeartbeat(record: VoiceRecord, seenAtMs: number, idleSec = 0): VoiceRecord {
+function touched(
+  record: VoiceRecord,
+  lastSeenAtMs: number,
+  lastActivityAtMs: number,
+  settledAtMs: number,
+): VoiceRecord {
   return {
     id: record.id,
     subject: record.subject,
@@ -33,9 +50,9 @@ function afterHeartbeat(record: VoiceRecord, seenAtMs: number, idleSec = 0): Voi
     upstreamId: record.upstreamId,
     isHeard: record.isHeard,
     startedAtMs: record.startedAtMs,
-    lastSeenAtMs: seenAtMs,
-    lastActivityAtMs: activityAtMs(record, seenAtMs, idleSec),
-    settledAtMs: seenAtMs,
+    lastSeenAtMs,
+    lastActivityAtMs,
+    settledAtMs,
     endedAtMs: record.endedAtMs,
     endReason: record.endReason,
     version: record.version + 1,

@@ -15,6 +15,9 @@ function parseInt8(text: string): number {
   return value;
 }
 
+/** What needs an escape within quotes. */
+const special = /["\\]/;
+
 /** An item of an array in PostgreSQL's text form: quoted with escapes, or plain. */
 const item = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/gs;
 
@@ -30,12 +33,15 @@ function arrayType(oid: number, parseItem: (text: string) => string | number): A
         return plain === 'NULL' ? null : parseItem(plain);
       }),
     serialize(list) {
-      const items = list.map((value) =>
-        value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, String.raw`\$&`)}"`,
-      );
-      return `{${items.join(',')}}`;
+      return `{${list.map(serializeItem).join(',')}}`;
     },
   };
+}
+
+function serializeItem(value: string | number | null): string {
+  if (value === null) return 'NULL';
+  if (typeof value !== 'string') return String(value);
+  return `"${special.test(value) ? value.replaceAll(/["\\]/g, String.raw`\$&`) : value}"`;
 }
 
 /**

@@ -37,7 +37,7 @@ export interface OpenedSession {
 
 /**
  * Opens a voice session: minute, quota, slot, hold, setup, mint or ticket, register (docs/contract.md, section 4.1), each step after the one
- * before it. A refusal at one step spends nothing of the later ones. The slot and the hold come back whenever no session is opened; the minute's
+ * before it, but that reads wait for nothing. A refusal at one step spends nothing of the later ones. The slot and the hold come back whenever no session is opened; the minute's
  * count only when a step throws before anything was asked of the provider or a ticket was made, or when the provider itself failed: a
  * caller who hangs up, or asks for what the provider does not take, has had its try.
  * @throws Unavailable when a store is away; what was taken is given back then too.
@@ -53,10 +53,12 @@ export async function openVoiceSession(
   const id = `s:${who.subject}:${randomId()}`;
   let undo: Undo[] = [];
   try {
+    // Asked at once, so that both travel together; the minute refuses first all the same.
+    const looking = handled(refuseIfSpent(who, at, deps));
     const minute = await takeMinute(who, at, deps);
     if (minute instanceof Refusal) return minute;
     undo = [minute];
-    const spent = await refuseIfSpent(who, at, deps);
+    const spent = await looking;
     if (spent !== undefined) return spent;
     const slot = await takeSlot(who, id, at, deps);
     if (slot instanceof Refusal) return slot;
@@ -64,9 +66,12 @@ export async function openVoiceSession(
     const place = await both(slot, () => takeHold(who, session, id, lapsesAtMs, at, deps), deps);
     if (place instanceof Refusal) return place;
     undo = [minute, place];
-    await saveSetup(id, session, at, deps);
+    const saving = handled(saveSetup(id, session, at, deps));
+    // A provider is asked when nothing else can fail any more; a ticket is nobody's before the answer, and waits for nothing.
+    if (session.callMode === 'direct') await saving;
     const asked = { sessionId: id, subject: who.subject, config: session, atMs: at, requestId, signal };
     const { minted, isCounted } = await deps.issuers[session.callMode](asked);
+    await saving;
     if (isCounted) undo = [place];
     const opened = minted instanceof Refusal ? minted : await register(id, who, session, minted, requestId, deps);
     if (opened instanceof Refusal) await undoAll(undo, deps);
@@ -75,6 +80,12 @@ export async function openVoiceSession(
     await undoAll(undo, deps);
     throw fault;
   }
+}
+
+/** What is awaited later, and may not be when something before it fails: its own fault then goes unheard. */
+function handled<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  return work;
 }
 
 /**
@@ -93,7 +104,9 @@ async function saveSetup(
 }
 
 /**
- * Registers the session, and sees that what it was admitted for still holds: meanwhile its key or quota may have been taken away.
+ * Registers the session, and sees that what it was admitted for still holds: meanwhile its key or quota may have been taken away. The totals
+ * are read when the registry has the session, while the history gets it: a report that they do not have yet is counted later, and whoever
+ * counts it looks then for the sessions to end, where it finds this one.
  * @throws Unavailable when that cannot be seen, or the slot was lost; then the session is ended
  */
 async function register(
@@ -108,9 +121,13 @@ async function register(
   const isHeard = callMode === 'brokered' && deps.provider.capabilities.meter === 'events';
   const upstream = { provider: deps.provider.name, upstreamId: minted.sessionId, isHeard };
   const terms = { id, subject, caller, tenantId, agentId, keyId, named, loginId, ...upstream };
-  const record = await deps.sessions.open(terms, deps.clock.now(), requestId);
+  const at = deps.clock.now();
+  let looking: Promise<Refusal | undefined> | undefined;
+  const record = await deps.sessions.open(terms, at, requestId, () => {
+    looking = handled(refuseIfSpent(who, at, deps));
+  });
   if (record.endReason !== null) return overAlready(record.endReason);
-  return (await endIfSpent(record, who, requestId, deps)) ?? { record, minted };
+  return (await endIfSpent(record, who, looking, requestId, deps)) ?? { record, minted };
 }
 
 /** The answer to a caller whose session was ended while it was opened. @throws Unavailable for an end that asks for another try */
@@ -121,19 +138,21 @@ function overAlready(endReason: EndReason): Refusal {
 }
 
 /**
- * Ends the session when the quota is spent by now: a report that ended the subject's or the key's sessions may have been counted when this
- * one was not yet among them. The lease of the key's slot may have lapsed while the secret was minted.
+ * Ends the session when the quota was spent: a report that ended the subject's or the key's sessions may have been counted when this one was
+ * not yet among them. The lease of the key's slot may have lapsed while the secret was minted.
+ * @param looking whether it was spent, as seen since the session is registered
  * @throws Unavailable when that cannot be seen, or the slot was lost; then the session is ended
  */
 async function endIfSpent(
   { id, startedAtMs }: VoiceRecord,
   who: AdmittedCaller,
+  looking: Promise<Refusal | undefined> | undefined,
   requestId: string,
   deps: OpenDeps,
 ): Promise<Refusal | undefined> {
   let spent: Refusal | undefined;
   try {
-    const [isHeld, refusal] = await Promise.all([confirmKeySlot(who, id, deps), refuseIfSpent(who, startedAtMs, deps)]);
+    const [isHeld, refusal] = await Promise.all([confirmKeySlot(who, id, deps), looking]);
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     spent = refusal;
   } catch (fault) {

@@ -1,4 +1,4 @@
-import { fastPath } from '../../machines/voice-session/fast-path.ts';
+import { activityFastPath, fastPath } from '../../machines/voice-session/fast-path.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import { slotUntilMs, stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
 import type {
@@ -72,8 +72,10 @@ export class VoiceSessions {
       machine: createVoiceSessionMachine(limits),
       store: records,
       stateOf: (record) => stateValue(record, limits),
-      fastPath: (record, event) =>
-        event.type === 'HEARTBEAT' ? fastPath(record, event.at, event.idleSec, limits) : undefined,
+      fastPath(record, event) {
+        if (event.type === 'HEARTBEAT') return fastPath(record, event.at, event.idleSec, limits);
+        return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
+      },
       settled: (record, facts) => this.#settled(record, facts),
       trace,
     });
@@ -85,16 +87,19 @@ export class VoiceSessions {
 
   /**
    * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
+   * @param isRegistered called once the registry has it, while the history gets it
    * @returns its record: one that has ended already when its key or quota was taken away while it was registered
    * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
    */
-  async open(terms: VoiceTerms, at: number, requestId: string): Promise<VoiceRecord> {
+  async open(terms: VoiceTerms, at: number, requestId: string, isRegistered?: () => void): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
     const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId });
     // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {
-      await history.insert({ record, state: 'engaged' });
+      const inserting = history.insert({ record, state: 'engaged' });
+      isRegistered?.();
+      await inserting;
       const [isCounted, present] = await Promise.all([
         live.slots.confirm(record.subject, record.id, slotUntilMs(record, this.limits) ?? record.startedAtMs),
         live.registry.load(record.id),

@@ -26,6 +26,12 @@ export function callTicketsContract(name: string, make: Make<CallTickets>): void
       expect(await tickets().find(hash, DAY_BEGIN)).toBeUndefined();
     });
 
+    test('that are made at once each tell their own session', async () => {
+      const all = await Promise.all(Array.from({ length: RACERS }, () => given()));
+      const told = await Promise.all(all.map(({ hash }) => tickets().find(hash, DAY_BEGIN)));
+      expect(told).toEqual(all.map(({ sessionId }) => sessionId));
+    });
+
     test('are worth nothing from the end of their time on, and everything right before it', async () => {
       const { hash, sessionId } = await given();
       expect(await tickets().find(hash, UNTIL)).toBeUndefined();

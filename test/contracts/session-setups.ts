@@ -42,6 +42,18 @@ export function sessionSetupsContract(name: string, make: Make<SessionSetups>): 
       expect(await setups().find(setup.sessionId)).toEqual(setup);
     });
 
+    test('that are saved at once are each as they were saved', async () => {
+      const all = [rich, bare, rich, bare].map((fields) => ({ sessionId: randomId(), ...fields }));
+      await Promise.all(all.map((setup) => setups().insert(setup)));
+      expect(await Promise.all(all.map(({ sessionId }) => setups().find(sessionId)))).toEqual(all);
+    });
+
+    test('keep instructions that end in half a character, which nobody can read', async () => {
+      const setup = { sessionId: randomId(), ...bare, instructions: 'Be kind \uD83D' };
+      await setups().insert(setup);
+      expect((await setups().find(setup.sessionId))?.instructions).toBe('Be kind \uFFFD');
+    });
+
     test('of a session that has none are undefined', async () => {
       expect(await setups().find(randomId())).toBeUndefined();
     });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fastPath } from '../../machines/voice-session/fast-path.ts';
+import { activityFastPath, fastPath } from '../../machines/voice-session/fast-path.ts';
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import {
@@ -24,11 +24,16 @@ const anyIdleSec = fc.oneof(
 
 /** As the host applies an event: by the fast path where that answers, else by the machine. */
 function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) {
-  const touched = event.type === 'HEARTBEAT' ? fastPath(record, event.at, event.idleSec, limits) : undefined;
+  const touched =
+    event.type === 'HEARTBEAT'
+      ? fastPath(record, event.at, event.idleSec, limits)
+      : event.type === 'ACTIVITY'
+        ? activityFastPath(record, event.at, limits)
+        : undefined;
   return touched === undefined ? play(record, limits, [event]) : { record: touched, facts: [] };
 }
 
-describe('The fast path of a heartbeat', () => {
+describe('The fast path of a heartbeat, and of other activity', () => {
   test('answers as the machine does, and answers whenever no state moves', () => {
     const holds = fc.property(
       anyLimits,
@@ -44,6 +49,9 @@ describe('The fast path of a heartbeat', () => {
           const decided = play(record, limits, [heartbeat(at, idleSec)]);
           const movesNothing = state === 'engaged' && decided.facts.length === 0;
           expect(fastPath(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
+          const after = play(record, limits, [{ type: 'ACTIVITY', at }]);
+          const staysEngaged = state === 'engaged' && after.facts.length === 0;
+          expect(activityFastPath(record, at, limits)).toEqual(staysEngaged ? after.record : undefined);
         }
       },
     );

@@ -1,18 +1,20 @@
-import type { Database } from '../../database/database.ts';
-import type { CallTickets } from './contract.ts';
+import type { Database, Sql } from '../../database/database.ts';
+import { grouped } from '../grouped.ts';
+import type { CallTicket, CallTickets } from './contract.ts';
+
+const MAX_INSERTS = 500;
 
 interface Row {
   readonly sessionId: string;
 }
 
-/** Tickets in PostgreSQL: to spend one is to delete its row, which one of two can. */
+/** Tickets in PostgreSQL, kept together where they are made together: to spend one is to delete its row, which one of two can. */
 export function createPostgresCallTickets(database: Database): CallTickets {
   return {
-    async insert({ hash, sessionId, untilMs }) {
-      await database.run(
-        (sql) => sql`insert into call_ticket (hash, session_id, until_ms) values (${hash}, ${sessionId}, ${untilMs})`,
-      );
-    },
+    insert: grouped(async (tickets: readonly CallTicket[]) => {
+      await database.run((sql) => insertAll(sql, tickets));
+      return tickets.map(() => {});
+    }, MAX_INSERTS),
 
     async find(hash, atMs) {
       const [row] = await database.run(
@@ -30,4 +32,11 @@ export function createPostgresCallTickets(database: Database): CallTickets {
       return row?.sessionId;
     },
   };
+}
+
+function insertAll(sql: Sql, tickets: readonly CallTicket[]) {
+  const [hashes, sessionIds] = [tickets.map(({ hash }) => hash), tickets.map(({ sessionId }) => sessionId)];
+  return sql`
+    insert into call_ticket (hash, session_id, until_ms)
+    select * from unnest(${hashes}::text[], ${sessionIds}::text[], ${tickets.map(({ untilMs }) => untilMs)}::bigint[])`;
 }

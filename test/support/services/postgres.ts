@@ -35,9 +35,10 @@ function findPostgres(): string {
 /**
  * Starts a database cluster (a fifth of a second, on the first use a second more).
  *
+ * @param more settings of the server (`name=value`) that go before these
  * @throws ServiceMissing when PostgreSQL is not installed.
  */
-export async function startPostgres(): Promise<PostgresService> {
+export async function startPostgres(more: readonly string[] = []): Promise<PostgresService> {
   const postgres = findPostgres();
   const identity = unprivileged();
   const directory = mkdtempSync(join(tmpdir(), 'switchboard-postgres-'));
@@ -49,7 +50,7 @@ export async function startPostgres(): Promise<PostgresService> {
   await copyCluster(postgres, identity, data);
 
   const port = await freePort();
-  const settings = ['fsync=off', 'shared_buffers=16MB', 'listen_addresses=127.0.0.1', 'max_connections=200'];
+  const settings = ['fsync=off', 'shared_buffers=16MB', 'listen_addresses=127.0.0.1', 'max_connections=200', ...more];
   const args = ['-D', data, '-p', String(port), '-k', directory, ...settings.flatMap((setting) => ['-c', setting])];
   const start = async () => {
     const started = await startServer(postgres, args, /ready to accept connections/, identity);

@@ -1,0 +1,32 @@
+// The product with PostgreSQL and Redis of its own, and what its requests cost them.
+import { startSwitchboard } from '../switchboard.mjs';
+import { startPostgres } from './postgres.mjs';
+import { startRedis } from './redis.mjs';
+
+/** Starts all three; `storeCost` tells statements, script calls and Redis' CPU seconds so far. */
+export async function startWithStores(environment = {}, more = {}) {
+  const parts = [];
+  const start = async (part) => {
+    const started = await part;
+    parts.unshift(started);
+    return started;
+  };
+  const stop = async () => {
+    for (const part of parts) await part.stop();
+  };
+  try {
+    const database = await start(startPostgres());
+    const redis = await start(startRedis());
+    // On a machine with other work a call is soon late, and a refusal would be measured.
+    const addresses = { DATABASE_URL: database.url, REDIS_URL: redis.url, REDIS_DEADLINE_MS: '5000' };
+    const server = await start(startSwitchboard({ ...addresses, ...environment }, more));
+    const storeCost = async () => {
+      const { calls, cpuSeconds } = await redis.cost();
+      return { statements: await database.statements(), scripts: calls, redisCpu: cpuSeconds };
+    };
+    return { ...server, databaseUrl: database.url, storeCost, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+// Goal P9: usage reports, embedded and with PostgreSQL, and what it is worth to commit them together.
+import path from 'node:path';
+import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
+import { startPostgres } from '../support/postgres.mjs';
+import { bare, postRequest, runPosts } from '../support/posts.mjs';
+import { startWithStores } from '../support/stores.mjs';
+import { createSessions, startSwitchboard } from '../switchboard.mjs';
+
+const SESSIONS = 64;
+/** Of a back end: what clients say of sessions whose calls are metered here is not counted. */
+const SERVICE_TOKEN = 'bench-0123456789abcdef0123456789';
+/** Ceilings that no run reaches. */
+const ceilings = { WIDGET_MAX_TOKENS_DAILY: '1000000000000', WIDGET_MAX_DOLLARS_DAILY: '1000000' };
+
+/** @param start starts the product */
+const reports = (start) => async (dist) => {
+  const server = await start({ SERVICE_TOKENS: SERVICE_TOKEN, ...ceilings }, { dist });
+  try {
+    const { port } = server;
+    const emails = Array.from({ length: SESSIONS }, (_, n) => `user${n}@mail.example`);
+    const ids = await createSessions(port, SESSIONS, emails);
+    const head = [`Authorization: Bearer ${SERVICE_TOKEN}`];
+    const requests = ids.map((id) => {
+      const body = { sm_session_id: id, tokens: 12, dollars: 0.0002 };
+      return postRequest(port, '/api/auth/usage', `http://localhost:${port}`, body, head);
+    });
+    return { ...server, requests };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+};
+
+const candidates = {
+  bare,
+  switchboard: { label: 'Switchboard, embedded', start: reports(startSwitchboard) },
+  other: { label: 'other build, embedded', start: reports(startSwitchboard), ofOther: true },
+  stores: { label: 'Switchboard, PostgreSQL and Redis', start: reports(startWithStores) },
+  'other-stores': { label: 'other build, PostgreSQL and Redis', start: reports(startWithStores), ofOther: true },
+};
+
+/** Runs the tables and prints them. */
+export async function run(args) {
+  const values = await runPosts('Usage report', candidates, args);
+  const isWhole = values?.only === Object.keys(candidates).join(',');
+  if (isWhole || values?.only.includes('stores')) await compareCommits(values);
+}
+
+/** The product's own ledger twice on one PostgreSQL: its reports committed together, and one by one, each client over its own connection. */
+async function compareCommits({ rounds, seconds, connections }) {
+  const database = await startPostgres();
+  const child = spawnNode(0, [
+    path.join(import.meta.dirname, 'ledger.mjs'),
+    database.url,
+    connections,
+    seconds,
+    rounds,
+  ]);
+  try {
+    const [line] = await firstMatch(child, /\{.*\}\n/, Number(rounds) * Number(seconds) * 3 + 60);
+    const { grouped, single } = JSON.parse(line);
+    const ratios = grouped.map((perSecond, round) => perSecond / single[round]);
+    console.log(
+      `\nThe ledger alone, ${connections} clients, PostgreSQL ${canPin ? 'on the other core' : 'not pinned'}, fsync: ` +
+        `${Math.round(median(grouped))} reports/s committed together, ${Math.round(median(single))} one by one: ` +
+        `${median(ratios).toFixed(1)} times as many (${Math.min(...ratios).toFixed(1)}-${Math.max(...ratios).toFixed(1)}).`,
+    );
+  } finally {
+    await stopChild(child);
+    await database.stop();
+  }
+}
