@@ -1,15 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { heartbeatRequest } from '../../src/protocol/heartbeat.ts';
 import { usualHeartbeat } from '../../src/protocol/usual-heartbeat.ts';
 
-const characters = (set: string, length: number) =>
-  fc.array(fc.constantFrom(...set), { minLength: length, maxLength: length }).map((all) => all.join(''));
-const hash = characters('0123456789abcdef', 32);
-const random = characters('ABCXYZabcxyz0189_-', 22);
 const bodies = fc.record(
   {
-    sm_session_id: fc.tuple(hash, random).map((parts) => `s:${parts.join(':')}`),
+    sm_session_id: fc.stringMatching(/^s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}$/),
     idleSec: fc.nat(999_999_999),
   },
   { requiredKeys: ['sm_session_id'] },
@@ -34,7 +31,8 @@ describe('the short cut for the usual heartbeat', () => {
     fc.assert(
       fc.property(changed, (text) => {
         const read = usualHeartbeat(text);
-        if (read !== undefined) expect(read).toEqual(heartbeatRequest.parse(JSON.parse(text)));
+        const isRight = read === undefined || isDeepStrictEqual(read, heartbeatRequest.parse(JSON.parse(text)));
+        expect(isRight).toBe(true);
       }),
       { numRuns: 5000 },
     );
