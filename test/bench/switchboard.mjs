@@ -56,10 +56,13 @@ export async function startSwitchboard(environment = {}, more = {}) {
   }
 }
 
-/** Creates sessions through the API and returns their ids. */
-export async function createSessions(port, count) {
+/**
+ * Creates sessions through the API and returns their ids.
+ * @param emailOf names the user of each by its place among them; without it they are the key's own, which is one subject
+ */
+export async function createSessions(port, count, emailOf) {
   const tenants = await readTenants();
-  const body = JSON.stringify({ widgetKey: tenants[0].widgetKeys[0].key });
+  const widgetKey = tenants[0].widgetKeys[0].key;
   // In development the demo key is bound to the port in use.
   const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
   const ids = [];
@@ -67,10 +70,12 @@ export async function createSessions(port, count) {
   const worker = async () => {
     while (left > 0) {
       left -= 1;
+      const n = left;
+      const body = JSON.stringify({ widgetKey, email: emailOf?.(n) });
       const reply = await fetch(`http://127.0.0.1:${port}/api/session`, { method: 'POST', headers, body });
       const text = await reply.text();
       if (reply.status !== 200) throw new Error(`create answered ${reply.status}: ${text}`);
-      ids.push(JSON.parse(text).sm_session_id);
+      ids[n] = JSON.parse(text).sm_session_id;
     }
   };
   await Promise.all(Array.from({ length: 32 }, worker));
