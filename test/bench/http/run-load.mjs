@@ -20,6 +20,7 @@ export async function runLoad(server, { connections, seconds }) {
   const before = cpuSeconds(server.pid);
   const result = await send(server, connections, seconds);
   const cpu = cpuSeconds(server.pid) - before;
+  if (result.answered === 0) throw new Error(`nothing was answered within ${seconds} s: this machine has no time`);
   return {
     ...result,
     answeredInAll: warmUp.answered + result.answered,
