@@ -14,8 +14,8 @@ import { tableOf } from './table.mjs';
 const usage = `Options:
   --live <n>         live sessions of the large one; the small one has 1,000 (100000)
   --rows <n>         rows of a year in the large one's database: a fifth sessions that have ended, three fifths usage reports,
-                     a fifth totals of days (1000000). 50,000,000 are a busy site's: about 25 GB of disk in TMPDIR (25 more while
-                     its indexes are made) and half an hour to an hour on one core
+                     a fifth totals of days (1000000). 50,000,000 are a busy site's: about 30 GB of disk in TMPDIR, some more while
+                     its indexes are made, and half an hour to an hour
   --due <n>          sessions that end by their deadline meanwhile (1000)
   --rest <n>         seconds for which the CPU without load is measured (20)
   --rounds <n>       interleaved rounds, medians are printed (7)

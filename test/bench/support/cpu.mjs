@@ -14,6 +14,11 @@ export function cpuSeconds(pid) {
   return ns / 1e9;
 }
 
+/** The same of its first thread alone: in Node the one of the event loop. */
+export function loopCpuSeconds(pid) {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ', 1)[0]) / 1e9;
+}
+
 /** The same of a process and of those that it has started and that still run. */
 export function treeCpuSeconds(pid) {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
