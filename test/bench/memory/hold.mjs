@@ -13,8 +13,10 @@ function open(port, attach) {
     const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
     socket.on('connect', () => socket.write(upgradeRequest(port)));
     socket.on('error', reject);
-    // After it was held this stops the process, which the bench hears of.
-    socket.on('close', () => reject(new Error('a socket was closed by the server')));
+    // Ends the process, which the bench hears of.
+    socket.on('close', () => {
+      throw new Error('a socket was closed by the server');
+    });
     const take = (opcode, payload) => {
       if (opcode === 9) socket.write(pongFrame(payload));
       else if (opcode === 8) throw new Error(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
@@ -45,7 +47,7 @@ function open(port, attach) {
   });
 }
 
-process.on('message', async ({ port, count, attaches }) => {
+async function hold({ port, count, attaches }) {
   let next = 0;
   const worker = async () => {
     while (next < count) {
@@ -55,5 +57,7 @@ process.on('message', async ({ port, count, attaches }) => {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   process.send({ held: count });
-});
+}
+
+process.on('message', (order) => void hold(order));
 process.on('disconnect', () => process.exit());

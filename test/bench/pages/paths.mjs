@@ -28,7 +28,7 @@ const folders = [
 export function servedPaths(web) {
   return [
     ...[...pages, ...probes, ...missing].map((path) => ({ label: path, path })),
-    ...folders.map(largestOf(web)).flat(),
+    ...folders.flatMap(largestOf(web)),
   ];
 }
 
