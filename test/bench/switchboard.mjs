@@ -56,22 +56,27 @@ export async function startSwitchboard(environment = {}, more = {}) {
   }
 }
 
+/** The widget key that a bench creates its sessions with. */
+export async function demoKey() {
+  const tenants = await readTenants();
+  return tenants[0].widgetKeys[0].key;
+}
+
 /**
  * Creates sessions through the API and returns their ids.
- * @param emailOf names the user of each by its place among them; without it they are the key's own, which is one subject
+ * @param emails whose each of them is; all are the same visitor's where there are none
  */
-export async function createSessions(port, count, emailOf) {
-  const tenants = await readTenants();
-  const widgetKey = tenants[0].widgetKeys[0].key;
+export async function createSessions(port, count, emails = []) {
+  const widgetKey = await demoKey();
   // In development the demo key is bound to the port in use.
   const headers = { 'Content-Type': 'application/json', Origin: `http://localhost:${port}` };
   const ids = [];
-  let left = count;
+  let next = 0;
   const worker = async () => {
-    while (left > 0) {
-      left -= 1;
-      const n = left;
-      const body = JSON.stringify({ widgetKey, email: emailOf?.(n) });
+    while (next < count) {
+      const n = next;
+      next += 1;
+      const body = JSON.stringify({ widgetKey, email: emails[n] });
       const reply = await fetch(`http://127.0.0.1:${port}/api/session`, { method: 'POST', headers, body });
       const text = await reply.text();
       if (reply.status !== 200) throw new Error(`create answered ${reply.status}: ${text}`);

@@ -64,9 +64,9 @@ async function product(label, dist, { sockets, first, named }) {
     const { child, port } = await start(startSwitchboard(environment, { dist, flags: memoryFlags }));
     const crowd = await start(startCrowd(port));
     const create = async (from, count) => {
-      const email = (n) => (named ? `user${from + n}@mail.example` : undefined);
-      const ids = await createSessions(port, count, email);
-      return ids.map((id, n) => ({ sm_session_id: id, email: email(n) }));
+      const emails = named ? Array.from({ length: count }, (_, n) => `user${from + n}@mail.example`) : [];
+      const ids = await createSessions(port, count, emails);
+      return ids.map((id, n) => ({ sm_session_id: id, email: emails[n] }));
     };
     await crowd.hold(first, await create(0, first));
     const before = await settledMemory(child);
