@@ -18,7 +18,7 @@ export function firstMatch(child, pattern, seconds = 20) {
     const settle = (how, value) => {
       clearTimeout(timer);
       child.stdout.off('data', read);
-      child.off('exit', exited);
+      child.off('close', closed);
       how(value);
     };
     const read = (chunk) => {
@@ -26,13 +26,14 @@ export function firstMatch(child, pattern, seconds = 20) {
       const match = pattern.exec(text);
       if (match !== null) settle(resolve, match);
     };
-    const exited = (code) => settle(reject, new Error(`exit ${code} before ${pattern}: ${text}`));
+    // Its exit alone may come before the last of what it printed.
+    const closed = (code) => settle(reject, new Error(`exit ${code} before ${pattern}: ${text}`));
     const timer = setTimeout(
       () => settle(reject, new Error(`no ${pattern} within ${seconds} s in: ${text}`)),
       seconds * 1000,
     );
     child.stdout.on('data', read);
-    child.on('exit', exited);
+    child.on('close', closed);
   });
 }
 
