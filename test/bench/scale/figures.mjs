@@ -9,7 +9,9 @@ import { createSessions } from '../switchboard.mjs';
 export const TOKEN = 'a-service-token-that-only-this-bench-knows';
 /** An overview is kept for two seconds. */
 const KEPT_MS = 2100;
-const CREATES = 100;
+const LOOK_AGAIN_MS = 200;
+const CREATES = 300;
+const headers = { authorization: `Bearer ${TOKEN}` };
 
 const addresses = [
   ['list, newest', '/sessions'],
@@ -17,10 +19,25 @@ const addresses = [
   ['list, ended by a reason', '/sessions?state=ended&reason=duration_exceeded'],
 ];
 
+/**
+ * Waits until no record waits for the history any more: what a load of heartbeats leaves is written behind them, and counts to nothing that
+ * is measured after it.
+ */
+async function drained(sides) {
+  for (const side of sides) while ((await waiting(side)) > 0) await wait(LOOK_AGAIN_MS);
+}
+
+async function waiting({ port }) {
+  const reply = await fetch(`http://127.0.0.1:${port}/metrics`, { headers });
+  const [, count] = /^switchboard_history_waiting (\d+)/m.exec(await reply.text());
+  return Number(count);
+}
+
 /** @returns of each server the results of its rounds */
 export async function heartbeats(sides, options) {
   const results = sides.map(() => []);
   await interleave(options.rounds, sides, async (side) => {
+    await drained(sides);
     const result = await runLoad(side, options);
     noteFailures(side.name, result);
     results[sides.indexOf(side)].push(result);
@@ -32,6 +49,7 @@ export async function heartbeats(sides, options) {
 export async function creates(sides, rounds) {
   const results = sides.map(() => []);
   await interleave(rounds, sides, async (side) => {
+    await drained(sides);
     const before = cpuSeconds(side.pid);
     await createSessions(side.port, CREATES);
     results[sides.indexOf(side)].push(((cpuSeconds(side.pid) - before) / CREATES) * 1e6);
@@ -63,9 +81,7 @@ export async function lists(sides, rounds) {
 
 async function ask({ port }, path) {
   const since = performance.now();
-  const reply = await fetch(`http://127.0.0.1:${port}/api/operator${path}`, {
-    headers: { authorization: `Bearer ${TOKEN}` },
-  });
+  const reply = await fetch(`http://127.0.0.1:${port}/api/operator${path}`, { headers });
   const text = await reply.text();
   if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${text}`);
   return performance.now() - since;
