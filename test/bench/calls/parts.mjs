@@ -1,14 +1,14 @@
 // What a run consists of: the stand-in for the provider, the stores, and nodes of the built server.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
-import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
+import { cpuSeconds } from '../support/cpu.mjs';
+import { spawnNode, stopChild } from '../support/measure.mjs';
+import { memoryFlags, memoryOf } from '../support/memory.mjs';
 import { startSwitchboard } from '../switchboard.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100 for /proc
 export const ORIGIN = 'https://www.acme.example';
 const keyOf = (name) => `w_acme_${name}_11111111111111111111111111111111`;
 /** The second may use little. */
@@ -70,7 +70,6 @@ export async function startStandIn() {
 
 /** A node of the built server in brokered mode. */
 export async function startNode(environment, dist) {
-  const flags = [`--import=${new URL('memory.mjs', import.meta.url).href}`];
   const node = await startSwitchboard(
     {
       JWT_SECRET: 'a-secret-that-only-this-bench-knows-0123456789',
@@ -84,26 +83,13 @@ export async function startNode(environment, dist) {
       RESERVE_SEC: '60',
       ...environment,
     },
-    { dist, tenants, flags },
+    { dist, tenants, flags: memoryFlags },
   );
   const { port, pid, child } = node;
   return {
     ...node,
     url: `http://127.0.0.1:${port}`,
     cpuSeconds: () => cpuSeconds(pid),
-    memory: () => memory(child),
+    memory: () => memoryOf(child),
   };
-}
-
-/** After a collection of garbage, in bytes. */
-async function memory(child) {
-  const printed = firstMatch(child, /memory (\{.*\})\n/);
-  child.kill('SIGUSR2');
-  return JSON.parse((await printed)[1]);
-}
-
-function cpuSeconds(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }

@@ -72,7 +72,8 @@ function tableOf(servers, { rounds, seconds, connections, headers }) {
   const notes = [
     `${rounds} rounds of ${seconds} s, ${canPin ? 'servers on core 0, load on core 1' : 'not pinned'}, load by ${hasWrk ? 'wrk' : 'Node'}.`,
   ];
-  if (servers.some(({ results }) => median(results.map((result) => result.serverBusy)) < 0.9))
+  const busy = Math.min(...servers.map(({ results }) => median(results.map((result) => result.serverBusy))));
+  if (busy < 0.9)
     notes.push(
       'A server had its core for less than 0.9 of the time: its req/s tells of the load generator or of other work on ' +
         'this machine. The "by CPU" column is the ratio to go by.',
@@ -83,5 +84,6 @@ function tableOf(servers, { rounds, seconds, connections, headers }) {
     rows,
     notes,
     ratios,
+    busy,
   };
 }

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { cpuSeconds, followCpu } from '../support/cpu.mjs';
+import { cpuSeconds, followCpu, loopCpuSeconds } from '../support/cpu.mjs';
 import { canPin, firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
 
 /** What Debian's package `wrk` installs. It sends twice as much as Node does; without it Node sends. */
@@ -12,19 +12,22 @@ export const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
 const WARM_UP_SEC = 1;
 
 /**
- * @returns {Promise<{perSecond: number, answered: number, answeredInAll: number, cpuUs: number, serverBusy: number, loadBusy: number, p50Us: number, p99Us: number,
- *   failed: number, firstFailure?: string}>} `answeredInAll` with the warm-up; `cpuUs` of the server a request; `busy`: shares of a core
+ * @returns {Promise<{perSecond: number, answered: number, answeredInAll: number, cpuUs: number, loopUs: number, serverBusy: number, loadBusy: number, p50Us: number, p99Us: number,
+ *   failed: number, firstFailure?: string}>} `answeredInAll` with the warm-up; `cpuUs` of the server a request, `loopUs` of its event loop; `busy`: shares of a core
  */
 export async function runLoad(server, { connections, seconds }) {
   const warmUp = await send(server, connections, WARM_UP_SEC);
   const before = cpuSeconds(server.pid);
+  const loopBefore = loopCpuSeconds(server.pid);
   const result = await send(server, connections, seconds);
   const cpu = cpuSeconds(server.pid) - before;
+  const loop = loopCpuSeconds(server.pid) - loopBefore;
   return {
     ...result,
     answeredInAll: warmUp.answered + result.answered,
     perSecond: result.answered / result.seconds,
     cpuUs: (cpu * 1e6) / result.answered,
+    loopUs: (loop * 1e6) / result.answered,
     serverBusy: cpu / result.seconds,
     loadBusy: result.loadCpu / result.seconds,
   };

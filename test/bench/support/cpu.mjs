@@ -19,6 +19,26 @@ export function cpuSeconds(pid) {
   return ns / 1e9;
 }
 
+/** The same of its first thread alone: in Node the one of the event loop. */
+export function loopCpuSeconds(pid) {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ', 1)[0]) / 1e9;
+}
+
+/** The same of a process and of those that it has started and that still run. */
+export function treeCpuSeconds(pid) {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
+  return cpuSeconds(pid) + children.reduce((sum, child) => sum + secondsOfOne(child), 0);
+}
+
+function secondsOfOne(pid) {
+  try {
+    return cpuSeconds(pid);
+  } catch {
+    // It has just ended.
+    return 0;
+  }
+}
+
 /** Follows a process until it ends. @returns a function that stops, and tells the CPU seconds since it began */
 export function followCpu(pid) {
   let last = 0;

@@ -15,18 +15,25 @@ export function spawnNode(core, args, options = {}) {
 export function firstMatch(child, pattern, seconds = 20) {
   return new Promise((resolve, reject) => {
     let text = '';
-    const timer = setTimeout(() => reject(new Error(`no ${pattern} within ${seconds} s in: ${text}`)), seconds * 1000);
-    child.stdout.on('data', (chunk) => {
+    const settle = (how, value) => {
+      clearTimeout(timer);
+      child.stdout.off('data', read);
+      child.off('close', closed);
+      how(value);
+    };
+    const read = (chunk) => {
       text += chunk;
       const match = pattern.exec(text);
-      if (match === null) return;
-      clearTimeout(timer);
-      resolve(match);
-    });
-    child.on('exit', (code) => {
-      clearTimeout(timer);
-      reject(new Error(`exit ${code} before ${pattern}: ${text}`));
-    });
+      if (match !== null) settle(resolve, match);
+    };
+    // Its exit alone may come before the last of what it printed.
+    const closed = (code) => settle(reject, new Error(`exit ${code} before ${pattern}: ${text}`));
+    const timer = setTimeout(
+      () => settle(reject, new Error(`no ${pattern} within ${seconds} s in: ${text}`)),
+      seconds * 1000,
+    );
+    child.stdout.on('data', read);
+    child.on('close', closed);
   });
 }
 

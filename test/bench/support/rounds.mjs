@@ -13,9 +13,9 @@ export function spread(values, digits = 3) {
   return `${show(median(values))} (${show(Math.min(...values))}-${show(Math.max(...values))})`;
 }
 
-/** Tells of requests that went wrong, and makes the run fail. */
-export function noteFailures(label, { failed, firstFailure = '' }) {
-  if (failed === 0) return;
+/** Tells of requests that went wrong, or that none was answered at all, and makes the run fail. */
+export function noteFailures(label, { failed, firstFailure = '', answered }) {
+  if (failed === 0 && answered !== 0) return;
   process.exitCode = 1;
-  console.error(`${label}: ${failed} failed\n${firstFailure}`);
+  console.error(`${label}: ${failed === 0 ? 'nothing was answered' : `${failed} failed`}\n${firstFailure}`);
 }

@@ -1,5 +1,6 @@
 // What a command returns is an array of tables: `title`, `goal` (docs/goals.md) where there is one, `rows` (objects with the same fields),
-// and `notes` (sentences) where the figures need some.
+// and `notes` (sentences) where the figures need some. Those that `check` compares have `ratios` by name and `busy`, the least share of a core
+// that a server had.
 
 export function printTables(tables) {
   for (const { title, goal, rows, notes = [] } of tables) {

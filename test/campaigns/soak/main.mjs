@@ -1,8 +1,8 @@
 // docs/goals.md, P4 and R10: sockets attached and beating on one process for minutes; memory flat, none lost.
 import { readFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { firstMatch, spawnNode, stopChild } from '../../bench/support/measure.mjs';
+import { checkOpenFiles } from '../../bench/support/open-files.mjs';
 import { createSessions, startSwitchboard } from '../../bench/switchboard.mjs';
 
 const usage = `Options:
@@ -67,15 +67,6 @@ async function startBare() {
   const child = spawnNode(0, [`${import.meta.dirname}/../../bench/socket/servers/bare.mjs`, 'answer']);
   const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:(\d+)/);
   return { port: Number(port), pid: child.pid, stop: () => stopChild(child) };
-}
-
-/** Node raises its soft limit to the hard one by itself, so the hard one counts. */
-function checkOpenFiles(sockets) {
-  const limit = execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim();
-  if (limit !== 'unlimited' && Number(limit) < sockets + 200)
-    throw new Error(
-      `At most ${limit} open files: run \`ulimit -Hn ${sockets + 1000}\` as root, or hold fewer sockets.`,
-    );
 }
 
 /** The processes that hold the sockets, and the sum of what they count. */

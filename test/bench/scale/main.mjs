@@ -1,0 +1,110 @@
+// Goals P5 and R12: what is the same with 100,000 live sessions and a year's rows as with 1,000 and none, two servers side by side.
+import { setTimeout as wait } from 'node:timers/promises';
+import { heartbeatRequest } from '../http/requests.mjs';
+import { cpuSeconds } from '../support/cpu.mjs';
+import { startDatabase } from '../support/database.mjs';
+import { readOptions } from '../support/options.mjs';
+import { withParts } from '../support/started.mjs';
+import { startSwitchboard } from '../switchboard.mjs';
+import { watchEnds } from './deadlines.mjs';
+import { fillDue, fillLive, fillYear, idsOf, openDatabase, tally } from './fill.mjs';
+import { creates, heartbeats, lists, overviews, TOKEN } from './figures.mjs';
+import { tableOf } from './table.mjs';
+
+const usage = `Options:
+  --live <n>         live sessions of the large one; the small one has 1,000 (100000)
+  --rows <n>         rows of a year in the large one's database: a fifth sessions that have ended, three fifths usage reports,
+                     a fifth totals of days (1000000). 50,000,000 are a busy site's: about 30 GB of disk in TMPDIR, some more while
+                     its indexes are made, and half an hour to an hour
+  --due <n>          sessions that end by their deadline meanwhile (1000)
+  --rest <n>         seconds for which the CPU without load is measured (20)
+  --rounds <n>       interleaved rounds, medians are printed (7)
+  --seconds <n>      measured seconds per round and server (2)
+  --connections <n>  keep-alive connections (64)`;
+
+export const brief = ['--rounds', '5', '--seconds', '1', '--rest', '10', '--rows', '200000'];
+
+const SMALL = 1000;
+const MAX_MINUTES = 1000;
+/** So long after the first server starts, and the rest beside, the first of those that are due ends: by then both have started. */
+const START_SEC = 45;
+const DUE_SEC = 20;
+
+export async function run(args) {
+  const options = readOptions(args, usage, {
+    live: 100_000,
+    rows: 1_000_000,
+    due: 1000,
+    rest: 20,
+    rounds: 7,
+    seconds: 2,
+    connections: 64,
+  });
+  if (options === undefined) return [];
+  return withParts(async (start) => {
+    const { url } = await start(startDatabase());
+    const filled = [
+      await fillSide(start, url, { name: 'small', live: SMALL, rows: 0 }),
+      await fillSide(start, url, { name: 'large', live: options.live, rows: options.rows }),
+    ];
+    const from = Date.now() + (START_SEC + options.rest) * 1000;
+    const due = { count: options.due, from, until: from + DUE_SEC * 1000, maxMinutes: MAX_MINUTES };
+    const sides = [];
+    for (const side of filled) sides.push(await startSide(start, side, due));
+    const restShares = await rest(sides, options.rest);
+    const ending = Promise.all(sides.map(({ sql, ends, listeningMs }) => watchEnds(sql, ends, listeningMs)));
+    // Its failure is heard of when it is waited for.
+    ending.catch(() => undefined);
+    const beats = await heartbeats(sides, options);
+    const created = await creates(sides, options.rounds);
+    const read = [await overviews(sides), ...(await lists(sides, options.rounds * 3))];
+    return [tableOf({ sides, restShares, beats, created, read, late: await ending }, options)];
+  });
+}
+
+/** A database of its own, filled. */
+async function fillSide(start, serverUrl, { name, live, rows }) {
+  const { url, sql } = await openDatabase(serverUrl, name);
+  await start({ stop: () => sql.end() });
+  const environment = {
+    DATABASE_URL: url,
+    LOG_LEVEL: 'error',
+    SERVICE_TOKENS: TOKEN,
+    RATE_OPERATOR_PER_MIN: '1000000',
+    MAX_SESSION_MINUTES: String(MAX_MINUTES),
+    // Nobody goes idle while this runs.
+    MAX_SESSION_IDLE_SEC: '86400',
+    STALE_GRACE_SEC: '86400',
+  };
+  // The first start makes the tables.
+  await (await startSwitchboard(environment)).stop();
+  if (rows > 0) await fillYear(sql, rows);
+  await fillLive(sql, live);
+  await sql`vacuum analyze`;
+  return { name, live, rows, sql, environment };
+}
+
+/** A server over it, which finds sessions that are to end soon. */
+async function startSide(start, side, due) {
+  const { sql, environment, live } = side;
+  const ends = await fillDue(sql, due);
+  await tally(sql);
+  const since = performance.now();
+  const server = await start(startSwitchboard(environment));
+  const startedSec = (performance.now() - since) / 1000;
+  const listeningMs = Date.now();
+  const requests = (await idsOf(sql, live)).map(({ id }) =>
+    heartbeatRequest(server.port, id, `http://localhost:${server.port}`),
+  );
+  const [{ size }] = await sql`select pg_database_size(current_database()) as size`;
+  return { ...side, ...server, ends, requests, startedSec, size: Number(size), listeningMs };
+}
+
+/** The share of a core that each uses while nobody asks anything. */
+async function rest(sides, seconds) {
+  const before = sides.map(({ pid }) => cpuSeconds(pid));
+  const since = performance.now();
+  await wait(seconds * 1000);
+  const elapsed = (performance.now() - since) / 1000;
+  return sides.map(({ pid }, side) => (cpuSeconds(pid) - before[side]) / elapsed);
+}
