@@ -81,8 +81,7 @@ export class LongestFirst extends BaseSequencer {
       const known = LONGEST.indexOf(relative(project.config.root, moduleId));
       return known === -1 ? LONGEST.length : known;
     };
-    const group = ({ project }: TestSpecification): number => project.config.sequence.groupOrder;
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => group(a) - group(b) || place(a) - place(b));
+    return sorted.toSorted((a, b) => place(a) - place(b));
   }
 }

@@ -8,9 +8,13 @@ declare module 'vitest' {
   }
 }
 
-/** One PostgreSQL for all files that neither stop nor freeze it. */
-export default async function setup({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  if (reasonToSkipPostgres() !== undefined) return undefined;
+/** What is tested without one. */
+const embedded = /\/test\/(?:machines|actors|features|http)\//;
+
+/** One PostgreSQL for all files of a run that neither stop nor freeze it, if any of them may need it. */
+export default async function setup({ provide, vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const isNeeded = vitest.state.getPaths().some((path) => !embedded.test(path));
+  if (!isNeeded || reasonToSkipPostgres() !== undefined) return undefined;
   const server = await startPostgres();
   provide('postgresUrl', server.url);
   return () => server.stop();
