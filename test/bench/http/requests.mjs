@@ -22,18 +22,22 @@ export const headerSets = {
 /** As many as the connections of a usual run: with shared stores, beats of one session would only wait for each other. */
 const SESSIONS = 64;
 
-/** The whole heartbeat request as bytes in latin1. */
-export function heartbeatRequest(port, session, origin, headers = []) {
-  const body = JSON.stringify({ sm_session_id: session });
+/** A whole request as bytes in latin1. @param headers lines of its head beside the usual ones */
+export function postRequest(port, path, origin, body, headers = []) {
+  const text = JSON.stringify(body);
   const lines = [
-    'POST /api/realtime/heartbeat HTTP/1.1',
+    `POST ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
     `Origin: ${origin}`,
     'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
+    `Content-Length: ${text.length}`,
     ...headers,
   ];
-  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+  return `${lines.join('\r\n')}\r\n\r\n${text}`;
+}
+
+export function heartbeatRequest(port, session, origin, headers = []) {
+  return postRequest(port, '/api/realtime/heartbeat', origin, { sm_session_id: session }, headers);
 }
 
 /** Creates sessions on the product. @returns the heartbeats of them */

@@ -1,6 +1,6 @@
 // Goal P4: what a held session costs (socket, record, indexes), above the process without it, against sockets of bare servers.
 import { once } from 'node:events';
-import { startDatabase } from '../support/database.mjs';
+import { startPostgres } from '../support/postgres.mjs';
 import { firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
 import { memoryFlags, settledMemory } from '../support/memory.mjs';
 import { checkOpenFiles } from '../support/open-files.mjs';
@@ -17,7 +17,7 @@ const usage = `Options:
 export const brief = [];
 
 const BARE = new URL('../socket/servers/bare.mjs', import.meta.url).pathname;
-const WS = new URL('servers/ws.mjs', import.meta.url).pathname;
+const WS = new URL('../socket/servers/ws.mjs', import.meta.url).pathname;
 
 export async function run(args) {
   const options = readOptions(args, usage, { sockets: 10_000, first: 1000, named: false, other: '' });
@@ -58,7 +58,7 @@ async function bare(label, script, { sockets, first }) {
 /** Two rows: sessions alone, and with their sockets. */
 async function product(label, dist, { sockets, first, named }) {
   return withParts(async (start) => {
-    const database = await start(startDatabase());
+    const database = await start(startPostgres());
     // One line for each session would be the work of the terminal.
     const environment = { DATABASE_URL: database.url, LOG_LEVEL: 'error' };
     const { child, port } = await start(startSwitchboard(environment, { dist, flags: memoryFlags }));

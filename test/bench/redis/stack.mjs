@@ -2,7 +2,7 @@
 import { heartbeatsOf } from '../http/requests.mjs';
 import { runLoad } from '../http/run-load.mjs';
 import { treeCpuSeconds } from '../support/cpu.mjs';
-import { startDatabase } from '../support/database.mjs';
+import { startPostgres } from '../support/postgres.mjs';
 import { startRedis } from '../support/redis.mjs';
 import { startSwitchboard } from '../switchboard.mjs';
 
@@ -11,7 +11,7 @@ const SECRET = 'a-secret-that-only-this-bench-knows-0123456789';
 /** Redis and PostgreSQL on the load's core. @returns the environment of their nodes */
 export async function startShared(start) {
   const redis = await start(startRedis());
-  const database = await start(startDatabase());
+  const database = await start(startPostgres());
   return { redis, database, environment: { JWT_SECRET: SECRET, DATABASE_URL: database.url, REDIS_URL: redis.url } };
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { heartbeatRequest } from '../http/requests.mjs';
 import { cpuSeconds } from '../support/cpu.mjs';
-import { startDatabase } from '../support/database.mjs';
+import { startPostgres } from '../support/postgres.mjs';
 import { readOptions } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
 import { startSwitchboard } from '../switchboard.mjs';
@@ -42,7 +42,7 @@ export async function run(args) {
   });
   if (options === undefined) return [];
   return withParts(async (start) => {
-    const { url } = await start(startDatabase());
+    const { url } = await start(startPostgres());
     const filled = [
       await fillSide(start, url, { name: 'small', live: SMALL, rows: 0 }),
       await fillSide(start, url, { name: 'large', live: options.live, rows: options.rows }),

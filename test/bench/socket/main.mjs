@@ -9,12 +9,12 @@ const usage = `Options:
   --rounds <n>    interleaved rounds, medians are printed (7)
   --seconds <n>   measured seconds per round and server (2)
   --sockets <n>   comma-separated counts of sockets, one table each (100,1000)
-  --only <names>  comma-separated subset: echo, answer, switchboard, other
+  --only <names>  comma-separated subset: echo, answer, ws, switchboard, other
   --other <path>  another build's directory, measured beside the present one`;
 
-function bare(kind) {
+function bare(script, ...more) {
   return async () => {
-    const child = spawnNode(0, [`${import.meta.dirname}/servers/bare.mjs`, kind]);
+    const child = spawnNode(0, [`${import.meta.dirname}/servers/${script}`, ...more]);
     const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:(\d+)/);
     return { port: Number(port), pid: child.pid, stop: () => stopChild(child) };
   };
@@ -32,8 +32,9 @@ async function switchboard(sockets, dist) {
 
 /** By name, in the order of the table; the first is the yardstick. */
 const candidates = {
-  echo: { label: 'bare uWebSockets.js, JSON echo', start: bare('echo') },
-  answer: { label: 'bare uWebSockets.js, same answer', start: bare('answer') },
+  echo: { label: 'bare uWebSockets.js, JSON echo', start: bare('bare.mjs', 'echo') },
+  answer: { label: 'bare uWebSockets.js, same answer', start: bare('bare.mjs', 'answer') },
+  ws: { label: 'bare ws, JSON echo', start: bare('ws.mjs') },
   switchboard: {
     label: 'Switchboard, whole heartbeat',
     start: (sockets) => switchboard(sockets),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { startDatabase } from '../support/database.mjs';
+import { startPostgres } from '../support/postgres.mjs';
 import { startRedis } from '../support/redis.mjs';
 import { launch, launchNothing } from './launch.mjs';
 
@@ -53,7 +53,7 @@ async function temporaryDirectory() {
 
 /** Variables of a PostgreSQL, whose schema is up to date, and a Redis. */
 async function externalStorage(start) {
-  const [database, redis] = [await start(startDatabase()), await start(startRedis())];
+  const [database, redis] = [await start(startPostgres()), await start(startRedis())];
   const environment = { DATABASE_URL: database.url, REDIS_URL: redis.url };
   await migrate(environment);
   return environment;

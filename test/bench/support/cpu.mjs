@@ -1,11 +1,6 @@
 // What a process has used of the processor, as the kernel counts it.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** CPU seconds of the thread of a process that runs JavaScript, without those that serve it. */
-export function mainThreadSeconds(pid) {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ', 1)[0]) / 1e9;
-}
-
 /** CPU seconds of all threads of a process that runs, to the nanosecond (schedstat; /proc/<pid>/stat knows hundredths of a second). */
 export function cpuSeconds(pid) {
   let ns = 0;

@@ -1,5 +1,5 @@
-// A PostgreSQL of its own for one run, as durable as one in service, and what it did: statements and commits.
-import { execFileSync, spawnSync } from 'node:child_process';
+// A PostgreSQL of its own for one run, which is gone afterwards, and what it did.
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import postgres from 'postgres';
@@ -8,37 +8,38 @@ import { canPin } from './measure.mjs';
 
 const services = path.resolve(import.meta.dirname, '../../support/services');
 
+/** As durable as one in service: a commit is answered when it is on the disk. */
+export const AS_IN_SERVICE = ['fsync=on', 'shared_buffers=128MB'];
+
 /** Without this part of PostgreSQL's own contributions statements are not counted. */
 function canCountStatements() {
   const { stdout, error } = spawnSync('pg_config', ['--pkglibdir'], { encoding: 'utf8' });
   return error === undefined && existsSync(`${stdout.trim()}/pg_stat_statements.so`);
 }
 
-/** Starts it on the core that no server under test has; a commit is answered when it is on the disk. */
-export async function startPostgres() {
+/** Starts it on the core that no server under test has. @param settings in the place of those of the tests, which flush nothing to the disk */
+export async function startPostgres(settings = []) {
   const { module } = await runnerImport(`${services}/postgres.ts`, { configFile: false, logLevel: 'warn' });
-  const counts = canCountStatements();
-  const server = await module.startPostgres([
-    'fsync=on',
-    'shared_buffers=128MB',
-    ...(counts ? ['shared_preload_libraries=pg_stat_statements'] : []),
-  ]);
+  const counts = settings === AS_IN_SERVICE && canCountStatements();
+  const preloaded = counts ? ['shared_preload_libraries=pg_stat_statements'] : [];
+  const server = await module.startPostgres([...settings, ...preloaded]);
   // What it starts from here on has the same core.
-  if (canPin) execFileSync('taskset', ['-a', '-c', '-p', '1', String(server.pid)], { stdio: 'ignore' });
-  const sql = postgres(server.url, { max: 1, onnotice: () => {} });
-  if (counts) await sql`create extension pg_stat_statements`;
+  if (canPin) spawnSync('taskset', ['-a', '-c', '-p', '1', String(server.pid)]);
+  const sql = counts ? postgres(server.url, { max: 1, onnotice: () => {} }) : undefined;
+  if (sql !== undefined) await sql`create extension pg_stat_statements`;
   return {
     url: server.url,
-    /** Statements so far, those that only begin and end a transaction left out; undefined where nobody counts them. */
+    pid: server.pid,
+    /** Statements so far, those that only begin and end a transaction left out; NaN where nobody counts them. */
     async statements() {
-      if (!counts) return undefined;
+      if (sql === undefined) return NaN;
       const [{ calls }] = await sql`
         select coalesce(sum(calls), 0)::int as calls from pg_stat_statements
         where query !~* '^(begin|commit|rollback|set local|select coalesce.sum.calls)'`;
       return calls;
     },
     async stop() {
-      await sql.end();
+      await sql?.end();
       await server.stop();
     },
   };

@@ -1,6 +1,6 @@
 // The product with PostgreSQL and Redis of its own, and what its requests cost them.
 import { startSwitchboard } from '../switchboard.mjs';
-import { startPostgres } from './postgres.mjs';
+import { AS_IN_SERVICE, startPostgres } from './postgres.mjs';
 import { startRedis } from './redis.mjs';
 
 /** Starts all three; `storeCost` tells statements, script calls and Redis' CPU seconds so far. */
@@ -15,7 +15,7 @@ export async function startWithStores(environment = {}, more = {}) {
     for (const part of parts) await part.stop();
   };
   try {
-    const database = await start(startPostgres());
+    const database = await start(startPostgres(AS_IN_SERVICE));
     const redis = await start(startRedis());
     // On a machine with other work a call is soon late, and a refusal would be measured.
     const addresses = { DATABASE_URL: database.url, REDIS_URL: redis.url, REDIS_DEADLINE_MS: '5000' };
@@ -24,7 +24,7 @@ export async function startWithStores(environment = {}, more = {}) {
       const { calls, cpuSeconds } = await redis.cost();
       return { statements: await database.statements(), scripts: calls, redisCpu: cpuSeconds };
     };
-    return { ...server, databaseUrl: database.url, storeCost, stop };
+    return { ...server, storeCost, stop };
   } catch (error) {
     await stop();
     throw error;

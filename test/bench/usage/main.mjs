@@ -1,8 +1,10 @@
 // Goal P9: usage reports, embedded and with PostgreSQL, and what it is worth to commit them together.
 import path from 'node:path';
+import { postRequest } from '../http/requests.mjs';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { startPostgres } from '../support/postgres.mjs';
-import { bare, postRequest, runPosts } from '../support/posts.mjs';
+import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
+import { spread } from '../support/rounds.mjs';
+import { bare, readPostOptions, runPosts } from '../support/posts.mjs';
 import { startWithStores } from '../support/stores.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
 
@@ -39,32 +41,45 @@ const candidates = {
   'other-stores': { label: 'other build, PostgreSQL and Redis', start: reports(startWithStores), ofOther: true },
 };
 
-/** Runs the tables and prints them. */
+const GOAL = 'P9: embedded 45 us of the event loop; with PostgreSQL ten times one commit a report';
+
+export const brief = ['--rounds', '3', '--seconds', '1'];
+
 export async function run(args) {
-  const values = await runPosts('Usage report', candidates, args);
-  const isWhole = values?.only === Object.keys(candidates).join(',');
-  if (isWhole || values?.only.includes('stores')) await compareCommits(values);
+  const options = readPostOptions(candidates, args);
+  if (options === undefined) return [];
+  const table = await runPosts('Usage reports', GOAL, candidates, options);
+  return options.only.includes('stores') ? [table, await compareCommits(options)] : [table];
 }
 
 /** The product's own ledger twice on one PostgreSQL: its reports committed together, and one by one, each client over its own connection. */
 async function compareCommits({ rounds, seconds, connections }) {
-  const database = await startPostgres();
+  const database = await startPostgres(AS_IN_SERVICE);
   const child = spawnNode(0, [
     path.join(import.meta.dirname, 'ledger.mjs'),
     database.url,
-    connections,
-    seconds,
-    rounds,
+    String(connections),
+    String(seconds),
+    String(rounds),
   ]);
   try {
-    const [line] = await firstMatch(child, /\{.*\}\n/, Number(rounds) * Number(seconds) * 3 + 60);
+    const [line] = await firstMatch(child, /\{.*\}\n/, rounds * seconds * 3 + 60);
     const { grouped, single } = JSON.parse(line);
-    const ratios = grouped.map((perSecond, round) => perSecond / single[round]);
-    console.log(
-      `\nThe ledger alone, ${connections} clients, PostgreSQL ${canPin ? 'on the other core' : 'not pinned'}, fsync: ` +
-        `${Math.round(median(grouped))} reports/s committed together, ${Math.round(median(single))} one by one: ` +
-        `${median(ratios).toFixed(1)} times as many (${Math.min(...ratios).toFixed(1)}-${Math.max(...ratios).toFixed(1)}).`,
-    );
+    return {
+      title: `The ledger alone, ${connections} clients`,
+      goal: 'P9: ten times one commit a report',
+      rows: [
+        {
+          'reports/s, committed together': Math.round(median(grouped)),
+          'one by one': Math.round(median(single)),
+          'times as many': spread(
+            grouped.map((perSecond, round) => perSecond / single[round]),
+            1,
+          ),
+        },
+      ],
+      notes: [`PostgreSQL ${canPin ? 'on the other core' : 'not pinned'}, with fsync.`],
+    };
   } finally {
     await stopChild(child);
     await database.stop();

@@ -1,8 +1,8 @@
-// Sockets of `ws` that are held, and echo.
+// The `ws` library alone: parses and sends the same JSON back.
 import { WebSocketServer } from 'ws';
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0, maxPayload: 4096 });
 server.on('connection', (socket) => {
-  socket.on('message', (data) => socket.send(data));
+  socket.on('message', (data) => socket.send(JSON.stringify(JSON.parse(data.toString()))));
 });
 server.on('listening', () => console.log(`http://127.0.0.1:${server.address().port}`));
