@@ -20,6 +20,8 @@ export type OpenEngine = () => Promise<OpenedEngine>;
 async function openEmbeddedEngine(): Promise<OpenedEngine> {
   const { path, remove } = makeDirectory();
   const database = await openEmbedded({ directory: join(path, 'database'), deadlineMs: PATIENT_MS });
+  // A fresh directory has this build's schema; suites of an engine begin with none.
+  await database.run((sql) => sql.unsafe('drop schema public cascade; create schema public'));
   return {
     database,
     async close() {
