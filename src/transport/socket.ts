@@ -54,17 +54,17 @@ export function serveSockets(
     try {
       work(owner);
     } catch (error) {
-      giveUp(owner, error);
+      fail(error);
+      owner.close(INTERNAL_ERROR, 'internal error');
     }
   }
 
-  function giveUp(socket: OpenSocket, error: unknown): void {
+  function fail(error: unknown): void {
     try {
       all.onFault(error, '');
     } catch {
       // The report failed as well; the socket closes all the same.
     }
-    socket.close(INTERNAL_ERROR, 'internal error');
   }
 
   app.ws(endpoint.path, {
@@ -98,16 +98,11 @@ export function serveSockets(
       });
     },
 
-    // As `guard`, without a closure for each frame.
     message(ws, data, isBinary) {
-      const { owner } = ws;
-      if (!(owner instanceof OpenSocket)) return;
-      try {
-        if (isBinary) owner.listener?.binary();
-        else owner.listener?.message(Buffer.from(data).toString());
-      } catch (error) {
-        giveUp(owner, error);
-      }
+      guard(ws, ({ listener }) => {
+        if (isBinary) listener?.binary();
+        else listener?.message(Buffer.from(data).toString());
+      });
     },
 
     ping(ws) {
