@@ -12,22 +12,22 @@ export function fastPath(
   idleSec: number | undefined,
   limits: VoiceLimits,
 ): VoiceRecord | undefined {
-  if (movesState(record, at, limits)) return undefined;
-  const seenAtMs = Math.max(at, record.settledAtMs);
-  return touched(record, seenAtMs, activityAtMs(record, seenAtMs, idleSec ?? 0), seenAtMs);
+  const metAtMs = engagedAt(record, at, limits);
+  if (metAtMs === undefined) return undefined;
+  return touched(record, metAtMs, activityAtMs(record, metAtMs, idleSec ?? 0), metAtMs);
 }
 
 /** The same of activity that is no heartbeat: a usage report that names the session. */
 export function activityFastPath(record: VoiceRecord, at: number, limits: VoiceLimits): VoiceRecord | undefined {
-  if (movesState(record, at, limits)) return undefined;
-  const atMs = Math.max(at, record.settledAtMs);
-  return touched(record, record.lastSeenAtMs, atMs, atMs);
+  const metAtMs = engagedAt(record, at, limits);
+  return metAtMs === undefined ? undefined : touched(record, record.lastSeenAtMs, metAtMs, metAtMs);
 }
 
-/** Whether the session is not engaged any more when an event of that time is met. */
-function movesState(record: VoiceRecord, at: number, limits: VoiceLimits): boolean {
+/** When an event of that time is met, if the session is engaged then. */
+function engagedAt(record: VoiceRecord, at: number, limits: VoiceLimits): number | undefined {
+  if (record.endedAtMs !== null) return undefined;
   const metAtMs = Math.max(at, record.settledAtMs);
-  return record.endedAtMs !== null || metAtMs >= idleAtMs(record, limits) || metAtMs > durationEndMs(record, limits);
+  return metAtMs >= idleAtMs(record, limits) || metAtMs > durationEndMs(record, limits) ? undefined : metAtMs;
 }
 
 /** Written out: this runs for every heartbeat, and a spread of so many fields costs eight times as much. */

@@ -36,10 +36,11 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a voice session: minute, quota, slot, hold, setup, mint or ticket, register (docs/contract.md, section 4.1), each step after the one
- * before it, but that reads wait for nothing. A refusal at one step spends nothing of the later ones. The slot and the hold come back whenever no session is opened; the minute's
- * count only when a step throws before anything was asked of the provider or a ticket was made, or when the provider itself failed: a
- * caller who hangs up, or asks for what the provider does not take, has had its try.
+ * Opens a voice session: minute, quota, slot, hold, setup, mint or ticket, register (docs/contract.md, section 4.1). Each step that takes
+ * something waits for the one before it; what is only looked at is asked for early. A refusal at one step spends nothing of the later ones.
+ * The slot and the hold come back whenever no session is opened; the minute's count only when a step throws before anything was asked of the
+ * provider or a ticket was made, or when the provider itself failed: a caller who hangs up, or asks for what the provider does not take, has
+ * had its try.
  * @throws Unavailable when a store is away; what was taken is given back then too.
  */
 export async function openVoiceSession(

@@ -25,7 +25,6 @@ export interface AnswerDeps {
 
 /** Sets of shared headers, by who asks. */
 const MAX_KNOWN = 1000;
-
 const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];

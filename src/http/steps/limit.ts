@@ -98,8 +98,8 @@ export function createLimits({ edge, serviceOf }: LimitDeps) {
         (count) =>
           note(x, count, edge.perOperator, 'RATE_OPERATOR_PER_MIN') ?? countOperatorAt(x, x.route?.perOperator),
       );
-    const byAddress = edge.byAddress(addressScope(x.ip), atMs);
-    return andThen(byAddress, (count) => note(x, count, edge.perAddress, 'RATE_IP_PER_MIN') ?? countUser(x));
+    const counting = noteAddress(x, edge.byAddress(addressScope(x.ip), atMs));
+    return andThen(counting, (refusal) => refusal ?? countUser(x));
   }
 
   return { countAddress, countCaller };
