@@ -1,29 +1,21 @@
 // Goal P6: sessions created, the provider answering at once, embedded and with PostgreSQL and Redis.
 import { postRequest } from '../http/requests.mjs';
-import { bare, readPostOptions, runPosts } from '../support/posts.mjs';
-import { startWithStores } from '../support/stores.mjs';
-import { demoKey, startSwitchboard } from '../switchboard.mjs';
+import { candidatesOf, readPostOptions, runPosts } from '../support/posts.mjs';
+import { demoKey } from '../switchboard.mjs';
 
 /** Sessions are created for so many users in turn: a user's own slots and minute are few rows. */
 const USERS = 2000;
 
-/** @param start starts the product */
-const creates = (start) => async (dist) => {
+async function creates(start, dist) {
   const server = await start({}, { dist });
   const widgetKey = await demoKey();
   const bodies = Array.from({ length: USERS }, (_, n) => ({ widgetKey, email: `user${n}@mail.example` }));
   // In development the demo key is bound to the port in use.
   const origin = `http://localhost:${server.port}`;
   return { ...server, requests: bodies.map((body) => postRequest(server.port, '/api/session', origin, body)) };
-};
+}
 
-const candidates = {
-  bare,
-  switchboard: { label: 'Switchboard, embedded', start: creates(startSwitchboard) },
-  other: { label: 'other build, embedded', start: creates(startSwitchboard), ofOther: true },
-  stores: { label: 'Switchboard, PostgreSQL and Redis', start: creates(startWithStores) },
-  'other-stores': { label: 'other build, PostgreSQL and Redis', start: creates(startWithStores), ofOther: true },
-};
+const candidates = candidatesOf(creates);
 
 const GOAL =
   'P6: embedded 120 us; with PostgreSQL and Redis 2,500 a second on one core, two statements and two script calls each, p99 25 ms';

@@ -1,4 +1,5 @@
 // Just enough of RFC 6455 for a load generator: one masked text frame out, short unmasked ones in.
+import net from 'node:net';
 
 const mask = [0x12, 0x34, 0x56, 0x78];
 
@@ -21,7 +22,7 @@ export function pongFrame(payload) {
 }
 
 /** The frame that starts at `from`: its opcode and where its payload begins and ends; undefined when it is not whole. */
-export function frameAt(buffer, from, until) {
+function frameAt(buffer, from, until) {
   if (until - from < 2) return undefined;
   const short = buffer[from + 1] & 127;
   if (short === 126 && until - from < 4) return undefined;
@@ -31,7 +32,7 @@ export function frameAt(buffer, from, until) {
 }
 
 /** The request that opens a socket. */
-export function upgradeRequest(port) {
+function upgradeRequest(port) {
   return [
     'GET /api/realtime/socket HTTP/1.1',
     `Host: 127.0.0.1:${port}`,
@@ -43,4 +44,37 @@ export function upgradeRequest(port) {
     '',
     '',
   ].join('\r\n');
+}
+
+/**
+ * Opens a socket.
+ * @param on `opened()` once it may be written to, `refused(reply)` for an answer that is no 101, and `frame(buffer, { opcode, begin, end })`
+ *   for each that comes, with where its payload lies
+ */
+export function openSocket({ port, localAddress }, on) {
+  const socket = net.connect({ port, host: '127.0.0.1', localAddress, noDelay: true });
+  let rest = Buffer.alloc(0);
+  let isOpen = false;
+  socket.on('connect', () => socket.write(upgradeRequest(port)));
+  socket.on('data', (chunk) => {
+    let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    if (!isOpen) {
+      const headEnd = buffer.indexOf('\r\n\r\n');
+      if (headEnd < 0) {
+        rest = buffer;
+        return;
+      }
+      if (buffer.toString('latin1', 9, 12) !== '101') on.refused(buffer.toString('latin1'));
+      isOpen = true;
+      buffer = buffer.subarray(headEnd + 4);
+      on.opened();
+    }
+    let from = 0;
+    for (let frame = frameAt(buffer, 0, buffer.length); frame; frame = frameAt(buffer, from, buffer.length)) {
+      from = frame.end;
+      on.frame(buffer, frame);
+    }
+    rest = from === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(from));
+  });
+  return socket;
 }

@@ -1,9 +1,8 @@
 // The load generator: sockets in a closed loop, each sending the same heartbeat again as soon as its answer has come.
 // Prints one JSON line.
 import { readFileSync } from 'node:fs';
-import net from 'node:net';
 import { cpuSeconds } from '../support/cpu.mjs';
-import { frameAt, textFrame, upgradeRequest } from './frames.mjs';
+import { openSocket, textFrame } from './frames.mjs';
 
 const { port, pid, sockets, seconds, warmUpSeconds, sessions } = JSON.parse(readFileSync(0, 'utf8'));
 const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":123456}');
@@ -24,8 +23,6 @@ function note(message) {
 /** Opens one socket; resolves when it is attached (or open, for a server that knows no sessions). */
 function open(session) {
   return new Promise((resolve) => {
-    let rest = Buffer.alloc(0);
-    let isOpen = false;
     let isAttached = session === undefined;
     let sentAt = 0;
     const send = () => {
@@ -43,31 +40,19 @@ function open(session) {
       histogramUs[Math.min(topUs, Math.round((performance.now() - sentAt) * 1000))] += 1;
       if (!stopping) send();
     };
-    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
-    socket.on('connect', () => socket.write(upgradeRequest(port)));
+    const socket = openSocket(
+      { port },
+      {
+        refused: note,
+        opened() {
+          if (session === undefined) resolve(send);
+          else socket.write(textFrame(JSON.stringify({ type: 'attach', sm_session_id: session })));
+        },
+        frame: (buffer, frame) => frame.opcode === 1 && take(buffer, frame),
+      },
+    );
     socket.on('error', () => {});
     socket.on('close', () => stopping || note('closed'));
-    socket.on('data', (chunk) => {
-      let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      if (!isOpen) {
-        const headEnd = buffer.indexOf('\r\n\r\n');
-        if (headEnd < 0) {
-          rest = buffer;
-          return;
-        }
-        if (!buffer.toString('latin1', 0, 12).endsWith('101')) note(buffer.toString('latin1'));
-        isOpen = true;
-        buffer = buffer.subarray(headEnd + 4);
-        if (session === undefined) resolve(send);
-        else socket.write(textFrame(JSON.stringify({ type: 'attach', sm_session_id: session })));
-      }
-      let from = 0;
-      for (let frame = frameAt(buffer, 0, buffer.length); frame; frame = frameAt(buffer, from, buffer.length)) {
-        from = frame.end;
-        if (frame.opcode === 1) take(buffer, frame);
-      }
-      rest = from === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(from));
-    });
   });
 }
 

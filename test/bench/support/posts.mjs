@@ -5,6 +5,8 @@ import { canPin, firstMatch, median, spawnNode, stopChild } from './measure.mjs'
 import { readOptions } from './options.mjs';
 import { interleave, noteFailures, spread } from './rounds.mjs';
 import { withParts } from './started.mjs';
+import { startWithStores } from './stores.mjs';
+import { startSwitchboard } from '../switchboard.mjs';
 
 const sampleSession = `s:${'0123456789abcdef'.repeat(2)}:AAAAAAAAAAAAAAAAAAAAAA`;
 
@@ -16,7 +18,21 @@ async function startBare() {
   return { port: Number(port), pid: child.pid, requests, stop: () => stopChild(child) };
 }
 
-export const bare = { label: 'bare uWebSockets.js', start: startBare };
+/**
+ * By name, in the order of the table; the first is the yardstick.
+ * @param prepare starts the product by the function that it is given, on the build that it is given, and adds its `requests`
+ */
+export function candidatesOf(prepare) {
+  const embedded = (dist) => prepare(startSwitchboard, dist);
+  const withStores = (dist) => prepare(startWithStores, dist);
+  return {
+    bare: { label: 'bare uWebSockets.js', start: startBare },
+    switchboard: { label: 'Switchboard, embedded', start: embedded },
+    other: { label: 'other build, embedded', start: embedded, ofOther: true },
+    stores: { label: 'Switchboard, PostgreSQL and Redis', start: withStores },
+    'other-stores': { label: 'other build, PostgreSQL and Redis', start: withStores, ofOther: true },
+  };
+}
 
 /** The options of `runPosts`; undefined once `--help` is answered. */
 export function readPostOptions(candidates, args) {
@@ -31,8 +47,7 @@ export function readPostOptions(candidates, args) {
 }
 
 /**
- * Measures the candidates. The first is the yardstick. Sets a failing exit code when a reply was not a 200.
- * @param candidates by name: `label`, `start(dist)`; `ofOther` for those that are measured only where another build is named
+ * Measures the candidates. Sets a failing exit code when a reply was not a 200.
  * @returns a table
  */
 export function runPosts(title, goal, candidates, options) {

@@ -4,9 +4,8 @@ import { postRequest } from '../http/requests.mjs';
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
 import { AS_IN_SERVICE, startPostgres } from '../support/postgres.mjs';
 import { spread } from '../support/rounds.mjs';
-import { bare, readPostOptions, runPosts } from '../support/posts.mjs';
-import { startWithStores } from '../support/stores.mjs';
-import { createSessions, startSwitchboard } from '../switchboard.mjs';
+import { candidatesOf, readPostOptions, runPosts } from '../support/posts.mjs';
+import { createSessions } from '../switchboard.mjs';
 
 const SESSIONS = 64;
 /** Of a back end: what clients say of sessions whose calls are metered here is not counted. */
@@ -14,8 +13,7 @@ const SERVICE_TOKEN = 'bench-0123456789abcdef0123456789';
 /** Ceilings that no run reaches. */
 const ceilings = { WIDGET_MAX_TOKENS_DAILY: '1000000000000', WIDGET_MAX_DOLLARS_DAILY: '1000000' };
 
-/** @param start starts the product */
-const reports = (start) => async (dist) => {
+async function reports(start, dist) {
   const server = await start({ SERVICE_TOKENS: SERVICE_TOKEN, ...ceilings }, { dist });
   try {
     const { port } = server;
@@ -31,15 +29,9 @@ const reports = (start) => async (dist) => {
     await server.stop();
     throw error;
   }
-};
+}
 
-const candidates = {
-  bare,
-  switchboard: { label: 'Switchboard, embedded', start: reports(startSwitchboard) },
-  other: { label: 'other build, embedded', start: reports(startSwitchboard), ofOther: true },
-  stores: { label: 'Switchboard, PostgreSQL and Redis', start: reports(startWithStores) },
-  'other-stores': { label: 'other build, PostgreSQL and Redis', start: reports(startWithStores), ofOther: true },
-};
+const candidates = candidatesOf(reports);
 
 const GOAL = 'P9: embedded 45 us of the event loop; with PostgreSQL ten times one commit a report';
 

@@ -1,7 +1,6 @@
 // Holds sockets in one process: attaches each to a session and beats on it for ever. Prints its counts every second.
 import { readFileSync } from 'node:fs';
-import net from 'node:net';
-import { frameAt, pongFrame, textFrame, upgradeRequest } from '../../bench/socket/frames.mjs';
+import { openSocket, pongFrame, textFrame } from '../../bench/socket/frames.mjs';
 
 const { port, localAddress, sessions, intervalSec } = JSON.parse(readFileSync(0, 'utf8'));
 const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":1}');
@@ -16,18 +15,7 @@ function note(what) {
 /** Resolves when it is attached, or has failed to. Without a session (a bare server) it is as soon as it is open. */
 function open(session) {
   return new Promise((resolve) => {
-    let rest = Buffer.alloc(0);
-    let isOpen = false;
     const one = { socket: undefined, sentAt: 0 };
-    const socket = net.connect({ port, host: '127.0.0.1', localAddress, noDelay: true });
-    one.socket = socket;
-    socket.on('connect', () => socket.write(upgradeRequest(port)));
-    socket.on('error', (error) => note(error.message));
-    socket.on('close', () => {
-      counts.lost += 1;
-      note('closed by the server');
-      resolve();
-    });
     const attached = () => {
       counts.attached += 1;
       sockets.push(one);
@@ -44,29 +32,28 @@ function open(session) {
         note(payload);
       }
     };
-    socket.on('data', (chunk) => {
-      let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      if (!isOpen) {
-        const headEnd = buffer.indexOf('\r\n\r\n');
-        if (headEnd < 0) {
-          rest = buffer;
-          return;
-        }
-        if (buffer.toString('latin1', 9, 12) !== '101') note(buffer.toString('latin1'));
-        isOpen = true;
-        buffer = buffer.subarray(headEnd + 4);
-        if (session === undefined) attached();
-        else socket.write(textFrame(JSON.stringify({ type: 'attach', sm_session_id: session })));
-      }
-      let from = 0;
-      for (let frame = frameAt(buffer, 0, buffer.length); frame; frame = frameAt(buffer, from, buffer.length)) {
-        from = frame.end;
-        const payload = buffer.subarray(frame.begin, frame.end);
-        if (frame.opcode === 9) socket.write(pongFrame(payload));
-        else if (frame.opcode === 1) take(payload.toString('latin1'));
-        else if (frame.opcode === 8) note(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
-      }
-      rest = from === buffer.length ? Buffer.alloc(0) : Buffer.from(buffer.subarray(from));
+    const socket = openSocket(
+      { port, localAddress },
+      {
+        refused: note,
+        opened() {
+          if (session === undefined) attached();
+          else socket.write(textFrame(JSON.stringify({ type: 'attach', sm_session_id: session })));
+        },
+        frame(buffer, { opcode, begin, end }) {
+          const payload = buffer.subarray(begin, end);
+          if (opcode === 9) socket.write(pongFrame(payload));
+          else if (opcode === 1) take(payload.toString('latin1'));
+          else if (opcode === 8) note(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
+        },
+      },
+    );
+    one.socket = socket;
+    socket.on('error', (error) => note(error.message));
+    socket.on('close', () => {
+      counts.lost += 1;
+      note('closed by the server');
+      resolve();
     });
   });
 }
