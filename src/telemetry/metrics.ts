@@ -239,7 +239,7 @@ export class Metrics {
 
   /** The replies of one route by status, for whoever makes them to count up. */
   repliesOf(route: string): number[] {
-    const byStatus: number[] = Array.from({ length: 600 }, () => 0);
+    const byStatus = new Array<number>(600).fill(0);
     this.#replies.set(route, byStatus);
     return byStatus;
   }

@@ -32,30 +32,30 @@ function frameAt(buffer, from, until) {
 }
 
 /** The request that opens a socket. */
-function upgradeRequest(port) {
+function upgradeRequest(port, path, protocol) {
   return [
-    'GET /api/realtime/socket HTTP/1.1',
+    `GET ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
     'Connection: Upgrade',
     'Upgrade: websocket',
     'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    'Sec-WebSocket-Protocol: switchboard.v1',
+    ...(protocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
     '',
     '',
   ].join('\r\n');
 }
 
 /**
- * Opens a socket.
+ * Opens a socket, Switchboard's unless `path` and `protocol` say otherwise.
  * @param on `opened()` once it may be written to, `refused(reply)` for an answer that is no 101, and `frame(buffer, { opcode, begin, end })`
  *   for each that comes, with where its payload lies
  */
-export function openSocket({ port, localAddress }, on) {
+export function openSocket({ port, localAddress, path = '/api/realtime/socket', protocol = 'switchboard.v1' }, on) {
   const socket = net.connect({ port, host: '127.0.0.1', localAddress, noDelay: true });
   let rest = Buffer.alloc(0);
   let isOpen = false;
-  socket.on('connect', () => socket.write(upgradeRequest(port)));
+  socket.on('connect', () => socket.write(upgradeRequest(port, path, protocol)));
   socket.on('data', (chunk) => {
     let buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     if (!isOpen) {

@@ -2,11 +2,11 @@
 // Prints one JSON line.
 import { readFileSync } from 'node:fs';
 import { cpuSeconds } from '../support/cpu.mjs';
-import { openSocket, textFrame } from './frames.mjs';
+import { dialects } from './dialects.mjs';
+import { openSocket } from './frames.mjs';
 
-const { port, pid, sockets, seconds, warmUpSeconds, sessions } = JSON.parse(readFileSync(0, 'utf8'));
-const heartbeat = textFrame('{"type":"heartbeat","idleSec":0,"id":123456}');
-const expected = Buffer.from('{"type":"heartbeat"');
+const { port, pid, sockets, seconds, warmUpSeconds, sessions, dialect } = JSON.parse(readFileSync(0, 'utf8'));
+const { heartbeat, answer, greetings, welcomes, pings, path, protocol } = dialects[dialect];
 const topUs = 1_000_000;
 
 const histogramUs = new Uint32Array(topUs + 1);
@@ -20,33 +20,35 @@ function note(message) {
   firstFailure ??= message;
 }
 
-/** Opens one socket; resolves when it is attached (or open, for a server that knows no sessions). */
+/** Opens one socket; resolves when the first heartbeat may be sent. */
 function open(session) {
   return new Promise((resolve) => {
-    let isAttached = session === undefined;
+    let awaited = welcomes(session);
     let sentAt = 0;
     const send = () => {
       sentAt = performance.now();
       socket.write(heartbeat);
     };
     const take = (buffer, { begin, end }) => {
-      if (!isAttached) {
-        isAttached = true;
-        return resolve(send);
+      if (awaited > 0) {
+        awaited -= 1;
+        return awaited === 0 && resolve(send);
       }
-      if (buffer.compare(expected, 0, expected.length, begin, begin + expected.length) !== 0)
-        note(buffer.toString('utf8', begin, end));
+      if (buffer.compare(answer, 0, answer.length, begin, begin + answer.length) !== 0) {
+        const text = buffer.toString('utf8', begin, end);
+        return text === pings?.ping ? socket.write(pings.pong) : note(text);
+      }
       answered += 1;
       histogramUs[Math.min(topUs, Math.round((performance.now() - sentAt) * 1000))] += 1;
       if (!stopping) send();
     };
     const socket = openSocket(
-      { port },
+      { port, path, protocol },
       {
         refused: note,
         opened() {
-          if (session === undefined) resolve(send);
-          else socket.write(textFrame(JSON.stringify({ type: 'attach', sm_session_id: session })));
+          for (const greeting of greetings(session)) socket.write(greeting);
+          if (awaited === 0) resolve(send);
         },
         frame: (buffer, frame) => frame.opcode === 1 && take(buffer, frame),
       },

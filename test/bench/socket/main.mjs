@@ -9,7 +9,7 @@ const usage = `Options:
   --rounds <n>    interleaved rounds, medians are printed (7)
   --seconds <n>   measured seconds per round and server (2)
   --sockets <n>   comma-separated counts of sockets, one table each (100,1000)
-  --only <names>  comma-separated subset: echo, answer, ws, switchboard, other
+  --only <names>  comma-separated subset: echo, answer, ws, io, switchboard, other
   --other <path>  another build's directory, measured beside the present one`;
 
 function bare(script, ...more) {
@@ -35,6 +35,7 @@ const candidates = {
   echo: { label: 'bare uWebSockets.js, JSON echo', start: bare('bare.mjs', 'echo') },
   answer: { label: 'bare uWebSockets.js, same answer', start: bare('bare.mjs', 'answer') },
   ws: { label: 'bare ws, JSON echo', start: bare('ws.mjs') },
+  io: { label: 'socket.io, acknowledged event', start: bare('socket-io.mjs'), dialect: 'socket.io' },
   switchboard: {
     label: 'Switchboard, whole heartbeat',
     start: (sockets) => switchboard(sockets),
@@ -62,7 +63,7 @@ export async function run(args) {
       if (candidate === undefined) throw new Error(`unknown server ${name}\n${usage}`);
       if (name === 'other' && options.other === '') continue;
       const server = await start(candidate.start(Math.max(...counts), options.other));
-      servers.push({ ...server, name, label: candidate.label });
+      servers.push({ ...server, name, label: candidate.label, dialect: candidate.dialect ?? 'plain' });
     }
     const tables = [];
     for (const sockets of counts) {
@@ -78,10 +79,10 @@ export async function run(args) {
   });
 }
 
-async function runLoad({ port, pid, sessions }, sockets, seconds, warmUpSeconds) {
+async function runLoad({ port, pid, sessions, dialect }, sockets, seconds, warmUpSeconds) {
   const load = spawnNode(1, [`${import.meta.dirname}/load.mjs`], { stdio: ['pipe', 'pipe', 'inherit'] });
   try {
-    load.stdin.end(JSON.stringify({ port, pid, sessions, sockets, seconds, warmUpSeconds }));
+    load.stdin.end(JSON.stringify({ port, pid, sessions, dialect, sockets, seconds, warmUpSeconds }));
     const [line] = await firstMatch(load, /\{.*\}\n/, seconds + 30);
     return JSON.parse(line);
   } finally {
@@ -112,7 +113,7 @@ function tableOf(servers, sockets, { rounds, seconds }) {
   if (busy < 0.9) notes.push('A server was not saturated (server busy < 0.9): read the "by CPU" column.');
   return {
     title: `Socket heartbeat, ${sockets} sockets`,
-    goal: 'P2: by CPU 0.95 of a bare JSON echo at 100 sockets, 0.93 at 1,000',
+    goal: 'P2: by CPU 0.95 of a bare JSON echo at 100 sockets, 0.93 at 1,000; 1.5 of bare ws, 2.2 of socket.io',
     rows,
     notes,
     ratios,
