@@ -6,6 +6,9 @@ import { Activity } from './activity.ts';
 /** Statuses that tell of the voice provider. */
 const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
 
+/** By status. */
+const noReplies: readonly number[] = Array.from({ length: 600 }, () => 0);
+
 /** Everything that /metrics tells. Hot paths count in plain numbers that are read when somebody scrapes. */
 export class Metrics {
   readonly registry = new Registry();
@@ -239,7 +242,7 @@ export class Metrics {
 
   /** The replies of one route by status, for whoever makes them to count up. */
   repliesOf(route: string): number[] {
-    const byStatus = new Array<number>(600).fill(0);
+    const byStatus = noReplies.slice();
     this.#replies.set(route, byStatus);
     return byStatus;
   }
