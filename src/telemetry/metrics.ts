@@ -232,7 +232,8 @@ export class Metrics {
     let [all, failed] = [0, 0];
     for (const [route, byStatus] of this.#replies) {
       if (!route.startsWith('/api/')) continue;
-      for (const [status, count] of byStatus.entries()) {
+      for (let status = 0; status < byStatus.length; status += 1) {
+        const count = byStatus[status] ?? 0;
         all += count;
         if (status >= 500 && !PROVIDERS.has(status)) failed += count;
       }
