@@ -1,9 +1,10 @@
 // What our own code takes of a heartbeat, without the kernel and uWebSockets.js: time, and the garbage that it makes.
-import { mkdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'rolldown';
+import { temporaryDirectory } from '../support/leftovers.mjs';
 import { firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
+import { readOptions, WrongOption } from '../support/options.mjs';
 import { startPostgres } from '../support/postgres.mjs';
 import { interleave } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
@@ -37,8 +38,9 @@ export async function run(args) {
 
 /** Where the checkout's modules find their packages. */
 async function bundleOf(folder) {
-  const directory = path.join(folder, 'node_modules/.bench-own');
-  await mkdir(directory, { recursive: true });
+  if (!existsSync(`${folder}/node_modules`))
+    throw new WrongOption(`${folder} is no checkout with its packages: run \`npm ci\` there`);
+  const { directory, stop } = temporaryDirectory(path.join(folder, 'node_modules/.bench-own-'));
   const file = path.join(directory, 'beats.js');
   await build({
     input: path.join(import.meta.dirname, 'beats.mjs'),
@@ -48,7 +50,7 @@ async function bundleOf(folder) {
     output: { file, codeSplitting: false },
     logLevel: 'silent',
   });
-  return { file, stop: () => rm(directory, { recursive: true }) };
+  return { file, stop };
 }
 
 /** What beats.mjs imports of this checkout is taken from the other. */

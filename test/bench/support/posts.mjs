@@ -2,7 +2,7 @@
 import { heartbeatRequest } from '../http/requests.mjs';
 import { runLoad } from '../http/run-load.mjs';
 import { canPin, firstMatch, median, spawnNode, stopChild } from './measure.mjs';
-import { readOptions } from './options.mjs';
+import { choose, readOptions } from './options.mjs';
 import { interleave, noteFailures, spread } from './rounds.mjs';
 import { withParts } from './started.mjs';
 import { startWithStores } from './stores.mjs';
@@ -53,12 +53,8 @@ export function readPostOptions(candidates, args) {
 export function runPosts(title, goal, candidates, options) {
   return withParts(async (start) => {
     const servers = [];
-    for (const name of options.only.split(',')) {
-      const candidate = candidates[name];
-      if (candidate === undefined) throw new Error(`unknown server ${name}`);
-      const { label, ofOther = false } = candidate;
-      if (ofOther && options.other === '') continue;
-      const server = await start(candidate.start(ofOther ? options.other : undefined));
+    for (const { label, start: begin, ofOther = false } of choose(candidates, options)) {
+      const server = await start(begin(ofOther ? options.other : undefined));
       servers.push({ label, results: [], ...server });
     }
     for (const server of servers) {
