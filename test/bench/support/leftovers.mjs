@@ -20,7 +20,7 @@ export function temporaryDirectory(beginning = path.join(os.tmpdir(), 'switchboa
   directories.add(directory);
   return {
     directory,
-    async stop() {
+    stop: async () => {
       await rm(directory, { recursive: true, force: true });
       directories.delete(directory);
     },
