@@ -14,6 +14,8 @@ const usage = `Options:
 The model is checked on two cores: nodes on the first, Redis, PostgreSQL and load on the second. What is served there is
 what the busier core has time for, if the costs are right and nothing else runs on this machine.`;
 
+const WARM_UP_SEC = 4;
+
 export const brief = ['--rounds', '5', '--seconds', '1'];
 
 export async function run(args) {
@@ -28,6 +30,8 @@ export async function run(args) {
       while (nodes.length < count) nodes.push(await startNode(start, shared));
       parts.push({ label: count === 1 ? 'one node' : 'two nodes', nodes, shared, runs: [] });
     }
+    // What runs for the first time is compiled.
+    for (const { nodes, shared } of parts) await loadNodes(nodes, shared, { ...options, seconds: WARM_UP_SEC });
     await interleave(options.rounds, parts, async ({ label, nodes, shared, runs }) => {
       const run = await loadNodes(nodes, shared, options);
       for (const result of run.results) noteFailures(label, result);

@@ -1,5 +1,5 @@
 // Goal P8: what a start costs until the server answers, and the memory at rest, against `node -e 0`, interleaved.
-import { readOptions } from '../support/options.mjs';
+import { readOptions, WrongOption } from '../support/options.mjs';
 import { interleave, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { median } from '../support/measure.mjs';
@@ -19,6 +19,8 @@ export async function run(args) {
   return withParts(async (start) => {
     const all = await kindsOf(start, options);
     const parts = all.filter(({ label }, index) => index === 0 || label.includes(options.only));
+    if (parts.length === 1)
+      throw new WrongOption(`--only ${options.only} is in no name of: ${all.map(({ label }) => label).join('; ')}`);
     for (const part of parts) part.results = [];
     await interleave(options.rounds, parts, async (part) => void part.results.push(await part.once()));
     return [tableOf(parts, options)];
