@@ -75,13 +75,9 @@ export const ownOrigin: z.ZodType<string, string> = z
   .transform((text) => text.replace(/\/$/, ''))
   .refine(isOrigin, 'must be the address that browsers use, such as https://voice.example.com, without a path');
 
-export const timeZone: z.ZodType<string, string> = z.string().refine((name) => {
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}, 'must be a time zone such as UTC or Europe/Berlin');
+export const timeZone: z.ZodType<string, string> = z
+  .string()
+  .refine((name) => name === 'UTC' || isTimeZone(name), 'must be a time zone such as UTC or Europe/Berlin');
 
 /**
  * Addresses, `@domain` for all addresses of a domain, or `*` for everybody; comma-separated, in lower case. No other wildcard: it
@@ -120,3 +116,11 @@ export const proxies: z.ZodType<BlockList> = list.transform((entries, context) =
   }
   return blocks;
 });
+
+function isTimeZone(name: string): boolean {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}

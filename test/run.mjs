@@ -14,17 +14,34 @@ const [kind, name, ...args] = process.argv.slice(2);
 const folder = new URL(`${kind}/`, import.meta.url);
 const names = readdirSync(folder).filter((entry) => existsSync(new URL(`${entry}/main.mjs`, folder)));
 
-if (names.includes(name)) {
+/** Errors that say by themselves what to do: a stack would only hide it. */
+const TOLD = ['WrongOption', 'ServiceMissing', 'TooFewOpenFiles'];
+
+try {
+  if (names.includes(name)) await runOne();
+  else if (kind === 'bench' && name === undefined) {
+    const { runAll } = await import(new URL('all.mjs', folder));
+    await runAll(names);
+  } else tellNames();
+} catch (error) {
+  if (!TOLD.includes(error.name)) throw error;
+  console.error(error.message);
+  process.exitCode = error.name === 'WrongOption' ? 64 : 1;
+}
+
+async function runOne() {
   const { run } = await import(new URL(`${name}/main.mjs`, folder));
   const tables = await run(args);
-  if (kind === 'bench') {
-    const { printTables } = await import(new URL('support/tables.mjs', folder));
-    printTables(tables ?? []);
-  }
-} else if (kind === 'bench' && name === undefined) {
-  const { runAll } = await import(new URL('all.mjs', folder));
-  await runAll(names);
-} else {
-  console.error(`Name one of: ${names.join(', ')}`);
-  process.exitCode = 64;
+  if (kind !== 'bench') return;
+  const { printTables } = await import(new URL('support/tables.mjs', folder));
+  printTables(tables ?? []);
+}
+
+function tellNames() {
+  const isHelp = name === '--help';
+  const none = kind === 'bench' ? ' (without a name: all of them, shortly, in about a quarter of an hour)' : '';
+  const text = `Name one of: ${names.join(', ')}${none}; <name> --help tells what it can be told.`;
+  if (isHelp) console.log(text);
+  else console.error(text);
+  if (!isHelp) process.exitCode = 64;
 }

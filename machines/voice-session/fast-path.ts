@@ -23,7 +23,7 @@ export function activityFastPath(record: VoiceRecord, at: number, limits: VoiceL
   return metAtMs === undefined ? undefined : touched(record, record.lastSeenAtMs, metAtMs, metAtMs);
 }
 
-/** When an event of that time is met, if the session is engaged then. */
+/** The time that an event counts at, which is never before what the record tells already; undefined unless the session is engaged then. */
 function engagedAt(record: VoiceRecord, at: number, limits: VoiceLimits): number | undefined {
   if (record.endedAtMs !== null) return undefined;
   const metAtMs = Math.max(at, record.settledAtMs);

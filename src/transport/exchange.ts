@@ -148,6 +148,7 @@ export class Exchange {
     this.#size += chunk.byteLength;
     if (this.#size > this.#all.maxBodyBytes) return this.#overflow();
     if (isLast && this.#parts === undefined && this.#framing !== CHUNKED) {
+      // The usual case, without a copy: a buffer over an ArrayBuffer is a view of it.
       this.#complete(Buffer.from(chunk));
       return this.#run();
     }
@@ -241,6 +242,7 @@ export class Exchange {
 
   #await(reply: Promise<HttpReply>): void {
     const { body } = this.#request;
+    // The handler goes on after this callback.
     if (body !== 'too_large' && body.length > 0) this.#request.body = copyOf(body);
     this.#dueAt = performance.now() + this.#all.replyDeadlineMs;
     this.#all.pending.add(this);

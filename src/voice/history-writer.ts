@@ -26,6 +26,7 @@ export class HistoryWriter {
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;
   readonly #listener: HistoryListener;
+  readonly #silentMs: number | undefined;
   readonly #waiting = new Map<string, VoiceRecord>();
   #isAway = false;
   /** Something could not be written, and not all that waited then is written yet: of its heartbeats nobody knows. */
@@ -33,14 +34,12 @@ export class HistoryWriter {
   /** Transitions that come together are written together, and wait for no heartbeats. */
   readonly #saveTransition: (record: VoiceRecord) => Promise<void>;
 
-  readonly #silentMs: number | undefined;
-
   /** @param silentMs a longer time between two heartbeats is told of; undefined tells none */
   constructor(history: VoiceHistory, limits: VoiceLimits, listener: HistoryListener, silentMs?: number) {
-    this.#silentMs = silentMs;
     this.#history = history;
     this.#limits = limits;
     this.#listener = listener;
+    this.#silentMs = silentMs;
     this.#saveTransition = grouped(async (records) => {
       await this.#save(records);
       return records.map(() => undefined);
@@ -95,12 +94,11 @@ export class HistoryWriter {
   /** @throws Unavailable when the database is away */
   async #save(records: readonly VoiceRecord[]): Promise<void> {
     const rows = records.map((record) => ({ record, state: savedState(record, this.#limits) }));
-    const saving = this.#history.save(rows, this.#silentMs).catch((error: unknown) => {
+    const saved = await this.#history.save(rows, this.#silentMs).catch((error: unknown) => {
       this.#isAway = error instanceof Unavailable;
       this.#isBehind = true;
       throw error;
     });
-    const saved = await saving;
     const ended = new Set(saved.ended);
     if (rows.length > 0) this.#isAway = false;
     for (const record of records) {

@@ -1,8 +1,10 @@
 // The product as built, with limits out of the way, and sessions in it: what all benches start.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { temporaryDirectory } from './support/leftovers.mjs';
 import { firstMatch, spawnNode, stopChild } from './support/measure.mjs';
+import { WrongOption } from './support/options.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -16,13 +18,16 @@ async function readTenants() {
 /**
  * Starts it with embedded storage in a directory of its own, unless the environment says otherwise.
  * @param more `dist`: the build to run; `tenants`: in the place of the demo's; `flags`: of Node
+ * @throws WrongOption when there is no such build
  */
 export async function startSwitchboard(environment = {}, more = {}) {
   const { dist = `${root}/dist`, tenants = await readTenants(), flags = [] } = more;
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
-  const tenantsFile = path.join(directory, 'tenants.json');
+  const program = path.resolve(dist, 'main.js');
+  if (!existsSync(program)) throw new WrongOption(`${program} does not exist: run \`npm run build\` there`);
+  const data = temporaryDirectory();
+  const tenantsFile = path.join(data.directory, 'tenants.json');
   await writeFile(tenantsFile, JSON.stringify({ tenants }));
-  const child = spawnNode(0, [...flags, `${dist}/main.js`], {
+  const child = spawnNode(0, [...flags, program], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
@@ -30,7 +35,7 @@ export async function startSwitchboard(environment = {}, more = {}) {
       LOG_LEVEL: 'warn',
       HOST: '127.0.0.1',
       PORT: '0',
-      DATA_DIR: directory,
+      DATA_DIR: data.directory,
       TENANTS_FILE: tenantsFile,
       RATE_IP_PER_MIN: '1000000000',
       RATE_BURST: '1000000',
@@ -44,7 +49,7 @@ export async function startSwitchboard(environment = {}, more = {}) {
   });
   const stop = async () => {
     await stopChild(child);
-    await rm(directory, { recursive: true, force: true });
+    await data.stop();
   };
   try {
     const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:([1-9]\d*)/, 60);

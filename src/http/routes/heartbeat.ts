@@ -51,6 +51,7 @@ export function heartbeatRoute(deps: HeartbeatDeps): Route {
       const admits = (record: VoiceRecord): boolean => speaksFor(record, body.email, deps.subjects, isService);
       const { atMs, requestId } = request;
       const beating = deps.sessions.heartbeat(body.sm_session_id, atMs, body.idleSec, admits, requestId);
+      // In the place of `andThen`, whose closure would be made for each heartbeat.
       return beating instanceof Promise
         ? beating.then((outcome) => reply(outcome, call, deps))
         : reply(beating, call, deps);

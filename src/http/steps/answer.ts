@@ -44,7 +44,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
   function sharedOf({ access, cors, origin = '' }: RequestContext, isJson: boolean): SharedHeaders {
     const asker = askerOf(deps.origins, origin, cors);
     const known = sharedBy[access === 'public' ? 'public' : 'private'][isJson ? 'json' : 'other'];
-    // An origin is of the console or of widgets, and not of both in turn.
+    // Its text is enough: the origins of the console are fixed, so none is the console's now and a widget's later.
     const name = asker === 'console' || asker === 'widget' ? origin : asker;
     const found = known.get(name);
     if (found !== undefined) return found;

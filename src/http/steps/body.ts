@@ -20,6 +20,7 @@ export function readBody(x: RequestContext): Refusal | undefined {
   const wrong = wrongContent(x.request, JSON_CONTENT, isJson);
   if (wrong !== undefined) return wrong;
   const text = body.toString('utf8');
+  // Such a text is flat and plain ASCII, so nothing that the parser refuses passes here.
   x.body = x.route?.usual?.(text);
   if (x.body !== undefined) return undefined;
   const value = parseJsonObject(body, text);

@@ -12,8 +12,7 @@ export interface LimitDeps {
   readonly serviceOf: (authorization: string | undefined) => string | undefined;
 }
 
-/** The steps that count a request: in the window of its address before anything else, and in the one of
- * its user or operator once that is known. */
+/** The steps that count a request: in the window of its address before anything else, and in the one of its user or operator once that is known. */
 export function createLimits({ edge, serviceOf }: LimitDeps) {
   /** @param lever the variable that sets the limit */
   function note(x: RequestContext, count: WindowCount, limit: number, lever: string): Refusal | undefined {

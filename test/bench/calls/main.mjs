@@ -1,18 +1,19 @@
 // Goals of held calls: what one costs the server, how soon one over its ceiling is hung up, how soon a dead node's are heard again.
 import { canPin, median } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
+import { readOptions, WrongOption } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
 import { KEYS, offerSdp, ORIGIN, startNode, startStandIn, startStores, THRIFTY_TOKENS } from './parts.mjs';
 
+/** Calls whose memory is not counted: what the first ones load is no part of a call. */
+const FIRST = 50;
+
 const usage = `Options:
-  --calls <n>     held calls (1000)
+  --calls <n>     held calls, more than ${FIRST} beside those of --over (1000)
   --over <n>      of which so many use more than they may (100)
   --every <s>     seconds between two responses of one call (10)
   --seconds <n>   measured seconds of each phase (30)
   --embedded      one node with embedded stores; nobody takes its calls over`;
 
-/** Calls whose memory is not counted: what the first ones load is no part of a call. */
-const FIRST = 50;
 /** Calls are opened so many at once. */
 const AT_ONCE = 16;
 const OPENED_MS = 12_000;
@@ -26,6 +27,8 @@ export const brief = ['--calls', '300', '--over', '30', '--seconds', '10'];
 export async function run(args) {
   const options = readOptions(args, usage, { calls: 1000, over: 100, every: 10, seconds: 30, embedded: false });
   if (options === undefined) return [];
+  if (options.calls - options.over <= FIRST)
+    throw new WrongOption(`--calls must be more than --over and ${FIRST} together`);
   return withParts(async (start) => {
     const { calls, over, seconds, every } = options;
     const stores = await start(startStores(options.embedded));

@@ -49,5 +49,9 @@ export const candidates = {
     start: (headerSet) => switchboard(headerSet),
     needs: `${root}/dist/main.js`,
   },
-  other: { label: 'Switchboard, other build', start: (headerSet, dist) => switchboard(headerSet, { dist }) },
+  other: {
+    label: 'Switchboard, other build',
+    start: (headerSet, dist) => switchboard(headerSet, { dist }),
+    ofOther: true,
+  },
 };

@@ -1,8 +1,9 @@
 // Goal P1: the whole HTTP heartbeat against a bare uWebSockets.js handler and Fastify's empty one, interleaved.
 import { existsSync } from 'node:fs';
 import { candidates } from './candidates.mjs';
+import { headerSets } from './requests.mjs';
 import { canPin, median } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
+import { choose, readOptions, WrongOption } from '../support/options.mjs';
 import { interleave, noteFailures, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { hasWrk, runLoad } from './run-load.mjs';
@@ -28,18 +29,17 @@ export async function run(args) {
     only: Object.keys(candidates).join(','),
   });
   if (options === undefined) return [];
+  if (!Object.hasOwn(headerSets, options.headers))
+    throw new WrongOption(`--headers ${options.headers} is none of: ${Object.keys(headerSets).join(', ')}`);
   return withParts(async (start) => {
     const servers = [];
-    for (const name of options.only.split(',')) {
-      const candidate = candidates[name];
-      if (candidate === undefined) throw new Error(`unknown server ${name}\n${usage}`);
-      if (name === 'other' && options.other === '') continue;
-      if (candidate.needs !== undefined && !existsSync(candidate.needs)) {
-        console.log(`${name}: left out, ${candidate.needs} does not exist`);
+    for (const { name, label, start: begin, needs } of choose(candidates, options)) {
+      if (needs !== undefined && !existsSync(needs)) {
+        console.log(`${name}: left out, ${needs} does not exist`);
         continue;
       }
-      const server = await start(candidate.start(options.headers, options.other));
-      servers.push({ ...server, name, label: candidate.label, results: [] });
+      const server = await start(begin(options.headers, options.other));
+      servers.push({ ...server, name, label, results: [] });
     }
     await interleave(options.rounds, servers, async (server) => {
       const result = await runLoad(server, options);

@@ -1,10 +1,10 @@
 // One measurement of one server: a load on the other core, and what the server and the load used of theirs meanwhile.
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { cpuSeconds, followCpu, loopCpuSeconds } from '../support/cpu.mjs';
-import { canPin, firstMatch, spawnNode, stopChild } from '../support/measure.mjs';
+import { temporaryDirectory } from '../support/leftovers.mjs';
+import { firstMatch, spawnNode, spawnPinned, stopChild } from '../support/measure.mjs';
 
 /** What Debian's package `wrk` installs. It sends twice as much as Node does; without it Node sends. */
 export const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
@@ -34,8 +34,8 @@ export async function runLoad(server, { connections, seconds }) {
 }
 
 async function send({ port, requests }, connections, seconds) {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-load-'));
-  const file = path.join(folder, 'requests');
+  const folder = temporaryDirectory();
+  const file = path.join(folder.directory, 'requests');
   await writeFile(file, requests.join('\0'), 'latin1');
   const load = hasWrk
     ? startWrk(port, connections, seconds, file)
@@ -47,12 +47,11 @@ async function send({ port, requests }, connections, seconds) {
   } finally {
     usedCpu();
     await stopChild(load);
-    await rm(folder, { recursive: true });
+    await folder.stop();
   }
 }
 
 function startWrk(port, connections, seconds, file) {
-  const args = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', `${import.meta.dirname}/wrk.lua`];
-  const [command, ...rest] = [...(canPin ? ['taskset', '-c', '1'] : []), ...args, `http://127.0.0.1:${port}`, file];
-  return spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', `${import.meta.dirname}/wrk.lua`];
+  return spawnPinned(1, ['wrk', ...options, `http://127.0.0.1:${port}`, file]);
 }

@@ -1,9 +1,11 @@
 // What our own code takes of a heartbeat, without the kernel and uWebSockets.js: time, and the garbage that it makes.
-import { mkdir, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'rolldown';
+import { temporaryDirectory } from '../support/leftovers.mjs';
 import { firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
+import { readOptions, WrongOption } from '../support/options.mjs';
 import { startPostgres } from '../support/postgres.mjs';
 import { interleave } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
@@ -11,14 +13,16 @@ import { withParts } from '../support/started.mjs';
 const root = path.resolve(import.meta.dirname, '../../..');
 
 const usage = `Options:
-  --rounds <n>    interleaved rounds, each in processes of its own (5)
-  --cookie        with the console cookie of a login
-  --other <path>  another checkout, measured beside this one`;
+  --rounds <n>      interleaved rounds, each in processes of its own (5)
+  --cookie          with the console cookie of a login
+  --other <path>    another checkout, measured beside this one
+  --profile <path>  a directory for a CPU profile of each process, which the developer tools of Chromium open; it makes
+                    heartbeats a little slower`;
 
 export const brief = ['--rounds', '3'];
 
 export async function run(args) {
-  const options = readOptions(args, usage, { rounds: 5, cookie: false, other: '' });
+  const options = readOptions(args, usage, { rounds: 5, cookie: false, other: '', profile: '' });
   if (options === undefined) return [];
   return withParts(async (start) => {
     const checkouts = [{ label: 'this checkout', folder: root, results: [] }];
@@ -37,8 +41,9 @@ export async function run(args) {
 
 /** Where the checkout's modules find their packages. */
 async function bundleOf(folder) {
-  const directory = path.join(folder, 'node_modules/.bench-own');
-  await mkdir(directory, { recursive: true });
+  if (!existsSync(`${folder}/node_modules`))
+    throw new WrongOption(`${folder} is no checkout with its packages: run \`npm ci\` there`);
+  const { directory, stop } = temporaryDirectory(path.join(folder, 'node_modules/.bench-own-'));
   const file = path.join(directory, 'beats.js');
   await build({
     input: path.join(import.meta.dirname, 'beats.mjs'),
@@ -48,7 +53,7 @@ async function bundleOf(folder) {
     output: { file, codeSplitting: false },
     logLevel: 'silent',
   });
-  return { file, stop: () => rm(directory, { recursive: true }) };
+  return { file, stop };
 }
 
 /** What beats.mjs imports of this checkout is taken from the other. */
@@ -58,18 +63,24 @@ function placeIn(folder, source, importer) {
   return path.join(folder, path.relative(root, path.resolve(import.meta.dirname, source)));
 }
 
-async function measure({ folder, file }, { cookie }) {
+async function measure({ folder, file }, { cookie, profile }) {
   const database = await startPostgres();
   const migrations = `${path.join(folder, 'src/database/migrations')}/`;
-  const flags = ['--expose-gc', '--max-semi-space-size=64'];
+  const flags = ['--expose-gc', '--max-semi-space-size=64', ...profileFlags(profile)];
   const child = spawnNode(0, [...flags, file, database.url, migrations, String(cookie)], { cwd: folder });
   try {
     const [line] = await firstMatch(child, /\{.*\}\n/, 300);
+    // It writes its profile last.
+    if (profile !== '' && child.exitCode === null) await once(child, 'exit');
     return JSON.parse(line);
   } finally {
     await stopChild(child);
     await database.stop();
   }
+}
+
+function profileFlags(directory) {
+  return directory === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${path.resolve(directory)}`];
 }
 
 function tableOf(checkouts, { rounds, cookie }) {

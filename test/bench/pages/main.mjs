@@ -4,7 +4,7 @@ import path from 'node:path';
 import { heartbeatsOf } from '../http/requests.mjs';
 import { runLoad } from '../http/run-load.mjs';
 import { firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
+import { readOptions, WrongOption } from '../support/options.mjs';
 import { interleave, noteFailures, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { startSwitchboard } from '../switchboard.mjs';
@@ -25,6 +25,8 @@ const GOAL_US = 200;
 export async function run(args) {
   const options = readOptions(args, usage, { rounds: 5, seconds: 1, connections: 8, only: '' });
   if (options === undefined) return [];
+  if (!['', 'pages', 'hostile'].includes(options.only))
+    throw new WrongOption(`--only ${options.only} is none of: pages, hostile`);
   return withParts(async (start) => {
     const server = await start(startSwitchboard({ RATE_PAGE_PER_MIN: '1000000000', DEBUG_METRICS: 'true' }));
     const tables = [];

@@ -1,7 +1,7 @@
 // Goal P3: the HTTP heartbeat of one node and of two that share a Redis, against a bare uWebSockets.js handler, interleaved.
 import { candidates } from '../http/candidates.mjs';
 import { canPin, median } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
+import { readOptions, toCounts } from '../support/options.mjs';
 import { interleave, noteFailures, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { loadNodes, startNode, startShared, together } from './stack.mjs';
@@ -30,7 +30,7 @@ export async function run(args) {
       parts.push({ label: 'the same, load on one of another build', nodes: [node], shared });
     }
     const tables = [];
-    for (const connections of options.connections.split(',').map(Number)) {
+    for (const connections of toCounts('connections', options.connections)) {
       for (const part of parts) part.runs = [];
       await interleave(options.rounds, parts, async (part) => {
         const each = Math.ceil(connections / part.nodes.length);

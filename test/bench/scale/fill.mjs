@@ -7,14 +7,15 @@ const YEAR_MS = 365 * 86_400_000;
 /** What of many rows is what: a session that has ended, three reports of its usage, and its subject's total of that day. */
 export const shares = { sessions: 0.2, reports: 0.6, days: 0.2 };
 
-/** @returns a client of one database of a server, which is made when it is not there */
+/** @returns a client of one database of a server, which is made when it is not there, and whether it was */
 export async function openDatabase(serverUrl, name) {
   const url = new URL(serverUrl);
   const server = postgres(serverUrl, { max: 1, onnotice: () => undefined });
-  await server.unsafe(`create database ${name}`);
+  const isNew = (await server`select 1 from pg_database where datname = ${name}`).length === 0;
+  if (isNew) await server.unsafe(`create database ${name}`);
   await server.end();
   url.pathname = `/${name}`;
-  return { url: url.href, sql: postgres(url.href, { max: 2, onnotice: () => undefined }) };
+  return { isNew, url: url.href, sql: postgres(url.href, { max: 2, onnotice: () => undefined }) };
 }
 
 /** Ids of filled sessions: the same on each database. */
@@ -42,15 +43,16 @@ export async function fillDue(sql, { count, from, until, maxMinutes }) {
   const ends = new Map();
   const endOf = (n) => Math.round(from + ((until - from) * n) / count);
   const rows = Array.from({ length: count }, (_, n) => ({ n, end: endOf(n) }));
-  for (const { n, end } of rows) ends.set(`due_${n}`, end);
+  // Those of another run may be there.
+  for (const { n, end } of rows) ends.set(`due_${from}_${n}`, end);
   const now = Date.now();
   await sql`
     insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
       started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
-    select 's:' || md5('due' || n) || ':' || substr(md5('id' || n), 1, 22), md5('due' || n), 'widget', 'demo', 'guide', 'local', false, null,
-      'local', 'due_' || n, false, endsAt - ${maxMinutes * 60_000}::bigint, ${now}::bigint, ${now}::bigint, ${now}::bigint, null, null,
+    select 's:' || md5(name) || ':' || substr(md5('id' || n), 1, 22), md5(name), 'widget', 'demo', 'guide', 'local', false, null,
+      'local', name, false, endsAt - ${maxMinutes * 60_000}::bigint, ${now}::bigint, ${now}::bigint, ${now}::bigint, null, null,
       'engaged', 1
-    from unnest(${rows.map(({ n }) => n)}::int[], ${rows.map(({ end }) => end)}::bigint[]) as due (n, endsAt)`;
+    from unnest(${rows.map(({ n }) => n)}::int[], ${[...ends.keys()]}::text[], ${rows.map(({ end }) => end)}::bigint[]) as due (n, name, endsAt)`;
   return ends;
 }
 

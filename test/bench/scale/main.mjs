@@ -20,7 +20,8 @@ const usage = `Options:
   --rest <n>         seconds for which the CPU without load is measured (20)
   --rounds <n>       interleaved rounds, medians are printed (7)
   --seconds <n>      measured seconds per round and server (2)
-  --connections <n>  keep-alive connections (64)`;
+  --connections <n>  keep-alive connections (64)
+  --server <url>     a PostgreSQL of yours in the place of one for this run: what is filled there stays, and is used as it is the next time`;
 
 export const brief = ['--rounds', '5', '--seconds', '1', '--rest', '10', '--rows', '200000'];
 
@@ -39,10 +40,11 @@ export async function run(args) {
     rounds: 7,
     seconds: 2,
     connections: 64,
+    server: '',
   });
   if (options === undefined) return [];
   return withParts(async (start) => {
-    const { url } = await start(startPostgres());
+    const url = options.server === '' ? (await start(startPostgres(['shared_buffers=1GB']))).url : options.server;
     const filled = [
       await fillSide(start, url, { name: 'small', live: SMALL, rows: 0 }),
       await fillSide(start, url, { name: 'large', live: options.live, rows: options.rows }),
@@ -62,9 +64,9 @@ export async function run(args) {
   });
 }
 
-/** A database of its own, filled. */
+/** A database of its own, filled unless it is there. */
 async function fillSide(start, serverUrl, { name, live, rows }) {
-  const { url, sql } = await openDatabase(serverUrl, name);
+  const { url, sql, isNew } = await openDatabase(serverUrl, name);
   await start({ stop: () => sql.end() });
   const environment = {
     DATABASE_URL: url,
@@ -76,11 +78,13 @@ async function fillSide(start, serverUrl, { name, live, rows }) {
     MAX_SESSION_IDLE_SEC: '86400',
     STALE_GRACE_SEC: '86400',
   };
-  // The first start makes the tables.
-  await (await startSwitchboard(environment)).stop();
-  if (rows > 0) await fillYear(sql, rows);
-  await fillLive(sql, live);
-  await sql`vacuum analyze`;
+  if (isNew) {
+    // The first start makes the tables.
+    await (await startSwitchboard(environment)).stop();
+    if (rows > 0) await fillYear(sql, rows);
+    await fillLive(sql, live);
+    await sql`vacuum analyze`;
+  }
   return { name, live, rows, sql, environment };
 }
 

@@ -1,6 +1,6 @@
 // Goal P2: the whole socket heartbeat against uWebSockets.js that echoes JSON, interleaved.
 import { canPin, firstMatch, median, spawnNode, stopChild } from '../support/measure.mjs';
-import { readOptions } from '../support/options.mjs';
+import { choose, readOptions, toCounts } from '../support/options.mjs';
 import { interleave, noteFailures, spread } from '../support/rounds.mjs';
 import { withParts } from '../support/started.mjs';
 import { createSessions, startSwitchboard } from '../switchboard.mjs';
@@ -40,7 +40,7 @@ const candidates = {
     label: 'Switchboard, whole heartbeat',
     start: (sockets) => switchboard(sockets),
   },
-  other: { label: 'Switchboard, other build', start: switchboard },
+  other: { label: 'Switchboard, other build', start: switchboard, ofOther: true },
 };
 
 export const brief = ['--rounds', '5', '--seconds', '1'];
@@ -55,15 +55,12 @@ export async function run(args) {
     other: '',
   });
   if (options === undefined) return [];
-  const counts = options.sockets.split(',').map(Number);
+  const counts = toCounts('sockets', options.sockets);
   return withParts(async (start) => {
     const servers = [];
-    for (const name of options.only.split(',')) {
-      const candidate = candidates[name];
-      if (candidate === undefined) throw new Error(`unknown server ${name}\n${usage}`);
-      if (name === 'other' && options.other === '') continue;
-      const server = await start(candidate.start(Math.max(...counts), options.other));
-      servers.push({ ...server, name, label: candidate.label, dialect: candidate.dialect ?? 'plain' });
+    for (const { name, label, start: begin, dialect = 'plain' } of choose(candidates, options)) {
+      const server = await start(begin(Math.max(...counts), options.other));
+      servers.push({ ...server, name, label, dialect });
     }
     const tables = [];
     for (const sockets of counts) {

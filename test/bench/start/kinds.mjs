@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
+import { endWithRun, temporaryDirectory } from '../support/leftovers.mjs';
 import { startPostgres } from '../support/postgres.mjs';
 import { startRedis } from '../support/redis.mjs';
 import { launch, launchNothing } from './launch.mjs';
@@ -34,7 +33,7 @@ async function embedded(start, rest, command, label) {
     {
       label: `${label}, first`,
       once: async () => {
-        const fresh = await temporaryDirectory();
+        const fresh = temporaryDirectory();
         try {
           return await launch(command, { environment: { DATA_DIR: fresh.directory }, rest });
         } finally {
@@ -44,11 +43,6 @@ async function embedded(start, rest, command, label) {
     },
     { label: `${label}, later`, once: () => launch(command, { environment: { DATA_DIR: used }, rest }) },
   ];
-}
-
-async function temporaryDirectory() {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'switchboard-bench-'));
-  return { directory, stop: () => rm(directory, { recursive: true, force: true }) };
 }
 
 /** Variables of a PostgreSQL, whose schema is up to date, and a Redis. */
@@ -62,7 +56,7 @@ async function externalStorage(start) {
 function migrate(environment) {
   return new Promise((resolve, reject) => {
     const env = { PATH: process.env.PATH, ...environment };
-    const child = spawn(process.execPath, [`${root}/dist/main.js`, 'migrate'], { env, stdio: 'ignore' });
+    const child = endWithRun(spawn(process.execPath, [`${root}/dist/main.js`, 'migrate'], { env, stdio: 'ignore' }));
     child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`migrate ended with ${code}`))));
   });
 }

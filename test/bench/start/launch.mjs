@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { cpuSeconds } from '../support/cpu.mjs';
-import { canPin, firstMatch, stopChild } from '../support/measure.mjs';
+import { firstMatch, spawnPinned, stopChild } from '../support/measure.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const READY = /Switchboard is ready at (http:\/\/[^\s:]+:[1-9]\d*)/;
@@ -13,7 +12,7 @@ const READY = /Switchboard is ready at (http:\/\/[^\s:]+:[1-9]\d*)/;
 export async function launchNothing() {
   const tell = 'process.on("exit", () => { const { user, system } = process.cpuUsage(); console.log(user + system); })';
   const begun = performance.now();
-  const child = spawnPinned([process.execPath, '-e', tell], {});
+  const child = spawnLaunched([process.execPath, '-e', tell], {});
   const text = [];
   child.stdout.on('data', (chunk) => text.push(chunk));
   await once(child, 'close');
@@ -26,7 +25,7 @@ export async function launchNothing() {
  */
 export async function launch(command, { environment, rest }) {
   const begun = performance.now();
-  const child = spawnPinned(command, environment);
+  const child = spawnLaunched(command, environment);
   try {
     const [, origin] = await firstMatch(child, READY, 60);
     child.stdout.resume();
@@ -42,10 +41,9 @@ export async function launch(command, { environment, rest }) {
   }
 }
 
-function spawnPinned(command, environment) {
-  const [program, ...args] = canPin ? ['taskset', '-c', '0', ...command] : command;
+function spawnLaunched(command, environment) {
   const env = { PATH: process.env.PATH, NODE_ENV: 'development', LOG_LEVEL: 'warn', HOST: '127.0.0.1', PORT: '0' };
-  return spawn(program, args, { cwd: root, env: { ...env, ...environment }, stdio: ['ignore', 'pipe', 'inherit'] });
+  return spawnPinned(0, command, { cwd: root, env: { ...env, ...environment } });
 }
 
 /** The process itself, or the last of those that npm started. */

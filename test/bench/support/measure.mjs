@@ -1,14 +1,20 @@
 // Processes on fixed cores, and what to make of figures.
 import { spawn, spawnSync } from 'node:child_process';
 import os from 'node:os';
+import { endWithRun } from './leftovers.mjs';
 
 /** True when taskset exists and there are two cores to keep server and load apart. */
 export const canPin = os.availableParallelism() >= 2 && spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
 
-/** Starts Node on one core; `core` 0 is the servers', 1 the load generator's. */
+/** Starts a program, which ends at the latest with this run, on one core: 0 is the servers', 1 that of load and stores. */
+export function spawnPinned(core, command, options = {}) {
+  const [program, ...args] = canPin ? ['taskset', '-c', String(core), ...command] : command;
+  return endWithRun(spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options }));
+}
+
+/** The same of Node. */
 export function spawnNode(core, args, options = {}) {
-  const command = canPin ? ['taskset', '-c', String(core), process.execPath, ...args] : [process.execPath, ...args];
-  return spawn(command[0], command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'], ...options });
+  return spawnPinned(core, [process.execPath, ...args], options);
 }
 
 /** Resolves with the first match of `pattern` in the child's output; rejects when it exits or the seconds pass without one. */

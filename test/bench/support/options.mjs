@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util';
 
+/** An option that cannot be followed: it is told without a stack. */
+export class WrongOption extends Error {
+  name = 'WrongOption';
+}
+
 /**
  * The options of a command by their defaults, which tell whether one is a number, a text or a switch; undefined once `--help` is answered.
- * @throws Error for an option that the command does not have, or that is no number where one is wanted
+ * @throws WrongOption for one that the command does not have, or that is no number where one is wanted
  */
 export function readOptions(args, usage, defaults) {
-  const options = { help: { type: 'boolean', default: false } };
-  for (const [name, value] of Object.entries(defaults))
-    options[name] = typeof value === 'boolean' ? { type: 'boolean' } : { type: 'string' };
-  const { values } = parseArgs({ args, options });
+  const values = parse(args, usage, defaults);
   if (values.help) {
     console.log(usage);
     return undefined;
@@ -16,11 +18,46 @@ export function readOptions(args, usage, defaults) {
   const read = { ...defaults };
   for (const [name, text] of Object.entries(values))
     if (name !== 'help') read[name] = typeof defaults[name] === 'number' ? toNumber(name, text) : text;
+  if (read.rounds < 1) throw new WrongOption('--rounds must be at least 1');
   return read;
+}
+
+function parse(args, usage, defaults) {
+  const options = { help: { type: 'boolean', default: false } };
+  for (const [name, value] of Object.entries(defaults))
+    options[name] = { type: typeof value === 'boolean' ? 'boolean' : 'string' };
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    throw new WrongOption(`${error.message}\n${usage}`);
+  }
 }
 
 function toNumber(name, text) {
   const number = Number(text);
-  if (text.trim() === '' || Number.isNaN(number)) throw new Error(`--${name} must be a number, not ${text}`);
+  if (text.trim() === '' || !(number >= 0)) throw new WrongOption(`--${name} must be a number, not ${text}`);
   return number;
+}
+
+/** Counts of which a table each is made. @throws WrongOption */
+export function toCounts(name, text) {
+  const counts = text.split(',').map(Number);
+  if (!counts.every((count) => Number.isInteger(count) && count > 0))
+    throw new WrongOption(`--${name} must be comma-separated numbers, not ${text}`);
+  return counts;
+}
+
+/**
+ * The candidates that `--only` names, in its order, each with its name; those that are `ofOther` need an `--other`.
+ * @throws WrongOption for a name that there is not, and when none is left
+ */
+export function choose(candidates, { only, other }) {
+  const chosen = only.split(',').map((name) => {
+    if (!Object.hasOwn(candidates, name))
+      throw new WrongOption(`--only ${name} is none of: ${Object.keys(candidates).join(', ')}`);
+    return { name, ...candidates[name] };
+  });
+  const present = chosen.filter(({ ofOther = false }) => !ofOther || other !== '');
+  if (present.length === 0) throw new WrongOption(`--only ${only} needs --other <path>`);
+  return present;
 }

@@ -1,22 +1,12 @@
 // One kind of POST against several servers, interleaved: what a request costs each of them, and their stores.
-import { heartbeatRequest } from '../http/requests.mjs';
+import { candidates as heartbeats } from '../http/candidates.mjs';
 import { runLoad } from '../http/run-load.mjs';
-import { canPin, firstMatch, median, spawnNode, stopChild } from './measure.mjs';
-import { readOptions } from './options.mjs';
+import { canPin, median } from './measure.mjs';
+import { choose, readOptions } from './options.mjs';
 import { interleave, noteFailures, spread } from './rounds.mjs';
 import { withParts } from './started.mjs';
 import { startWithStores } from './stores.mjs';
 import { startSwitchboard } from '../switchboard.mjs';
-
-const sampleSession = `s:${'0123456789abcdef'.repeat(2)}:AAAAAAAAAAAAAAAAAAAAAA`;
-
-/** The yardstick: uWebSockets.js alone that parses a small body, looks one record up and answers JSON. */
-async function startBare() {
-  const child = spawnNode(0, [`${import.meta.dirname}/../http/servers/bare.mjs`, sampleSession]);
-  const [, port] = await firstMatch(child, /http:\/\/[^\s:]+:(\d+)/);
-  const requests = [heartbeatRequest(port, sampleSession, 'http://localhost:3000')];
-  return { port: Number(port), pid: child.pid, requests, stop: () => stopChild(child) };
-}
 
 /**
  * By name, in the order of the table; the first is the yardstick.
@@ -26,7 +16,8 @@ export function candidatesOf(prepare) {
   const embedded = (dist) => prepare(startSwitchboard, dist);
   const withStores = (dist) => prepare(startWithStores, dist);
   return {
-    bare: { label: 'bare uWebSockets.js', start: startBare },
+    // It parses a small body, looks one record up and answers JSON.
+    bare: { label: 'bare uWebSockets.js', start: () => heartbeats.bare.start('minimal') },
     switchboard: { label: 'Switchboard, embedded', start: embedded },
     other: { label: 'other build, embedded', start: embedded, ofOther: true },
     stores: { label: 'Switchboard, PostgreSQL and Redis', start: withStores },
@@ -53,12 +44,8 @@ export function readPostOptions(candidates, args) {
 export function runPosts(title, goal, candidates, options) {
   return withParts(async (start) => {
     const servers = [];
-    for (const name of options.only.split(',')) {
-      const candidate = candidates[name];
-      if (candidate === undefined) throw new Error(`unknown server ${name}`);
-      const { label, ofOther = false } = candidate;
-      if (ofOther && options.other === '') continue;
-      const server = await start(candidate.start(ofOther ? options.other : undefined));
+    for (const { label, start: begin, ofOther = false } of choose(candidates, options)) {
+      const server = await start(begin(ofOther ? options.other : undefined));
       servers.push({ label, results: [], ...server });
     }
     for (const server of servers) {

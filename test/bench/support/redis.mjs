@@ -1,15 +1,22 @@
 // A Redis of its own for one run, and what it did: calls and CPU.
-import { spawn } from 'node:child_process';
 import net from 'node:net';
+import path from 'node:path';
+import { runnerImport } from 'vite';
 import { cpuSeconds } from './cpu.mjs';
-import { firstMatch, canPin, stopChild } from './measure.mjs';
+import { firstMatch, spawnPinned, stopChild } from './measure.mjs';
 
-/** Starts redis-server on a free port, without persistence, on the core that no server under test has. */
+const services = path.resolve(import.meta.dirname, '../../support/services');
+
+/**
+ * Starts redis-server on a free port, without persistence, on the core that no server under test has.
+ * @throws ServiceMissing when it is not installed
+ */
 export async function startRedis() {
+  const { module } = await runnerImport(`${services}/binaries.ts`, { configFile: false, logLevel: 'warn' });
+  const program = module.findBinary('redis-server', 'redis-server');
   const port = await freePort();
-  const args = ['redis-server', '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const [command, ...rest] = canPin ? ['taskset', '-c', '1', ...args] : args;
-  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawnPinned(1, [program, ...args]);
   await firstMatch(child, /Ready to accept connections/);
   return {
     url: `redis://127.0.0.1:${port}`,

@@ -2,12 +2,29 @@
 // and `notes` (sentences) where the figures need some. Those that `check` compares have `ratios` by name and `busy`, the least share of a core
 // that a server had.
 
+/** How columns are read whose names do not say it. */
+const meanings = {
+  'by CPU': "CPU a request of the first row, of this row's: 0.5 costs twice as much",
+  'server busy': 'the share of a core that the server had',
+};
+const SPREAD = '"a (b-c)": median, smallest and largest of the rounds';
+
 export function printTables(tables) {
   for (const { title, goal, rows, notes = [] } of tables) {
     console.log(`\n${title}${goal === undefined ? '' : `\n${goal}`}`);
     console.table(rows);
     for (const note of notes) console.log(note);
   }
+  const legend = legendOf(tables);
+  if (legend !== '') console.log(`\n${legend}`);
+}
+
+/** What a reader of the tables has to know of their columns. */
+function legendOf(tables) {
+  const rows = tables.flatMap((table) => table.rows);
+  const told = Object.entries(meanings).filter(([name]) => rows.some((row) => name in row));
+  const hasSpread = rows.some((row) => Object.values(row).some((cell) => /^[\d.]+ \([\d.]+-[\d.]+\)$/.test(cell)));
+  return [...told.map(([name, meaning]) => `"${name}": ${meaning}.`), ...(hasSpread ? [`${SPREAD}.`] : [])].join(' ');
 }
 
 /** The same as Markdown, with headings of the given level. */
