@@ -164,14 +164,14 @@ async function makeTemplate() {
   }
 }
 
-/** Of all that the template is made from: PGlite, and the migrations. */
+/** Of all that the template is made from: PGlite, the migrations, and what runs them. */
 async function templateVersion() {
   const installed = dirname(dirname(require.resolve('@electric-sql/pglite')));
   const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   const hash = createHash('sha256').update(version);
   const database = join(root, 'src/database');
   const migrations = (await readdir(join(database, 'migrations'))).toSorted();
-  for (const file of ['embedded/make-template.ts', ...migrations.map((name) => `migrations/${name}`)])
+  for (const file of ['embedded/make-template.ts', 'migrate.ts', ...migrations.map((name) => `migrations/${name}`)])
     hash.update(`\n${file}\n`).update(readFileSync(join(database, file)));
   return hash.digest('hex');
 }

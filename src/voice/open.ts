@@ -105,9 +105,7 @@ async function saveSetup(
 }
 
 /**
- * Registers the session, and sees that what it was admitted for still holds: meanwhile its key or quota may have been taken away. The totals
- * are read when the registry has the session, while the history gets it: a report that they do not have yet is counted later, and whoever
- * counts it looks then for the sessions to end, where it finds this one.
+ * Registers the session, and sees that what it was admitted for still holds: meanwhile its key or quota may have been taken away.
  * @throws Unavailable when that cannot be seen, or the slot was lost; then the session is ended
  */
 async function register(
@@ -122,13 +120,9 @@ async function register(
   const isHeard = callMode === 'brokered' && deps.provider.capabilities.meter === 'events';
   const upstream = { provider: deps.provider.name, upstreamId: minted.sessionId, isHeard };
   const terms = { id, subject, caller, tenantId, agentId, keyId, named, loginId, ...upstream };
-  const at = deps.clock.now();
-  let looking: Promise<Refusal | undefined> | undefined;
-  const record = await deps.sessions.open(terms, at, requestId, () => {
-    looking = handled(refuseIfSpent(who, at, deps));
-  });
+  const record = await deps.sessions.open(terms, deps.clock.now(), requestId);
   if (record.endReason !== null) return overAlready(record.endReason);
-  return (await endIfSpent(record, who, looking, requestId, deps)) ?? { record, minted };
+  return (await endIfSpent(record, who, requestId, deps)) ?? { record, minted };
 }
 
 /** The answer to a caller whose session was ended while it was opened. @throws Unavailable for an end that asks for another try */
@@ -139,21 +133,21 @@ function overAlready(endReason: EndReason): Refusal {
 }
 
 /**
- * Ends the session when the quota was spent: a report that ended the subject's or the key's sessions may have been counted when this one was
- * not yet among them. The lease of the key's slot may have lapsed while the secret was minted.
- * @param looking whether it was spent, as seen since the session is registered
+ * Ends the session when the quota is spent by now: a report that ended the subject's or the key's sessions may have been counted when this
+ * one was not yet among them. The totals are read when both stores have the session: a report that they do not have yet is counted later,
+ * and whoever counts it finds this one, also where one of the stores is away. The lease of the key's slot may have lapsed while the secret
+ * was minted.
  * @throws Unavailable when that cannot be seen, or the slot was lost; then the session is ended
  */
 async function endIfSpent(
   { id, startedAtMs }: VoiceRecord,
   who: AdmittedCaller,
-  looking: Promise<Refusal | undefined> | undefined,
   requestId: string,
   deps: OpenDeps,
 ): Promise<Refusal | undefined> {
   let spent: Refusal | undefined;
   try {
-    const [isHeld, refusal] = await Promise.all([confirmKeySlot(who, id, deps), looking]);
+    const [isHeld, refusal] = await Promise.all([confirmKeySlot(who, id, deps), refuseIfSpent(who, startedAtMs, deps)]);
     if (!isHeld) throw new Unavailable('database', new Error("the key's slot lapsed while the session was opened"));
     spent = refusal;
   } catch (fault) {

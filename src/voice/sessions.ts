@@ -87,19 +87,16 @@ export class VoiceSessions {
 
   /**
    * Opens a session that was just minted and whose slot was taken; it is in the registry and the history before this resolves.
-   * @param isRegistered called once the registry has it, while the history gets it
    * @returns its record: one that has ended already when its key or quota was taken away while it was registered
    * @throws Unavailable also when the slots were lost since the slot was taken: then the session is ended again
    */
-  async open(terms: VoiceTerms, at: number, requestId: string, isRegistered?: () => void): Promise<VoiceRecord> {
+  async open(terms: VoiceTerms, at: number, requestId: string): Promise<VoiceRecord> {
     const { live, history, events } = this.#deps;
     const record = this.recovery.host.open({ type: 'OPEN', at, terms, requestId });
     // First where the sweep finds it: should this process die now, the session ends by its clock like any other.
     await live.registry.insert(record);
     try {
-      const inserting = history.insert({ record, state: 'engaged' });
-      isRegistered?.();
-      await inserting;
+      await history.insert({ record, state: 'engaged' });
       const [isCounted, present] = await Promise.all([
         live.slots.confirm(record.subject, record.id, slotUntilMs(record, this.limits) ?? record.startedAtMs),
         live.registry.load(record.id),

@@ -1,3 +1,5 @@
+import { chmod, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Database } from '../database.ts';
 import { migrate } from '../migrate.ts';
 import { openEmbedded } from './embedded.ts';
@@ -19,6 +21,14 @@ export async function makeTemplate(directory: string): Promise<void> {
   } finally {
     await database.close();
   }
+  await openToReaders(directory);
+}
+
+/** Whoever built need not be who runs it, as in an image; PGlite lets everybody write its files, and relies on the directory that it leaves to one. */
+async function openToReaders(directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+  await chmod(directory, 0o755);
 }
 
 /** PostgreSQL's own templates, from which no database will be made: two thirds of what would be copied. */

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { EMBEDDED_MAJOR, makeDirectory, UnusableDirectory } from '../../../src/database/embedded/directory.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { migrate } from '../../../src/database/migrate.ts';
-import { temporaryDirectory } from '../support/places.ts';
+import { template, temporaryDirectory } from '../support/places.ts';
 
 describe('the data directory', () => {
   test('is made by initdb when the build made no template', async () => {
@@ -30,6 +31,15 @@ describe('the data directory', () => {
     await database.close();
     expect(tables.length).toBeGreaterThan(20);
     expect(filled).toEqual(['schema_migration']);
+  });
+
+  test('is copied from a template that every user may read, and its owner alone may change', () => {
+    const folder = fileURLToPath(template);
+    const modes = ['.', ...readdirSync(folder, { encoding: 'utf8', recursive: true })].map((name) => {
+      const found = statSync(join(folder, name));
+      return `${found.isDirectory() ? 'folder' : 'file'} ${(found.mode & 0o777).toString(8)}`;
+    });
+    expect(new Set(modes)).toEqual(new Set(['folder 755', 'file 644']));
   });
 
   test('is made whole or not at all: what a crash left half made is thrown away', async () => {

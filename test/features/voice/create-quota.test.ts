@@ -64,3 +64,21 @@ describe('A daily quota that is used up while the secret is minted', () => {
     expect(await app.live.registry.ofKey('acme', key.id)).toHaveLength(1);
   });
 });
+
+describe('A daily quota that is used up while the history gets the session', () => {
+  test('ends it also where whoever counts that is cut off from the registry, and finds it in neither store', async () => {
+    const key = await app.key({ limits: { ...roomy, dailyTokens: 1000 } });
+    const other = await app.open(key);
+    const { history } = app.service.stores;
+    const { registry } = app.live;
+    const [insert, ofSubject] = [history.insert.bind(history), registry.ofSubject.bind(registry)];
+    history.insert = async (opened) => {
+      registry.ofSubject = () => Promise.reject(new Unavailable('registry'));
+      await app.post('/api/auth/usage', { sm_session_id: other, tokens: 1001, dollars: 0 });
+      registry.ofSubject = ofSubject;
+      return insert(opened);
+    };
+    expect((await app.create(key)).body['code']).toBe('DAILY_QUOTA_EXCEEDED');
+    expect(await app.live.slots.count(app.service.subjects.widgetKey('acme', key.id), app.clock.now())).toBe(0);
+  });
+});
