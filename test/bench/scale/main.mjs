@@ -1,4 +1,5 @@
 // Goals P5 and R12: what is the same with 100,000 live sessions and a year's rows as with 1,000 and none, two servers side by side.
+import { spawnSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { heartbeatRequest } from '../http/requests.mjs';
 import { cpuSeconds } from '../support/cpu.mjs';
@@ -84,6 +85,8 @@ async function fillSide(start, serverUrl, { name, live, rows }) {
     if (rows > 0) await fillYear(sql, rows);
     await fillLive(sql, live);
     await sql`vacuum analyze`;
+    // What the kernel still writes would hold up what is measured.
+    spawnSync('sync');
   }
   return { name, live, rows, sql, environment };
 }
