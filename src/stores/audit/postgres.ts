@@ -1,5 +1,5 @@
-import type { AnySql, Database, Sql } from '../../database/database.ts';
-import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
+import type { AnySql, Database } from '../../database/database.ts';
+import { askWalk, MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { Audit, AuditEntry, AuditFilter, AuditPosition } from './contract.ts';
 
 /**
@@ -39,7 +39,7 @@ export function createPostgresAudit(database: Database, mostWalked = MOST_WALKED
 
     async list(filter, after, limit) {
       const each = Math.max(1, Math.floor(mostWalked / Math.max(1, filter.tenants?.length ?? 1)));
-      const found = await database.run((sql) => walk(sql, filter, after, limit + 1, each));
+      const found = await askWalk(database, (sql) => walk(sql, filter, after, limit + 1, each));
       const { hits: entries, last, isPartial } = pageOfWalks(found, limit, each);
       return { entries, next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },
@@ -50,7 +50,7 @@ export function createPostgresAudit(database: Database, mostWalked = MOST_WALKED
  * The hits of a page, and where so many rows were looked through the last of these, hit or not. For who is shown some tenants each of these
  * is walked by itself, and nothing of others: how far a walk through them came would tell how much is done elsewhere.
  */
-function walk(sql: Sql, filter: AuditFilter, after: AuditPosition | undefined, limit: number, mostWalked: number) {
+function walk(sql: AnySql, filter: AuditFilter, after: AuditPosition | undefined, limit: number, mostWalked: number) {
   const { actor, action, target, batchId, fromMs, toMs, tenants } = filter;
   const always = sql`true`;
   const rows = (whose: typeof always) => sql`

@@ -1,5 +1,5 @@
-import type { Database, Sql } from '../../database/database.ts';
-import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
+import type { AnySql, Database } from '../../database/database.ts';
+import { askWalk, MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { KeptRefusal, RefusalCursor, RefusalFilter, Refusals } from './contract.ts';
 
 type Row = KeptRefusal & { readonly ordinal: number };
@@ -32,7 +32,7 @@ export function createPostgresRefusals(database: Database): Refusals {
     },
 
     async list(filter, after, limit) {
-      const found = await database.run((sql) => walk(sql, filter, after, limit + 1));
+      const found = await askWalk(database, (sql) => walk(sql, filter, after, limit + 1));
       const { hits, last } = pageOfWalks(found, limit, mostWalkedOf(filter));
       return { refusals: hits.map(keptOf), next: last && { atMs: last.atMs, ordinal: last.ordinal } };
     },
@@ -49,7 +49,7 @@ function mostWalkedOf({ tenants }: RefusalFilter): number {
  * how far a walk through what is of others came would tell how much that is. A filter that no index holds is none of the walk, which would
  * not end where nothing is like that.
  */
-export function walk(sql: Sql, filter: RefusalFilter, after: RefusalCursor | undefined, limit: number) {
+export function walk(sql: AnySql, filter: RefusalFilter, after: RefusalCursor | undefined, limit: number) {
   const { code, keyId, network, subject, fromMs, toMs, tenants } = filter;
   const before = after ?? { atMs: toMs, ordinal: Number.MAX_SAFE_INTEGER };
   const mostWalked = mostWalkedOf(filter);
@@ -73,7 +73,7 @@ export function walk(sql: Sql, filter: RefusalFilter, after: RefusalCursor | und
     order by "atMs" desc, ordinal desc limit ${limit}`;
 }
 
-function columns(sql: Sql) {
+function columns(sql: AnySql) {
   return sql`ordinal, request_id as "requestId", at_ms as "atMs", code, status, layer, route, tenant_id as "tenantId",
     key_id as "keyId", subject, origin, address_hash as "addressHash", network, detail, node`;
 }

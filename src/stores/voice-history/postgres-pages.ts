@@ -1,5 +1,5 @@
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
-import type { Sql } from '../../database/database.ts';
+import type { AnySql, Sql } from '../../database/database.ts';
 import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
 import type { HistoryFilter, HistoryPage, HistoryRow, HistorySort, OpenCounts, Position } from './contract.ts';
 import { record } from './postgres-record.ts';
@@ -10,7 +10,7 @@ interface Listed extends VoiceRecord {
 
 /** See `VoiceHistory.list`. */
 export async function listSessions(
-  sql: Sql,
+  sql: AnySql,
   asked: HistoryFilter,
   sort: HistorySort,
   after: Position | undefined,
@@ -38,8 +38,8 @@ function forEachTenant(filter: HistoryFilter): readonly HistoryFilter[] {
 }
 
 /** The hits of all walks, and where one looked through so many rows the last of these, hit or not. */
-function walkEach(
-  sql: Sql,
+export function walkEach(
+  sql: AnySql,
   filters: readonly HistoryFilter[],
   sort: HistorySort,
   after: Position | undefined,
@@ -69,19 +69,22 @@ function walkEach(
  * Ids sort by their bytes, and none has a tilde. The limit keeps the range of the primary key apart, so that nothing takes the index of the
  * newest for it, and walks all sessions to find one; and visitors without an address may have any number of sessions in common.
  */
-function named(sql: Sql, idPrefix: string, tenantId: string | undefined, mostWalked: number) {
+function named(sql: AnySql, idPrefix: string, tenantId: string | undefined, mostWalked: number) {
   return sql`(
     select * from voice_session
     where id >= ${idPrefix} and id < ${`${idPrefix}~`} and ${tenantId === undefined ? sql`true` : sql`tenant_id = ${tenantId}`}
     limit ${mostWalked}) as named`;
 }
 
-function endedBy(sql: Sql, { tenantId }: HistoryFilter) {
+function endedBy(sql: AnySql, { tenantId }: HistoryFilter) {
   return sql`ended_at_ms is not null ${tenantId === undefined ? sql`` : sql`and tenant_id = ${tenantId}`}`;
 }
 
 /** The part of a filter that one index has in the order of the list: what is walked is what this index holds, and no more. */
-function walkedBy(sql: Sql, { states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter) {
+function walkedBy(
+  sql: AnySql,
+  { states = [], reasons = [], tenants, tenantId, keyId, agentId, subject }: HistoryFilter,
+) {
   const [state, otherState] = states;
   const [reason, otherReason] = reasons;
   // It may have sessions with others as well.
@@ -97,7 +100,7 @@ function walkedBy(sql: Sql, { states = [], reasons = [], tenants, tenantId, keyI
 }
 
 /** The whole filter, but times and the beginning of the ids. */
-function hits(sql: Sql, { states, reasons, tenantId, tenants, keyId, agentId, caller, subject }: HistoryFilter) {
+function hits(sql: AnySql, { states, reasons, tenantId, tenants, keyId, agentId, caller, subject }: HistoryFilter) {
   const always = sql`true`;
   return sql`(
     ${states === undefined ? always : sql`state = any(${[...states]}::text[])`}

@@ -1,7 +1,7 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Database, Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
-import { MOST_WALKED } from '../walked.ts';
+import { askWalk, MOST_WALKED } from '../walked.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions } from './postgres-counts.ts';
 import { countEnding } from './postgres-ending.ts';
@@ -92,7 +92,7 @@ export function createPostgresVoiceHistory(database: Database, mostWalked = MOST
     },
 
     list: (filter, after, limit, sort = '-startedAt') =>
-      database.run((sql) => listSessions(sql, filter, sort, after, limit, mostWalked)),
+      askWalk(database, (sql) => listSessions(sql, filter, sort, after, limit, mostWalked)),
 
     silentSince: (filter, beforeMs, after, limit) =>
       database.run((sql) => silentSessions(sql, filter, beforeMs, after, limit)),

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { openExternal } from '../../src/database/external.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
+import { walkEach } from '../../src/stores/voice-history/postgres-pages.ts';
+import { askWalk, MOST_WALKED } from '../../src/stores/walked.ts';
+import { DAY_BEGIN } from '../contracts/support.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+
+const reason = reasonToSkipPostgres();
+/** Enough for the planner to think of rows that lie apart. */
+const SESSIONS = 20_000;
+
+describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined ? '' : ` (${reason})`}`, () => {
+  let fresh: FreshDatabase;
+  let database: Database;
+
+  beforeAll(async () => {
+    fresh = await neededDatabase();
+    database = openExternal({ url: fresh.url });
+    await migrate(database);
+    // The newest quarter is live and of one tenant; what is older has ended, and is of two others.
+    await database.run(
+      (sql) => sql`
+        insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, heard, started_at_ms,
+          last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+        select 's:' || md5(n::text), md5(n::text), 'widget', case when live then 'busy' else 'quiet' || n % 2 end, 'guide', 'key' || n % 2,
+          false, 'local', 'many_' || n, false, at, at, at, at, case when not live then at end,
+          case when not live then (array['abandoned', 'idle_timeout', 'error'])[1 + n % 3] end,
+          case when live then 'engaged' else 'ended' end, 1
+        from (select n, ${DAY_BEGIN}::int8 + n as at, n > ${SESSIONS * 0.75}::int4 as live from generate_series(1, ${SESSIONS}::int4) as n) as made`,
+    );
+    await database.run((sql) => sql`analyze voice_session`);
+  });
+  afterAll(async () => {
+    await database.close();
+    await fresh.drop();
+  });
+
+  test.each<[string, HistoryFilter]>([
+    ['voice_session_newest_of_reason', { reasons: ['abandoned'] }],
+    ['voice_session_newest_of_tenant', { tenantId: 'quiet1' }],
+    ['voice_session_newest_of_key', { tenantId: 'quiet1', keyId: 'key1' }],
+    ['voice_session_newest', {}],
+  ])('is read along %s where that is asked for, however many others are newer', async (index, filter) => {
+    const plan = await askWalk(
+      database,
+      (sql) => sql`explain ${walkEach(sql, [filter], '-startedAt', undefined, 51, MOST_WALKED)}`,
+    );
+    expect(plan.map((row) => String(Object.values(row)[0])).join('\n')).toContain(`using ${index} on`);
+  });
+});
