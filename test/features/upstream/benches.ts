@@ -53,8 +53,11 @@ export class StandInBench implements BrokeredBench {
   readonly provider: BrokeredProvider;
   readonly offerSdp = offerSdp();
 
+  readonly #name: string;
+
   private constructor(standIn: TestProvider, name: string, timeoutMs: number) {
     this.standIn = standIn;
+    this.#name = name;
     const make = allProviders[name];
     if (make === undefined) throw new Error(`no provider is called ${name}`);
     this.provider = make({ standIn, timers: this.timers, timeoutMs });
@@ -63,6 +66,11 @@ export class StandInBench implements BrokeredBench {
   /** @param timeoutMs of requests over HTTP, which keep real time */
   static async open(name: string, timeoutMs = 10_000): Promise<StandInBench> {
     return new StandInBench(await TestProvider.start(), name, timeoutMs);
+  }
+
+  /** Another patience with the same stand-in: what is to be answered must not end by a short one. */
+  withTimeout(timeoutMs: number): StandInBench {
+    return new StandInBench(this.standIn, this.#name, timeoutMs);
   }
 
   close(): Promise<void> {

@@ -115,10 +115,10 @@ describe.each(Object.keys(realtimeProviders))('A hang-up at %s', (name) => {
   });
 
   test('that is not answered ends at its deadline', async () => {
-    bench = await StandInBench.open(name, 100);
+    bench = await StandInBench.open(name);
     const call = await bench.create();
     bench.standIn.calls.hangupMode = 'hang';
-    expect(await faultOf(bench.hangUp(call))).toMatchObject({ kind: 'timeout' });
+    expect(await faultOf(bench.withTimeout(100).hangUp(call))).toMatchObject({ kind: 'timeout' });
   });
 });
 
