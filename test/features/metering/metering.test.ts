@@ -209,14 +209,20 @@ describe('While the database is away usage', () => {
     expect(await totals(call)).toMatchObject({ tokens: 21 });
   });
 
-  test('takes no more memory than 1,000 entries; that there was no room for the rest is told', async () => {
+  test('takes no more memory than 1,000 entries; the rest is told to be lost, and is a gap', async () => {
     const call = await openCall();
     database().isAway = true;
     await hear(call, response('first'));
     await hear(call, ...Array.from({ length: 1000 }, (_, index) => response(`r${index}`)));
+    app.clock.advance(2 * SECOND);
+    await hear(call, response('last'));
     expect(app.service.metering.waiting).toBe(1000);
-    expect(await metric('switchboard_usage_lost_total')).toBe(1);
+    expect(await metric('switchboard_usage_lost_total')).toBe(2);
     expect(app.logged()).toContain('usage.lost');
+    database().isAway = false;
+    await app.service.metering.flush();
+    expect(await totals(call)).toMatchObject({ tokens: 1000 });
+    expect(await meterOf(call)).toMatchObject({ gapMs: 3 * SECOND, tokens: { textOut: 1000 } });
   });
 
   test('that the database never takes holds up no other, and is a gap', async () => {
