@@ -75,6 +75,7 @@ export const ownOrigin: z.ZodType<string, string> = z
   .transform((text) => text.replace(/\/$/, ''))
   .refine(isOrigin, 'must be the address that browsers use, such as https://voice.example.com, without a path');
 
+// UTC is known without the time zones' data, which take a start 30 ms and 9 MB.
 export const timeZone: z.ZodType<string, string> = z
   .string()
   .refine((name) => name === 'UTC' || isTimeZone(name), 'must be a time zone such as UTC or Europe/Berlin');
