@@ -115,7 +115,7 @@ function hits(sql: AnySql, { states, reasons, tenantId, tenants, keyId, agentId,
 
 /** See `VoiceHistory.silentSince`. No index has the last activity, which heartbeats change. */
 export async function silentSessions(
-  sql: Sql,
+  sql: AnySql,
   filter: HistoryFilter,
   beforeMs: number,
   after: Position | undefined,

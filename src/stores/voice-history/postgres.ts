@@ -95,7 +95,7 @@ export function createPostgresVoiceHistory(database: Database, mostWalked = MOST
       askWalk(database, (sql) => listSessions(sql, filter, sort, after, limit, mostWalked)),
 
     silentSince: (filter, beforeMs, after, limit) =>
-      database.run((sql) => silentSessions(sql, filter, beforeMs, after, limit)),
+      askWalk(database, (sql) => silentSessions(sql, filter, beforeMs, after, limit)),
 
     newestOf: (subjects, limit) => database.run((sql) => newestOf(sql, subjects, limit)),
 
