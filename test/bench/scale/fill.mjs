@@ -22,8 +22,9 @@ export async function openDatabase(serverUrl, name) {
 export const idsOf = (sql, count) => sql`
   select 's:' || md5('live' || n) || ':' || substr(md5('id' || n), 1, 22) as id from generate_series(1, ${count}::int) as n`;
 
-/** Live sessions of the demo's tenant, each of its own subject, that began within the last two minutes. */
+/** Live sessions of the demo's tenant, each of its own subject, that began within the last two minutes, in the place of all that it has. */
 export async function fillLive(sql, count) {
+  await sql`delete from voice_session where tenant_id = 'demo'`;
   const now = Date.now();
   await sql`
     insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
@@ -43,16 +44,15 @@ export async function fillDue(sql, { count, from, until, maxMinutes }) {
   const ends = new Map();
   const endOf = (n) => Math.round(from + ((until - from) * n) / count);
   const rows = Array.from({ length: count }, (_, n) => ({ n, end: endOf(n) }));
-  // Those of another run may be there.
-  for (const { n, end } of rows) ends.set(`due_${from}_${n}`, end);
+  for (const { n, end } of rows) ends.set(`due_${n}`, end);
   const now = Date.now();
   await sql`
     insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
       started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
-    select 's:' || md5(name) || ':' || substr(md5('id' || n), 1, 22), md5(name), 'widget', 'demo', 'guide', 'local', false, null,
-      'local', name, false, endsAt - ${maxMinutes * 60_000}::bigint, ${now}::bigint, ${now}::bigint, ${now}::bigint, null, null,
+    select 's:' || md5('due' || n) || ':' || substr(md5('id' || n), 1, 22), md5('due' || n), 'widget', 'demo', 'guide', 'local', false, null,
+      'local', 'due_' || n, false, endsAt - ${maxMinutes * 60_000}::bigint, ${now}::bigint, ${now}::bigint, ${now}::bigint, null, null,
       'engaged', 1
-    from unnest(${rows.map(({ n }) => n)}::int[], ${[...ends.keys()]}::text[], ${rows.map(({ end }) => end)}::bigint[]) as due (n, name, endsAt)`;
+    from unnest(${rows.map(({ n }) => n)}::int[], ${rows.map(({ end }) => end)}::bigint[]) as due (n, endsAt)`;
   return ends;
 }
 

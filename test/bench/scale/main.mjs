@@ -22,7 +22,8 @@ const usage = `Options:
   --rounds <n>       interleaved rounds, medians are printed (7)
   --seconds <n>      measured seconds per round and server (2)
   --connections <n>  keep-alive connections (64)
-  --server <url>     a PostgreSQL of yours in the place of one for this run: what is filled there stays, and is used as it is the next time`;
+  --server <url>     a PostgreSQL of yours in the place of one for this run: the year's rows stay there, and are used as they are the next time;
+                     drop the databases small and large for others, and after a run that was interrupted while it filled them`;
 
 export const brief = ['--rounds', '5', '--seconds', '1', '--rest', '10', '--rows', '200000'];
 
@@ -65,7 +66,7 @@ export async function run(args) {
   });
 }
 
-/** A database of its own, filled unless it is there. */
+/** A database of its own, with a year's rows unless it has them, and live sessions. */
 async function fillSide(start, serverUrl, { name, live, rows }) {
   const { url, sql, isNew } = await openDatabase(serverUrl, name);
   await start({ stop: () => sql.end() });
@@ -83,11 +84,11 @@ async function fillSide(start, serverUrl, { name, live, rows }) {
     // The first start makes the tables.
     await (await startSwitchboard(environment)).stop();
     if (rows > 0) await fillYear(sql, rows);
-    await fillLive(sql, live);
-    await sql`vacuum analyze`;
-    // What the kernel still writes would hold up what is measured.
-    spawnSync('sync');
   }
+  await fillLive(sql, live);
+  await sql`vacuum analyze`;
+  // What the kernel still writes would hold up what is measured.
+  spawnSync('sync');
   return { name, live, rows, sql, environment };
 }
 
