@@ -61,7 +61,7 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'host', 'contracts', 'protocol'],
     packages: ['jsonwebtoken', 'node:'],
   },
-  limits: { files: /^src\/limits\//, rings: ['kernel', 'contracts', 'protocol'], packages: [] },
+  limits: { files: /^src\/limits\//, rings: ['contracts', 'protocol'], packages: [] },
   tenants: {
     files: /^src\/tenants\//,
     rings: ['kernel', 'settings', 'contracts', 'protocol'],

@@ -22,7 +22,7 @@ import { createConsoleCookie } from '../http/steps/login.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
-import { createEdgeLimits } from '../limits/edge.ts';
+import { edgeWindows } from '../limits/edge.ts';
 import { MailRefused, type Mailer } from '../mail/contract.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { createCalendar } from '../quota/calendar.ts';
@@ -139,7 +139,7 @@ export async function buildService(on: Foundations) {
   const calendar = createCalendar(config.quotaTimeZone);
   const { heartbeatIntervalSec } = config;
 
-  const edge = createEdgeLimits(windows, config.edge);
+  const edge = edgeWindows(config.edge);
   const tickets = new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec });
   const issueTicket = (sessionId: string, atMs: number) => tickets.issue(sessionId, atMs);
   const issuers = createIssuers({
@@ -204,6 +204,7 @@ export async function buildService(on: Foundations) {
     bus,
     sockets,
     edge,
+    windows,
     clock,
     events,
     onError,
@@ -262,6 +263,7 @@ export async function buildService(on: Foundations) {
     serviceOf,
     onRefused: keepRefusals(writers),
     edge,
+    windows,
     origins,
     trustedProxies: config.trustedProxies,
     events,
@@ -274,7 +276,7 @@ export async function buildService(on: Foundations) {
   metrics.observe(
     'switchboard_history_waiting',
     'Records that wait for the database',
-    () => sessions.recovery.writer.size,
+    () => sessions.recovery.writer.waiting.size,
   );
 
   return {

@@ -139,7 +139,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
       loopP99Ms: loop.p99Ms(),
       rss: process.memoryUsage.rss(),
       sockets: hub.attached,
-      historyWaiting: sessions.recovery.writer.size,
+      historyWaiting: sessions.recovery.writer.waiting.size,
       eventsWaiting: eventWriter.size,
       eventsDropped: metrics.activity.dropped,
     }),

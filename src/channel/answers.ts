@@ -3,9 +3,7 @@ import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-se
 import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import { LANGUAGES, type Language } from '../protocol/languages/all.ts';
-import { edgeRefusal, withLimit } from '../limits/edge.ts';
-import type { WindowCount } from '../stores/windows/contract.ts';
-import { viewOf } from '../voice/view.ts';
+import { viewOf } from '../voice/client.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
@@ -52,9 +50,4 @@ export function refusalFrame(refusal: Refusal, id: string, language: Language): 
   const { code, error, additions } = refusal;
   const { retryAfter, counted, usage } = additions;
   return { type: 'error', code, error, userMessage: refusal.wordsIn(language), id, retryAfter, counted, usage };
-}
-
-/** The refusal of a frame that the window of its address has no room for. */
-export function windowRefusal(count: WindowCount, at: number, { edge }: Pick<ChannelDeps, 'edge'>): Refusal {
-  return edgeRefusal(withLimit(count, edge.perAddress), at);
 }

@@ -1,10 +1,11 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Language } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import { edgeRefusal } from '../limits/edge.ts';
 import { toMicroDollars } from '../quota/dollars.ts';
 import { reportUsage } from '../quota/report-usage.ts';
 import { subjectOfSession } from '../quota/session-proof.ts';
-import { refusalFrame, windowRefusal } from './answers.ts';
+import { refusalFrame } from './answers.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 
@@ -27,9 +28,10 @@ export async function answerUsage(
   atMs: number,
   deps: ChannelDeps,
 ): Promise<UsageAnswer> {
-  const count = await deps.edge.byAddress(address, atMs);
-  if (!count.allowed) {
-    const refusal = windowRefusal(count, atMs, deps);
+  const window = deps.edge.address;
+  const counted = await deps.windows.take(window.prefix + address, window.perMinute, atMs);
+  if (!counted.allowed) {
+    const refusal = edgeRefusal(window, counted, atMs);
     deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error, attached);
     return { answer: refusalFrame(refusal, id, language), endReason: null };
   }

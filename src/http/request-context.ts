@@ -1,7 +1,7 @@
 import type { Eventually } from '../kernel/eventually.ts';
-import type { EdgeCount } from '../limits/edge.ts';
 import type { Login } from '../auth/known-logins.ts';
 import type { Operator } from '../auth/operators.ts';
+import type { WindowCount } from '../stores/windows/contract.ts';
 import type { Access, AddressWindow, Call, CookieChange, CorsScope, Result, Route } from './route.ts';
 
 /**
@@ -22,7 +22,7 @@ export interface RequestContext extends Call {
   /** performance.now(), where replies or the log tell how long they took. */
   readonly startedAt: number;
   /** The tighter of the windows that counted the request. Set by the limit steps. */
-  limit: EdgeCount | undefined;
+  limit: WindowCount | undefined;
   /** Set by the login step; taken away by the origin step. */
   login: Login | undefined;
   /** Set by the login step. */

@@ -11,11 +11,11 @@ import { createInProcessWindows } from './windows/in-process.ts';
  * @param onError gets faults that no caller can be told of
  */
 export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (error: unknown) => void): LiveStores {
-  const slots = createInProcessSlots();
+  const registry = createInProcessVoiceRegistry(dueAt);
   let isEmpty = true;
   return {
-    registry: createInProcessVoiceRegistry(dueAt, slots),
-    slots,
+    registry,
+    slots: createInProcessSlots(registry.leasesOf),
     // They die with their node.
     sockets: { ...createInProcessSlots(), keepAlive: () => undefined },
     windows: createInProcessWindows(),

@@ -42,9 +42,8 @@ export class TenantDirectory {
   readonly #deps: DirectoryDeps;
   readonly #announced = new Set<string>();
   #snapshot: Snapshot = index([]);
-  readonly #widgetOrigins = new Set<string>();
-  /** The origins that some key is bound to which is not revoked (docs/contract.md, section 2.4, CORS). */
-  readonly widgetOrigins: ReadonlySet<string> = this.#widgetOrigins;
+  /** The origins that some key is bound to which is not revoked (docs/contract.md, section 2.4, CORS); another set when they change. */
+  widgetOrigins: ReadonlySet<string> = new Set();
   #running: Promise<unknown> = Promise.resolve();
   #queued: Promise<void> | undefined;
   #announcements: Promise<unknown> = Promise.resolve();
@@ -164,8 +163,7 @@ export class TenantDirectory {
       this.#askedAtMs = this.#elapsedMs();
     }
     const keys = [...this.#snapshot.keys.values()].map(({ key }) => key);
-    this.#widgetOrigins.clear();
-    for (const { origin, revokedAtMs } of keys) if (revokedAtMs === null) this.#widgetOrigins.add(origin);
+    this.widgetOrigins = new Set(keys.flatMap(({ origin, revokedAtMs }) => (revokedAtMs === null ? [origin] : [])));
     const fresh = keys.filter(({ key, revokedAtMs }) => revokedAtMs !== null && !this.#announced.has(key));
     if (fresh.length > 0) this.#announcements = Promise.all([this.#announcements, this.#announce(fresh)]);
   }

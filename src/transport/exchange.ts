@@ -1,47 +1,14 @@
-import type { HttpReply, HttpRequest } from '../http/message.ts';
+import type { HttpReply } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { NativeResponse } from './native.ts';
-import { isBodiless, lastResort, madeLarge, writeReply, type Runs } from './reply.ts';
-import { bodyFraming, CHUNKED, type IncomingRequest, MALFORMED, noBody, unread } from './request.ts';
-
-/** The error that `onFault` is given when a handler has not answered in time. */
-export class ReplyDeadlineExceeded extends Error {
-  override readonly name = 'ReplyDeadlineExceeded';
-
-  constructor(deadlineMs: number) {
-    super(`the handler did not answer within ${deadlineMs} ms`);
-  }
-}
-
-/**
- * A defect of the handler: it let an upgrade go on after a wait. uWebSockets.js 20.51 can take such a connection for one that
- * still speaks HTTP, and close it (uWebSockets pull request 1929). Refusing an upgrade may take its time.
- */
-class LateUpgrade extends Error {
-  override readonly name = 'LateUpgrade';
-
-  constructor() {
-    super('an upgrade must be let through before anything is waited for');
-  }
-}
+import type { Exchanges, Pending } from './exchanges.ts';
+import { LateUpgrade, ReplyDeadlineExceeded } from './faults.ts';
+import type { NativeRequest, NativeResponse } from './native.ts';
+import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
+import { bodyFraming, CHUNKED, type IncomingRequest, MALFORMED, noBody, readRequest, unread } from './request.ts';
 
 /** uWebSockets.js takes the memory of a chunk back after its callback: what is read later is read from a copy. */
 function copyOf(part: Buffer): Buffer {
   return Buffer.from(part);
-}
-
-/** What the exchanges of one server share. */
-export interface Exchanges {
-  readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
-  readonly onFault: (error: unknown, requestId: string) => HttpReply;
-  readonly rejectMalformed: (request: HttpRequest) => HttpReply;
-  readonly maxBodyBytes: number;
-  readonly replyDeadlineMs: number;
-  /** Those that outlive one callback: what a drain waits for and the deadline looks through. */
-  readonly pending: Set<Exchange>;
-  readonly runs: Runs;
-  /** From the start of a drain on every reply asks the client to close. */
-  draining: boolean;
 }
 
 /**
@@ -59,6 +26,27 @@ const SILENCE_MS = 250;
 const LINE_FEED = 0x0a;
 
 /**
+ * Serves one request, in the callback in which uWebSockets.js hands it on. It throws nothing, and no path lacks onAborted: either would
+ * abort the process.
+ * @param switchProtocols what a reply with status 101 does, where there is another protocol to go over to
+ */
+export function serveRequest(
+  all: Exchanges,
+  res: NativeResponse,
+  req: NativeRequest,
+  switchProtocols?: (reply: HttpReply) => void,
+): void {
+  const exchange = new Exchange(all, res, switchProtocols);
+  res.onAborted(() => exchange.abort());
+  all.traffic.requests += 1;
+  try {
+    exchange.start(readRequest(res, req, all.clock.now()));
+  } catch (error) {
+    exchange.fail(error);
+  }
+}
+
+/**
  * One request and its reply. Whoever wants to answer must first `claim`, which succeeds once: not after another
  * answer, not after the client has gone. So "answered exactly once" holds whatever handler, deadline and abort do.
  *
@@ -66,7 +54,7 @@ const LINE_FEED = 0x0a;
  * never inside uWebSockets.js's callback: there it would go on parsing, and serve what was hidden behind the request,
  * whatever the reply said. While a reply is pending it closes the connection on the first byte of another request.
  */
-export class Exchange {
+export class Exchange implements Pending {
   readonly #all: Exchanges;
   readonly #res: NativeResponse;
   #request: IncomingRequest = unread;
@@ -83,7 +71,7 @@ export class Exchange {
   #held: HttpReply | undefined;
   readonly #switchProtocols: ((reply: HttpReply) => void) | undefined;
 
-  /** @param switchProtocols what a reply with status 101 does, where there is another protocol to go over to */
+  /** @param switchProtocols see `serveRequest` */
   constructor(all: Exchanges, res: NativeResponse, switchProtocols?: (reply: HttpReply) => void) {
     this.#all = all;
     this.#res = res;
@@ -112,7 +100,6 @@ export class Exchange {
     this.#settle(this.#fault(error));
   }
 
-  /** Gives the handler up when its time is over. @param now performance.now() */
   expire(now: number): void {
     if (now < this.#dueAt) return;
     this.#dueAt = Infinity;

@@ -2,11 +2,11 @@ import type { HttpReply, HttpRequest } from '../http/message.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { drain, idleTurn } from './drain.ts';
-import { Exchange, type Exchanges } from './exchange.ts';
+import { serveRequest } from './exchange.ts';
+import type { Exchanges } from './exchanges.ts';
 import { loadUws } from './load-uws.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { Runs } from './reply.ts';
-import { readRequest } from './request.ts';
 import { serveSockets, type OpenSockets, type SocketEndpoint } from './socket.ts';
 
 export interface ListenOptions {
@@ -74,11 +74,14 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     rejectMalformed: options.rejectMalformed,
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
     replyDeadlineMs: options.replyDeadlineMs,
+    clock: options.clock ?? systemClock,
+    traffic: { accepted: 0, connections: 0, requests: 0 },
     pending: new Set(),
     runs: new Runs(),
     draining: false,
   };
-  const { traffic, sockets, openConnections } = serve(app, all, options);
+  const { traffic } = all;
+  const { sockets, openConnections } = serve(app, all, options);
   const socket = await bind(uws, app, options);
   const port = uws.us_socket_local_port(socket);
 
@@ -116,16 +119,13 @@ export async function listen(options: ListenOptions): Promise<Transport> {
 }
 
 interface Served {
-  /** Its connections are those that speak HTTP. */
-  readonly traffic: { accepted: number; connections: number; requests: number };
   readonly sockets: readonly OpenSockets[];
   readonly openConnections: () => number;
 }
 
 /** Routes everything through one handler, so that no path meets the library's own 404 page; counts what a drain must know. */
 function serve(app: NativeApp, all: Exchanges, options: ListenOptions): Served {
-  const clock = options.clock ?? systemClock;
-  const traffic = { accepted: 0, connections: 0, requests: 0 };
+  const { traffic } = all;
   const { maxConnections = Infinity, onConnectionRefused } = options;
   const openConnections = (): number => traffic.connections + sockets.reduce((sum, { count }) => sum + count, 0);
   app.filter((res, change) => {
@@ -136,20 +136,10 @@ function serve(app: NativeApp, all: Exchanges, options: ListenOptions): Served {
     res.close();
     onConnectionRefused?.(openConnections());
   });
-  const sockets = (options.sockets ?? []).map((endpoint) => serveSockets(app, all, endpoint, clock, traffic));
+  const sockets = (options.sockets ?? []).map((endpoint) => serveSockets(app, all, endpoint));
   // After the sockets: an upgrade that none of them takes is a GET like any other.
-  app.any('/*', (res, req) => {
-    // Nothing may be thrown out of here and no path may lack onAborted: either would abort the process.
-    const exchange = new Exchange(all, res);
-    res.onAborted(() => exchange.abort());
-    traffic.requests += 1;
-    try {
-      exchange.start(readRequest(res, req, clock.now()));
-    } catch (error) {
-      exchange.fail(error);
-    }
-  });
-  return { traffic, sockets, openConnections };
+  app.any('/*', serveRequest.bind(undefined, all));
+  return { sockets, openConnections };
 }
 
 /** The address is taken or not ours; the message says what to do. */

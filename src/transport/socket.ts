@@ -1,10 +1,10 @@
+import type { HttpReply } from '../http/message.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { closeCode } from '../protocol/close-codes.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { Exchange, type Exchanges } from './exchange.ts';
+import { serveRequest } from './exchange.ts';
+import type { Exchanges } from './exchanges.ts';
 import type { NativeApp, NativeRequest, NativeSocket, NativeUpgradeResponse, UpgradeContext } from './native.ts';
 import { switchingHead } from './reply.ts';
-import { readRequest } from './request.ts';
 
 /** A path at which sockets may be opened. */
 export interface SocketEndpoint {
@@ -36,15 +36,8 @@ export interface OpenSockets {
  * Serves WebSockets on an endpoint. An upgrade is a request like any other and goes through `all.handle`; the answer 101
  * lets it go on. uWebSockets.js closes by itself, and without a close frame, whoever breaks the framing, sends more than
  * 4 KiB in one message or text that is not UTF-8; fragments come to the listener as one message.
- * @param traffic its connections are those that still speak HTTP: the library tells when one opens, not when it changes over
  */
-export function serveSockets(
-  app: NativeApp,
-  all: Exchanges,
-  endpoint: SocketEndpoint,
-  clock: Clock,
-  traffic: { connections: number; requests: number },
-): OpenSockets {
+export function serveSockets(app: NativeApp, all: Exchanges, endpoint: SocketEndpoint): OpenSockets {
   const open = new Set<OpenSocket>();
 
   /** Nothing may be thrown into uWebSockets.js: it would abort the process. */
@@ -77,18 +70,12 @@ export function serveSockets(
     compression: 0,
 
     upgrade(res, req, context) {
-      traffic.requests += 1;
-      const exchange = upgradeExchange(all, res, req, context, endpoint.subprotocol);
-      res.onAborted(() => exchange.abort());
-      try {
-        exchange.start(readRequest(res, req, clock.now()));
-      } catch (error) {
-        exchange.fail(error);
-      }
+      serveRequest(all, res, req, switchingTo(endpoint.subprotocol, res, req, context));
     },
 
     open(ws) {
-      traffic.connections -= 1;
+      // It speaks HTTP no longer: the library tells when a connection opens, not when it changes over.
+      all.traffic.connections -= 1;
       const socket = new OpenSocket(ws);
       ws.owner = socket;
       open.add(socket);
@@ -130,21 +117,20 @@ export function serveSockets(
 }
 
 /** The key and the subprotocol are read at once: the request is dead after the callback, and the answer may come later. */
-function upgradeExchange(
-  all: Exchanges,
+function switchingTo(
+  subprotocol: string,
   res: NativeUpgradeResponse,
   req: NativeRequest,
   context: UpgradeContext,
-  subprotocol: string,
-): Exchange {
+): (reply: HttpReply) => void {
   const key = req.getHeader('sec-websocket-key');
   const offered = req.getHeader('sec-websocket-protocol').split(',');
   const chosen = offered.some((name) => name.trim() === subprotocol) ? subprotocol : '';
-  return new Exchange(all, res, (reply) => {
+  return (reply) => {
     // No extensions: frames are small, and compressing them would cost more than it saves.
     res.writeStatus(switchingHead(reply));
     res.upgrade({ client: reply.client }, key, chosen, '', context);
-  });
+  };
 }
 
 class OpenSocket implements Socket {

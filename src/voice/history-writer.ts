@@ -23,11 +23,12 @@ const BATCH = 1000;
  * The history keeps the newest version of a record, so the order in which writes arrive does not matter.
  */
 export class HistoryWriter {
+  /** By id, the newest version that the history does not have; who changes a record puts it here. */
+  readonly waiting = new Map<string, VoiceRecord>();
   readonly #history: VoiceHistory;
   readonly #limits: VoiceLimits;
   readonly #listener: HistoryListener;
   readonly #silentMs: number | undefined;
-  readonly #waiting = new Map<string, VoiceRecord>();
   #isAway = false;
   /** Something could not be written, and not all that waited then is written yet: of its heartbeats nobody knows. */
   #isBehind = false;
@@ -46,22 +47,12 @@ export class HistoryWriter {
     }, BATCH);
   }
 
-  /** Notes a changed record for the next flush. */
-  note(record: VoiceRecord): void {
-    this.#waiting.set(record.id, record);
-  }
-
-  /** Records that wait to be written. */
-  get size(): number {
-    return this.#waiting.size;
-  }
-
   /**
    * Writes what waits now; what comes meanwhile waits for the next flush, so that this ends under any load.
    * @throws Unavailable when the database is away; nothing is lost, the records go on waiting.
    */
   async flush(): Promise<void> {
-    const records = [...this.#waiting.values()];
+    const records = [...this.waiting.values()];
     for (let from = 0; from < records.length; from += BATCH) await this.#flushSome(records.slice(from, from + BATCH));
     this.#isBehind = false;
   }
@@ -78,7 +69,7 @@ export class HistoryWriter {
    * @returns whether it is written
    */
   saveOrWait(record: VoiceRecord): Promise<boolean> {
-    this.note(record);
+    this.waiting.set(record.id, record);
     return this.#saveTransition(record).then(
       () => true,
       ifAway(() => false),
@@ -87,7 +78,7 @@ export class HistoryWriter {
 
   /** As `saveOrWait`; but a database that did not take the last write is not waited for: `flush` finds out when it does again. */
   async saveUnlessAway(record: VoiceRecord): Promise<boolean> {
-    this.note(record);
+    this.waiting.set(record.id, record);
     return !this.#isAway && this.saveOrWait(record);
   }
 
@@ -102,7 +93,7 @@ export class HistoryWriter {
     const ended = new Set(saved.ended);
     if (rows.length > 0) this.#isAway = false;
     for (const record of records) {
-      if (this.#waiting.get(record.id) === record) this.#waiting.delete(record.id);
+      if (this.waiting.get(record.id) === record) this.waiting.delete(record.id);
       if (record.endedAtMs !== null && ended.delete(record.id)) this.#listener.ended(record);
     }
     if (!this.#isBehind) this.#tellSilences(records, saved.silent);

@@ -6,7 +6,7 @@ import { Refusal } from '../protocol/refusal.ts';
 import { sessionName } from '../protocol/session.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
-import { sessionNotFound } from './proof.ts';
+import { sessionNotFound } from './client.ts';
 
 export interface LookedUp {
   /** Those that were found: with an end, where either store knows of one. */

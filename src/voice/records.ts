@@ -128,7 +128,7 @@ export class VoiceRecords implements RecordStore<VoiceRecord> {
   }
 
   #noteIf(isSaved: boolean, record: VoiceRecord): boolean {
-    if (isSaved) this.#deps.writer.note(record);
+    if (isSaved) this.#deps.writer.waiting.set(record.id, record);
     return isSaved;
   }
 

@@ -1,6 +1,11 @@
-import { activityFastPath, fastPath } from '../../machines/voice-session/fast-path.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
-import { slotUntilMs, stateAfter, stateValue } from '../../machines/voice-session/selectors.ts';
+import {
+  activityFastPath,
+  fastPath,
+  slotUntilMs,
+  stateAfter,
+  stateValue,
+} from '../../machines/voice-session/selectors.ts';
 import type {
   RequestedEnd,
   VoiceEvent,

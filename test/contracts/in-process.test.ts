@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { randomId } from '../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../src/stores/bus/in-process.ts';
 import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
 import { createInProcessVoiceRegistry } from '../../src/stores/voice-registry/in-process.ts';
 import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
+import { opened } from '../machines/voice-session-support.ts';
 import { busContract } from './bus.ts';
 import { leasesContract } from './slots.ts';
 import { DAY_BEGIN, type Nodes } from './support.ts';
@@ -47,7 +50,12 @@ test('windows with too many keys let newcomers pass and keep the others limited,
 test('a clock that steps back over a minute gives no second allowance; one that was far ahead is forgotten', () => {
   const windows = createInProcessWindows();
   expect(windows.take('a', 1, DAY_BEGIN).allowed).toBe(true);
-  expect(windows.take('a', 1, DAY_BEGIN - 1)).toEqual({ allowed: false, remaining: 0, resetAtMs: DAY_BEGIN + 60_000 });
+  expect(windows.take('a', 1, DAY_BEGIN - 1)).toEqual({
+    allowed: false,
+    limit: 1,
+    remaining: 0,
+    resetAtMs: DAY_BEGIN + 60_000,
+  });
   expect(windows.take('a', 1, DAY_BEGIN - 3_600_000).allowed).toBe(true);
 });
 
@@ -56,4 +64,49 @@ test('slots that nobody frees are forgotten after they have lapsed', () => {
   for (let i = 0; i < 10_000; i += 1) slots.take(`subject ${i}`, 'a', 1, DAY_BEGIN + i + 1, DAY_BEGIN + i);
   expect(slots.count('subject 9999', DAY_BEGIN)).toBe(1);
   expect(slots.count('subject 0', DAY_BEGIN)).toBe(0);
+});
+
+describe('slots that the saves of records renew', () => {
+  const registry = createInProcessVoiceRegistry(() => Infinity);
+  const slots = createInProcessSlots(registry.leasesOf);
+  const at = DAY_BEGIN;
+  const take = (record: VoiceRecord, limit: number, atMs = at) =>
+    slots.take(record.subject, record.id, limit, atMs + 10, atMs);
+
+  function begin(subject: string): VoiceRecord {
+    const record = { ...opened(), subject, id: randomId() };
+    expect(take(record, 2)).toBe(true);
+    registry.insert(record);
+    return record;
+  }
+
+  function save(record: VoiceRecord, slotUntilMs?: number): VoiceRecord {
+    const changed = { ...record, version: record.version + 1 };
+    expect(registry.save(changed, record.version, slotUntilMs)).toBe(true);
+    return changed;
+  }
+
+  test('are held until the later of both leases has lapsed, and count once', () => {
+    const record = save(begin('ada'), at + 20);
+    expect([at, at + 19, at + 20].map((atMs) => slots.count('ada', atMs))).toEqual([1, 1, 0]);
+    expect(take({ ...record, id: 'other' }, 1, at + 19)).toBe(false);
+    expect(take(record, 1, at + 19)).toBe(true);
+    expect(take({ ...record, id: 'other' }, 2, at + 19)).toBe(true);
+    expect(slots.count('ada', at + 19)).toBe(2);
+  });
+
+  test('are free once they are freed and a save renewed them no more', () => {
+    const idle = save(save(begin('bo'), at + 20));
+    slots.free('bo', idle.id);
+    expect(slots.count('bo', at)).toBe(0);
+    save(idle, at + 40);
+    expect(slots.count('bo', at)).toBe(1);
+  });
+
+  test('are forgotten with their record', () => {
+    const record = save(begin('cy'), at + 20);
+    slots.free('cy', record.id);
+    registry.remove(record.id);
+    expect(slots.count('cy', at)).toBe(0);
+  });
 });

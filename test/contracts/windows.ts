@@ -19,11 +19,11 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       for (let i = 0; i < 5; i += 1) taken.push(await windows().take(key, 3, at));
       const resetAtMs = minute + MINUTE_MS;
       expect(taken).toEqual([
-        { allowed: true, remaining: 2, resetAtMs },
-        { allowed: true, remaining: 1, resetAtMs },
-        { allowed: true, remaining: 0, resetAtMs },
-        { allowed: false, remaining: 0, resetAtMs },
-        { allowed: false, remaining: 0, resetAtMs },
+        { allowed: true, limit: 3, remaining: 2, resetAtMs },
+        { allowed: true, limit: 3, remaining: 1, resetAtMs },
+        { allowed: true, limit: 3, remaining: 0, resetAtMs },
+        { allowed: false, limit: 3, remaining: 0, resetAtMs },
+        { allowed: false, limit: 3, remaining: 0, resetAtMs },
       ]);
     });
 
@@ -31,7 +31,12 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       const [one, other] = [windows(), windows()];
       const key = randomId();
       const at = nextMinute() + 1_234;
-      expect(one.takeAtOnce(key, 3, at)).toEqual({ allowed: true, remaining: 2, resetAtMs: minute + MINUTE_MS });
+      expect(one.takeAtOnce(key, 3, at)).toEqual({
+        allowed: true,
+        limit: 3,
+        remaining: 2,
+        resetAtMs: minute + MINUTE_MS,
+      });
       expect(await one.take(key, 3, at)).toMatchObject({ allowed: true, remaining: 1 });
       expect(await other.take(key, 3, at)).toMatchObject({ allowed: true, remaining: 0 });
       other.takeAtOnce(key, 3, at);
@@ -45,9 +50,10 @@ export function windowsContract(name: string, make: Make<Windows>): void {
       const key = randomId();
       const at = nextMinute() + 1_234;
       const resetAtMs = minute + MINUTE_MS;
-      expect(one.known(key, 2, at)).toEqual({ allowed: true, remaining: 2, resetAtMs });
+      expect(one.known(key, 2, at)).toEqual({ allowed: true, limit: 2, remaining: 2, resetAtMs });
       for (let n = 0; n < 3; n += 1) one.takeAtOnce(key, 2, at);
-      for (let n = 0; n < 2; n += 1) expect(one.known(key, 2, at)).toEqual({ allowed: false, remaining: 0, resetAtMs });
+      const usedUp = { allowed: false, limit: 2, remaining: 0, resetAtMs };
+      for (let n = 0; n < 2; n += 1) expect(one.known(key, 2, at)).toEqual(usedUp);
       expect(one.known(key, 2, nextMinute())).toMatchObject({ allowed: true, remaining: 2 });
     });
 
@@ -64,10 +70,11 @@ export function windowsContract(name: string, make: Make<Windows>): void {
     test("a new minute starts anew, aligned to the clock's minutes", async () => {
       const key = randomId();
       const at = nextMinute() + MINUTE_MS - 1;
-      expect(await windows().take(key, 1, at)).toEqual({ allowed: true, remaining: 0, resetAtMs: at + 1 });
+      expect(await windows().take(key, 1, at)).toEqual({ allowed: true, limit: 1, remaining: 0, resetAtMs: at + 1 });
       expect(await windows().take(key, 1, at)).toMatchObject({ allowed: false });
       expect(await windows().take(key, 1, nextMinute())).toEqual({
         allowed: true,
+        limit: 1,
         remaining: 0,
         resetAtMs: at + 1 + MINUTE_MS,
       });

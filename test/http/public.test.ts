@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createPipeline } from '../../src/http/pipeline.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
 import { defineRoute, type Answer } from '../../src/http/route.ts';
-import { createEdgeLimits } from '../../src/limits/edge.ts';
+import { edgeWindows } from '../../src/limits/edge.ts';
 import { NOBODY } from '../../src/auth/operators.ts';
 import { createInProcessWindows } from '../../src/stores/windows/in-process.ts';
 import { createEvents } from '../../src/telemetry/events.ts';
@@ -66,6 +66,8 @@ describe('A reply that is the same for everybody', () => {
   test.each(paths)('hands out no login: %s neither reads the cookie nor renews it', async (path) => {
     const cookie = await app.login(somebody());
     app.clock.advance(120 * SECOND);
+    // Nothing else may ask the database meanwhile, as the look at the tenants every few seconds does.
+    await app.service.directory.stop();
     const asked = database().asked;
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
       const { headers } = await app.send({ method, path, body: {}, headers: { cookie } });
@@ -127,13 +129,14 @@ describe('A reply that sets a cookie', () => {
       cookies: { read: () => 'old', authenticate: () => ({ login, ...renewal }), write: () => 'tenant_session=x' },
       serviceOf: () => undefined,
       operatorOf: () => NOBODY,
-      edge: createEdgeLimits(createInProcessWindows(), {
+      edge: edgeWindows({
         perIpPerMinute: 9,
         perUserPerMinute: 9,
         perOperatorPerMinute: 9,
         perPagePerMinute: 9,
       }),
-      origins: { isConsole: () => false, isWidget: () => false },
+      windows: createInProcessWindows(),
+      origins: { isConsole: () => false, directory: { widgetOrigins: new Set() } },
       trustedProxies: new BlockList(),
       events: createEvents(createLog('silent', false), metrics),
       metrics,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { activityFastPath, fastPath } from '../../machines/voice-session/fast-path.ts';
+import { activityFastPath, fastPath } from '../../machines/voice-session/selectors.ts';
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import {

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HttpReply } from '../../src/http/message.ts';
-import { Exchange, type Exchanges } from '../../src/transport/exchange.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { Exchange } from '../../src/transport/exchange.ts';
+import type { Exchanges } from '../../src/transport/exchanges.ts';
 import type { NativeResponse } from '../../src/transport/native.ts';
 import { IncomingRequest } from '../../src/transport/request.ts';
 import { Runs } from '../../src/transport/reply.ts';
@@ -45,6 +47,8 @@ function setUp(handle: Exchanges['handle']): { all: Exchanges; res: FakeResponse
     rejectMalformed: () => ({ ...ok, status: 400 }),
     maxBodyBytes: 10,
     replyDeadlineMs: 0,
+    clock: systemClock,
+    traffic: { accepted: 0, connections: 0, requests: 0 },
     runs: new Runs(),
     pending: new Set(),
     draining: false,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpReply } from '../../src/http/message.ts';
-import { ReplyDeadlineExceeded } from '../../src/transport/exchange.ts';
+import { ReplyDeadlineExceeded } from '../../src/transport/faults.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
 import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
 

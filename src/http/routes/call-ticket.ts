@@ -3,7 +3,7 @@ import type { SessionProof } from '../../protocol/session.ts';
 import { ticketReply, ticketRequest } from '../../protocol/ticket.ts';
 import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import { refuseUnlessEngaged } from '../../voice/engaged.ts';
-import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
+import { sessionNotFound, speaksFor } from '../../voice/client.ts';
 import { invalid } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

@@ -7,7 +7,7 @@ import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { admit, refuseIfBot, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
 import { refuseIfSpent, whoseOf, type AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
-import { addressScope } from '../../limits/edge.ts';
+import { addressScope } from '../steps/limit.ts';
 import { oncePerKey, type RepeatedCreateDeps } from '../repeated-create.ts';
 import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';

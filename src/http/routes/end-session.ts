@@ -1,9 +1,8 @@
 import { andThen } from '../../kernel/eventually.ts';
 import { sessionProof, sessionReply } from '../../protocol/session.ts';
-import { viewOf } from '../../voice/view.ts';
+import { sessionNotFound, speaksFor, viewOf } from '../../voice/client.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
 import type { HeartbeatDeps } from './heartbeat.ts';
 
 /** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */

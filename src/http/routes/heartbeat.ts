@@ -1,12 +1,10 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Subjects } from '../../auth/subjects.ts';
-import { heartbeatRequest } from '../../protocol/heartbeat.ts';
-import { usualHeartbeat } from '../../protocol/usual-heartbeat.ts';
+import { heartbeatRequest, type HeartbeatRequest } from '../../protocol/heartbeat.ts';
 import { endedRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
-import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
-import { isViolation, viewOf, viewText } from '../../voice/view.ts';
+import { isViolation, sessionNotFound, speaksFor, viewOf, viewText } from '../../voice/client.ts';
 import type { VoiceOutcome, VoiceSessions } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
@@ -87,4 +85,21 @@ export function refusedOf(
     refusal,
     cookie: { kind: 'clear' },
   }));
+}
+
+/** Where the id begins, and where it ends, in the texts below. */
+const ID_FROM = '{"sm_session_id":"'.length;
+const ID_TO = ID_FROM + 's:'.length + 32 + ':'.length + 22;
+const IDLE_FROM = ID_TO + '","idleSec":'.length;
+
+const usual = /^\{"sm_session_id":"s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}(?:"|","idleSec":(?:0|[1-9]\d{0,8}))\}$/;
+
+/**
+ * The two texts of which nearly all traffic consists, without a parser and a schema; undefined for every other text, which those decide on.
+ * A property test holds it and them together.
+ */
+export function usualHeartbeat(text: string): HeartbeatRequest | undefined {
+  if (!usual.test(text)) return undefined;
+  const sm_session_id = text.slice(ID_FROM, ID_TO);
+  return text.length < IDLE_FROM ? { sm_session_id } : { sm_session_id, idleSec: Number(text.slice(IDLE_FROM, -1)) };
 }

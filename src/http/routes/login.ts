@@ -13,7 +13,7 @@ import {
 import { Refusal } from '../../protocol/refusal.ts';
 import { done } from '../../protocol/values.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { addressScope } from '../../limits/edge.ts';
+import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 

@@ -9,7 +9,7 @@ import { badKey, isKey } from '../repeated-create.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { sessionNotFound, speaksFor } from '../../voice/proof.ts';
+import { sessionNotFound, speaksFor } from '../../voice/client.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
 import { refusedOf, type HeartbeatDeps } from './heartbeat.ts';
 

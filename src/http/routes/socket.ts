@@ -1,7 +1,7 @@
 import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
 import type { Language } from '../../protocol/languages/all.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import { addressScope } from '../../limits/edge.ts';
+import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
 import { refuseUpgrade } from '../upgrade.ts';
@@ -38,7 +38,7 @@ export function socketRoute({ origins }: { readonly origins: Origins }): Route {
     handle({ request, origin, ip }): Result {
       const refusal = refuseUpgrade(request, SUBPROTOCOL);
       if (refusal !== undefined) return refusal;
-      if (origin !== undefined && !origins.isConsole(origin) && !origins.isWidget(origin))
+      if (origin !== undefined && !origins.isConsole(origin) && !origins.directory.widgetOrigins.has(origin))
         return new Refusal('ORIGIN_MISMATCH', 'No widget key and no console is bound to this origin.');
       const client: SocketClient = {
         address: addressScope(ip),

@@ -1,7 +1,7 @@
 import { DEFAULT_LANGUAGE } from '../../protocol/languages/all.ts';
 import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { EdgeCount } from '../../limits/edge.ts';
+import type { WindowCount } from '../../stores/windows/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { errorBody } from '../error-reply.ts';
@@ -23,8 +23,6 @@ export interface AnswerDeps {
   readonly timing: boolean;
 }
 
-/** Sets of shared headers, by who asks. */
-const MAX_KNOWN = 1000;
 const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
@@ -38,22 +36,27 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     [...deps.routes.map(({ path }) => path), 'none'].map((path) => [path, deps.metrics.repliesOf(path)]),
   );
 
-  const sharedBy = { public: byType(), private: byType() };
+  let known = knownHeaders();
+  let knownFor: ReadonlySet<string> | undefined;
 
   /** Those that follow from who asks for what; kept, because nearly all replies have one of a few sets of them. */
   function sharedOf({ access, cors, origin = '' }: RequestContext, isJson: boolean): SharedHeaders {
-    const asker = askerOf(deps.origins, origin, cors);
-    const known = sharedBy[access === 'public' ? 'public' : 'private'][isJson ? 'json' : 'other'];
-    // Its text is enough: the origins of the console are fixed, so none is the console's now and a widget's later.
-    const name = asker === 'console' || asker === 'widget' ? origin : asker;
-    const found = known.get(name);
+    const { widgetOrigins } = deps.origins.directory;
+    // Origins come and go with the keys of tenants.
+    if (widgetOrigins !== knownFor) known = knownHeaders();
+    knownFor = widgetOrigins;
+    const byOrigin = known[access === 'public' ? 'public' : 'private'][cors][isJson ? 'json' : 'other'];
+    const found = byOrigin.get(origin);
     if (found !== undefined) return found;
+    const asker = askerOf(deps.origins, origin, cors);
+    // A stranger may name any origin, and gets what goes to those who name none.
+    const name = asker === 'console' || asker === 'widget' ? origin : '';
+    const shared = byOrigin.get(name);
+    if (shared !== undefined) return shared;
     const cache = access === 'public' ? [] : [noStore];
     const type = isJson ? [JSON_TYPE] : [];
     const made = { headers: [noSniff, ...cache, ...corsHeaders(asker, origin), ...type] };
-    // Origins come and go with the keys of tenants.
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(name, made);
+    byOrigin.set(name, made);
     return made;
   }
 
@@ -63,10 +66,10 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
   }
 
   /** Of the window that was told last: in a minute nearly all replies tell the same limit and the same end. */
-  let told: EdgeCount | undefined;
+  let told: WindowCount | undefined;
   let toldLines = '';
 
-  function windowLines(window: EdgeCount): string {
+  function windowLines(window: WindowCount): string {
     const { limit, remaining, resetAtMs } = window;
     if (told?.limit !== limit || told.resetAtMs !== resetAtMs) {
       told = window;
@@ -111,8 +114,11 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
   };
 }
 
-function byType() {
-  return { json: new Map<string, SharedHeaders>(), other: new Map<string, SharedHeaders>() };
+/** Sets of shared headers by the origin that asks, of each kind of reply. */
+function knownHeaders() {
+  const byType = () => ({ json: new Map<string, SharedHeaders>(), other: new Map<string, SharedHeaders>() });
+  const byScope = () => ({ everybody: byType(), widgets: byType(), console: byType() });
+  return { public: byScope(), private: byScope() };
 }
 
 function isObject(body: Answer['body']): body is object {

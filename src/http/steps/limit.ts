@@ -1,37 +1,50 @@
 import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
-import { addressScope, edgeRefusal, tighter, withLimit, type EdgeCount, type EdgeLimits } from '../../limits/edge.ts';
-import type { WindowCount } from '../../stores/windows/contract.ts';
+import { edgeRefusal, operatorWindow, tighter, type EdgeWindow, type EdgeWindows } from '../../limits/edge.ts';
+import type { WindowCount, Windows } from '../../stores/windows/contract.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { OperatorRate } from '../route.ts';
 
 export interface LimitDeps {
-  readonly edge: EdgeLimits;
+  readonly edge: EdgeWindows;
+  readonly windows: Windows;
   /** The name of the service token that an Authorization header carries. */
   readonly serviceOf: (authorization: string | undefined) => string | undefined;
 }
 
 /** The steps that count a request: in the window of its address before anything else, and in the one of its user or operator once that is known. */
-export function createLimits({ edge, serviceOf }: LimitDeps) {
-  /** @param lever the variable that sets the limit */
-  function note(x: RequestContext, count: WindowCount, limit: number, lever: string): Refusal | undefined {
-    const window = withLimit(count, limit);
-    x.limit = x.limit === undefined ? window : tighter(x.limit, window);
-    return count.allowed ? undefined : edgeRefusal({ ...window, lever }, x.request.atMs);
+export function createLimits({ edge, windows, serviceOf }: LimitDeps) {
+  /** Spelled out, so that what is counted at once makes no closure: nearly all requests come here. */
+  function count(x: RequestContext, window: EdgeWindow, name: string): Eventually<Refusal | undefined> {
+    const counting = windows.take(window.prefix + name, window.perMinute, x.request.atMs);
+    return counting instanceof Promise
+      ? counting.then((counted) => note(x, window, counted))
+      : note(x, window, counting);
+  }
+
+  /** Without waiting; see `Windows.takeAtOnce`. */
+  function countAtOnce({ prefix, perMinute }: EdgeWindow, name: string, atMs: number): WindowCount {
+    return windows.takeAtOnce(prefix + name, perMinute, atMs);
   }
 
   /**
    * Notes a service token that is none. @returns the window of those, where it is used up: whoever guesses is held up, and then a right
    * token is refused as well, or its reply would tell that it is one.
    */
-  function noteToken({ request: { headers, atMs } }: RequestContext, scope: string): EdgeCount | undefined {
+  function noteToken({ request: { headers, atMs } }: RequestContext, scope: string): WindowCount | undefined {
     const { authorization } = headers;
     if (!isBearer(authorization)) return undefined;
-    const wrong = edge.wrongTokens(scope, atMs);
+    const { prefix, perMinute } = edge.wrongTokens;
+    const wrong = windows.known(prefix + scope, perMinute, atMs);
     if (!wrong.allowed) return wrong;
-    if (serviceOf(authorization) === undefined) edge.noteWrongToken(scope, atMs);
+    if (serviceOf(authorization) === undefined) countAtOnce(edge.wrongTokens, scope, atMs);
     return undefined;
+  }
+
+  function refuseGuesses(x: RequestContext, scope: string): Refusal | undefined {
+    const usedUp = noteToken(x, scope);
+    return usedUp === undefined ? undefined : note(x, edge.wrongTokens, usedUp);
   }
 
   /**
@@ -40,68 +53,47 @@ export function createLimits({ edge, serviceOf }: LimitDeps) {
    */
   function countPage(x: RequestContext, scope: string): Refusal | undefined {
     const { atMs, headers } = x.request;
-    let count: EdgeCount | undefined;
     if (x.access === 'operator') {
-      count = noteToken(x, scope);
-      if (count === undefined && serviceOf(headers['authorization']) !== undefined) return undefined;
+      const refusal = refuseGuesses(x, scope);
+      if (refusal !== undefined || serviceOf(headers['authorization']) !== undefined) return refusal;
     }
-    count ??= edge.pageByAddress(scope, atMs);
-    if (count.allowed) return undefined;
-    x.limit = count;
-    return edgeRefusal(count, atMs);
-  }
-
-  /** Spelled out, so that what is counted at once makes no closure: nearly all requests come here. */
-  function noteAddress(x: RequestContext, count: Eventually<WindowCount>): Eventually<Refusal | undefined> {
-    return count instanceof Promise
-      ? count.then((counted) => note(x, counted, edge.perAddress, 'RATE_IP_PER_MIN'))
-      : note(x, count, edge.perAddress, 'RATE_IP_PER_MIN');
+    // Without waiting, so that pages are served whatever is away.
+    const counted = countAtOnce(edge.page, scope, atMs);
+    return counted.allowed ? undefined : note(x, edge.page, counted);
   }
 
   function countAddress(x: RequestContext): Eventually<Refusal | undefined> {
     if (x.window === 'none') return undefined;
     const scope = addressScope(x.ip);
     if (x.window === 'page') return countPage(x, scope);
-    const { atMs } = x.request;
     if (countsLater(x)) return refuseGuesses(x, scope);
-    if (x.kind === 'socket') return note(x, edge.byAddressAtOnce(scope, atMs), edge.perAddress, 'RATE_IP_PER_MIN');
-    return noteAddress(x, edge.byAddress(scope, atMs));
-  }
-
-  function refuseGuesses(x: RequestContext, scope: string): Refusal | undefined {
-    x.limit = noteToken(x, scope);
-    return x.limit === undefined ? undefined : edgeRefusal(x.limit, x.request.atMs);
+    if (x.kind === 'socket') return note(x, edge.address, countAtOnce(edge.address, scope, x.request.atMs));
+    return count(x, edge.address, scope);
   }
 
   function countUser(x: RequestContext): Eventually<Refusal | undefined> {
-    if (x.login === undefined) return undefined;
-    return andThen(edge.byUser(x.login.email, x.request.atMs), (count) =>
-      note(x, count, edge.perUser, 'RATE_USER_PER_MIN'),
-    );
+    return x.login === undefined ? undefined : count(x, edge.user, x.login.email);
   }
 
   function countOperatorAt(x: RequestContext, rate: OperatorRate | undefined): Eventually<Refusal | undefined> {
-    if (rate === undefined) return undefined;
-    const counting = edge.byOperatorAt(x.operator.actor, rate, x.request.atMs);
-    return andThen(counting, (count) => note(x, count, rate.perMinute, 'RATE_OPERATOR_PER_MIN'));
+    return rate === undefined ? undefined : count(x, operatorWindow(rate), x.operator.actor);
   }
 
   function countCaller(x: RequestContext): Eventually<Refusal | undefined> {
     if (x.window !== 'api') return undefined;
     if (!countsLater(x)) return countUser(x);
-    const { atMs } = x.request;
     const { actor, role } = x.operator;
     if (role !== 'nobody')
-      return andThen(
-        edge.byOperator(actor, atMs),
-        (count) =>
-          note(x, count, edge.perOperator, 'RATE_OPERATOR_PER_MIN') ?? countOperatorAt(x, x.route?.perOperator),
-      );
-    const counting = noteAddress(x, edge.byAddress(addressScope(x.ip), atMs));
-    return andThen(counting, (refusal) => refusal ?? countUser(x));
+      return andThen(count(x, edge.operator, actor), (refusal) => refusal ?? countOperatorAt(x, x.route?.perOperator));
+    return andThen(count(x, edge.address, addressScope(x.ip)), (refusal) => refusal ?? countUser(x));
   }
 
   return { countAddress, countCaller };
+}
+
+function note(x: RequestContext, window: EdgeWindow, counted: WindowCount): Refusal | undefined {
+  x.limit = x.limit === undefined ? counted : tighter(x.limit, counted);
+  return counted.allowed ? undefined : edgeRefusal(window, counted, x.request.atMs);
 }
 
 /**
@@ -115,4 +107,16 @@ function countsLater(x: RequestContext): boolean {
 /** Whether something came along that may say who calls. */
 export function bringsCredentials({ request: { headers } }: RequestContext): boolean {
   return headers['cookie'] !== undefined || headers['authorization'] !== undefined;
+}
+
+/** Under what an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
+export function addressScope(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
 }

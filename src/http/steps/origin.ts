@@ -3,25 +3,22 @@ import type { Header } from '../message.ts';
 import type { RequestContext, Step } from '../request-context.ts';
 import type { CorsScope } from '../route.ts';
 
-/** Which origins may do what; widget origins follow the tenants and change while the service runs. */
+/** Which origins may do what. */
 export interface Origins {
   isConsole(origin: string): boolean;
-  isWidget(origin: string): boolean;
+  /** Those of widgets follow the tenants: another set takes their place when they change. */
+  readonly directory: { readonly widgetOrigins: ReadonlySet<string> };
 }
 
-export interface OriginDeps {
+export interface OriginDeps extends Pick<Origins, 'directory'> {
   /** The console's; asked when the first request names an origin, because a free port is known late. */
   readonly consoleOrigins: () => Iterable<string>;
-  readonly directory: { readonly widgetOrigins: ReadonlySet<string> };
 }
 
 /** The origins of the console, as configured, and of widgets, as the tenants' keys say at this moment. */
 export function createOrigins({ consoleOrigins, directory }: OriginDeps): Origins {
   let known: ReadonlySet<string> | undefined;
-  return {
-    isConsole: (origin) => (known ??= new Set(consoleOrigins())).has(origin),
-    isWidget: (origin) => directory.widgetOrigins.has(origin),
-  };
+  return { isConsole: (origin) => (known ??= new Set(consoleOrigins())).has(origin), directory };
 }
 
 type Headers = readonly Header[];
@@ -42,7 +39,7 @@ export function askerOf(origins: Origins, origin: string | undefined, scope: Cor
   if (scope === 'everybody') return 'everybody';
   if (origin === undefined) return 'stranger';
   if (origins.isConsole(origin)) return 'console';
-  return scope === 'widgets' && origins.isWidget(origin) ? 'widget' : 'stranger';
+  return scope === 'widgets' && origins.directory.widgetOrigins.has(origin) ? 'widget' : 'stranger';
 }
 
 /** The CORS headers of a reply: a known origin is echoed exactly, every other gets none. */

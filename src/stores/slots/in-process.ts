@@ -1,14 +1,20 @@
 import type { AtOnce } from '../../kernel/eventually.ts';
 import type { Slots } from './contract.ts';
 
-/** The end of each holder's lease; an object, so that a renewal moves a number and allocates nothing. */
-type Leases = Map<string, { untilMs: number }>;
+/** The end of each holder's lease. */
+type Leases = Map<string, number>;
+
+/** The leases of a subject that are kept elsewhere, and count like those that are held here. */
+export type OtherLeases = (subject: string) => Iterable<readonly [holder: string, untilMs: number]>;
 
 /** Subjects that are held before the first look for forgotten ones. */
 const FIRST_CLEANING = 1024;
 
-/** Concurrency slots in this process's memory; a lease has lapsed from its end on. */
-export function createInProcessSlots(): AtOnce<Slots> {
+/**
+ * Concurrency slots in this process's memory; a lease has lapsed from its end on.
+ * @param others a lease that is here and there counts once, until the later of both has lapsed; only those that are here can be freed
+ */
+export function createInProcessSlots(others: OtherLeases = () => []): AtOnce<Slots> {
   const subjects = new Map<string, Leases>();
   let cleaningSize = FIRST_CLEANING;
 
@@ -29,23 +35,37 @@ export function createInProcessSlots(): AtOnce<Slots> {
     return leases;
   }
 
+  /** Who holds a lease elsewhere and none here. */
+  function othersOf(subject: string, leases: Leases | undefined, atMs: number): readonly string[] {
+    const found: string[] = [];
+    for (const [holder, untilMs] of others(subject))
+      if (untilMs > atMs && (leases?.get(holder) ?? 0) <= atMs) found.push(holder);
+    return found;
+  }
+
+  /** Never backwards: what arrives late, or from a node whose clock is behind, shortens no lease. */
+  function hold(subject: string, holder: string, untilMs: number): void {
+    const leases = leasesOf(subject);
+    leases.set(holder, Math.max(untilMs, leases.get(holder) ?? untilMs));
+  }
+
   return {
     take(subject, holder, limit, leaseUntilMs, atMs) {
       if (subjects.size >= cleaningSize) clean(atMs);
       const leases = leasesOf(subject);
       dropLapsed(leases, atMs);
-      const admitted = leases.has(holder) || leases.size < limit;
-      if (admitted) moveOn(leases, holder, leaseUntilMs);
+      const elsewhere = othersOf(subject, leases, atMs);
+      const isHeld = leases.has(holder) || elsewhere.includes(holder);
+      const admitted = isHeld || leases.size + elsewhere.length < limit;
+      if (admitted) hold(subject, holder, leaseUntilMs);
       else if (leases.size === 0) subjects.delete(subject);
       return admitted;
     },
 
-    renew(subject, holder, leaseUntilMs) {
-      moveOn(leasesOf(subject), holder, leaseUntilMs);
-    },
+    renew: hold,
 
     confirm(subject, holder, leaseUntilMs) {
-      moveOn(leasesOf(subject), holder, leaseUntilMs);
+      hold(subject, holder, leaseUntilMs);
       return true;
     },
 
@@ -55,20 +75,14 @@ export function createInProcessSlots(): AtOnce<Slots> {
     },
 
     count(subject, atMs) {
-      let held = 0;
-      for (const { untilMs } of subjects.get(subject)?.values() ?? []) if (untilMs > atMs) held += 1;
+      const leases = subjects.get(subject);
+      let held = othersOf(subject, leases, atMs).length;
+      for (const untilMs of leases?.values() ?? []) if (untilMs > atMs) held += 1;
       return held;
     },
   };
 }
 
-/** Never backwards: what arrives late, or from a node whose clock is behind, shortens no lease. */
-function moveOn(leases: Leases, holder: string, untilMs: number): void {
-  const lease = leases.get(holder);
-  if (lease === undefined) leases.set(holder, { untilMs });
-  else if (untilMs > lease.untilMs) lease.untilMs = untilMs;
-}
-
 function dropLapsed(leases: Leases, atMs: number): void {
-  for (const [holder, { untilMs }] of leases) if (untilMs <= atMs) leases.delete(holder);
+  for (const [holder, untilMs] of leases) if (untilMs <= atMs) leases.delete(holder);
 }

@@ -1,12 +1,18 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { AtOnce } from '../../kernel/eventually.ts';
-import type { Slots } from '../slots/contract.ts';
 import type { DueAt, VoiceRegistry } from './contract.ts';
 
 interface Entry {
   record: VoiceRecord;
   /** Not before this time; `UNKNOWN` after a change, so that no heartbeat computes a deadline that the next one moves. */
   dueAtMs: number;
+  /** The end of its slot's lease, where its last save told one. */
+  slotUntilMs: number | undefined;
+}
+
+export interface InProcessVoiceRegistry extends AtOnce<VoiceRegistry> {
+  /** The leases of a subject's slots that saves renewed. */
+  readonly leasesOf: (subject: string) => Iterable<readonly [id: string, untilMs: number]>;
 }
 
 const UNKNOWN = -Infinity;
@@ -15,10 +21,7 @@ const UNKNOWN = -Infinity;
  * The live registry in this process's memory: lost with the process, rebuilt from the history.
  * A sweep is one scan over all entries (about 1 ms for 100,000).
  */
-export function createInProcessVoiceRegistry(
-  dueAt: DueAt,
-  slots?: Pick<AtOnce<Slots>, 'renew'>,
-): AtOnce<VoiceRegistry> {
+export function createInProcessVoiceRegistry(dueAt: DueAt): InProcessVoiceRegistry {
   const entries = new Map<string, Entry>();
   const bySubject = new Map<string, Set<string>>();
   const byKey = new Map<string, Set<string>>();
@@ -35,6 +38,13 @@ export function createInProcessVoiceRegistry(
     if (record.keyId !== null) drop(byKey, keyName(record.tenantId, record.keyId), record.id);
   }
 
+  function* leasesOf(subject: string): Iterable<readonly [id: string, untilMs: number]> {
+    for (const id of bySubject.get(subject) ?? []) {
+      const untilMs = entries.get(id)?.slotUntilMs;
+      if (untilMs !== undefined) yield [id, untilMs];
+    }
+  }
+
   return {
     load(id) {
       return entries.get(id)?.record;
@@ -48,13 +58,13 @@ export function createInProcessVoiceRegistry(
       if (record.endedAtMs !== null) unindex(entry.record);
       entry.record = record;
       entry.dueAtMs = UNKNOWN;
-      if (slotUntilMs !== undefined) slots?.renew(record.subject, record.id, slotUntilMs);
+      entry.slotUntilMs = slotUntilMs;
       return true;
     },
 
     insert(record) {
       if (entries.has(record.id)) return false;
-      entries.set(record.id, { record, dueAtMs: UNKNOWN });
+      entries.set(record.id, { record, dueAtMs: UNKNOWN, slotUntilMs: undefined });
       index(record);
       return true;
     },
@@ -91,6 +101,8 @@ export function createInProcessVoiceRegistry(
     ofKey: (tenantId, keyId) => [...(byKey.get(keyName(tenantId, keyId)) ?? [])],
 
     size: () => entries.size,
+
+    leasesOf,
   };
 }
 

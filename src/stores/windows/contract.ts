@@ -3,6 +3,7 @@ import type { Eventually } from '../../kernel/eventually.ts';
 /** One request counted in a fixed window. */
 export interface WindowCount {
   readonly allowed: boolean;
+  readonly limit: number;
   /** Requests left in this window. */
   readonly remaining: number;
   readonly resetAtMs: number;

@@ -35,11 +35,12 @@ export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
       turn(atMs);
       const resetAtMs = minuteMs + MINUTE_MS;
       const count = counts.get(key);
-      if (count === undefined && counts.size >= maxKeys) return { allowed: limit > 0, remaining: limit, resetAtMs };
+      if (count === undefined && counts.size >= maxKeys)
+        return { allowed: limit > 0, limit, remaining: limit, resetAtMs };
       const taken = count ?? 0;
-      if (taken >= limit) return { allowed: false, remaining: 0, resetAtMs };
+      if (taken >= limit) return { allowed: false, limit, remaining: 0, resetAtMs };
       counts.set(key, taken + 1);
-      return { allowed: true, remaining: limit - taken - 1, resetAtMs };
+      return { allowed: true, limit, remaining: limit - taken - 1, resetAtMs };
     },
 
     takeAtOnce: (key, limit, atMs) => windows.take(key, limit, atMs),
@@ -47,7 +48,7 @@ export function createInProcessWindows(maxKeys = MAX_KEYS): InProcessWindows {
     known(key, limit, atMs) {
       turn(atMs);
       const remaining = Math.max(0, limit - (counts.get(key) ?? 0));
-      return { allowed: remaining > 0, remaining, resetAtMs: minuteMs + MINUTE_MS };
+      return { allowed: remaining > 0, limit, remaining, resetAtMs: minuteMs + MINUTE_MS };
     },
 
     learn(key, taken, atMs) {

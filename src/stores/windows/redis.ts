@@ -31,7 +31,12 @@ export function createRedisWindows({ redis, onLocal, onShared }: RedisWindowsDep
 
   function toCount(taken: number, limit: number, minute: number): WindowCount {
     noteShared();
-    return { allowed: taken <= limit, remaining: Math.max(0, limit - taken), resetAtMs: (minute + 1) * MINUTE_MS };
+    return {
+      allowed: taken <= limit,
+      limit,
+      remaining: Math.max(0, limit - taken),
+      resetAtMs: (minute + 1) * MINUTE_MS,
+    };
   }
 
   function noteShared(): void {

@@ -1,14 +1,23 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressScope, createEdgeLimits, edgeRefusal, tighter, type EdgeCount } from '../../../src/limits/edge.ts';
+import { addressScope } from '../../../src/http/steps/limit.ts';
+import { edgeRefusal, edgeWindows, operatorWindow, tighter, type EdgeWindow } from '../../../src/limits/edge.ts';
+import type { WindowCount } from '../../../src/stores/windows/contract.ts';
 import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
 
-const count = (fields: Partial<EdgeCount>): EdgeCount => ({
+const count = (fields: Partial<WindowCount>): WindowCount => ({
   allowed: true,
   remaining: 5,
   resetAtMs: 60_000,
   limit: 10,
   ...fields,
+});
+
+const { address } = edgeWindows({
+  perIpPerMinute: 10,
+  perUserPerMinute: 1,
+  perOperatorPerMinute: 1,
+  perPagePerMinute: 1,
 });
 
 describe('The tighter of two windows', () => {
@@ -26,31 +35,22 @@ describe('The tighter of two windows', () => {
 describe('A refusal by a window', () => {
   test('asks to wait until the window ends, in whole seconds and at least one', () => {
     const holds = fc.property(fc.integer({ min: 0, max: 61_000 }), (atMs) => {
-      const { retryAfter = 0 } = edgeRefusal(count({ allowed: false }), atMs).additions;
+      const { retryAfter = 0 } = edgeRefusal(address, count({ allowed: false }), atMs).additions;
       expect(retryAfter).toBe(Math.max(1, Math.ceil((60_000 - atMs) / 1000)));
     });
     fc.assert(holds);
   });
 });
 
-describe('Edge limits', () => {
-  test('count addresses, users and operators apart', async () => {
-    const edge = createEdgeLimits(createInProcessWindows(), {
-      perIpPerMinute: 1,
-      perUserPerMinute: 1,
-      perOperatorPerMinute: 1,
-      perPagePerMinute: 1,
-    });
-    const taken = [
-      await edge.byAddress('192.0.2.1', 0),
-      await edge.byUser('ada@example.com', 0),
-      await edge.byAddress('192.0.2.1', 0),
-      await edge.byUser('ada@example.com', 0),
-      await edge.byOperator('ada@example.com', 0),
-      await edge.byOperator('ada@example.com', 0),
-      await edge.byUser('ada@example.com', 60_000),
-    ];
-    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true, false, true]);
+describe('Edge windows', () => {
+  test('count addresses, users and operators apart, also where they have one name', () => {
+    const edge = edgeWindows({ perIpPerMinute: 1, perUserPerMinute: 1, perOperatorPerMinute: 1, perPagePerMinute: 1 });
+    const all = [...Object.values<EdgeWindow>({ ...edge }), operatorWindow({ name: 'ends', perMinute: 1 })];
+    const windows = createInProcessWindows();
+    const taken = all.map(({ prefix, perMinute }) => windows.take(`${prefix}ada@example.com`, perMinute, 0));
+    expect(taken.map(({ allowed, remaining }) => [allowed, remaining])).toEqual(
+      all.map((one) => [true, one.perMinute - 1]),
+    );
   });
 });
 

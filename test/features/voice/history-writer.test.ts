@@ -45,6 +45,10 @@ function record(n: number): VoiceRecord {
   return { ...opened(), id: `s:${'0'.repeat(32)}:${String(n).padStart(22, '0')}` };
 }
 
+function note(writer: HistoryWriter, changed: VoiceRecord): void {
+  writer.waiting.set(changed.id, changed);
+}
+
 const ids = (rows: readonly HistoryRow[] | undefined): number[] =>
   (rows ?? []).map(({ record: { id } }) => Number(id.slice(-22)));
 
@@ -53,13 +57,13 @@ describe('The history writer', () => {
     const history = new SlowHistory();
     const writer = writerOn(history);
     const later = play(opened(), defaults, [heartbeat(5)]).record;
-    writer.note(opened());
-    writer.note(later);
-    expect(writer.size).toBe(1);
+    note(writer, opened());
+    note(writer, later);
+    expect(writer.waiting.size).toBe(1);
     void writer.flush();
     expect(history.saves).toEqual([[{ record: later, state: 'engaged' }]]);
     await history.answer();
-    expect(writer.size).toBe(0);
+    expect(writer.waiting.size).toBe(0);
   });
 
   test('tells of a session that was written as live and had ended before', async () => {
@@ -67,8 +71,8 @@ describe('The history writer', () => {
     const told: string[] = [];
     const writer = writerOn(history, { endedBefore: ({ id }) => void told.push(id) });
     history.over = [play(record(1), defaults, [end(5, 'closed_by_client')]).record];
-    writer.note(record(1));
-    writer.note(record(2));
+    note(writer, record(1));
+    note(writer, record(2));
     const flushed = writer.flush();
     await history.answer();
     await flushed;
@@ -78,51 +82,51 @@ describe('The history writer', () => {
   test('writes at most a thousand records in one statement, in the order in which they came', async () => {
     const history = new SlowHistory();
     const writer = writerOn(history);
-    for (let n = 0; n < 2500; n += 1) writer.note(record(n));
+    for (let n = 0; n < 2500; n += 1) note(writer, record(n));
     const flushed = writer.flush();
     for (let times = 0; times < 3; times += 1) await history.answer();
     await flushed;
     expect(history.saves.map((rows) => rows.length)).toEqual([1000, 1000, 500]);
     expect(history.saves.flatMap(ids)).toEqual(Array.from({ length: 2500 }, (_, n) => n));
-    expect(writer.size).toBe(0);
+    expect(writer.waiting.size).toBe(0);
   });
 
   test('ends a flush however much comes meanwhile: that waits for the next', async () => {
     const history = new SlowHistory();
     const writer = writerOn(history);
-    writer.note(record(1));
+    note(writer, record(1));
     let isDone = false;
     const flushed = writer.flush().then(() => (isDone = true));
-    writer.note(record(2));
+    note(writer, record(2));
     await history.answer();
     await flushed;
-    expect([isDone, writer.size, history.saves.length]).toEqual([true, 1, 1]);
+    expect([isDone, writer.waiting.size, history.saves.length]).toEqual([true, 1, 1]);
   });
 
   test('keeps a record waiting that changed while it was written', async () => {
     const history = new SlowHistory();
     const writer = writerOn(history);
-    writer.note(opened());
+    note(writer, opened());
     const flushed = writer.flush();
-    writer.note(play(opened(), defaults, [heartbeat(5)]).record);
+    note(writer, play(opened(), defaults, [heartbeat(5)]).record);
     await history.answer();
     await flushed;
-    expect(writer.size).toBe(1);
+    expect(writer.waiting.size).toBe(1);
   });
 
   test('loses nothing while the database is away, and writes all of it afterwards', async () => {
     const history = new SlowHistory();
     const writer = writerOn(history);
     history.isAway = true;
-    for (let n = 0; n < 3; n += 1) writer.note(record(n));
+    for (let n = 0; n < 3; n += 1) note(writer, record(n));
     await expect(writer.flush()).rejects.toThrow(Unavailable);
     await expect(writer.flush()).rejects.toThrow(Unavailable);
-    expect(writer.size).toBe(3);
+    expect(writer.waiting.size).toBe(3);
     history.isAway = false;
     const flushed = writer.flush();
     await history.answer();
     await flushed;
-    expect([writer.size, ids(history.saves.at(-1))]).toEqual([0, [0, 1, 2]]);
+    expect([writer.waiting.size, ids(history.saves.at(-1))]).toEqual([0, [0, 1, 2]]);
   });
 
   test('tells of silences, but of none of the time in which it could not write', async () => {
@@ -132,7 +136,7 @@ describe('The history writer', () => {
     const { id } = record(1);
     history.silent = [{ id, silentMs: 95_000 }];
     const flush = async (): Promise<void> => {
-      writer.note(record(1));
+      note(writer, record(1));
       const flushed = writer.flush();
       await history.answer();
       await flushed;
@@ -140,7 +144,7 @@ describe('The history writer', () => {
     await flush();
     expect(told).toEqual([[id, 95_000]]);
     history.isAway = true;
-    writer.note(record(1));
+    note(writer, record(1));
     await expect(writer.flush()).rejects.toThrow(Unavailable);
     history.isAway = false;
     await flush();
@@ -152,32 +156,32 @@ describe('The history writer', () => {
   test('writes a transition without waiting for touches, and transitions that come together in one statement', async () => {
     const history = new SlowHistory();
     const writer = writerOn(history);
-    for (let n = 0; n < 10; n += 1) writer.note(record(n));
+    for (let n = 0; n < 10; n += 1) note(writer, record(n));
     const ended = [20, 21, 22].map((n) => play(record(n), defaults, [end(7)]).record);
-    for (const one of ended) writer.note(one);
+    for (const one of ended) note(writer, one);
     const written = ended.map((one) => writer.saveOrWait(one));
     await history.answer();
     await history.answer();
     await Promise.all(written);
     expect(history.saves.map(ids)).toEqual([[20], [21, 22]]);
     expect(history.saves.flat().every(({ state }) => state === 'ended')).toBe(true);
-    expect(writer.size).toBe(10);
+    expect(writer.waiting.size).toBe(10);
   });
 
   test('lets a transition wait for the next flush when the database is away', async () => {
     const history = new SlowHistory();
     const writer = writerOn(history);
     history.isAway = true;
-    writer.note(opened());
+    note(writer, opened());
     await writer.saveOrWait(opened());
-    expect(writer.size).toBe(1);
+    expect(writer.waiting.size).toBe(1);
   });
 
   test('tells of a fault that is no outage', async () => {
     const history = new SlowHistory();
     history.save = () => Promise.reject(new TypeError('a defect'));
     const writer = writerOn(history);
-    writer.note(opened());
+    note(writer, opened());
     await expect(writer.saveOrWait(opened())).rejects.toThrow('a defect');
   });
 });

@@ -36,9 +36,9 @@ describe('A session', () => {
   test('goes on for as long as it beats, and its heartbeats reach the history in batches', async () => {
     const id = await app.open(await app.key());
     await keepAlive(id, 14 * MINUTE);
-    expect(app.sessions.recovery.writer.size).toBe(1);
+    expect(app.sessions.recovery.writer.waiting.size).toBe(1);
     expect(await kept(id)).toMatchObject({ endedAtMs: null, lastSeenAtMs: app.clock.now() });
-    expect(app.sessions.recovery.writer.size).toBe(0);
+    expect(app.sessions.recovery.writer.waiting.size).toBe(0);
   });
 
   test('is ended by the sweep at the very end of its duration, and is in the history when the sweep is done', async () => {
@@ -163,7 +163,7 @@ describe('While the database is away', () => {
     await app.sweep();
     expect(await app.sessions.find(ending)).toMatchObject({ endedAtMs: null, settledAtMs: app.clock.now() });
     await expect(app.flush()).rejects.toThrow('database');
-    expect(app.sessions.recovery.writer.size).toBe(2);
+    expect(app.sessions.recovery.writer.waiting.size).toBe(2);
     database().isAway = false;
     expect(await kept(going)).toMatchObject({ lastSeenAtMs: app.clock.now() });
     expect(await kept(ending)).toMatchObject({ settledAtMs: app.clock.now() });

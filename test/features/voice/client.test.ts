@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isoInstant, viewText } from '../../../src/voice/view.ts';
+import { isoInstant, viewText } from '../../../src/voice/client.ts';
 
 const dates = fc.date({ noInvalidDate: true });
 

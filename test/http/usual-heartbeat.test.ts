@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { heartbeatRequest } from '../../src/protocol/heartbeat.ts';
-import { usualHeartbeat } from '../../src/protocol/usual-heartbeat.ts';
+import { usualHeartbeat } from '../../src/http/routes/heartbeat.ts';
 
 const bodies = fc.record(
   {

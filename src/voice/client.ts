@@ -1,6 +1,8 @@
 import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts';
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Subjects } from '../auth/subjects.ts';
+import { Refusal } from '../protocol/refusal.ts';
 import type { SessionView } from '../protocol/session.ts';
 
 const MINUTE_MS = 60_000;
@@ -9,6 +11,28 @@ const MAX_KNOWN = 2000;
 const knownMinutes = new Map<number, string>();
 const secondTexts = Array.from({ length: 60 }, (_, second) => String(second).padStart(2, '0'));
 const milliTexts = Array.from({ length: 1000 }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`);
+
+/**
+ * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (docs/contract.md, section 5.6),
+ * and neither does a back end with a service token. An address that is not the session's proves a mistake, whoever sends it.
+ */
+export function speaksFor(
+  record: VoiceRecord,
+  address: string | undefined,
+  subjects: Subjects,
+  isService = false,
+): boolean {
+  if (!record.named) return true;
+  if (address === undefined) return isService;
+  const subject =
+    record.caller === 'console' ? subjects.console(address) : subjects.widgetUser(record.tenantId, address);
+  return subjects.equal(subject, record.subject);
+}
+
+/** Unknown and not the caller's are the same on purpose. */
+export function sessionNotFound(): Refusal {
+  return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
+}
 
 /** A record as its client sees it at a time. */
 export function viewOf(record: VoiceRecord, at: number): SessionView {

@@ -1,0 +1,33 @@
+import type { HttpReply, HttpRequest } from '../http/message.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import type { Runs } from './reply.ts';
+
+/** What a drain must know of the connections that speak HTTP. */
+export interface Traffic {
+  accepted: number;
+  connections: number;
+  requests: number;
+}
+
+/** An exchange that outlives one callback. */
+export interface Pending {
+  /** Gives its handler up when its time is over. @param now performance.now() */
+  expire(now: number): void;
+}
+
+/** What the exchanges of one server share. */
+export interface Exchanges {
+  readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
+  readonly onFault: (error: unknown, requestId: string) => HttpReply;
+  readonly rejectMalformed: (request: HttpRequest) => HttpReply;
+  readonly maxBodyBytes: number;
+  readonly replyDeadlineMs: number;
+  readonly clock: Clock;
+  readonly traffic: Traffic;
+  /** What a drain waits for and the deadline looks through. */
+  readonly pending: Set<Pending>;
+  readonly runs: Runs;
+  /** From the start of a drain on every reply asks the client to close. */
+  draining: boolean;
+}
