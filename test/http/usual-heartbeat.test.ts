@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { heartbeatRequest } from '../../src/protocol/heartbeat.ts';
 import { usualHeartbeat } from '../../src/http/routes/heartbeat.ts';
+import { examples } from '../support/examples.ts';
 
 const bodies = fc.record(
   {
@@ -18,7 +19,7 @@ describe('the short cut for the usual heartbeat', () => {
       fc.property(bodies, (body) => {
         expect(usualHeartbeat(JSON.stringify(body))).toEqual(heartbeatRequest.parse(body));
       }),
-      { numRuns: 1000 },
+      examples(1000),
     );
   });
 
@@ -34,7 +35,7 @@ describe('the short cut for the usual heartbeat', () => {
         const isRight = read === undefined || isDeepStrictEqual(read, heartbeatRequest.parse(JSON.parse(text)));
         expect(isRight).toBe(true);
       }),
-      { numRuns: 5000 },
+      examples(5000),
     );
   });
 });

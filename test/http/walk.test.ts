@@ -42,7 +42,7 @@ test(`The walk of a heartbeat that the document of the architecture tells has at
 // Before any service is there whose work in the background could be taken for it, and without the transport's own.
 test('A request to a transport enters the files of the transport that the document names, and no other', async () => {
   vi.useFakeTimers({ toFake: ['setInterval'] });
-  onTestFinished(() => vi.useRealTimers());
+  onTestFinished(() => void vi.useRealTimers());
   const walk = startWalk();
   const { port } = await serve(() => text('good'));
   const beat = await beatOver(port, 'http://localhost', 's');

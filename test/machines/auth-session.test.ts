@@ -4,6 +4,7 @@ import { createActor, type Actor, type AnyStateMachine } from 'xstate';
 import { createAuthSessionMachine } from '../../machines/auth-session/machine.ts';
 import { classify, isRenewalDue } from '../../machines/auth-session/selectors.ts';
 import type { AuthEvent, AuthFact, AuthLimits, AuthRecord, AuthState } from '../../machines/auth-session/types.ts';
+import { examples } from '../support/examples.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
@@ -188,7 +189,7 @@ describe('For every sequence of events and times', () => {
         expect(value).toBe(classify(context as AuthRecord, event.at));
       }
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('an actor that is activated from its record for each event does the same as one that lives on', () => {
@@ -203,7 +204,7 @@ describe('For every sequence of events and times', () => {
       const whole = play(opened(limits), limits, sequence);
       expect([present, facts]).toEqual([whole.record, whole.facts]);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('it never outlives its limits, never gets shorter, and ends at most once', () => {
@@ -226,7 +227,7 @@ describe('For every sequence of events and times', () => {
       }
       expect(ends).toBeLessThanOrEqual(1);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('activity does something exactly when the selector says that a renewal is due or the login has expired', () => {
@@ -236,6 +237,6 @@ describe('For every sequence of events and times', () => {
       const isOpen = record.destroyedAtMs === null;
       expect(changes).toBe(isOpen && (at >= record.expiresAtMs || isRenewalDue(record, at, limits)));
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 });

@@ -10,6 +10,7 @@ import type {
   ChallengeState,
   ChallengeTerms,
 } from '../../machines/otp-challenge/types.ts';
+import { examples } from '../support/examples.ts';
 
 const machine: AnyStateMachine = otpChallengeMachine;
 const right = 'a'.repeat(64);
@@ -162,7 +163,7 @@ describe('For every sequence of events and times', () => {
         expect(value).toBe(classify(context as ChallengeRecord, event.at));
       }
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('an actor that is activated from its record for each event does the same as one that lives on', () => {
@@ -178,7 +179,7 @@ describe('For every sequence of events and times', () => {
       expect(present).toEqual(whole.record);
       expect(facts).toEqual(whole.facts);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('it is verified at most once, evaluated at most so often, and its version counts its changes', () => {
@@ -190,7 +191,7 @@ describe('For every sequence of events and times', () => {
       expect(end.attempts).toBeLessThanOrEqual(start.maxAttempts);
       expect(end.version - start.version).toBe(facts.length);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('what is over changes no more', () => {

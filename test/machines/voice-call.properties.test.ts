@@ -26,8 +26,9 @@ import {
   SECOND,
   taken,
 } from './voice-call-support.ts';
+import { examples } from '../support/examples.ts';
 
-const runs = { numRuns: 200 };
+const runs = examples(200);
 const order = ['creating', 'open', 'closing', 'closed'];
 
 describe('For every sequence of events and times, a call', () => {

@@ -14,6 +14,7 @@ import {
   play,
   SECOND,
 } from './voice-session-support.ts';
+import { examples } from '../support/examples.ts';
 
 const anyTime = fc.integer({ min: 0, max: 10 * MINUTE });
 const anyIdleSec = fc.oneof(
@@ -55,7 +56,7 @@ describe('The fast path of a heartbeat, and of other activity', () => {
         }
       },
     );
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('comes with the machine to what the machine alone comes to, for every sequence of events and times', () => {
@@ -70,7 +71,7 @@ describe('The fast path of a heartbeat, and of other activity', () => {
       const whole = play(opened(0, isHeard), limits, events);
       expect([record, facts]).toEqual([whole.record, whole.facts]);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('answers as the machine does also under other limits than those that the record was saved with', () => {
@@ -83,7 +84,7 @@ describe('The fast path of a heartbeat, and of other activity', () => {
       const decided = play(record, later, [heartbeat(at)]);
       expect([touched, []]).toEqual([decided.record, decided.facts]);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('takes a client at its word on who spoke, but not where the calls are heard', () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { above, laterOf, restored } from '../../machines/voice-session/merge.ts';
 import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types.ts';
 import { anyEvents, anyLimits, defaults, end, heartbeat, lastLive, opened, play } from './voice-session-support.ts';
+import { examples } from '../support/examples.ts';
 
 const early = play(opened(), defaults, [heartbeat(5)]).record;
 const late = play(opened(), defaults, [heartbeat(9)]).record;
@@ -53,7 +54,7 @@ describe('For all records of one session, what counts of them', () => {
     const holds = fc.property(branches(true), ({ one, other }) => {
       expect(unversioned(laterOf(one, other))).toEqual(unversioned(laterOf(other, one)));
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('does not depend on how three live ones are put together', () => {
@@ -61,7 +62,7 @@ describe('For all records of one session, what counts of them', () => {
       const [left, right] = [laterOf(laterOf(one, other), third), laterOf(one, laterOf(other, third))];
       expect(unversioned(left)).toEqual(unversioned(right));
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('is the same again when either is heard of twice', () => {
@@ -70,7 +71,7 @@ describe('For all records of one session, what counts of them', () => {
       expect(laterOf(one, one)).toBe(one);
       expect([laterOf(merged, one), laterOf(merged, other)]).toEqual([merged, merged]);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('is the end that one of them has, whichever is named first', () => {
@@ -78,7 +79,7 @@ describe('For all records of one session, what counts of them', () => {
       const wins = other.endedAtMs === null ? laterOf(live, other) : other;
       expect([laterOf(live, other), unversioned(laterOf(other, live))]).toEqual([wins, unversioned(wins)]);
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('is of live ones as late as each', () => {
@@ -87,7 +88,7 @@ describe('For all records of one session, what counts of them', () => {
       for (const field of ['lastSeenAtMs', 'lastActivityAtMs', 'settledAtMs'] as const)
         expect(merged[field]).toBe(Math.max(one[field], other[field]));
     });
-    fc.assert(holds, { numRuns: 200 });
+    fc.assert(holds, examples(200));
   });
 
   test('gets a version above those that it is saved over', () => {
@@ -95,6 +96,6 @@ describe('For all records of one session, what counts of them', () => {
       expect(above(present, record)).toEqual({ ...record, version: Math.max(present.version, record.version) + 1 });
       expect(restored(record).version).toBeGreaterThan(above(present, record).version);
     });
-    fc.assert(holds, { numRuns: 100 });
+    fc.assert(holds, examples(100));
   });
 });

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { classify, nextDeadline, nextMove, savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceFact } from '../../machines/voice-session/types.ts';
 import { activate, anyEvents, anyLimits, clock, MINUTE, opened, play, SECOND } from './voice-session-support.ts';
+import { examples } from '../support/examples.ts';
 
-const runs = { numRuns: 200 };
+const runs = examples(200);
 
 describe('For every sequence of events and times, a voice session', () => {
   test('is in the state that its record and the time say', () => {

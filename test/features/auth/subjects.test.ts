@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Recent } from '../../../src/kernel/recent.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
+import { examples } from '../../support/examples.ts';
 
 const key = Buffer.alloc(32, 7);
 const subjects = createSubjects(key);
@@ -52,7 +53,7 @@ describe('A subject', () => {
       const isSame = a.kind === b.kind && a.tenant === b.tenant && a.name === b.name;
       expect(subjectOf(a) === subjectOf(b)).toBe(isSame);
     });
-    fc.assert(holds, { numRuns: 3_000 });
+    fc.assert(holds, examples(3_000));
   });
 
   test('equals itself alone', () => {
@@ -95,6 +96,6 @@ describe('What was used lately', () => {
         expect([undefined, truth.get(key)]).toContain(recent.get(key));
       }
     });
-    fc.assert(holds, { numRuns: 1_000 });
+    fc.assert(holds, examples(1_000));
   });
 });

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/quota/calendar.ts';
 import { withOverrides } from '../../../src/quota/ceilings.ts';
+import { examples } from '../../support/examples.ts';
 
 const at = (text: string): number => Date.parse(text);
 
@@ -43,7 +44,7 @@ describe('A quota day', () => {
         expect(calendar(resetAtMs).day).not.toBe(day);
       }
     });
-    fc.assert(holds, { numRuns: 50 });
+    fc.assert(holds, examples(50));
   });
 });
 

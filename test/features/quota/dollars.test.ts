@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toMicroDollars } from '../../../src/quota/dollars.ts';
+import { examples } from '../../support/examples.ts';
 
 /** The amount that the digits write, in exact decimal arithmetic: whole micro-dollars, a half of one rounded up. */
 function exactly(digits: string, scale: number): number {
@@ -42,7 +43,7 @@ describe('Dollars', () => {
           exactly(text, scale),
         );
       }),
-      { numRuns: 2000 },
+      examples(2000),
     );
   });
 
@@ -52,7 +53,7 @@ describe('Dollars', () => {
         const [whole = '', part = ''] = String(dollars).split('.');
         expect(toMicroDollars(dollars)).toBe(exactly(whole + part, part.length));
       }),
-      { numRuns: 2000 },
+      examples(2000),
     );
   });
 });

@@ -4,6 +4,7 @@ import { readError, readFrame } from '../../../src/upstream/call-frame.ts';
 import { eventsOf as liveEventsOf } from '../../../src/upstream/live-events.ts';
 import { eventsOf, transcriberOf } from '../../../src/upstream/realtime-events.ts';
 import { readTokens } from '../../../src/upstream/realtime-usage.ts';
+import { examples } from '../../support/examples.ts';
 
 const none = {
   textIn: 0,
@@ -137,7 +138,7 @@ describe('Whatever a provider says', () => {
       fc.property(fc.constantFrom(...types), fc.dictionary(keys, tree), (type, rest) =>
         read(JSON.stringify({ ...rest, type })),
       ),
-      { numRuns: 500 },
+      examples(500),
     );
   });
 });

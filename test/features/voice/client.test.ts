@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isoInstant, viewText } from '../../../src/voice/client.ts';
+import { examples } from '../../support/examples.ts';
 
 const dates = fc.date({ noInvalidDate: true });
 
@@ -9,7 +10,7 @@ test('an instant is told as Date tells it', () => {
     fc.property(dates, (date) => {
       expect(isoInstant(date.getTime())).toBe(date.toISOString());
     }),
-    { numRuns: 3000 },
+    examples(3000),
   );
 });
 
