@@ -1,7 +1,7 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from '@redis/client';
+import { RedisClient } from '@redis/client';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import type { RedisService } from '../support/services/redis.ts';
 
@@ -65,6 +65,8 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
   });
 }
+
+const createClient = RedisClient.factory();
 
 /** A connection of an operator to each server. */
 export function operatorsOf(service: RedisService) {
