@@ -51,6 +51,11 @@ export const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
+/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). */
+export function isViolation(reason: EndReason | null): boolean {
+  return reason !== null && END_REASONS[reason].isViolation;
+}
+
 /** Reasons that come from outside the machine; the others are its own. */
 export type RequestedEnd = {
   [R in EndReason]: (typeof END_REASONS)[R]['causedBy'] extends 'request' ? R : never;

@@ -55,6 +55,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
         version: context.version + 1,
       })),
       meetAgain: raise(({ event }) => event),
+      // What these two do to the record, the fast path in selectors.ts does as well.
       noteHeartbeat: assign(({ context, event }) => {
         assertEvent(event, 'HEARTBEAT');
         const seenAtMs = timeOf({ context, event });

@@ -1,6 +1,8 @@
 import type { StateValue } from 'xstate';
 import type { EndReason, VoiceFact, VoiceLimits, VoiceRecord, VoiceState } from './types.ts';
 
+// What follows from a record alone: its times and states, and the record after an event that moves no state.
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 /** A slot outlives the instant at which its session goes idle by this much: the clock frees it before it lapses. */

@@ -3,7 +3,7 @@ import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-se
 import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import { LANGUAGES, type Language } from '../protocol/languages/all.ts';
-import { viewOf } from '../voice/client.ts';
+import { viewOf } from '../voice/caller.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
 

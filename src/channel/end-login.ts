@@ -1,6 +1,6 @@
 import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import { isViolation } from '../voice/client.ts';
+import { isViolation } from '../../machines/voice-session/end-reasons.ts';
 import type { ChannelDeps } from './deps.ts';
 
 /**

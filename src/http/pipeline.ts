@@ -7,7 +7,8 @@ import { refusalOfFault } from './error-reply.ts';
 import { invalid } from './invalid-request.ts';
 import type { HttpReply, HttpRequest } from './message.ts';
 import type { RequestContext, Step } from './request-context.ts';
-import { accessOfPath, windowOfPath, type Result, type Route } from './route.ts';
+import { accessOfPath, windowOfPath, type Result } from './route.ts';
+import { createRouter, noParams } from './router.ts';
 import { createAnswer, type AnswerDeps } from './steps/answer.ts';
 import { readBody } from './steps/body.ts';
 import { bringsCredentials, createLimits, type LimitDeps } from './steps/limit.ts';
@@ -109,14 +110,14 @@ function createContextOf({
   events,
   timing,
 }: PipelineDeps): (request: HttpRequest) => RequestContext {
-  const find = createRouter(routes);
+  const { fixed, match } = createRouter(routes);
   const isTimed = timing || events.requestAnswered !== undefined;
   return (request) => {
     const { headers, path } = request;
     const forwardedFor = headers['x-forwarded-for'];
-    const match = find(path);
-    const route = match?.methods.get(request.method === 'HEAD' ? 'GET' : request.method);
-    const any = route ?? match?.methods.values().next().value;
+    const found = fixed.get(path) ?? match(path);
+    const route = found?.methods.get(request.method === 'HEAD' ? 'GET' : request.method);
+    const any = route ?? found?.methods.values().next().value;
     return {
       request,
       route,
@@ -125,8 +126,8 @@ function createContextOf({
       access: route?.access ?? accessOfPath(path),
       window: route?.window ?? windowOfPath(path),
       cors: any?.cors ?? corsScopeOf(path),
-      allow: match?.allow ?? '',
-      params: match?.params ?? noParams,
+      allow: found?.allow ?? '',
+      params: found?.params ?? noParams,
       ip: forwardedFor === undefined ? request.peer : clientAddress(request.peer, forwardedFor, trustedProxies),
       origin: headers['origin'],
       startedAt: isTimed ? performance.now() : 0,
@@ -138,56 +139,4 @@ function createContextOf({
       body: undefined,
     };
   };
-}
-
-interface Match {
-  /** The routes of the path by method. */
-  readonly methods: ReadonlyMap<string, Route>;
-  /** The Allow header of the path. */
-  readonly allow: string;
-  readonly params: readonly string[];
-}
-
-const noParams: readonly string[] = [];
-
-/** Finds the routes of a path: fixed paths by one look-up, paths with parameters in the order of the list. */
-function createRouter(routes: readonly Route[]): (path: string) => Match | undefined {
-  const fixed = new Map<string, Match>();
-  const patterns: { readonly pattern: RegExp; readonly methods: Map<string, Route> }[] = [];
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const methods = new Map<string, Route>(
-      routes.filter((route) => route.path === path).map((route) => [route.method, route]),
-    );
-    if (path.includes('{')) patterns.push({ pattern: toPattern(path), methods });
-    else fixed.set(path, { methods, allow: allowOf(methods), params: noParams });
-  }
-
-  return (path) => {
-    const match = fixed.get(path);
-    if (match !== undefined) return match;
-    for (const { pattern, methods } of patterns) {
-      const found = pattern.exec(path);
-      if (found !== null) return { methods, allow: allowOf(methods), params: found.slice(1).map(decode) };
-    }
-    return undefined;
-  };
-}
-
-function allowOf(methods: ReadonlyMap<string, Route>): string {
-  const names = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  return [...names, 'OPTIONS'].join(', ');
-}
-
-/** `{name}` is one segment of a path; `{name*}`, which comes last, is all that follows. */
-function toPattern(path: string): RegExp {
-  const escaped = path.replace(/[.+?^$()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/\{[^}]+\*\}$/, '(.+)').replace(/\{[^}]+\}/g, '([^/]+)')}$`);
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

@@ -5,8 +5,8 @@ import type { WindowCount } from '../stores/windows/contract.ts';
 export interface EdgeWindow {
   readonly prefix: string;
   readonly perMinute: number;
-  /** The variable that sets the limit. */
-  readonly lever: string;
+  /** The variable to look at, where one has to do with it. */
+  readonly lever: string | undefined;
   /** What is counted, in the words of a refusal. */
   readonly what: string;
 }
@@ -39,20 +39,20 @@ const WRONG_TOKENS_PER_MINUTE = 10;
 /** The edge windows with the limits that are configured. */
 export function edgeWindows(rates: EdgeRates): EdgeWindows {
   return {
-    address: counting('', rates.perIpPerMinute, 'RATE_IP_PER_MIN'),
-    user: counting('user:', rates.perUserPerMinute, 'RATE_USER_PER_MIN'),
-    operator: counting('operator:', rates.perOperatorPerMinute, 'RATE_OPERATOR_PER_MIN'),
-    page: counting('page:', rates.perPagePerMinute, 'RATE_PAGE_PER_MIN'),
-    wrongTokens: counting('token:', WRONG_TOKENS_PER_MINUTE, 'SERVICE_TOKENS', 'wrong service tokens'),
+    address: windowOf('', rates.perIpPerMinute, 'RATE_IP_PER_MIN'),
+    user: windowOf('user:', rates.perUserPerMinute, 'RATE_USER_PER_MIN'),
+    operator: windowOf('operator:', rates.perOperatorPerMinute, 'RATE_OPERATOR_PER_MIN'),
+    page: windowOf('page:', rates.perPagePerMinute, 'RATE_PAGE_PER_MIN'),
+    wrongTokens: windowOf('token:', WRONG_TOKENS_PER_MINUTE, 'SERVICE_TOKENS', 'wrong service tokens'),
   };
 }
 
 /** The window of an operator for routes that have one of their own beside that of all. */
 export function operatorWindow({ name, perMinute }: { readonly name: string; readonly perMinute: number }): EdgeWindow {
-  return counting(`operator:${name}:`, perMinute, 'RATE_OPERATOR_PER_MIN');
+  return windowOf(`operator:${name}:`, perMinute, undefined);
 }
 
-function counting(prefix: string, perMinute: number, lever: string, what = 'requests'): EdgeWindow {
+function windowOf(prefix: string, perMinute: number, lever: string | undefined, what = 'requests'): EdgeWindow {
   return { prefix, perMinute, lever, what };
 }
 

@@ -42,6 +42,11 @@ export function mustWait(error: string, untilMs: number, atMs: number, why: Why 
   return new Refusal('RATE_LIMIT_EXCEEDED', `${error}; wait ${retryAfter} s.`, { retryAfter }, why);
 }
 
+/** Unknown and not the caller's are the same on purpose. */
+export function sessionNotFound(): Refusal {
+  return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
+}
+
 /** The terminal refusal of an ended session, the same for every later heartbeat (docs/contract.md, section 5.6). */
 export function endedRefusal(
   reason: EndReason,

@@ -1,6 +1,6 @@
 import type { HttpReply } from '../http/message.ts';
 import type { Eventually } from '../kernel/eventually.ts';
-import type { Exchanges, Pending } from './exchanges.ts';
+import type { ServerState, Pending } from './server-state.ts';
 import { LateUpgrade, ReplyDeadlineExceeded } from './faults.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 import { isBodiless, lastResort, madeLarge, writeReply } from './reply.ts';
@@ -31,7 +31,7 @@ const LINE_FEED = 0x0a;
  * @param switchProtocols what a reply with status 101 does, where there is another protocol to go over to
  */
 export function serveRequest(
-  all: Exchanges,
+  all: ServerState,
   res: NativeResponse,
   req: NativeRequest,
   switchProtocols?: (reply: HttpReply) => void,
@@ -55,7 +55,7 @@ export function serveRequest(
  * whatever the reply said. While a reply is pending it closes the connection on the first byte of another request.
  */
 export class Exchange implements Pending {
-  readonly #all: Exchanges;
+  readonly #all: ServerState;
   readonly #res: NativeResponse;
   #request: IncomingRequest = unread;
   #open = true;
@@ -72,7 +72,7 @@ export class Exchange implements Pending {
   readonly #switchProtocols: ((reply: HttpReply) => void) | undefined;
 
   /** @param switchProtocols see `serveRequest` */
-  constructor(all: Exchanges, res: NativeResponse, switchProtocols?: (reply: HttpReply) => void) {
+  constructor(all: ServerState, res: NativeResponse, switchProtocols?: (reply: HttpReply) => void) {
     this.#all = all;
     this.#res = res;
     this.#switchProtocols = switchProtocols;

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { drain, idleTurn } from './drain.ts';
 import { serveRequest } from './exchange.ts';
-import type { Exchanges } from './exchanges.ts';
+import type { ServerState } from './server-state.ts';
 import { loadUws } from './load-uws.ts';
 import type { ListenSocket, NativeApp, Uws } from './native.ts';
 import { Runs } from './reply.ts';
@@ -68,7 +68,7 @@ export interface Transport {
 export async function listen(options: ListenOptions): Promise<Transport> {
   const uws = loadUws();
   const app = uws.App();
-  const all: Exchanges = {
+  const all: ServerState = {
     handle: options.handle,
     onFault: options.onFault,
     rejectMalformed: options.rejectMalformed,
@@ -124,7 +124,7 @@ interface Served {
 }
 
 /** Routes everything through one handler, so that no path meets the library's own 404 page; counts what a drain must know. */
-function serve(app: NativeApp, all: Exchanges, options: ListenOptions): Served {
+function serve(app: NativeApp, all: ServerState, options: ListenOptions): Served {
   const { traffic } = all;
   const { maxConnections = Infinity, onConnectionRefused } = options;
   const openConnections = (): number => traffic.connections + sockets.reduce((sum, { count }) => sum + count, 0);

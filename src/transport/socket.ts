@@ -2,7 +2,7 @@ import type { HttpReply } from '../http/message.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import { closeCode } from '../protocol/close-codes.ts';
 import { serveRequest } from './exchange.ts';
-import type { Exchanges } from './exchanges.ts';
+import type { ServerState } from './server-state.ts';
 import type { NativeApp, NativeRequest, NativeSocket, NativeUpgradeResponse, UpgradeContext } from './native.ts';
 import { switchingHead } from './reply.ts';
 
@@ -37,7 +37,7 @@ export interface OpenSockets {
  * lets it go on. uWebSockets.js closes by itself, and without a close frame, whoever breaks the framing, sends more than
  * 4 KiB in one message or text that is not UTF-8; fragments come to the listener as one message.
  */
-export function serveSockets(app: NativeApp, all: Exchanges, endpoint: SocketEndpoint): OpenSockets {
+export function serveSockets(app: NativeApp, all: ServerState, endpoint: SocketEndpoint): OpenSockets {
   const open = new Set<OpenSocket>();
 
   /** Nothing may be thrown into uWebSockets.js: it would abort the process. */

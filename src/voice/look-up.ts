@@ -2,11 +2,10 @@ import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { refOf } from '../kernel/ids.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import { Refusal, sessionNotFound } from '../protocol/refusal.ts';
 import { sessionName } from '../protocol/session.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
-import { sessionNotFound } from './client.ts';
 
 export interface LookedUp {
   /** Those that were found: with an end, where either store knows of one. */

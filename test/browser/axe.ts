@@ -12,6 +12,8 @@ interface Violation {
 interface Looks {
   /** False where a look before has seen the same colours. */
   readonly colours?: boolean;
+  /** Only in this element: what is around it was looked at before. */
+  readonly inside?: string;
   /** All else than the colours is the same in the dark. */
   readonly themes?: readonly ('light' | 'dark')[];
 }
@@ -19,7 +21,7 @@ interface Looks {
 /** What axe finds on the page as it is now, in short. */
 export async function violations(
   page: Page,
-  { colours = true, themes = colours ? ['light', 'dark'] : ['light'] }: Looks = {},
+  { colours = true, inside, themes = colours ? ['light', 'dark'] : ['light'] }: Looks = {},
 ): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(source);
   const found: string[] = [];
@@ -27,15 +29,18 @@ export async function violations(
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const rules = colours ? {} : { rules: { 'color-contrast': { enabled: false } } };
     const asked = colorScheme === 'dark' ? { runOnly: ['color-contrast'] } : rules;
-    found.push(...(await run(page, asked)).map((one) => `${colorScheme}: ${one}`));
+    found.push(...(await run(page, inside, asked)).map((one) => `${colorScheme}: ${one}`));
   }
   return found;
 }
 
-async function run(page: Page, options: object): Promise<string[]> {
+async function run(page: Page, inside: string | undefined, options: object): Promise<string[]> {
   // What is right is not described, and no style sheet is fetched again: these take most of its time.
   const all = JSON.stringify({ resultTypes: ['violations'], preload: false, ...options });
-  const found = await page.evaluate<readonly Violation[]>(`axe.run(${all}).then(({ violations }) => violations)`);
+  const where = inside === undefined ? 'document' : JSON.stringify({ include: [inside] });
+  const found = await page.evaluate<readonly Violation[]>(
+    `axe.run(${where}, ${all}).then(({ violations }) => violations)`,
+  );
   return found.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id} ${node.target.join(' ')}: ${node.failureSummary}`),
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpReply } from '../../src/http/message.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { Exchange } from '../../src/transport/exchange.ts';
-import type { Exchanges } from '../../src/transport/exchanges.ts';
+import type { ServerState } from '../../src/transport/server-state.ts';
 import type { NativeResponse } from '../../src/transport/native.ts';
 import { IncomingRequest } from '../../src/transport/request.ts';
 import { Runs } from '../../src/transport/reply.ts';
@@ -40,8 +40,8 @@ class FakeResponse implements NativeResponse {
   close = (): this => this.#alive();
 }
 
-function setUp(handle: Exchanges['handle']): { all: Exchanges; res: FakeResponse; exchange: Exchange } {
-  const all: Exchanges = {
+function setUp(handle: ServerState['handle']): { all: ServerState; res: FakeResponse; exchange: Exchange } {
+  const all: ServerState = {
     handle,
     onFault: () => ({ ...ok, status: 500 }),
     rejectMalformed: () => ({ ...ok, status: 400 }),

@@ -3,13 +3,14 @@ import type { SessionProof } from '../../protocol/session.ts';
 import { ticketReply, ticketRequest } from '../../protocol/ticket.ts';
 import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import { refuseUnlessEngaged } from '../../voice/engaged.ts';
-import { sessionNotFound, speaksFor } from '../../voice/client.ts';
+import { sessionNotFound } from '../../protocol/refusal.ts';
+import { speaksFor } from '../../voice/caller.ts';
 import { invalid } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { refusedOf, type HeartbeatDeps } from './heartbeat.ts';
+import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 
-export interface CallTicketDeps extends HeartbeatDeps {
+export interface CallTicketDeps extends SessionDeps {
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly tickets: Pick<Tickets, 'issue'>;
 }

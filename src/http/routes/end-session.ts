@@ -1,12 +1,13 @@
 import { andThen } from '../../kernel/eventually.ts';
 import { sessionProof, sessionReply } from '../../protocol/session.ts';
-import { sessionNotFound, speaksFor, viewOf } from '../../voice/client.ts';
+import { sessionNotFound } from '../../protocol/refusal.ts';
+import { speaksFor, viewOf } from '../../voice/caller.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import type { HeartbeatDeps } from './heartbeat.ts';
+import type { SessionDeps } from '../session-refusal.ts';
 
 /** POST /api/realtime/end (docs/contract.md, section 5.7): idempotent. */
-export function endSessionRoute({ sessions, subjects }: Pick<HeartbeatDeps, 'sessions' | 'subjects'>): Route {
+export function endSessionRoute({ sessions, subjects }: Pick<SessionDeps, 'sessions' | 'subjects'>): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/end',

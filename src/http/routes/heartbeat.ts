@@ -1,22 +1,16 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Subjects } from '../../auth/subjects.ts';
 import { heartbeatRequest, type HeartbeatRequest } from '../../protocol/heartbeat.ts';
-import { endedRefusal, type Refusal } from '../../protocol/refusal.ts';
+import { endedRefusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { sessionReply } from '../../protocol/session.ts';
-import { andThen, type Eventually } from '../../kernel/eventually.ts';
-import { isViolation, sessionNotFound, speaksFor, viewOf, viewText } from '../../voice/client.ts';
-import type { VoiceOutcome, VoiceSessions } from '../../voice/sessions.ts';
+import type { Eventually } from '../../kernel/eventually.ts';
+import { speaksFor, viewOf, viewText } from '../../voice/caller.ts';
+import type { VoiceOutcome } from '../../voice/sessions.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-
-export interface HeartbeatDeps {
-  readonly sessions: VoiceSessions;
-  readonly subjects: Subjects;
-  readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
-}
+import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 
 /** POST /api/realtime/heartbeat (docs/contract.md, section 5.6). */
-export function heartbeatRoute(deps: HeartbeatDeps): Route {
+export function heartbeatRoute(deps: SessionDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/realtime/heartbeat',
@@ -57,34 +51,13 @@ export function heartbeatRoute(deps: HeartbeatDeps): Route {
   });
 }
 
-function reply(outcome: VoiceOutcome | undefined, call: Call, deps: HeartbeatDeps): Eventually<Result> {
+function reply(outcome: VoiceOutcome | undefined, call: Call, deps: SessionDeps): Eventually<Result> {
   if (outcome === undefined) return sessionNotFound();
   const { record } = outcome;
   const { atMs } = call.request;
   if (record.endReason === null)
     return { status: 200, isJson: true, body: `{"ok":true,"session":${viewText(viewOf(record, atMs))}}` };
   return refusedOf(record, endedRefusal(record.endReason, deps.sessions.limits.maxMinutes), call, deps);
-}
-
-/**
- * A refusal about a session; the login that opened it is destroyed where the refusal tells of a violation (docs/contract.md, section
- * 5.9).
- */
-export function refusedOf(
-  { loginId, tenantId, keyId, subject }: VoiceRecord,
-  refused: Refusal,
-  { login, request }: Pick<Call, 'login' | 'request'>,
-  { destroyLogin }: Pick<HeartbeatDeps, 'destroyLogin'>,
-): Eventually<Result> {
-  const refusal = refused.because({ tenantId, keyId, subject });
-  const { code, additions } = refusal;
-  const costsLogin = code === 'DAILY_QUOTA_EXCEEDED' || isViolation(additions.reason ?? null);
-  // Only the login that opened the session is destroyed with it: an old tab must not log out a new login.
-  if (!costsLogin || login === undefined || loginId !== login.id) return refusal;
-  return andThen(destroyLogin(login.id, request.atMs, request.requestId), () => ({
-    refusal,
-    cookie: { kind: 'clear' },
-  }));
 }
 
 /** Where the id begins, and where it ends, in the texts below. */
@@ -95,7 +68,7 @@ const IDLE_FROM = ID_TO + '","idleSec":'.length;
 const usual = /^\{"sm_session_id":"s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}(?:"|","idleSec":(?:0|[1-9]\d{0,8}))\}$/;
 
 /**
- * The two texts of which nearly all traffic consists, without a parser and a schema; undefined for every other text, which those decide on.
+ * `usual` of the route: the two texts of which nearly all traffic consists, without a parser and a schema; undefined for every other text, which those decide on.
  * A property test holds it and them together.
  */
 export function usualHeartbeat(text: string): HeartbeatRequest | undefined {

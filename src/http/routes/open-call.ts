@@ -13,10 +13,10 @@ import type { TenantDirectory } from '../../tenants/directory.ts';
 import { invalid } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
-import { refusedOf, type HeartbeatDeps } from './heartbeat.ts';
+import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 import { exampleAnswer, exampleOffer } from './sample-sdp.ts';
 
-export interface OpenCallDeps extends Pick<AllowanceDeps, 'ledger' | 'calendar'>, Pick<HeartbeatDeps, 'destroyLogin'> {
+export interface OpenCallDeps extends Pick<AllowanceDeps, 'ledger' | 'calendar'>, Pick<SessionDeps, 'destroyLogin'> {
   readonly sessions: Pick<VoiceSessions, 'find' | 'limits'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly tickets: Pick<Tickets, 'find' | 'spend'>;

@@ -1,5 +1,5 @@
 import { idempotencyHeader } from '../../protocol/idempotency.ts';
-import { Refusal } from '../../protocol/refusal.ts';
+import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
 import { exceeds } from '../../quota/ceilings.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
@@ -9,11 +9,11 @@ import { badKey, isKey } from '../repeated-create.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
-import { sessionNotFound, speaksFor } from '../../voice/client.ts';
+import { speaksFor } from '../../voice/caller.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
-import { refusedOf, type HeartbeatDeps } from './heartbeat.ts';
+import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 
-export interface ReportUsageDeps extends UsageDeps, HeartbeatDeps {
+export interface ReportUsageDeps extends UsageDeps, SessionDeps {
   readonly sessions: VoiceSessions;
 }
 

@@ -2,20 +2,20 @@ import type { AtOnce } from '../../kernel/eventually.ts';
 import type { Slots } from './contract.ts';
 
 /** The end of each holder's lease. */
-type Leases = Map<string, number>;
+type LeaseEnds = Map<string, number>;
 
-/** The leases of a subject that are kept elsewhere, and count like those that are held here. */
-export type OtherLeases = (subject: string) => Iterable<readonly [holder: string, untilMs: number]>;
+/** The leases of a subject that saves in the registry renewed, which count like those that are held here (`src/stores/in-process.ts` joins both). */
+export type SavedLeases = (subject: string) => Iterable<readonly [holder: string, untilMs: number]>;
 
 /** Subjects that are held before the first look for forgotten ones. */
 const FIRST_CLEANING = 1024;
 
 /**
  * Concurrency slots in this process's memory; a lease has lapsed from its end on.
- * @param others a lease that is here and there counts once, until the later of both has lapsed; only those that are here can be freed
+ * @param savedLeases a lease that is here and there counts once, until the later of both has lapsed; only those that are here can be freed
  */
-export function createInProcessSlots(others: OtherLeases = () => []): AtOnce<Slots> {
-  const subjects = new Map<string, Leases>();
+export function createInProcessSlots(savedLeases: SavedLeases = () => []): AtOnce<Slots> {
+  const subjects = new Map<string, LeaseEnds>();
   let cleaningSize = FIRST_CLEANING;
 
   /** Forgets subjects whose holders were never freed. It waits until their number has doubled, so that it costs next to nothing. */
@@ -27,18 +27,18 @@ export function createInProcessSlots(others: OtherLeases = () => []): AtOnce<Slo
     cleaningSize = Math.max(FIRST_CLEANING, subjects.size * 2);
   }
 
-  function leasesOf(subject: string): Leases {
+  function leasesOf(subject: string): LeaseEnds {
     const present = subjects.get(subject);
     if (present !== undefined) return present;
-    const leases: Leases = new Map();
+    const leases: LeaseEnds = new Map();
     subjects.set(subject, leases);
     return leases;
   }
 
-  /** Who holds a lease elsewhere and none here. */
-  function othersOf(subject: string, leases: Leases | undefined, atMs: number): readonly string[] {
+  /** Who holds a lease by a save, and none here. */
+  function savedOnly(subject: string, leases: LeaseEnds | undefined, atMs: number): readonly string[] {
     const found: string[] = [];
-    for (const [holder, untilMs] of others(subject))
+    for (const [holder, untilMs] of savedLeases(subject))
       if (untilMs > atMs && (leases?.get(holder) ?? 0) <= atMs) found.push(holder);
     return found;
   }
@@ -54,9 +54,9 @@ export function createInProcessSlots(others: OtherLeases = () => []): AtOnce<Slo
       if (subjects.size >= cleaningSize) clean(atMs);
       const leases = leasesOf(subject);
       dropLapsed(leases, atMs);
-      const elsewhere = othersOf(subject, leases, atMs);
-      const isHeld = leases.has(holder) || elsewhere.includes(holder);
-      const admitted = isHeld || leases.size + elsewhere.length < limit;
+      const saved = savedOnly(subject, leases, atMs);
+      const isHeld = leases.has(holder) || saved.includes(holder);
+      const admitted = isHeld || leases.size + saved.length < limit;
       if (admitted) hold(subject, holder, leaseUntilMs);
       else if (leases.size === 0) subjects.delete(subject);
       return admitted;
@@ -76,13 +76,13 @@ export function createInProcessSlots(others: OtherLeases = () => []): AtOnce<Slo
 
     count(subject, atMs) {
       const leases = subjects.get(subject);
-      let held = othersOf(subject, leases, atMs).length;
+      let held = savedOnly(subject, leases, atMs).length;
       for (const untilMs of leases?.values() ?? []) if (untilMs > atMs) held += 1;
       return held;
     },
   };
 }
 
-function dropLapsed(leases: Leases, atMs: number): void {
+function dropLapsed(leases: LeaseEnds, atMs: number): void {
   for (const [holder, untilMs] of leases) if (untilMs <= atMs) leases.delete(holder);
 }

@@ -11,7 +11,10 @@ export type DueAt = (record: VoiceRecord) => number;
  */
 export interface VoiceRegistry extends RecordStore<VoiceRecord> {
   recall(id: string): VoiceRecord | undefined;
-  /** With `slotUntilMs` the subject's slot of this session is renewed in the same step, when the save succeeds. */
+  /**
+   * A save that succeeds keeps `slotUntilMs` with the record, and whoever counts the subject's slots finds the lease there; without it this
+   * session's saves lease none.
+   */
   save(record: VoiceRecord, expectedVersion: number, slotUntilMs?: number): Eventually<boolean>;
   /** Registers a record unless one with its id is there already; false says that it was. */
   insert(record: VoiceRecord): Eventually<boolean>;

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { seesTenant } from '../../../auth/operators.ts';
-import { Refusal } from '../../../protocol/refusal.ts';
+import { Refusal, sessionNotFound } from '../../../protocol/refusal.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import { idOfNamed } from '../../../voice/look-up.ts';
-import { sessionNotFound } from '../../../voice/client.ts';
 import type { VoiceSessions } from '../../../voice/sessions.ts';
 import { readQuery } from '../../query.ts';
 import type { Call, Result } from '../../route.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isoInstant, viewText } from '../../../src/voice/client.ts';
+import { isoInstant, viewText } from '../../../src/voice/caller.ts';
 import { examples } from '../../support/examples.ts';
 
 const dates = fc.date({ noInvalidDate: true });

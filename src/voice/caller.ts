@@ -1,16 +1,9 @@
-import { END_REASONS } from '../../machines/voice-session/end-reasons.ts';
 import { durationSec, idleSec } from '../../machines/voice-session/selectors.ts';
-import type { EndReason, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Subjects } from '../auth/subjects.ts';
-import { Refusal } from '../protocol/refusal.ts';
 import type { SessionView } from '../protocol/session.ts';
 
-const MINUTE_MS = 60_000;
-
-const MAX_KNOWN = 2000;
-const knownMinutes = new Map<number, string>();
-const secondTexts = Array.from({ length: 60 }, (_, second) => String(second).padStart(2, '0'));
-const milliTexts = Array.from({ length: 1000 }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`);
+// Who may speak for a session, and what they are told of it.
 
 /**
  * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (docs/contract.md, section 5.6),
@@ -29,10 +22,12 @@ export function speaksFor(
   return subjects.equal(subject, record.subject);
 }
 
-/** Unknown and not the caller's are the same on purpose. */
-export function sessionNotFound(): Refusal {
-  return new Refusal('SESSION_NOT_FOUND', 'No such session for this e-mail address; check sm_session_id and email.');
-}
+const MINUTE_MS = 60_000;
+
+const MAX_KNOWN = 2000;
+const knownMinutes = new Map<number, string>();
+const secondTexts = Array.from({ length: 60 }, (_, second) => String(second).padStart(2, '0'));
+const milliTexts = Array.from({ length: 1000 }, (_, ms) => `.${String(ms).padStart(3, '0')}Z`);
 
 /** A record as its client sees it at a time. */
 export function viewOf(record: VoiceRecord, at: number): SessionView {
@@ -64,9 +59,4 @@ function learn(minute: number): string {
   if (knownMinutes.size >= MAX_KNOWN) knownMinutes.clear();
   knownMinutes.set(minute, text);
   return text;
-}
-
-/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). */
-export function isViolation(reason: EndReason | null): boolean {
-  return reason !== null && END_REASONS[reason].isViolation;
 }

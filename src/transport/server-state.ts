@@ -3,8 +3,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Runs } from './reply.ts';
 
-/** What a drain must know of the connections that speak HTTP. */
-export interface Traffic {
+/** What a drain must know of the connections that speak HTTP; each number but `connections` only grows. */
+export interface ConnectionCounts {
   accepted: number;
   connections: number;
   requests: number;
@@ -17,14 +17,14 @@ export interface Pending {
 }
 
 /** What the exchanges of one server share. */
-export interface Exchanges {
+export interface ServerState {
   readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
   readonly onFault: (error: unknown, requestId: string) => HttpReply;
   readonly rejectMalformed: (request: HttpRequest) => HttpReply;
   readonly maxBodyBytes: number;
   readonly replyDeadlineMs: number;
   readonly clock: Clock;
-  readonly traffic: Traffic;
+  readonly traffic: ConnectionCounts;
   /** What a drain waits for and the deadline looks through. */
   readonly pending: Set<Pending>;
   readonly runs: Runs;
