@@ -21,8 +21,7 @@ const load = (path) => `require(${JSON.stringify(path)})`;
 
 /** In the place of files of the library, by their paths. */
 const replaced = {
-  'index.js': () =>
-    `module.exports = { createClient: ${load('./lib/client')}.default.create, ...${load('./lib/errors')} };`,
+  'index.js': () => `module.exports = { RedisClient: ${load('./lib/client')}.default, ...${load('./lib/errors')} };`,
   'lib/commands/index.js': () =>
     `exports.default = { ${neededCommands()
       .map((name) => `${name}: ${load(`./${name}`)}.default`)

@@ -5,7 +5,7 @@ const CONNECT_MS = 5000;
 /** Commands that wait for their replies; a command carries a whole batch. */
 const MAX_COMMANDS = 4096;
 
-/** The library makes a class of all commands for each set of options that it was not given just before, which takes 20 ms: one is enough. */
+/** The library makes a class of its commands anew whenever options are not those that it was given last: one is enough for all servers. */
 let create: ReturnType<typeof RedisClient.factory> | undefined;
 
 export type Client = ReturnType<typeof makeClient>;

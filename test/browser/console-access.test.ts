@@ -153,6 +153,23 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await here.isAt(`/console/sessions/${ref}`);
   });
 
+  test('the palette stays open for who opens it as soon as a page is left', async () => {
+    here = await ConsolePage.enter(browser, server, '/console');
+    await here.sees('Live by tenant');
+    // The new page is drawn in the next task, and what is left for after its first frame comes later.
+    await here.page.evaluate(`(async () => {
+      const link = Object.assign(document.createElement('a'), { href: '/console/sessions' });
+      document.body.append(link);
+      link.click();
+      link.remove();
+      await new Promise((done) => setTimeout(done));
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true }));
+    })()`);
+    await here.isAt('/console/sessions');
+    await here.row(liveRef).waitFor();
+    expect(await here.page.locator('dialog[open]').count()).toBe(1);
+  });
+
   test('keys without Ctrl can be switched off, and stay off', async () => {
     here = await ConsolePage.enter(browser, server, '/console');
     const { keyboard } = here.page;

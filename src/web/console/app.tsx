@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { closeDialogs, dialog, isHelpOpen, isPaletteOpen, notice } from './data/dialogs.ts';
 import { access, identify } from './data/identity.ts';
@@ -51,7 +51,8 @@ const PRELOAD_AFTER_MS = 3000;
 function Console() {
   const { path, route } = useLocation();
   const { to } = useScope();
-  useEffect(closeDialogs, [path]);
+  // With the new page, so that it closes nothing that is opened on that.
+  useLayoutEffect(closeDialogs, [path]);
   useEffect(() => {
     // The page that is open comes first.
     const timer = setTimeout(preloadPages, PRELOAD_AFTER_MS);
