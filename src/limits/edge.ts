@@ -5,8 +5,8 @@ import type { WindowCount } from '../stores/windows/contract.ts';
 export interface EdgeWindow {
   readonly prefix: string;
   readonly perMinute: number;
-  /** The variable to look at, where one has to do with it. */
-  readonly lever: string | undefined;
+  /** The variable to look at. */
+  readonly lever: string;
   /** What is counted, in the words of a refusal. */
   readonly what: string;
 }
@@ -49,10 +49,10 @@ export function edgeWindows(rates: EdgeRates): EdgeWindows {
 
 /** The window of an operator for routes that have one of their own beside that of all. */
 export function operatorWindow({ name, perMinute }: { readonly name: string; readonly perMinute: number }): EdgeWindow {
-  return windowOf(`operator:${name}:`, perMinute, undefined);
+  return windowOf(`operator:${name}:`, perMinute, 'RATE_OPERATOR_PER_MIN');
 }
 
-function windowOf(prefix: string, perMinute: number, lever: string | undefined, what = 'requests'): EdgeWindow {
+function windowOf(prefix: string, perMinute: number, lever: string, what = 'requests'): EdgeWindow {
   return { prefix, perMinute, lever, what };
 }
 

@@ -13,7 +13,7 @@ interface Looks {
   /** False where a look before has seen the same colours. */
   readonly colours?: boolean;
   /** Only in this element: what is around it was looked at before. */
-  readonly inside?: string;
+  readonly inside?: string | undefined;
   /** All else than the colours is the same in the dark. */
   readonly themes?: readonly ('light' | 'dark')[];
 }

@@ -396,8 +396,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     here = await ConsolePage.enter(browser, server, '/console');
     const { page } = here;
     await here.sees('Overview', 'h1');
-    const isClean = async (inside?: string): Promise<void> =>
-      expect(await violations(page, inside === undefined ? {} : { inside })).toEqual([]);
+    const isClean = async (inside?: string): Promise<void> => expect(await violations(page, { inside })).toEqual([]);
     const goTo = async (path: string, seen: string): Promise<void> => {
       await here.follow(`/console/${path}`);
       await here.sees(seen, '#main');

@@ -68,8 +68,8 @@ const IDLE_FROM = ID_TO + '","idleSec":'.length;
 const usual = /^\{"sm_session_id":"s:[0-9a-f]{32}:[A-Za-z0-9_-]{22}(?:"|","idleSec":(?:0|[1-9]\d{0,8}))\}$/;
 
 /**
- * `usual` of the route: the two texts of which nearly all traffic consists, without a parser and a schema; undefined for every other text, which those decide on.
- * A property test holds it and them together.
+ * `usual` of the route: the two texts of which nearly all traffic consists, without a parser and a schema; undefined for every other text,
+ * which those decide on. A property test holds it and them together.
  */
 export function usualHeartbeat(text: string): HeartbeatRequest | undefined {
   if (!usual.test(text)) return undefined;

@@ -4,7 +4,10 @@ import type { Slots } from './contract.ts';
 /** The end of each holder's lease. */
 type LeaseEnds = Map<string, number>;
 
-/** The leases of a subject that saves in the registry renewed, which count like those that are held here (`src/stores/in-process.ts` joins both). */
+/**
+ * The leases of a subject that saves in the registry renewed, which count like those that are held here (`src/stores/in-process.ts` joins
+ * both).
+ */
 export type SavedLeases = (subject: string) => Iterable<readonly [holder: string, untilMs: number]>;
 
 /** Subjects that are held before the first look for forgotten ones. */

@@ -42,14 +42,39 @@ describe('A refusal by a window', () => {
   });
 });
 
+test('The refusal of an operator names the variable of operators, also by the window of one route', () => {
+  const used = edgeRefusal(operatorWindow({ name: 'ends', perMinute: 60 }), count({ allowed: false }), 0);
+  expect(used.why).toMatchObject({ layer: 'edge', limit: 60, lever: 'RATE_OPERATOR_PER_MIN' });
+});
+
 describe('Edge windows', () => {
-  test('count addresses, users and operators apart, also where they have one name', () => {
-    const edge = edgeWindows({ perIpPerMinute: 1, perUserPerMinute: 1, perOperatorPerMinute: 1, perPagePerMinute: 1 });
-    const all = [...Object.values<EdgeWindow>({ ...edge }), operatorWindow({ name: 'ends', perMinute: 1 })];
+  const edge = edgeWindows({ perIpPerMinute: 1, perUserPerMinute: 1, perOperatorPerMinute: 1, perPagePerMinute: 1 });
+
+  function counting() {
     const windows = createInProcessWindows();
-    const taken = all.map(({ prefix, perMinute }) => windows.take(`${prefix}ada@example.com`, perMinute, 0));
+    return ({ prefix, perMinute }: EdgeWindow, name: string, atMs = 0) => windows.take(prefix + name, perMinute, atMs);
+  }
+
+  test('count addresses, users and operators apart', () => {
+    const take = counting();
+    const taken = [
+      take(edge.address, '192.0.2.1'),
+      take(edge.user, 'ada@example.com'),
+      take(edge.address, '192.0.2.1'),
+      take(edge.user, 'ada@example.com'),
+      take(edge.operator, 'ada@example.com'),
+      take(edge.operator, 'ada@example.com'),
+      take(edge.user, 'ada@example.com', 60_000),
+    ];
+    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true, false, true]);
+  });
+
+  test('are no two the same, also for one name', () => {
+    const take = counting();
+    const all = [...Object.values<EdgeWindow>({ ...edge }), operatorWindow({ name: 'ends', perMinute: 1 })];
+    const taken = all.map((window) => take(window, 'ada@example.com'));
     expect(taken.map(({ allowed, remaining }) => [allowed, remaining])).toEqual(
-      all.map((one) => [true, one.perMinute - 1]),
+      all.map(({ perMinute }) => [true, perMinute - 1]),
     );
   });
 });
