@@ -17,6 +17,7 @@ import { buildService } from './compose.ts';
 import { deleteWhatIsOver } from './retention.ts';
 import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
+import { createLoopDelay } from '../operator/loop-delay.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 import { createEvents } from '../telemetry/events.ts';
@@ -79,6 +80,7 @@ export async function startApp(config: Config, log: Log, overrides: Overrides = 
 
 async function start(config: Config, log: Log, overrides: Overrides, release: Release): Promise<App> {
   const metrics = new Metrics();
+  metrics.watchProcess();
   const events = createEvents(log, metrics);
   const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
 
@@ -121,6 +123,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     onError,
     publicUrl: () => ownUrl,
     requestIds,
+    loop: createLoopDelay(),
     isAccepting: () => isAccepting,
   });
   const { handle, hub, sessions, heldCalls, metering, feed, inspector, directory, logins, codes, calendar, presence } =

@@ -40,10 +40,10 @@ import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { wireOperating } from './operating.ts';
 import { buildMetering } from './metering.ts';
-import { keepRefusals, wireConsole, wireWriters, type RequestIds } from './console.ts';
+import { keepRefusals, wireConsole, wireWriters, type ProcessParts } from './console.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
-export interface Foundations {
+export interface Foundations extends ProcessParts {
   readonly config: Config;
   readonly clock: Clock;
   /** How a request that waits for another lets time pass. */
@@ -62,8 +62,6 @@ export interface Foundations {
   readonly onError: (error: unknown) => void;
   /** The service's own address, without a trailing slash; asked late, because a free port is known late. */
   readonly publicUrl: () => string;
-  /** Of this process. */
-  readonly requestIds: RequestIds;
   /** False from the moment a shutdown begins. */
   readonly isAccepting: () => boolean;
 }

@@ -12,7 +12,7 @@ import { hashConfig, hashSettings } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
 import { createFigures } from '../operator/figures.ts';
 import { EventWriter } from '../operator/event-writer.ts';
-import { createLoopDelay } from '../operator/loop-delay.ts';
+import type { LoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
@@ -94,15 +94,21 @@ function createTake(metrics: Metrics): () => readonly Counted[] {
 /** Of the request ids that a process gives: what they begin with, and how many it has given. */
 export type RequestIds = () => { readonly prefix: string; readonly given: number };
 
+/** What is known of the process as a whole. */
+export interface ProcessParts {
+  readonly requestIds: RequestIds;
+  readonly loop: LoopDelay;
+}
+
 export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKey'> {
   /** The foundations of the service. */
-  readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics'> & {
-    readonly config: Config;
-    readonly database: Pick<Database, 'ping'>;
-    readonly live: Pick<LiveStores, 'bus' | 'probe'>;
-    readonly provider: UpstreamProvider;
-    readonly requestIds: RequestIds;
-  };
+  readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics'> &
+    ProcessParts & {
+      readonly config: Config;
+      readonly database: Pick<Database, 'ping'>;
+      readonly live: Pick<LiveStores, 'bus' | 'probe'>;
+      readonly provider: UpstreamProvider;
+    };
   /** The one that tells the feed. */
   readonly audit: Audit;
   readonly writers: Writers;
@@ -112,7 +118,7 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
 export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
-  const { config, clock, database, stores, live, metrics, provider, requestIds } = on;
+  const { config, clock, database, stores, live, metrics, provider, requestIds, loop } = on;
   const { eventWriter, refusalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
@@ -121,7 +127,6 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     clock,
   });
   const configHash = hashConfig(config, installationKey);
-  const loop = createLoopDelay();
   const presence = new Presence({
     run: {
       prefix: requestIds().prefix,

@@ -8,6 +8,7 @@ export interface LoopDelay {
   p99Ms(): number;
 }
 
+/** For one in a process: its timer runs until the process ends. */
 export function createLoopDelay(): LoopDelay {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();

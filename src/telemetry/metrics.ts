@@ -43,7 +43,6 @@ export class Metrics {
 
   constructor() {
     const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
     this.started = new Counter({
       name: 'switchboard_sessions_started_total',
       help: 'Voice sessions opened',
@@ -196,6 +195,11 @@ export class Metrics {
     });
     this.registry.registerMetric(told);
     this.registry.registerMetric(this.durations);
+  }
+
+  /** Adds what prom-client tells of the process. For one of them in a process: its timers run until the process ends. */
+  watchProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
   }
 
   /** Which version runs here, as labels of a gauge that is always 1. */
