@@ -3,12 +3,15 @@ import whole from './vitest.config.ts';
 
 /** What needs no server and no other process: laws, features, and requests as values. */
 const include = ['test/{machines,actors,features,http}/**/*.test.ts'];
-/** But these take seconds each: they load linters, wait for a mail server that hangs, or live through hours second by second. */
+/** But these take seconds each: they load linters, wait for a mail server that hangs, live through hours second by second, or build a service for each of many cases. */
 const slow = [
   'test/features/auth/verify-code.test.ts',
   'test/features/mail/smtp.test.ts',
   'test/features/metering/{metering,call-budgets}.test.ts',
   'test/http/{openapi,openapi-lint}.test.ts',
+  'test/features/auth/send-code.test.ts',
+  'test/features/calls/{sideband,take-over}.test.ts',
+  'test/http/{create-idempotency,open-call,operator,routing,walk}.test.ts',
 ];
 
 const exclude = [...configDefaults.exclude, ...slow];
@@ -18,5 +21,6 @@ const config = mergeConfig(
   defineConfig({ test: { exclude, env: { FEWER_EXAMPLES: 'yes' }, experimental: { fsModuleCache: true } } }),
 );
 
-// These wait for nobody. (Merged, what is included would be added.)
-export default { ...config, test: { ...config.test, include, maxWorkers: 2 } };
+// No browser. Two workers wait now and then for their databases, which a third fills. (Merged, what is listed would be added.)
+const globalSetup = ['test/support/run.ts', 'test/support/services/postgres-of-run.ts'];
+export default { ...config, test: { ...config.test, include, globalSetup, maxWorkers: 3 } };

@@ -1,5 +1,5 @@
 /**
- * Runs one of the programs of test/bench, test/campaigns or test/canary, which are no part of `npm test`:
+ * Runs one of the programs of test/bench, test/campaigns or test/canary, which are no part of `npm run test:all`:
  *
  *   npm run bench -- http --rounds 7 --seconds 2
  *   npm run campaign -- faults --minutes 30 --seed 7
