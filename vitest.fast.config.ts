@@ -3,7 +3,10 @@ import whole from './vitest.config.ts';
 
 /** What needs no server and no other process: laws, features, and requests as values. */
 const include = ['test/{machines,actors,features,http}/**/*.test.ts'];
-/** But these take seconds each: they load linters, wait for a mail server that hangs, live through hours second by second, or build a service for each of many cases. */
+/**
+ * But these take seconds each: they load linters, wait for a mail server that hangs, live through hours second by second, speak over real
+ * sockets, or build a service for each of many cases.
+ */
 const slow = [
   'test/features/auth/verify-code.test.ts',
   'test/features/mail/smtp.test.ts',
@@ -11,6 +14,7 @@ const slow = [
   'test/http/{openapi,openapi-lint}.test.ts',
   'test/features/auth/send-code.test.ts',
   'test/features/calls/{sideband,take-over}.test.ts',
+  'test/features/upstream/{brokered-faults,call-socket,realtime-sideband}.test.ts',
   'test/http/{create-idempotency,open-call,operator,routing,walk}.test.ts',
 ];
 

@@ -2,23 +2,27 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
-import { SERVICE_TOKEN } from '../support/app.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
-import { useApps } from '../support/use-apps.ts';
+import { siteKey, World } from '../support/world.ts';
 
-const { build } = useApps();
+let world: World;
+
+beforeAll(async () => {
+  world = await World.start();
+});
+afterAll(() => world.close());
+
 const run = promisify(execFile);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, new URL('../../config/', import.meta.url)));
 
 const findPromtool = (): string => findBinary('promtool', 'prometheus');
 const reason = reasonToSkip(findPromtool);
 
-/** What a scrape of a service tells after a session was opened. */
+/** What a scrape of a server tells after a session was opened. */
 async function scrape(): Promise<string> {
-  const app = await build({});
-  await app.open(await app.key());
-  return (await app.get('/metrics', { authorization: `Bearer ${SERVICE_TOKEN}` })).text;
+  await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support' });
+  return (await world.backend().get('/metrics')).text;
 }
 
 describe.skipIf(reason !== undefined)(`To Prometheus ${reason ?? ''}`, () => {

@@ -1,0 +1,19 @@
+import { expect, test, vi } from 'vitest';
+import { createLoopDelay } from '../../../src/operator/loop-delay.ts';
+import { soon } from '../../support/soon.ts';
+
+const HELD_MS = 200;
+
+function holdLoop(): void {
+  const until = performance.now() + HELD_MS;
+  while (performance.now() < until);
+}
+
+test('An event loop that was held up is told as late, once', async () => {
+  const loop = createLoopDelay();
+  await vi.waitFor(() => {
+    holdLoop();
+    expect(loop.p99Ms()).toBeGreaterThan(HELD_MS / 2);
+    expect(loop.p99Ms()).toBe(0);
+  }, soon);
+});
