@@ -1,10 +1,10 @@
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import whole from './vitest.config.ts';
 
-/** What needs no server and no other process: laws, features, and requests as values. */
+/** What starts no server of ours and no other process: laws, features, and requests as values. */
 const include = ['test/{machines,actors,features,http}/**/*.test.ts'];
 /**
- * But these take seconds each: they load linters, wait for a mail server that hangs, live through hours second by second, speak over real
+ * But these take seconds each: they load linters, wait for a mail server that hangs, live through hours second by second, break real
  * sockets, or build a service for each of many cases.
  */
 const slow = [
@@ -25,6 +25,7 @@ const config = mergeConfig(
   defineConfig({ test: { exclude, env: { FEWER_EXAMPLES: 'yes' }, experimental: { fsModuleCache: true } } }),
 );
 
-// No browser. Two workers wait now and then for their databases, which a third fills. (Merged, what is listed would be added.)
-const globalSetup = ['test/support/run.ts', 'test/support/services/postgres-of-run.ts'];
+// Neither browsers nor PostgreSQL. With two workers the processor is idle while they wait for their databases; a third uses that time.
+// (Merged, what is listed here would be added.)
+const globalSetup = ['test/support/run.ts'];
 export default { ...config, test: { ...config.test, include, globalSetup, maxWorkers: 3 } };

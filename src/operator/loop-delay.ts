@@ -8,7 +8,7 @@ export interface LoopDelay {
   p99Ms(): number;
 }
 
-/** For one in a process: its timer runs until the process ends. */
+/** At most once in a process: its timer runs until that ends. */
 export function createLoopDelay(): LoopDelay {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();

@@ -197,7 +197,7 @@ export class Metrics {
     this.registry.registerMetric(this.durations);
   }
 
-  /** Adds what prom-client tells of the process. For one of them in a process: its timers run until the process ends. */
+  /** Adds what prom-client tells of the process. At most once in a process: its timers run until that ends. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }

@@ -21,7 +21,8 @@ const reason = reasonToSkip(findPromtool);
 
 /** What a scrape of a server tells after a session was opened. */
 async function scrape(): Promise<string> {
-  await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support' });
+  const opened = await world.visitor().post('/api/session', { widgetKey: siteKey, agentId: 'support' });
+  expect(opened.status, opened.text).toBe(200);
   return (await world.backend().get('/metrics')).text;
 }
 

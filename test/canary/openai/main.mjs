@@ -1,4 +1,4 @@
-// Asks OpenAI what its documentation leaves open about calls, with a real key and for at most $0.50. No part of `npm test`.
+// Asks OpenAI what its documentation leaves open about calls, with a real key and for at most $0.50. No part of `npm run test:all`.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';

@@ -13,7 +13,7 @@ function holdLoop(): void {
 test('An event loop that was held up is told as late, once', async () => {
   const loop = createLoopDelay();
   await vi.waitFor(async () => {
-    // It looks at the clock before and after.
+    // The monitor looks at the clock every 20 ms: it must do so before the loop is held up, and after.
     await setTimeout(50);
     holdLoop();
     await setTimeout(50);
