@@ -91,12 +91,10 @@ function createTake(metrics: Metrics): () => readonly Counted[] {
   };
 }
 
-/** Of the request ids that a process gives: what they begin with, and how many it has given. */
-export type RequestIds = () => { readonly prefix: string; readonly given: number };
-
 /** What is known of the process as a whole. */
 export interface ProcessParts {
-  readonly requestIds: RequestIds;
+  /** What the request ids that it gives begin with, and how many it has given. */
+  readonly requestIds: () => { readonly prefix: string; readonly given: number };
   readonly loop: LoopDelay;
 }
 

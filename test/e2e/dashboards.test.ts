@@ -6,18 +6,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { siteKey, World } from '../support/world.ts';
 
+const run = promisify(execFile);
+const pathOf = (name: string): string => fileURLToPath(new URL(name, new URL('../../config/', import.meta.url)));
+
+const findPromtool = (): string => findBinary('promtool', 'prometheus');
+const reason = reasonToSkip(findPromtool);
+
 let world: World;
 
 beforeAll(async () => {
   world = await World.start();
 });
 afterAll(() => world.close());
-
-const run = promisify(execFile);
-const pathOf = (name: string): string => fileURLToPath(new URL(name, new URL('../../config/', import.meta.url)));
-
-const findPromtool = (): string => findBinary('promtool', 'prometheus');
-const reason = reasonToSkip(findPromtool);
 
 /** What a scrape of a server tells after a session was opened. */
 async function scrape(): Promise<string> {
