@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { bundleChild, runChild } from '../support/child.ts';
 import { temporaryDirectory, template } from '../support/places.ts';
+import { soon } from '../../support/soon.ts';
 
 describe('the embedded database', () => {
   test('loses no acknowledged row by kill -9', async () => {
@@ -69,6 +70,8 @@ describe('the embedded database', () => {
       await never;
     });
     await expect(outcome).rejects.toBeInstanceOf(Unavailable);
+    // One that was silent is given a quarter of a second until it has answered once.
+    await vi.waitFor(() => database.ping(), soon);
     expect(await database.run((sql) => sql`select * from item`, { deadlineMs: 60_000 })).toEqual([]);
     const locks = await database.run((sql) => sql`select * from pg_locks where locktype = 'advisory'`, {
       deadlineMs: 60_000,
