@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createPipeline } from '../../src/http/pipeline.ts';
 import type { HttpRequest } from '../../src/http/message.ts';
 import { defineRoute, type Answer } from '../../src/http/route.ts';
@@ -13,7 +13,7 @@ import { CONSOLE, somebody, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 
-const { build, database } = useApps();
+const { buildForFile, database } = useApps();
 
 const files = [
   '/widget.js',
@@ -42,8 +42,8 @@ const paths = [
 ];
 
 let app: TestApp;
-beforeEach(async () => {
-  app = await build();
+beforeAll(async () => {
+  app = await buildForFile();
 });
 
 describe('A reply that is the same for everybody', () => {

@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { seedTenants, TestApp, type TestAppOptions } from './app.ts';
 import { TestDatabase } from './test-database.ts';
 
-/** A database for a file's tests, and the way to build services on it, which are closed after each test. */
+/** A database for a file's tests, and the way to build services on it: for one test, or for all whose traces no other sees. */
 export function useApps() {
   let opened: TestDatabase | undefined;
-  const apps: TestApp[] = [];
+  const ofTest: TestApp[] = [];
+  const ofFile: TestApp[] = [];
   const database = (): TestDatabase => {
     if (opened === undefined) throw new Error('the database is there in tests only');
     return opened;
@@ -19,14 +20,19 @@ export function useApps() {
   });
   afterEach(async () => {
     database().isAway = false;
-    for (const app of apps.splice(0)) await app.close();
+    for (const app of ofTest.splice(0)) await app.close();
   });
-  afterAll(() => opened?.close());
+  afterAll(async () => {
+    for (const app of ofFile) await app.close();
+    await opened?.close();
+  });
 
-  const build = async (options: Omit<TestAppOptions, 'database'> = {}): Promise<TestApp> => {
-    const app = await TestApp.build({ database: database(), ...options });
-    apps.push(app);
-    return app;
-  };
-  return { database, build };
+  const builder =
+    (built: TestApp[]) =>
+    async (options: Omit<TestAppOptions, 'database'> = {}): Promise<TestApp> => {
+      const app = await TestApp.build({ database: database(), ...options });
+      built.push(app);
+      return app;
+    };
+  return { database, build: builder(ofTest), buildForFile: builder(ofFile) };
 }
