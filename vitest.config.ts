@@ -19,6 +19,8 @@ export default defineConfig({
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     include: ['test/**/*.test.ts'],
+    // What did not change since the last run is not translated anew.
+    experimental: { fsModuleCache: true },
     globalSetup: [
       'test/support/run.ts',
       'test/support/services/postgres-of-run.ts',

@@ -19,11 +19,7 @@ const slow = [
 ];
 
 const exclude = [...configDefaults.exclude, ...slow];
-// What did not change since the last run is not translated anew.
-const config = mergeConfig(
-  whole,
-  defineConfig({ test: { exclude, env: { FEWER_EXAMPLES: 'yes' }, experimental: { fsModuleCache: true } } }),
-);
+const config = mergeConfig(whole, defineConfig({ test: { exclude, env: { FEWER_EXAMPLES: 'yes' } } }));
 
 // Neither browsers nor PostgreSQL. With two workers the processor is idle while they wait for their databases; a third uses that time.
 // (Merged, what is listed here would be added.)
