@@ -5,6 +5,8 @@ import { migrate } from '../../src/database/migrate.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 
 const skipped = reasonToSkipPostgres();
+/** As long as a machine takes that is busy with other tests. */
+const deadlineMs = 60_000;
 const fixture = (name: string): URL => new URL(`./fixtures/${name}/`, import.meta.url);
 
 describe.skipIf(skipped !== undefined)(`a role that may change rows and not the schema ${skipped ?? ''}`, () => {
@@ -14,8 +16,8 @@ describe.skipIf(skipped !== undefined)(`a role that may change rows and not the 
 
   beforeAll(async () => {
     server = await startPostgres();
-    owner = openExternal({ url: server.url });
-    service = openExternal({ url: server.url.replace('postgres@', 'service@') });
+    owner = openExternal({ url: server.url, deadlineMs });
+    service = openExternal({ url: server.url.replace('postgres@', 'service@'), deadlineMs });
     // As docs/operations.md tells operators to.
     await owner.run((sql) =>
       sql.unsafe(`create role service login;

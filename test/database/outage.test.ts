@@ -9,6 +9,9 @@ import { startWay } from './support/way.ts';
 
 const missing = reasonToSkipPostgres();
 
+/** For questions whose answer is awaited, however busy the machine is. */
+const PATIENT_MS = 60_000;
+
 /** What the promise was rejected with, if it was. */
 function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
@@ -18,7 +21,7 @@ function errorOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 async function onOne<T>({ url }: PostgresService, statement: string): Promise<T[]> {
-  const one = openExternal({ url, maxConnections: 1 });
+  const one = openExternal({ url, maxConnections: 1, deadlineMs: PATIENT_MS });
   const rows = await one.run((sql) => sql.unsafe(statement));
   await one.close();
   return [...rows] as T[];
@@ -200,7 +203,9 @@ describe.skipIf(missing !== undefined)(
     });
 
     test('does not go on with a statement of a transaction that its caller has given up', async () => {
-      await database.run((sql) => sql`create table if not exists given_up (id integer)`);
+      await database.run((sql) => sql`create table if not exists given_up (id integer)`, {
+        deadlineMs: PATIENT_MS,
+      });
       const error = await errorOf(
         database.transaction(
           async (sql) => {
@@ -221,7 +226,7 @@ describe.skipIf(missing !== undefined)(
         return rows[0]?.total ?? 0;
       };
       await expect.poll(busy).toBe(0);
-      expect(await database.run((sql) => sql`select * from given_up`)).toEqual([]);
+      expect(await database.run((sql) => sql`select * from given_up`, { deadlineMs: PATIENT_MS })).toEqual([]);
     });
 
     test('keeps serving others while one statement is slow', async () => {
