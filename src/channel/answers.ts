@@ -2,7 +2,8 @@ import { classify, savedState } from '../../machines/voice-session/selectors.ts'
 import type { EndReason, VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
-import { LANGUAGES, type Language } from '../protocol/languages/all.ts';
+import type { Language } from '../protocol/languages/all.ts';
+import { ERROR_WORDS } from '../protocol/languages/errors.ts';
 import { viewOf } from '../voice/caller.ts';
 import type { ChannelDeps } from './deps.ts';
 import type { ClientFrame, ServerFrame } from '../protocol/frames.ts';
@@ -37,13 +38,13 @@ export function endedFrame(
 /** The answer to a frame that failed; the client may send it again. */
 export function faultFrame(fault: unknown, frame: ClientFrame, language: Language): ServerFrame {
   const code = fault instanceof Unavailable ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR';
-  const userMessage = LANGUAGES[language].errors[code];
+  const userMessage = ERROR_WORDS[code][language];
   return { type: 'error', code, userMessage, id: 'id' in frame ? frame.id : undefined };
 }
 
 /** The answer to what is no frame. */
 export function badFrame(language: Language): ServerFrame {
-  return { type: 'error', code: 'INVALID_REQUEST', userMessage: LANGUAGES[language].errors.INVALID_REQUEST };
+  return { type: 'error', code: 'INVALID_REQUEST', userMessage: ERROR_WORDS.INVALID_REQUEST[language] };
 }
 
 export function refusalFrame(refusal: Refusal, id: string, language: Language): ServerFrame {

@@ -8,7 +8,7 @@ import { JSON_TYPE, type HttpReply } from './message.ts';
 const RETRY_WHEN_AWAY_SEC = 2;
 
 /** The body that tells of a refusal; JSON leaves out what it does not have. */
-export function errorBody(refusal: Refusal, language: Language): ErrorBody {
+export function errorBodyOf(refusal: Refusal, language: Language): ErrorBody {
   const { retryAfter, reason, maxMinutes, counted, usage, matched, details } = refusal.additions;
   return {
     error: refusal.error,
@@ -66,6 +66,6 @@ export function plainReply(refusal: Refusal, requestId: string): HttpReply {
       ['Content-Language', DEFAULT_LANGUAGE],
       ...(retryAfter === undefined ? [] : [['Retry-After', String(retryAfter)] as const]),
     ],
-    body: JSON.stringify(errorBody(refusal, DEFAULT_LANGUAGE)),
+    body: JSON.stringify(errorBodyOf(refusal, DEFAULT_LANGUAGE)),
   };
 }

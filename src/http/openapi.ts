@@ -17,7 +17,7 @@ import { operatorSession } from '../protocol/operator/session.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { sessionView } from '../protocol/session.ts';
 import { usage } from '../protocol/usage.ts';
-import { errorBody as errorBodyOf } from './error-reply.ts';
+import { errorBodyOf } from './error-reply.ts';
 import type { Route } from './route.ts';
 import { sample } from './samples.ts';
 
@@ -58,7 +58,7 @@ const replyHeaders = {
   },
   'Content-Language': {
     description: 'Of an error: the language of `userMessage`.',
-    schema: { type: 'string', enum: Object.keys(LANGUAGES) },
+    schema: { type: 'string', enum: [...LANGUAGES] },
     example: DEFAULT_LANGUAGE,
   },
   'Retry-After': { description: "Seconds to wait; the body's `retryAfter`.", schema: { type: 'integer' }, example: 30 },
@@ -157,7 +157,7 @@ const acceptLanguage = z.object({
     .string()
     .optional()
     .meta({
-      description: `The language of \`userMessage\` in errors: one of ${Object.keys(LANGUAGES).join(', ')}`,
+      description: `The language of \`userMessage\` in errors: one of ${LANGUAGES.join(', ')}`,
       examples: ['de-AT,de;q=0.9,en;q=0.5'],
     }),
 });

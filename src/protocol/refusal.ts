@@ -1,8 +1,14 @@
 import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import type { ErrorAdditions } from './error-body.ts';
 import { ERROR_CODES, type Code } from './error-codes.ts';
-import { LANGUAGES, type Language } from './languages/all.ts';
+import type { Language } from './languages/all.ts';
+import { END_WORDS } from './languages/ends.ts';
+import { ERROR_WORDS } from './languages/errors.ts';
+import type { InEach } from './languages/words.ts';
 import type { Why } from './refusal-why.ts';
+
+/** A process of a later version may have ended a session for a reason that this one does not know. */
+const ends: Readonly<Record<string, InEach | undefined>> = END_WORDS;
 
 /** An expected "no": returned, never thrown. `error` speaks to a developer and says what to do. */
 export class Refusal {
@@ -31,8 +37,7 @@ export class Refusal {
   /** What an end user reads. */
   wordsIn(language: Language): string {
     const { reason, saysEnd = reason } = this.additions;
-    const { errors, ends } = LANGUAGES[language];
-    return saysEnd === undefined ? errors[this.code] : ends[saysEnd];
+    return (ends[saysEnd ?? ''] ?? ERROR_WORDS[this.code])[language];
   }
 }
 

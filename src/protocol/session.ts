@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { END_REASONS, type EndReason } from '../../machines/voice-session/end-reasons.ts';
+import { END_REASONS, type EndReason, type RequestedEnd } from '../../machines/voice-session/end-reasons.ts';
 import type { VoiceRecord, VoiceState } from '../../machines/voice-session/types.ts';
 import { optionalEmail } from './email.ts';
 import { instant, ok } from './values.ts';
@@ -18,7 +18,7 @@ export const caller = z.enum({ widget: 'widget', console: 'console' } satisfies 
   readonly [C in VoiceRecord['caller']]: C;
 });
 
-export type { EndReason };
+export type { EndReason, RequestedEnd };
 
 const endReasons = Object.keys(END_REASONS) as EndReason[];
 

@@ -18,12 +18,12 @@ export function explain(known: Known): Why {
   const sentence =
     endedAtMs === null || endReason === null
       ? whyOpen[savedState(known.record, known.limits)](known)
-      : `Ended ${when(endedAtMs)}${whyEnded[endReason](known, endedAtMs)}.`;
+      : `Ended ${when(endedAtMs)}${whyEnded[endReason]?.(known, endedAtMs) ?? `: ${endReason.replaceAll('_', ' ')}`}.`;
   return { sentence, facts: factsOf(known) };
 }
 
-/** What follows “Ended” and the time. */
-const whyEnded: Readonly<Record<EndReason, (known: Known, endedAtMs: number) => string>> = {
+/** What follows “Ended” and the time, where more is known than the name of the reason; a later version may have others, too. */
+const whyEnded: { readonly [R in EndReason]?: (known: Known, endedAtMs: number) => string } = {
   duration_exceeded: ({ record }, endedAtMs) =>
     `, because ${span(endedAtMs - record.startedAtMs)} (MAX_SESSION_MINUTES) were over`,
 

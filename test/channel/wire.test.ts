@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
-import { LANGUAGES } from '../../src/protocol/languages/all.ts';
+import { END_WORDS } from '../../src/protocol/languages/ends.ts';
+import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
 import { CONSOLE, type TestAppOptions } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
@@ -126,14 +127,14 @@ describe('the heartbeat channel on the wire', () => {
     );
     await app.post('/api/realtime/end', { sm_session_id });
     const told = await Promise.all(clients.map(async (client) => JSON.parse(await client.hear()).userMessage));
-    expect(told).toEqual(asked.map(([, , language]) => LANGUAGES[language].ends.closed_by_client));
+    expect(told).toEqual(asked.map(([, , language]) => END_WORDS.closed_by_client[language]));
   });
 
   it('says what is wrong with a frame in the language of the upgrade', async () => {
     const { url } = await start();
     const client = await SocketClient.open(url, SUBPROTOCOL, { 'Accept-Language': 'de' });
     client.say('nonsense');
-    expect(JSON.parse(await client.hear()).userMessage).toBe(LANGUAGES.de.errors.INVALID_REQUEST);
+    expect(JSON.parse(await client.hear()).userMessage).toBe(ERROR_WORDS.INVALID_REQUEST.de);
     client.socket.close();
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../src/protocol/languages/all.ts';
+import { END_WORDS } from '../../src/protocol/languages/ends.ts';
+import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
 import { useApps } from '../support/use-apps.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 
@@ -23,7 +24,7 @@ describe('The userMessage of an error', () => {
     [undefined, 'en'],
   ] as const)('to Accept-Language %s is in %s, and the reply says so', async (asked, language) => {
     const { body, headers } = await heartbeat(await build(), unknown, asked);
-    expect(body['userMessage']).toBe(LANGUAGES[language].errors.SESSION_NOT_FOUND);
+    expect(body['userMessage']).toBe(ERROR_WORDS.SESSION_NOT_FOUND[language]);
     expect(headers).toMatchObject({ 'content-language': language, 'cache-control': 'no-store' });
   });
 
@@ -32,14 +33,14 @@ describe('The userMessage of an error', () => {
     const id = await app.open(await app.key());
     await app.send({ method: 'POST', path: '/api/realtime/end', body: { sm_session_id: id } });
     const { body } = await heartbeat(app, id, 'fr');
-    expect(body).toMatchObject({ reason: 'closed_by_client', userMessage: LANGUAGES.fr.ends.closed_by_client });
+    expect(body).toMatchObject({ reason: 'closed_by_client', userMessage: END_WORDS.closed_by_client.fr });
     expect(body).not.toHaveProperty('saysEnd');
   });
 
   test('is told to caches to vary where they may keep it', async () => {
     const app = await build();
     const { headers, body } = await app.send({ path: '/nowhere', headers: { 'accept-language': 'es' } });
-    expect(body['userMessage']).toBe(LANGUAGES.es.errors.NOT_FOUND);
+    expect(body['userMessage']).toBe(ERROR_WORDS.NOT_FOUND.es);
     expect(headers).toMatchObject({ 'content-language': 'es', vary: 'Origin, Accept-Language' });
   });
 
@@ -49,7 +50,7 @@ describe('The userMessage of an error', () => {
       path: '/api/operator/overview',
       headers: { 'accept-language': 'de' },
     });
-    expect(body['userMessage']).toBe(LANGUAGES.en.errors.AUTH_REQUIRED);
+    expect(body['userMessage']).toBe(ERROR_WORDS.AUTH_REQUIRED.en);
     expect(headers['content-language']).toBe('en');
   });
 

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
 import { LANGUAGES, type Language } from '../../src/protocol/languages/all.ts';
+import { own as de } from '../../src/protocol/languages/de.ts';
+import { own as en } from '../../src/protocol/languages/en.ts';
+import { END_WORDS } from '../../src/protocol/languages/ends.ts';
+import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
+import { own as es } from '../../src/protocol/languages/es.ts';
+import { own as fr } from '../../src/protocol/languages/fr.ts';
+import { own as ja } from '../../src/protocol/languages/ja.ts';
+import type { InEach, OwnWords } from '../../src/protocol/languages/words.ts';
+import { endedRefusal } from '../../src/protocol/refusal.ts';
 import { languageOfTag, preferredLanguage } from '../../src/protocol/languages/negotiate.ts';
 
 describe('The language of an Accept-Language header', () => {
@@ -58,22 +68,23 @@ test.each([
   expect(languageOfTag(tag)).toBe(language);
 });
 
+const own: Readonly<Record<Language, OwnWords>> = { en, de, fr, es, ja };
+
 /** All texts of a language by group and name. */
 function textsOf(language: Language): [name: string, text: string][] {
-  return Object.entries(LANGUAGES[language]).flatMap(([group, texts]) =>
-    Object.entries(texts as Record<string, string>).map(([name, text]): [string, string] => [`${group}.${name}`, text]),
-  );
+  const of = (group: string, texts: Readonly<Record<string, string>>): [string, string][] =>
+    Object.entries(texts).map(([name, text]) => [`${group}.${name}`, text]);
+  const each = (texts: Readonly<Record<string, InEach>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(texts).map(([name, words]) => [name, words[language]]));
+  return [...of('errors', each(ERROR_WORDS)), ...of('ends', each(END_WORDS)), ...of('own', own[language])];
 }
 
-describe.each(Object.keys(LANGUAGES) as Language[])('What end users read in %s', (language) => {
-  test('has each text once and no other', () => {
-    const names = (of: Language): string[] =>
-      textsOf(of)
-        .map(([name]) => name)
-        .toSorted();
-    expect(names(language)).toEqual(names('en'));
-  });
+test('A session that ended for a reason of a later version is told to be over', () => {
+  const refusal = endedRefusal('later_reason' as EndReason, 15);
+  expect(refusal.wordsIn('de')).toBe(ERROR_WORDS.SESSION_DURATION_EXCEEDED.de);
+});
 
+describe.each(LANGUAGES)('What end users read in %s', (language) => {
   test('is whole sentences', () => {
     expect(textsOf(language).filter(([, text]) => !/^\S.*[.。]$/u.test(text))).toEqual([]);
   });

@@ -4,12 +4,12 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { WindowCount } from '../../stores/windows/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { errorBody } from '../error-reply.ts';
+import { errorBodyOf } from '../error-reply.ts';
 import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Answer, Result, Route } from '../route.ts';
 import type { ConsoleCookie } from './login.ts';
-import { askerOf, corsHeaders, type Origins } from './origin.ts';
+import { originKindOf, corsHeaders, type Origins } from './origin.ts';
 
 export interface AnswerDeps {
   readonly routes: readonly Route[];
@@ -48,14 +48,14 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     const byOrigin = known[access === 'public' ? 'public' : 'private'][cors][isJson ? 'json' : 'other'];
     const found = byOrigin.get(origin);
     if (found !== undefined) return found;
-    const asker = askerOf(deps.origins, origin, cors);
+    const kind = originKindOf(deps.origins, origin, cors);
     // A stranger may name any origin, and gets what goes to those who name none.
-    const name = asker === 'console' || asker === 'widget' ? origin : '';
+    const name = kind === 'console' || kind === 'widget' ? origin : '';
     const shared = byOrigin.get(name);
     if (shared !== undefined) return shared;
     const cache = access === 'public' ? [] : [noStore];
     const type = isJson ? [JSON_TYPE] : [];
-    const made = { headers: [noSniff, ...cache, ...corsHeaders(asker, origin), ...type] };
+    const made = { headers: [noSniff, ...cache, ...corsHeaders(kind, origin), ...type] };
     byOrigin.set(name, made);
     return made;
   }
@@ -96,7 +96,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     const { requestId } = x.request;
     const isTold = deps.events.refused(refusal.code, x.routeName, requestId, refusal.error, refusal.why);
     if (isTold) deps.onRefused?.(x, refusal);
-    return { status: refusal.status, body: errorBody(refusal, language) };
+    return { status: refusal.status, body: errorBodyOf(refusal, language) };
   }
 
   return (x, result) => {

@@ -33,9 +33,9 @@ const onlyVary: Headers = [vary];
 const anyOrigin: Headers = [['Access-Control-Allow-Origin', '*']];
 
 /** Who asks, as far as CORS makes a difference (docs/contract.md, section 2.4). */
-export type Asker = 'everybody' | 'console' | 'widget' | 'stranger';
+export type OriginKind = 'everybody' | 'console' | 'widget' | 'stranger';
 
-export function askerOf(origins: Origins, origin: string | undefined, scope: CorsScope): Asker {
+export function originKindOf(origins: Origins, origin: string | undefined, scope: CorsScope): OriginKind {
   if (scope === 'everybody') return 'everybody';
   if (origin === undefined) return 'stranger';
   if (origins.isConsole(origin)) return 'console';
@@ -43,11 +43,11 @@ export function askerOf(origins: Origins, origin: string | undefined, scope: Cor
 }
 
 /** The CORS headers of a reply: a known origin is echoed exactly, every other gets none. */
-export function corsHeaders(asker: Asker, origin: string): Headers {
-  if (asker === 'everybody') return anyOrigin;
-  if (asker === 'stranger') return onlyVary;
+export function corsHeaders(kind: OriginKind, origin: string): Headers {
+  if (kind === 'everybody') return anyOrigin;
+  if (kind === 'stranger') return onlyVary;
   const known: Headers = [vary, ['Access-Control-Allow-Origin', origin], exposed];
-  return asker === 'console' ? [...known, ['Access-Control-Allow-Credentials', 'true']] : known;
+  return kind === 'console' ? [...known, ['Access-Control-Allow-Credentials', 'true']] : known;
 }
 
 /** The scope of a path that no route has: a widget's page may read also that it asked for the wrong one. */
@@ -66,7 +66,7 @@ export function preflightHeaders(
   methods: string,
   requestedHeaders: string | undefined,
 ): Headers {
-  if (askerOf(origins, origin, scope) === 'stranger') return [];
+  if (originKindOf(origins, origin, scope) === 'stranger') return [];
   const allowed =
     requestedHeaders !== undefined && /^[A-Za-z0-9_, -]{1,1024}$/.test(requestedHeaders)
       ? requestedHeaders

@@ -1,51 +1,6 @@
-import type { Words } from './words.ts';
+import type { OwnWords } from './words.ts';
 
-export const errors: Words['errors'] = {
-  INVALID_REQUEST: 'Mit dieser Anfrage stimmt etwas nicht. Bitte prüfen Sie Ihre Angaben und versuchen Sie es erneut.',
-  AUTH_REQUIRED: 'Bitte melden Sie sich an, um fortzufahren.',
-  INVALID_OTP: 'Dieser Code ist falsch oder abgelaufen. Bitte fordern Sie einen neuen an.',
-  INVALID_WIDGET_KEY:
-    'Dieser Assistent ist nicht richtig eingerichtet. Bitte wenden Sie sich an den Betreiber der Website.',
-  KEY_PAUSED: 'Dieser Assistent macht gerade Pause. Bitte versuchen Sie es später noch einmal.',
-  BOT_BLOCKED: 'Wir konnten Ihren Browser nicht überprüfen. Bitte laden Sie die Seite neu und versuchen Sie es erneut.',
-  FORBIDDEN: 'Dazu sind Sie nicht berechtigt.',
-  ORIGIN_MISMATCH: 'Dieser Assistent ist auf dieser Website nicht verfügbar.',
-  SESSION_DURATION_EXCEEDED: 'Dieses Gespräch ist beendet. Bitte beginnen Sie ein neues.',
-  NOT_FOUND: 'Hier gibt es nichts.',
-  SESSION_NOT_FOUND: 'Dieses Gespräch wurde nicht gefunden. Bitte beginnen Sie ein neues.',
-  METHOD_NOT_ALLOWED: 'Das ist hier nicht möglich.',
-  AMBIGUOUS: 'Diese Angabe trifft auf mehrere Einträge zu. Bitte geben Sie sie vollständig an.',
-  COUNT_CHANGED: 'Davon wären jetzt mehr Einträge betroffen als zuvor. Bitte sehen Sie noch einmal nach.',
-  CONFLICT: 'Dieser Name ist bereits vergeben. Bitte wählen Sie einen anderen.',
-  PAYLOAD_TOO_LARGE: 'Diese Daten sind zu groß.',
-  UNSUPPORTED_MEDIA_TYPE: 'Diese Art von Inhalt wird nicht unterstützt.',
-  IDEMPOTENCY_MISMATCH: 'Diese Anfrage wurde bereits mit anderem Inhalt gesendet.',
-  USAGE_IMPLAUSIBLE: 'Diese Verbrauchsmeldung wurde nicht angenommen.',
-  QUERY_TOO_BROAD: 'Das ist zu viel für eine Ansicht. Bitte grenzen Sie die Auswahl ein.',
-  DAILY_QUOTA_EXCEEDED: 'Das Limit für heute ist erreicht. Bitte kommen Sie morgen wieder.',
-  CALL_IN_PROGRESS: 'Das Gespräch wird gerade verbunden. Bitte warten Sie einen Moment.',
-  MAX_CONCURRENT_SESSIONS: 'Es sind zu viele Gespräche offen. Bitte beenden Sie eines und versuchen Sie es erneut.',
-  RATE_LIMIT_EXCEEDED: 'Zu viele Anfragen. Bitte warten Sie einen Moment und versuchen Sie es erneut.',
-  INTERNAL_ERROR: 'Bei uns ist ein Fehler aufgetreten. Bitte versuchen Sie es erneut.',
-  UPSTREAM_ERROR: 'Der Sprachdienst ist gerade nicht verfügbar. Bitte versuchen Sie es erneut.',
-  SERVICE_UNAVAILABLE: 'Der Dienst ist gerade ausgelastet. Bitte versuchen Sie es gleich noch einmal.',
-  UPSTREAM_TIMEOUT: 'Der Sprachdienst hat nicht rechtzeitig geantwortet. Bitte versuchen Sie es erneut.',
-};
-
-export const ends: Words['ends'] = {
-  duration_exceeded: 'Dieses Gespräch hat seine Höchstdauer erreicht. Bitte beginnen Sie ein neues.',
-  idle_exceeded: 'In diesem Gespräch war es zu lange still, daher wurde es beendet. Bitte beginnen Sie ein neues.',
-  quota_exceeded:
-    'Das Limit für heute ist erreicht, daher wurde dieses Gespräch beendet. Bitte kommen Sie morgen wieder.',
-  closed_by_client: 'Dieses Gespräch wurde beendet. Bitte beginnen Sie ein neues.',
-  closed_by_operator: 'Dieses Gespräch wurde vom Betreiber beendet. Bitte beginnen Sie ein neues.',
-  key_revoked: 'Dieser Assistent ist auf dieser Website nicht mehr verfügbar.',
-  upstream_ended: 'Der Sprachdienst hat dieses Gespräch beendet. Bitte beginnen Sie ein neues.',
-  create_failed: 'Dieses Gespräch konnte nicht aufgebaut werden. Bitte beginnen Sie ein neues.',
-  abandoned: 'In diesem Gespräch war es zu lange still, daher wurde es beendet. Bitte beginnen Sie ein neues.',
-};
-
-export const own: Words['own'] = {
+export const own: OwnWords = {
   NETWORK_ERROR: 'Keine Verbindung. Bitte prüfen Sie Ihr Netzwerk.',
   MICROPHONE_BLOCKED: 'Bitte erlauben Sie dieser Seite, das Mikrofon zu verwenden.',
   MICROPHONE_MISSING: 'Bitte schließen Sie ein Mikrofon an, oder beenden Sie das Programm, das es gerade verwendet.',

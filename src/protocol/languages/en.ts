@@ -1,49 +1,6 @@
-import type { Words } from './words.ts';
+import type { OwnWords } from './words.ts';
 
-export const errors: Words['errors'] = {
-  INVALID_REQUEST: 'Something in this request is not right. Please check it and try again.',
-  AUTH_REQUIRED: 'Please log in to continue.',
-  INVALID_OTP: 'This code is wrong or has expired. Please request a new code.',
-  INVALID_WIDGET_KEY: 'This assistant is not set up correctly. Please contact the website.',
-  KEY_PAUSED: 'This assistant is taking a break. Please come back later.',
-  BOT_BLOCKED: 'We could not verify your browser. Please refresh the page and try again.',
-  FORBIDDEN: 'You are not allowed to do this.',
-  ORIGIN_MISMATCH: 'This assistant is not available on this website.',
-  SESSION_DURATION_EXCEEDED: 'This conversation has ended. Please start a new one.',
-  NOT_FOUND: 'There is nothing here.',
-  SESSION_NOT_FOUND: 'This conversation was not found. Please start a new one.',
-  METHOD_NOT_ALLOWED: 'This is not possible here.',
-  AMBIGUOUS: 'This fits more than one. Please name it in full.',
-  COUNT_CHANGED: 'This would now concern more than before. Please look again.',
-  CONFLICT: 'This name is already in use. Please choose another.',
-  PAYLOAD_TOO_LARGE: 'This is too large to send.',
-  UNSUPPORTED_MEDIA_TYPE: 'This kind of content is not supported.',
-  IDEMPOTENCY_MISMATCH: 'This request was already made with other content.',
-  USAGE_IMPLAUSIBLE: 'This usage report was not accepted.',
-  QUERY_TOO_BROAD: 'This is too much to show at once. Please narrow it down.',
-  DAILY_QUOTA_EXCEEDED: "Today's limit is reached. Please come back tomorrow.",
-  CALL_IN_PROGRESS: 'The conversation is being connected already. Please wait a moment.',
-  MAX_CONCURRENT_SESSIONS: 'Too many conversations are open. Please close one and try again.',
-  RATE_LIMIT_EXCEEDED: 'Too many requests. Please wait a moment and try again.',
-  INTERNAL_ERROR: 'Something went wrong on our side. Please try again.',
-  UPSTREAM_ERROR: 'The voice service is not available right now. Please try again.',
-  SERVICE_UNAVAILABLE: 'The service is busy right now. Please try again in a moment.',
-  UPSTREAM_TIMEOUT: 'The voice service did not answer in time. Please try again.',
-};
-
-export const ends: Words['ends'] = {
-  duration_exceeded: 'This conversation has reached its maximum length. Please start a new one.',
-  idle_exceeded: 'This conversation was quiet for too long and has ended. Please start a new one.',
-  quota_exceeded: "Today's limit is reached, so this conversation has ended. Please come back tomorrow.",
-  closed_by_client: 'This conversation was closed. Please start a new one.',
-  closed_by_operator: 'This conversation was closed by an operator. Please start a new one.',
-  key_revoked: 'This assistant is no longer available on this website.',
-  upstream_ended: 'The voice service ended this conversation. Please start a new one.',
-  create_failed: 'This conversation could not be opened. Please start a new one.',
-  abandoned: 'This conversation was quiet for too long and has ended. Please start a new one.',
-};
-
-export const own: Words['own'] = {
+export const own: OwnWords = {
   NETWORK_ERROR: 'No connection. Please check your network.',
   MICROPHONE_BLOCKED: 'Please allow this page to use the microphone.',
   MICROPHONE_MISSING: 'Please connect a microphone, or close the program that uses it.',

@@ -1,49 +1,6 @@
-import type { Words } from './words.ts';
+import type { OwnWords } from './words.ts';
 
-export const errors: Words['errors'] = {
-  INVALID_REQUEST: 'Cette demande contient une erreur. Veuillez la vérifier, puis réessayer.',
-  AUTH_REQUIRED: 'Veuillez vous connecter pour continuer.',
-  INVALID_OTP: 'Ce code est incorrect ou a expiré. Veuillez en demander un nouveau.',
-  INVALID_WIDGET_KEY: 'Cet assistant n’est pas configuré correctement. Veuillez contacter les responsables du site.',
-  KEY_PAUSED: 'Cet assistant est en pause. Veuillez revenir plus tard.',
-  BOT_BLOCKED: 'Nous n’avons pas pu vérifier votre navigateur. Veuillez actualiser la page, puis réessayer.',
-  FORBIDDEN: 'Vous n’êtes pas autorisé à effectuer cette action.',
-  ORIGIN_MISMATCH: 'Cet assistant n’est pas disponible sur ce site.',
-  SESSION_DURATION_EXCEEDED: 'Cette conversation est terminée. Veuillez en démarrer une nouvelle.',
-  NOT_FOUND: 'Il n’y a rien ici.',
-  SESSION_NOT_FOUND: 'Cette conversation est introuvable. Veuillez en démarrer une nouvelle.',
-  METHOD_NOT_ALLOWED: 'Cette action n’est pas possible ici.',
-  AMBIGUOUS: 'Plusieurs éléments correspondent. Veuillez indiquer le nom complet.',
-  COUNT_CHANGED: 'Davantage d’éléments seraient maintenant concernés. Veuillez vérifier de nouveau.',
-  CONFLICT: 'Ce nom est déjà utilisé. Veuillez en choisir un autre.',
-  PAYLOAD_TOO_LARGE: 'Ce contenu est trop volumineux pour être envoyé.',
-  UNSUPPORTED_MEDIA_TYPE: 'Ce type de contenu n’est pas pris en charge.',
-  IDEMPOTENCY_MISMATCH: 'Cette demande a déjà été envoyée avec un autre contenu.',
-  USAGE_IMPLAUSIBLE: 'Ce relevé d’utilisation n’a pas été accepté.',
-  QUERY_TOO_BROAD: 'Il y a trop d’éléments à afficher. Veuillez préciser votre recherche.',
-  DAILY_QUOTA_EXCEEDED: 'La limite du jour est atteinte. Veuillez revenir demain.',
-  CALL_IN_PROGRESS: 'La conversation est déjà en cours de connexion. Veuillez patienter un instant.',
-  MAX_CONCURRENT_SESSIONS: 'Trop de conversations sont ouvertes. Veuillez en fermer une, puis réessayer.',
-  RATE_LIMIT_EXCEEDED: 'Trop de demandes. Veuillez patienter un instant, puis réessayer.',
-  INTERNAL_ERROR: 'Un problème est survenu de notre côté. Veuillez réessayer.',
-  UPSTREAM_ERROR: 'Le service vocal n’est pas disponible pour le moment. Veuillez réessayer.',
-  SERVICE_UNAVAILABLE: 'Le service est très sollicité. Veuillez réessayer dans un instant.',
-  UPSTREAM_TIMEOUT: 'Le service vocal n’a pas répondu à temps. Veuillez réessayer.',
-};
-
-export const ends: Words['ends'] = {
-  duration_exceeded: 'Cette conversation a atteint sa durée maximale. Veuillez en démarrer une nouvelle.',
-  idle_exceeded: 'Cette conversation a pris fin après un trop long silence. Veuillez en démarrer une nouvelle.',
-  quota_exceeded: 'La limite du jour est atteinte et cette conversation a pris fin. Veuillez revenir demain.',
-  closed_by_client: 'Cette conversation a été fermée. Veuillez en démarrer une nouvelle.',
-  closed_by_operator: 'Cette conversation a été fermée par un opérateur. Veuillez en démarrer une nouvelle.',
-  key_revoked: 'Cet assistant n’est plus disponible sur ce site.',
-  upstream_ended: 'Le service vocal a mis fin à cette conversation. Veuillez en démarrer une nouvelle.',
-  create_failed: 'Cette conversation n’a pas pu être établie. Veuillez en démarrer une nouvelle.',
-  abandoned: 'Cette conversation a pris fin après un trop long silence. Veuillez en démarrer une nouvelle.',
-};
-
-export const own: Words['own'] = {
+export const own: OwnWords = {
   NETWORK_ERROR: 'Pas de connexion. Veuillez vérifier votre réseau.',
   MICROPHONE_BLOCKED: 'Veuillez autoriser cette page à utiliser le microphone.',
   MICROPHONE_MISSING: 'Veuillez brancher un microphone, ou fermer le programme qui l’utilise.',

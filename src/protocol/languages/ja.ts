@@ -1,49 +1,6 @@
-import type { Words } from './words.ts';
+import type { OwnWords } from './words.ts';
 
-export const errors: Words['errors'] = {
-  INVALID_REQUEST: 'リクエストの内容に誤りがあります。ご確認のうえ、もう一度お試しください。',
-  AUTH_REQUIRED: '続けるにはログインしてください。',
-  INVALID_OTP: 'コードが正しくないか、有効期限が切れています。新しいコードを取得してください。',
-  INVALID_WIDGET_KEY: 'このアシスタントは正しく設定されていません。サイトの運営者にお問い合わせください。',
-  KEY_PAUSED: 'このアシスタントは現在休止中です。しばらくしてから、もう一度お越しください。',
-  BOT_BLOCKED: 'お使いのブラウザーを確認できませんでした。ページを再読み込みして、もう一度お試しください。',
-  FORBIDDEN: 'この操作を行う権限がありません。',
-  ORIGIN_MISMATCH: 'このサイトでは、このアシスタントをご利用いただけません。',
-  SESSION_DURATION_EXCEEDED: 'この会話は終了しました。新しい会話を始めてください。',
-  NOT_FOUND: 'ここには何もありません。',
-  SESSION_NOT_FOUND: 'この会話は見つかりませんでした。新しい会話を始めてください。',
-  METHOD_NOT_ALLOWED: 'この操作はここではできません。',
-  AMBIGUOUS: '該当するものが複数あります。完全な名前を指定してください。',
-  COUNT_CHANGED: '対象の数が前回より増えています。もう一度ご確認ください。',
-  CONFLICT: 'この名前はすでに使われています。別の名前を選んでください。',
-  PAYLOAD_TOO_LARGE: 'データが大きすぎるため送信できません。',
-  UNSUPPORTED_MEDIA_TYPE: 'この種類のコンテンツには対応していません。',
-  IDEMPOTENCY_MISMATCH: 'このリクエストは、別の内容ですでに送信されています。',
-  USAGE_IMPLAUSIBLE: 'この利用量の報告は受け付けられませんでした。',
-  QUERY_TOO_BROAD: '一度に表示できる件数を超えています。条件を絞り込んでください。',
-  DAILY_QUOTA_EXCEEDED: '本日の利用上限に達しました。明日またお越しください。',
-  CALL_IN_PROGRESS: '会話はすでに接続中です。少々お待ちください。',
-  MAX_CONCURRENT_SESSIONS: '開いている会話が多すぎます。ほかの会話を終了してから、もう一度お試しください。',
-  RATE_LIMIT_EXCEEDED: 'リクエストが多すぎます。少し待ってから、もう一度お試しください。',
-  INTERNAL_ERROR: 'サーバー側で問題が発生しました。もう一度お試しください。',
-  UPSTREAM_ERROR: '音声サービスは現在ご利用いただけません。もう一度お試しください。',
-  SERVICE_UNAVAILABLE: 'サービスが混み合っています。しばらくしてから、もう一度お試しください。',
-  UPSTREAM_TIMEOUT: '音声サービスから時間内に応答がありませんでした。もう一度お試しください。',
-};
-
-export const ends: Words['ends'] = {
-  duration_exceeded: '会話の最大時間に達しました。新しい会話を始めてください。',
-  idle_exceeded: '長い間お話がなかったため、会話を終了しました。新しい会話を始めてください。',
-  quota_exceeded: '本日の利用上限に達したため、会話を終了しました。明日またお越しください。',
-  closed_by_client: 'この会話は終了しました。新しい会話を始めてください。',
-  closed_by_operator: 'この会話は運営者によって終了されました。新しい会話を始めてください。',
-  key_revoked: 'このサイトでは、このアシスタントをご利用いただけなくなりました。',
-  upstream_ended: '音声サービスによって会話が終了しました。新しい会話を始めてください。',
-  create_failed: '会話を開始できませんでした。新しい会話を始めてください。',
-  abandoned: '長い間お話がなかったため、会話を終了しました。新しい会話を始めてください。',
-};
-
-export const own: Words['own'] = {
+export const own: OwnWords = {
   NETWORK_ERROR: '接続できません。ネットワークをご確認ください。',
   MICROPHONE_BLOCKED: 'このページでのマイクの使用を許可してください。',
   MICROPHONE_MISSING: 'マイクを接続するか、マイクを使用中のプログラムを終了してください。',

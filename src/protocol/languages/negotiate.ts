@@ -5,12 +5,10 @@ const MAX_READ = 256;
 /** One entry of RFC 9110, section 12.5.4: a range of languages, of which the first subtag counts, and its weight. */
 const ENTRY = /^[\t ]*(\*|[a-z]{1,8})(?:-[a-z\d]{1,8})*[\t ]*(?:;[\t ]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[\t ]*)?$/i;
 
-const languages = Object.keys(LANGUAGES) as Language[];
-
 /** The language of a tag such as `de` or `de-AT`, where there is one. */
 export function languageOfTag(tag: string): Language | undefined {
   const [first = ''] = tag.toLowerCase().split('-', 1);
-  return languages.find((language) => language === first);
+  return LANGUAGES.find((language) => language === first);
 }
 
 /**
@@ -22,7 +20,7 @@ export function preferredLanguage(header: string | undefined): Language {
   const weights = weightsOf(header);
   const rest = weights.get('*') ?? 0;
   // A language that is not named has the weight of `*`, and comes after those that are.
-  for (const language of languages) if (!weights.has(language)) weights.set(language, rest);
+  for (const language of LANGUAGES) if (!weights.has(language)) weights.set(language, rest);
   weights.delete('*');
   let best: Language = DEFAULT_LANGUAGE;
   let highest = 0;

@@ -1,5 +1,4 @@
-import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
-import type { Code } from '../error-codes.ts';
+import type { Language } from './all.ts';
 
 /** The failures that the browser's SDK finds by itself, as its published types and docs/widget.md have them. */
 export type OwnCode =
@@ -14,12 +13,8 @@ export type OwnCode =
   | 'CALL_LOST'
   | 'TOOL_FAILED';
 
-/** What an end user reads, in one language. The compiler finds a text that a language does not have. */
-export interface Words {
-  /** Of each code that the server answers. */
-  readonly errors: Readonly<Record<Code, string>>;
-  /** Of each reason why a session ends. */
-  readonly ends: Readonly<Record<EndReason, string>>;
-  /** Of each failure that the SDK finds. */
-  readonly own: Readonly<Record<OwnCode, string>>;
-}
+/** One text in each language: the compiler finds one that is missing. */
+export type InEach = Readonly<Record<Language, string>>;
+
+/** What an end user reads of each failure that the SDK finds, in one language: a browser loads no other. */
+export type OwnWords = Readonly<Record<OwnCode, string>>;

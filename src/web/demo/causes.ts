@@ -1,7 +1,7 @@
-import type { EndReason } from '../../protocol/session.ts';
+import type { EndReason, RequestedEnd } from '../../protocol/session.ts';
 
 /** What ended a session, as the machine's chart names it; everything else is asked for by somebody. */
-const causes: { readonly [R in EndReason]?: string } = {
+const causes: Readonly<Record<Exclude<EndReason, RequestedEnd>, string>> = {
   duration_exceeded: 'isPastDuration',
   idle_exceeded: 'HEARTBEAT',
   abandoned: 'isAbandoned',
@@ -9,5 +9,5 @@ const causes: { readonly [R in EndReason]?: string } = {
 
 /** The event or guard that ended a session; undefined for a session that the server does not know. */
 export function causeOf(reason: string): string | undefined {
-  return reason === 'not_found' ? undefined : (causes[reason as EndReason] ?? 'END');
+  return reason === 'not_found' ? undefined : ((causes as Readonly<Record<string, string>>)[reason] ?? 'END');
 }

@@ -160,6 +160,12 @@ describe('Why a session ended is told', () => {
     for (const [what] of Object.values(ends)) expect(explain(what).sentence).not.toMatch(/undefined|null|NaN/);
   });
 
+  test('by its name, where a process of a later version knew more', () => {
+    expect(explain(ended('later_reason' as EndReason, MINUTE)).sentence).toBe(
+      'Ended 2030-01-01 00:01:00 UTC: later reason.',
+    );
+  });
+
   test('with the call that took it along, for every way in which a call ends its session', () => {
     const sentences = (Object.keys(CLOSE_REASONS) as CloseReason[])
       .filter((reason) => CLOSE_REASONS[reason].session !== 'goes on')

@@ -5,6 +5,7 @@ import { reasonWords } from '../words/reasons.ts';
 import { isLate } from './nodes.ts';
 import { oddNodes } from './odd-nodes.ts';
 import { queryText } from './query.ts';
+import type { EndReason } from '../../../protocol/session.ts';
 import type { Activity, Overview } from './shapes.ts';
 
 export interface Matter {
@@ -20,7 +21,12 @@ export interface Matter {
 const MIN_EVENTS = 10;
 const MIN_FACTOR = 1.5;
 /** Ends that are as they should be, however many there are. */
-const USUAL_ENDS = new Set(['closed_by_client', 'duration_exceeded', 'idle_exceeded', 'closed_by_operator']);
+const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
+  'closed_by_client',
+  'duration_exceeded',
+  'idle_exceeded',
+  'closed_by_operator',
+]);
 
 /** What is wrong first. */
 export function whatStandsOut(overview: Overview): readonly Matter[] {

@@ -1,15 +1,7 @@
-/** Ends in few words, for lists. One that is not known yet is shown by its name. */
-const REASONS: Readonly<Record<string, string>> = {
-  duration_exceeded: 'maximum length',
-  idle_exceeded: 'quiet for too long',
-  quota_exceeded: 'quota of the day',
-  closed_by_client: 'closed by client',
-  closed_by_operator: 'ended by operator',
-  key_revoked: 'key revoked',
-  upstream_ended: 'ended by provider',
-  create_failed: 'create failed',
-  abandoned: 'given up as stale',
-};
+import { END_LABELS } from '../../../protocol/languages/ends.ts';
+
+/** One that is not known yet is shown by its name. */
+const REASONS: Readonly<Record<string, string>> = END_LABELS;
 
 export const REASON_NAMES = Object.keys(REASONS);
 

@@ -1,4 +1,4 @@
-import type { Words as Catalogue } from '../../../protocol/languages/words.ts';
+import type { OwnWords } from '../../../protocol/languages/words.ts';
 import type { Texts } from '../api.ts';
 
 /** What the element is doing, as it is said to the visitor. */
@@ -46,7 +46,7 @@ export interface Words {
   /** By reasons, in the place of the server's words, which come in the visitor's language already. */
   readonly ends: Readonly<Record<string, string>>;
   /** Failures by their codes: those of the SDK, and of the server's any that a page words by itself. */
-  readonly errors: Catalogue['own'] & { readonly [code: string]: string };
+  readonly errors: OwnWords & { readonly [code: string]: string };
 }
 
 /** The words with a page's own in their place. */
