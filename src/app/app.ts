@@ -6,10 +6,8 @@ import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { timeMs } from '../database/time.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
-import type { HttpReply } from '../http/message.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import type { Eventually } from '../kernel/eventually.ts';
 import { Release } from '../kernel/release.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
@@ -28,7 +26,7 @@ import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import { requestIds } from '../transport/request.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
-import { listen, type Transport } from '../transport/server.ts';
+import { listen, type ListenOptions, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
 import { openProvider } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
@@ -140,7 +138,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => logins.close());
   release.add(() => codes.settled());
 
-  const open = async (): Promise<Transport> => {
+  const open = async (answer: ListenOptions['handle']): Promise<Transport> => {
     const transport = await listen({
       host: config.host,
       port: config.port,
@@ -149,8 +147,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       onConnectionRefused: (open) => events.connectionRefused(open),
       replyDeadlineMs: config.upstream.timeoutMs + REPLY_GRACE_MS,
       clock,
-      handle: (request): Eventually<HttpReply> =>
-        isReady ? handle(request) : faultReply(new Unavailable('database', 'starting'), request.requestId),
+      handle: answer,
       onFault(error, requestId) {
         events.faulted(error, requestId, 'transport');
         return faultReply(error, requestId);
@@ -170,7 +167,12 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   };
   // A free port is open before the tenants are known, because the demo's origin follows it. One that was given opens when all else
   // is ready, so that no caller meets a worker that is still starting.
-  const early = config.port === 0 ? await open() : undefined;
+  const early =
+    config.port === 0
+      ? await open((request) =>
+          isReady ? handle(request) : faultReply(new Unavailable('database', 'starting'), request.requestId),
+        )
+      : undefined;
   ownUrl ||= `http://localhost:${early?.port ?? config.port}`;
 
   await restoreLost(sessions.recovery).catch(onError);
@@ -220,7 +222,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   );
   await presence.beat();
   isReady = true;
-  const transport = early ?? (await open());
+  const transport = early ?? (await open(handle));
   const demo = findDemoKey(directory, new URL(ownUrl).origin);
 
   return {

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { join } from 'node:path';
+import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { readConfig } from '../../config/config.ts';
+import { startApp } from '../../src/app/app.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+import { createLog } from '../../src/telemetry/log.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
+import { freePort } from '../support/services/server-process.ts';
 import { closeServers, serve, text } from '../support/transport-server.ts';
 import { useApps } from '../support/use-apps.ts';
 import { Walk } from '../support/walk.ts';
@@ -85,4 +91,28 @@ describe('An ordinary heartbeat of a widget to an embedded service', () => {
     const { answer } = await walkOnce();
     expect(answer).toMatchObject({ status: 200 });
   });
+});
+
+test('Nothing of the composition is between the transport and the service, once it is ready', async () => {
+  const port = await freePort();
+  const DATA_DIR = join(inject('runDirectory'), randomId());
+  const app = await startApp(
+    readConfig({ HOST: '127.0.0.1', PORT: String(port), DATA_DIR, UPSTREAM_PROVIDER: 'local' }),
+    createLog('silent', false),
+  );
+  onTestFinished(() => app.close());
+  const { key, origin } = app.demo?.key ?? { key: '', origin: '' };
+  const client = await RawClient.connect(port);
+  onTestFinished(() => client.destroy());
+  const headers = ['Content-Type: application/json', `Origin: ${origin}`];
+  client.send(
+    requestText('POST', '/api/session', headers, JSON.stringify({ widgetKey: key, agentId: app.demo?.agentId })),
+  );
+  const created = await client.reply();
+  const beat = await beatOver(port, origin, String(JSON.parse(created.body)['sm_session_id']));
+  const walk = startWalk();
+  await beat();
+  const entered = walk.entered();
+  expect(entered).toContain('src/http/routes/heartbeat.ts');
+  expect(entered).not.toContain('src/app/app.ts');
 });
