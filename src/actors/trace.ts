@@ -9,7 +9,7 @@ import {
 } from 'xstate';
 
 /** One transition that a machine took. States are named by their paths (`live.engaged`), guards as the machine names them. */
-export interface Step {
+export interface TransitionStep {
   readonly event: string;
   readonly from: string;
   /** As `from` where the transition stays in its state. */
@@ -38,7 +38,7 @@ export interface Traced<R> {
   readonly isFinal: boolean;
   readonly before: R | undefined;
   readonly record: R;
-  readonly steps: readonly Step[];
+  readonly steps: readonly TransitionStep[];
   /** In the order in which they were asked. */
   readonly guards: readonly GuardTold[];
 }
@@ -62,7 +62,7 @@ interface StateTold {
 /** Makes actors of a machine that tell what they do. One at a time: an actor runs to rest before the next is made. */
 export class Tracer {
   readonly #machine: AnyStateMachine;
-  #steps: Step[] = [];
+  #steps: TransitionStep[] = [];
   #guards: GuardTold[] = [];
 
   constructor(machine: AnyStateMachine) {
@@ -78,7 +78,7 @@ export class Tracer {
   }
 
   /** What the actor that was made last has done so far. */
-  get told(): { readonly steps: readonly Step[]; readonly guards: readonly GuardTold[] } {
+  get told(): { readonly steps: readonly TransitionStep[]; readonly guards: readonly GuardTold[] } {
     return { steps: this.#steps, guards: this.#guards };
   }
 

@@ -84,7 +84,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
     const subject = subjects.console(email);
     const asker = subjects.address(from);
     const taken = await budget.take(subject, asker, atMs);
-    if (!taken.allowed) return tooManySends(taken.retryAtMs - atMs, limits.perHour);
+    if (!taken.allowed) return tooManySends(taken.retryAtMs, atMs, limits.perHour);
     let mail: ReadyMail | undefined;
     try {
       const code = (deps.newCode ?? drawCode)();
@@ -169,7 +169,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   };
 }
 
-function tooManySends(waitMs: number, limit: number): Refusal {
+function tooManySends(untilMs: number, atMs: number, limit: number): Refusal {
   const why = { layer: 'login', limit, unit: 'codes', lever: 'MAX_OTP_PER_HOUR' } as const;
-  return mustWait('Too many codes were requested for this address', waitMs, 0, why);
+  return mustWait('Too many codes were requested for this address', untilMs, atMs, why);
 }

@@ -1,4 +1,5 @@
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
+import type { Unit } from '../protocol/refusal-why.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 
 /** One kind of edge window, a fixed minute (docs/contract.md, section 10.1): the store counts in it under `prefix` and who is counted. */
@@ -7,8 +8,8 @@ export interface EdgeWindow {
   readonly perMinute: number;
   /** The variable to look at. */
   readonly lever: string;
-  /** What is counted, in the words of a refusal. */
-  readonly what: string;
+  /** What is counted. */
+  readonly unit: Unit;
 }
 
 /** How many requests a minute each window lets through. */
@@ -52,8 +53,8 @@ export function operatorWindow({ name, perMinute }: { readonly name: string; rea
   return windowOf(`operator:${name}:`, perMinute, 'RATE_OPERATOR_PER_MIN');
 }
 
-function windowOf(prefix: string, perMinute: number, lever: string, what = 'requests'): EdgeWindow {
-  return { prefix, perMinute, lever, what };
+function windowOf(prefix: string, perMinute: number, lever: string, unit: Unit = 'requests'): EdgeWindow {
+  return { prefix, perMinute, lever, unit };
 }
 
 /** The tighter of two windows is the one that a client should heed. */
@@ -63,7 +64,7 @@ export function tighter(a: WindowCount, b: WindowCount): WindowCount {
 }
 
 /** The refusal of a used-up window. */
-export function edgeRefusal({ perMinute, what, lever }: EdgeWindow, { resetAtMs }: WindowCount, atMs: number): Refusal {
-  const why = { layer: 'edge', limit: perMinute, unit: 'requests', lever } as const;
-  return mustWait(`More than ${perMinute} ${what} in a minute`, resetAtMs, atMs, why);
+export function edgeRefusal({ perMinute, unit, lever }: EdgeWindow, { resetAtMs }: WindowCount, atMs: number): Refusal {
+  const why = { layer: 'edge', limit: perMinute, unit, lever } as const;
+  return mustWait(`More than ${perMinute} ${unit} in a minute`, resetAtMs, atMs, why);
 }

@@ -1,5 +1,4 @@
-import { systemClock } from '../kernel/clock.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/clock.ts';
 import { isPlainAddress } from './address.ts';
 import type { KeptMail, Mail, Mailer, ReadyMail } from './contract.ts';
 

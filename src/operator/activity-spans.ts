@@ -98,10 +98,14 @@ export function byLabel(
   );
 }
 
+/** How often something of a kind happened, whatever its label. */
+function sumOf(moved: readonly Moved[], kind: Moved['kind'], span: 'now' | 'before' = 'now'): number {
+  return Object.values(byLabel(moved, kind, span)).reduce((sum, n) => sum + n, 0);
+}
+
 /** How often it happened in a span, whatever the reasons and codes. */
 export function totalsOf(moved: readonly Moved[]): { started: number; ended: number; refused: number } {
-  const total = (kind: Moved['kind']): number => Object.values(byLabel(moved, kind)).reduce((sum, n) => sum + n, 0);
-  return { started: total('started'), ended: total('ended'), refused: total('refused') };
+  return { started: sumOf(moved, 'started'), ended: sumOf(moved, 'ended'), refused: sumOf(moved, 'refused') };
 }
 
 function tally(moved: readonly Moved[]): ActivityTallies & { readonly previous: ActivityTallies } {
@@ -109,6 +113,9 @@ function tally(moved: readonly Moved[]): ActivityTallies & { readonly previous: 
 }
 
 function talliesOf(moved: readonly Moved[], span: 'now' | 'before'): ActivityTallies {
-  const started = Object.values(byLabel(moved, 'started', span)).reduce((sum, n) => sum + n, 0);
-  return { started, ended: byLabel(moved, 'ended', span), refused: byLabel(moved, 'refused', span) };
+  return {
+    started: sumOf(moved, 'started', span),
+    ended: byLabel(moved, 'ended', span),
+    refused: byLabel(moved, 'refused', span),
+  };
 }

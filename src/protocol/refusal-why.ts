@@ -20,7 +20,16 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 /** What a limit counts. */
-export type Unit = 'requests' | 'tokens' | 'dollars' | 'sessions' | 'calls' | 'codes' | 'KiB' | 'minutes';
+export type Unit =
+  | 'requests'
+  | 'wrong service tokens'
+  | 'tokens'
+  | 'dollars'
+  | 'sessions'
+  | 'calls'
+  | 'codes'
+  | 'KiB'
+  | 'minutes';
 
 /**
  * What an operator is told of a refusal and its caller is not (docs/contract.md, section 8). It holds nothing that a caller sent: what is

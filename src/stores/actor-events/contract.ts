@@ -1,4 +1,4 @@
-import type { GuardTold, Step } from '../../actors/trace.ts';
+import type { GuardTold, TransitionStep } from '../../actors/trace.ts';
 import type { ActorEventKind, NoteKind } from '../../protocol/operator/event.ts';
 
 /** Machines whose events are kept, by the names that they give themselves. */
@@ -22,7 +22,7 @@ export interface NewActorEvent {
   /** Null when the event opened the actor. */
   readonly from: string | null;
   readonly to: string | null;
-  readonly steps: readonly Step[];
+  readonly steps: readonly TransitionStep[];
   readonly guards: readonly GuardTold[];
   readonly detail: EventDetail;
   readonly node: string;
