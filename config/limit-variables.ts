@@ -35,7 +35,7 @@ export const retentionDays = {
   ),
 };
 
-/** The part of the table of variables (variables.ts) that says how much and for how long. */
+/** The part of the table of variables (variables.ts) that holds limits of sessions, requests and callers, and says how long things are kept. */
 export const limits = {
   'Voice sessions': {
     voice: {
