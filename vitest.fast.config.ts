@@ -5,7 +5,7 @@ import whole from './vitest.config.ts';
 const include = ['test/{machines,actors,features,http}/**/*.test.ts'];
 /**
  * But these take seconds each: they load linters, wait for a mail server that hangs, live through hours second by second, break real
- * sockets, or build a service for each of many cases.
+ * sockets, ask a thousand times, or build a service for each of many cases.
  */
 const slow = [
   'test/features/auth/verify-code.test.ts',
@@ -15,7 +15,7 @@ const slow = [
   'test/features/auth/send-code.test.ts',
   'test/features/calls/{sideband,take-over}.test.ts',
   'test/features/upstream/{brokered-faults,call-socket,realtime-sideband}.test.ts',
-  'test/http/{create-idempotency,open-call,operator,routing,walk}.test.ts',
+  'test/http/{create-idempotency,edge-windows,open-call,operator,operator-end-many,routing,walk}.test.ts',
 ];
 
 const exclude = [...configDefaults.exclude, ...slow];
