@@ -16,6 +16,8 @@ export function unheardEndMs(sinceMs: number, { unheardSec }: CallLimits): numbe
   return unheardSec === 0 ? null : sinceMs + unheardSec * SECOND_MS;
 }
 
+type Effect = (typeof CLOSE_REASONS)[CloseReason]['session'];
+
 /** When the session of a call that closes at a time is to end, unless another call follows; null where it goes on. */
 export function graceEndMs(reason: CloseReason, at: number, { graceSec }: CallLimits): number | null {
   const effect = effectOf(reason);
@@ -23,9 +25,12 @@ export function graceEndMs(reason: CloseReason, at: number, { graceSec }: CallLi
   return effect === 'ends' ? at : at + graceSec * SECOND_MS;
 }
 
-/** What becomes of the session of a call that closed for the reason. */
-export function effectOf(reason: CloseReason): (typeof CLOSE_REASONS)[CloseReason]['session'] {
-  return CLOSE_REASONS[reason].session;
+/** A record may name a reason that only a later version knows, while a service is updated or after it was taken back. */
+const rows: Readonly<Record<string, { readonly session: Effect } | undefined>> = CLOSE_REASONS;
+
+/** What becomes of the session of a call that closed for the reason. One that is not known here ends it when its record says, if at all. */
+export function effectOf(reason: CloseReason): Effect {
+  return rows[reason]?.session ?? 'ends after grace';
 }
 
 /** When the clock alone changes the call, the provider is to be asked again, or the session ends; Infinity when none ever comes. */

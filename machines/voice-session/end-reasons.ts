@@ -51,9 +51,12 @@ export const END_REASONS = {
 
 export type EndReason = keyof typeof END_REASONS;
 
-/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). */
+/** A record may name a reason that only a later version knows, while a service is updated or after it was taken back. */
+const rows: Readonly<Record<string, EndReasonRow | undefined>> = END_REASONS;
+
+/** Reasons after which a console caller's login is destroyed (docs/contract.md, section 5.9). One that is not known here costs none. */
 export function isViolation(reason: EndReason | null): boolean {
-  return reason !== null && END_REASONS[reason].isViolation;
+  return reason !== null && rows[reason]?.isViolation === true;
 }
 
 /** Reasons that come from outside the machine; the others are its own. */

@@ -56,7 +56,8 @@ const whyEnded: { readonly [R in EndReason]?: (known: Known, endedAtMs: number) 
   upstream_ended(known) {
     const call = known.calls.find(({ closeReason }) => closeReason !== null && effectOf(closeReason) !== 'goes on');
     if (call === undefined || call.closeReason === null) return ', because the provider ended it';
-    return `, because ${whyClosed[call.closeReason](known.callLimits)} (call ${call.id})`;
+    const why = whyClosed[call.closeReason]?.(known.callLimits) ?? call.closeReason.replaceAll('_', ' ');
+    return `, because ${why} (call ${call.id})`;
   },
 
   create_failed: () =>
@@ -68,7 +69,8 @@ const whyEnded: { readonly [R in EndReason]?: (known: Known, endedAtMs: number) 
   },
 };
 
-const whyClosed: Readonly<Record<CloseReason, (limits: CallLimits) => string>> = {
+/** Why a call closed, where this version knows the reason. */
+const whyClosed: { readonly [R in CloseReason]?: (limits: CallLimits) => string } = {
   session_ended: () => 'the session ended',
   session_idle: () => 'the session went idle',
   replaced: () => 'another call took its place',

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { ERROR_WORDS } from '../../src/protocol/languages/errors.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { CONSOLE, SERVICE_TOKEN, somebody, type TestApp } from '../support/app.ts';
 import { MINUTE, NOON, SECOND } from '../support/clock.ts';
@@ -158,6 +159,19 @@ describe('A heartbeat', () => {
     statuses.push((await narrow.post('/api/realtime/heartbeat', body)).status);
     expect(statuses).toEqual([200, 429]);
     expect(await narrow.sessions.find(sm_session_id)).toMatchObject({ lastSeenAtMs: NOON + 5 * SECOND });
+  });
+
+  test('to a session that ended for a reason of a later version gets the terminal 403, too', async () => {
+    const { email, cookie, sm_session_id } = await consoleSession();
+    await end({ sm_session_id, email });
+    await app.flush();
+    await database().run(
+      (sql) => sql`update voice_session set end_reason = 'later_reason' where id = ${sm_session_id}`,
+    );
+    app = await build();
+    const reply = await beat({ sm_session_id, email }, { cookie, origin: CONSOLE });
+    expect(errorOf(reply)).toEqual({ status: 403, code: 'SESSION_DURATION_EXCEEDED' });
+    expect(reply.body).toMatchObject({ reason: 'later_reason', userMessage: ERROR_WORDS.SESSION_DURATION_EXCEEDED.en });
   });
 
   test('to a session that was closed logs nobody out', async () => {

@@ -160,10 +160,12 @@ describe('Why a session ended is told', () => {
     for (const [what] of Object.values(ends)) expect(explain(what).sentence).not.toMatch(/undefined|null|NaN/);
   });
 
-  test('by its name, where a process of a later version knew more', () => {
-    expect(explain(ended('later_reason' as EndReason, MINUTE)).sentence).toBe(
-      'Ended 2030-01-01 00:01:00 UTC: later reason.',
-    );
+  test('by its name, where only a later version knows more', () => {
+    const later = ended('later_reason' as EndReason, MINUTE);
+    expect(explain(later).sentence).toBe('Ended 2030-01-01 00:01:00 UTC: later reason.');
+    const closeReason = 'later_reason' as CloseReason;
+    const cut = ended('upstream_ended', MINUTE, { calls: [{ ...call, closeReason }] });
+    expect(explain(cut).sentence).toBe('Ended 2030-01-01 00:01:00 UTC, because later reason (call call_1).');
   });
 
   test('with the call that took it along, for every way in which a call ends its session', () => {
