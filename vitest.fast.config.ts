@@ -8,14 +8,13 @@ const include = ['test/{machines,actors,features,http}/**/*.test.ts'];
  * sockets, ask a thousand times, or build a service for each of many cases.
  */
 const slow = [
-  'test/features/auth/verify-code.test.ts',
+  'test/features/auth/{send-code,verify-code}.test.ts',
+  'test/features/calls/{sideband,take-over}.test.ts',
   'test/features/mail/smtp.test.ts',
   'test/features/metering/{metering,call-budgets}.test.ts',
-  'test/http/{openapi,openapi-lint}.test.ts',
-  'test/features/auth/send-code.test.ts',
-  'test/features/calls/{sideband,take-over}.test.ts',
   'test/features/upstream/{brokered-faults,call-socket,realtime-sideband}.test.ts',
-  'test/http/{create-idempotency,edge-windows,open-call,operator,operator-end-many,routing,walk}.test.ts',
+  'test/http/{create-idempotency,edge-windows,open-call,openapi,openapi-lint}.test.ts',
+  'test/http/{operator,operator-end-many,routing,walk}.test.ts',
 ];
 
 const exclude = [...configDefaults.exclude, ...slow];

@@ -16,14 +16,14 @@ export function unheardEndMs(sinceMs: number, { unheardSec }: CallLimits): numbe
   return unheardSec === 0 ? null : sinceMs + unheardSec * SECOND_MS;
 }
 
-type Effect = (typeof CLOSE_REASONS)[CloseReason]['session'];
-
 /** When the session of a call that closes at a time is to end, unless another call follows; null where it goes on. */
 export function graceEndMs(reason: CloseReason, at: number, { graceSec }: CallLimits): number | null {
   const effect = effectOf(reason);
   if (effect === 'goes on') return null;
   return effect === 'ends' ? at : at + graceSec * SECOND_MS;
 }
+
+type Effect = (typeof CLOSE_REASONS)[CloseReason]['session'];
 
 /** A record may name a reason that only a later version knows, while a service is updated or after it was taken back. */
 const rows: Readonly<Record<string, { readonly session: Effect } | undefined>> = CLOSE_REASONS;

@@ -69,8 +69,10 @@ const whyEnded: { readonly [R in EndReason]?: (known: Known, endedAtMs: number) 
   },
 };
 
-/** Why a call closed, where this version knows the reason. */
-const whyClosed: { readonly [R in CloseReason]?: (limits: CallLimits) => string } = {
+type WhyClosed = (limits: CallLimits) => string;
+
+/** Why a call closed; a later version may have other reasons, too. */
+const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
   session_ended: () => 'the session ended',
   session_idle: () => 'the session went idle',
   replaced: () => 'another call took its place',
@@ -84,7 +86,7 @@ const whyClosed: { readonly [R in CloseReason]?: (limits: CallLimits) => string 
     `its page left the call, or its network did, and no other call followed within ${graceSec} s (CALL_GRACE_SEC)`,
   lost: ({ graceSec }) =>
     `the provider knew its call no more, and no other followed within ${graceSec} s (CALL_GRACE_SEC)`,
-};
+} satisfies Record<CloseReason, WhyClosed>;
 
 /** Sentences of sessions that are still open. */
 const whyOpen: Readonly<Record<VoiceState, (known: Known) => string>> = {

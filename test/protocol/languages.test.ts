@@ -85,6 +85,14 @@ test('A session that ended for a reason of a later version is told to be over', 
 });
 
 describe.each(LANGUAGES)('What end users read in %s', (language) => {
+  test('has each text once and no other', () => {
+    const names = (of: Language): string[] =>
+      textsOf(of)
+        .map(([name]) => name)
+        .toSorted();
+    expect(names(language)).toEqual(names('en'));
+  });
+
   test('is whole sentences', () => {
     expect(textsOf(language).filter(([, text]) => !/^\S.*[.。]$/u.test(text))).toEqual([]);
   });
