@@ -2,11 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { PATIENT_MS } from '../support/soon.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 
 const skipped = reasonToSkipPostgres();
-/** As long as a machine takes that is busy with other tests. */
-const deadlineMs = 60_000;
 const fixture = (name: string): URL => new URL(`./fixtures/${name}/`, import.meta.url);
 
 describe.skipIf(skipped !== undefined)(`a role that may change rows and not the schema ${skipped ?? ''}`, () => {
@@ -16,8 +15,8 @@ describe.skipIf(skipped !== undefined)(`a role that may change rows and not the 
 
   beforeAll(async () => {
     server = await startPostgres();
-    owner = openExternal({ url: server.url, deadlineMs });
-    service = openExternal({ url: server.url.replace('postgres@', 'service@'), deadlineMs });
+    owner = openExternal({ url: server.url, deadlineMs: PATIENT_MS });
+    service = openExternal({ url: server.url.replace('postgres@', 'service@'), deadlineMs: PATIENT_MS });
     // As docs/operations.md tells operators to.
     await owner.run((sql) =>
       sql.unsafe(`create role service login;

@@ -3,14 +3,12 @@ import type { Database } from '../../src/database/database.ts';
 import { installDriverGuard } from '../../src/database/driver-guard.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
+import { PATIENT_MS } from '../support/soon.ts';
 import { reasonToSkipPostgres, startPostgres, type PostgresService } from '../support/services/postgres.ts';
 import { bundleChild, runChild } from './support/child.ts';
 import { startWay } from './support/way.ts';
 
 const missing = reasonToSkipPostgres();
-
-/** For questions whose answer is awaited, however busy the machine is. */
-const PATIENT_MS = 60_000;
 
 /** What the promise was rejected with, if it was. */
 function errorOf(work: Promise<unknown>): Promise<unknown> {

@@ -6,6 +6,7 @@ import type { HistoryFilter } from '../../src/stores/voice-history/contract.ts';
 import { walkEach } from '../../src/stores/voice-history/postgres-pages.ts';
 import { askWalk, MOST_WALKED } from '../../src/stores/walked.ts';
 import { DAY_BEGIN } from '../contracts/support.ts';
+import { PATIENT_MS } from '../support/soon.ts';
 import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 
@@ -20,7 +21,7 @@ describe.skipIf(reason !== undefined)(`A list of sessions${reason === undefined 
   beforeAll(async () => {
     fresh = await neededDatabase();
     // A busy machine is no database that is away.
-    database = openExternal({ url: fresh.url, deadlineMs: 60_000 });
+    database = openExternal({ url: fresh.url, deadlineMs: PATIENT_MS });
     await migrate(database);
     // The newest quarter is live and of one tenant; what is older has ended, and is of two others.
     await database.run(

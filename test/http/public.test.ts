@@ -68,6 +68,7 @@ describe('A reply that is the same for everybody', () => {
     app.clock.advance(120 * SECOND);
     // Nothing else may ask the database meanwhile, as the look at the tenants every few seconds does.
     await app.service.directory.stop();
+    await database().settled();
     const asked = database().asked;
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
       const { headers } = await app.send({ method, path, body: {}, headers: { cookie } });

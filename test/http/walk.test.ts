@@ -102,14 +102,13 @@ test('Nothing of the composition is between the transport and the service, once 
   );
   onTestFinished(() => app.close());
   const { key, origin } = app.demo?.key ?? { key: '', origin: '' };
-  const client = await RawClient.connect(port);
-  onTestFinished(() => client.destroy());
-  const headers = ['Content-Type: application/json', `Origin: ${origin}`];
-  client.send(
-    requestText('POST', '/api/session', headers, JSON.stringify({ widgetKey: key, agentId: app.demo?.agentId })),
-  );
-  const created = await client.reply();
-  const beat = await beatOver(port, origin, String(JSON.parse(created.body)['sm_session_id']));
+  const created = await fetch(`http://127.0.0.1:${port}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin },
+    body: JSON.stringify({ widgetKey: key, agentId: app.demo?.agentId }),
+  });
+  const { sm_session_id } = (await created.json()) as { readonly sm_session_id: string };
+  const beat = await beatOver(port, origin, sm_session_id);
   const walk = startWalk();
   await beat();
   const entered = walk.entered();

@@ -12,6 +12,7 @@ import { createRedisVoiceRegistry } from '../../src/stores/voice-registry/redis.
 import type { Windows } from '../../src/stores/windows/contract.ts';
 import { createRedisWindows } from '../../src/stores/windows/redis.ts';
 import { DAY_BEGIN, voiceRecord } from '../contracts/support.ts';
+import { PATIENT_MS } from '../support/soon.ts';
 import { faultOf, recoveryOf } from './support.ts';
 
 const HOUR_MS = 3_600_000;
@@ -28,8 +29,7 @@ export interface Node {
   close(): Promise<void>;
 }
 
-/** Longer than any server is busy: it refuses nothing. */
-export const PATIENT = { deadlineMs: 60_000 };
+export const PATIENT = { deadlineMs: PATIENT_MS };
 
 export function openNode(urls: readonly string[], options: { maxPending?: number; deadlineMs?: number } = {}): Node {
   const redis = openRedis({ urls, prefix: 'switchboard', ...options });

@@ -5,14 +5,14 @@ import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { randomId } from '../../src/kernel/ids.ts';
+import { PATIENT_MS } from './soon.ts';
 
 let worker: Promise<Database> | undefined;
 
 /** The migrated database of this worker: opened for its first file, since a start costs a second, and gone with the run. */
 async function openForWorker(): Promise<Database> {
-  // A machine that is busy with other tests is no database that is away.
   const directory = join(inject('runDirectory'), `postgres-${process.pid}-${randomId()}`);
-  const database = await openEmbedded({ directory, deadlineMs: 60_000 });
+  const database = await openEmbedded({ directory, deadlineMs: PATIENT_MS });
   await migrate(database);
   return database;
 }

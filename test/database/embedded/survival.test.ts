@@ -5,7 +5,7 @@ import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { bundleChild, runChild } from '../support/child.ts';
 import { temporaryDirectory, template } from '../support/places.ts';
-import { soon } from '../../support/soon.ts';
+import { PATIENT_MS, soon } from '../../support/soon.ts';
 
 describe('the embedded database', () => {
   test('loses no acknowledged row by kill -9', async () => {
@@ -61,7 +61,7 @@ describe('the embedded database', () => {
 
   test('keeps nothing of a transaction whose caller has given up, although it has only one connection', async () => {
     const database = await openEmbedded({ directory: join(temporaryDirectory(), 'database'), deadlineMs: 300 });
-    await database.run((sql) => sql`create table item (id integer)`, { deadlineMs: 60_000 });
+    await database.run((sql) => sql`create table item (id integer)`, { deadlineMs: PATIENT_MS });
     const never = new Promise<void>(() => {});
     const outcome = database.transaction(async (sql) => {
       await sql`insert into item values (1)`;
@@ -72,9 +72,9 @@ describe('the embedded database', () => {
     await expect(outcome).rejects.toBeInstanceOf(Unavailable);
     // One that was silent is given a quarter of a second until it has answered once.
     await vi.waitFor(() => database.ping(), soon);
-    expect(await database.run((sql) => sql`select * from item`, { deadlineMs: 60_000 })).toEqual([]);
+    expect(await database.run((sql) => sql`select * from item`, { deadlineMs: PATIENT_MS })).toEqual([]);
     const locks = await database.run((sql) => sql`select * from pg_locks where locktype = 'advisory'`, {
-      deadlineMs: 60_000,
+      deadlineMs: PATIENT_MS,
     });
     expect(locks).toEqual([]);
     await database.close();

@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { openExternal } from '../../../src/database/external.ts';
+import { PATIENT_MS } from '../../support/soon.ts';
 import { reasonToSkipPostgres, startPostgres } from '../../support/services/postgres.ts';
 import { makeDirectory } from './places.ts';
 
@@ -11,9 +12,6 @@ export interface OpenedEngine {
   /** Closes the database and removes all that it had. */
   readonly close: () => Promise<void>;
 }
-
-/** Nobody is refused because the machine is busy. */
-const PATIENT_MS = 60_000;
 
 export type OpenEngine = () => Promise<OpenedEngine>;
 
