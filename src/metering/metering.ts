@@ -26,7 +26,7 @@ const MAX_UNREADABLE_MS = 60_000;
 
 /** Who hears of what is metered; it logs and counts. */
 export interface MeteringEvents {
-  /** @param model `unpriced` for a model that no list has */
+  /** @param model as the lists have it; `unpriced` for one that none has */
   usageMetered(model: string, basis: Basis | 'estimated', tokens: number, microDollars: number): void;
   usageUnreadable(callId: string): void;
   /** An entry could not be kept while the database was away: it is a gap. */
@@ -176,7 +176,7 @@ export class CallMetering implements Metering {
   }
 
   #tell(call: MeteredCall, { model, basis, isEstimated }: CallUsage, { added }: CallUsageAnswer): void {
-    const name = this.#priceOf(call, model).isKnown ? model : 'unpriced';
+    const name = this.#priceOf(call, model).listedAs ?? 'unpriced';
     this.#deps.events.usageMetered(name, isEstimated ? 'estimated' : basis, added.tokens, added.microDollars);
   }
 
@@ -190,7 +190,7 @@ export class CallMetering implements Metering {
 
   #priceOf(call: MeteredCall, model: string): Priced {
     const priced = this.#deps.prices.priceOf(model, model === call.model ? call.price : null);
-    if (!priced.isKnown && this.#unpriced.get(model) === undefined) {
+    if (priced.listedAs === null && this.#unpriced.get(model) === undefined) {
       this.#unpriced.set(model, model);
       this.#deps.events.modelUnpriced(model);
     }

@@ -8,12 +8,18 @@ const priceList = z.strictObject({ version: z.string().min(1).max(64), models: z
 
 type PriceList = z.infer<typeof priceList>;
 
+/** What providers put behind a model's name to pin one release of it. */
+const SNAPSHOT_DATE = /-\d{4}-\d{2}-\d{2}$/;
+
 /** A price and which list it is from: `agent` for an agent's own. */
 export interface Priced {
   readonly price: ModelPrice;
   readonly version: string;
-  /** False for a model that no list has: it is priced at the dearest rates that are known, since unpriced is never free. */
-  readonly isKnown: boolean;
+  /**
+   * The name under which it is listed: that of the model, or of the one that it is a snapshot of. Null for a model that no list has: it is
+   * priced at the dearest rates that are known, since unpriced is never free.
+   */
+  readonly listedAs: string | null;
 }
 
 /** The prices of models: config/prices.json, with PRICES_FILE before it, model by model (docs/operations.md, Prices). It never changes. */
@@ -26,22 +32,27 @@ export class Prices {
   /** @param lists later ones win */
   constructor(lists: readonly PriceList[]) {
     const known = lists.flatMap(({ version, models }) =>
-      Object.entries(models).map(([model, price]) => [model, { price, version, isKnown: true }] as const),
+      Object.entries(models).map(([model, price]) => [model, { price, version, listedAs: model }] as const),
     );
     this.#known = new Map(known);
     this.dearest = dearestOf([...this.#known.values()].map(({ price }) => price));
-    this.#unknown = { price: this.dearest, version: `${lists[0]?.version ?? ''} dearest`, isKnown: false };
+    this.#unknown = { price: this.dearest, version: `${lists[0]?.version ?? ''} dearest`, listedAs: null };
   }
 
   /** What the lists say of a model. */
   find(model: string): ModelPrice | undefined {
-    return this.#known.get(model)?.price;
+    return this.#find(model)?.price;
   }
 
   /** @param own an agent's own price of the model, which wins */
   priceOf(model: string, own: ModelPrice | null): Priced {
-    if (own !== null) return { price: own, version: 'agent', isKnown: true };
-    return this.#known.get(model) ?? this.#unknown;
+    if (own !== null) return { price: own, version: 'agent', listedAs: model };
+    return this.#find(model) ?? this.#unknown;
+  }
+
+  /** A dated snapshot (`name-2026-05-07`) that has no price of its own costs what its model costs. */
+  #find(model: string): Priced | undefined {
+    return this.#known.get(model) ?? this.#known.get(model.replace(SNAPSHOT_DATE, ''));
   }
 }
 

@@ -22,8 +22,9 @@ type TokenUsage = z.infer<typeof tokenUsage>;
 
 /**
  * The tokens of a response, or of a transcription, by the classes that are billed. Cached tokens are a part of the input; those without a
- * modality are taken from text first, and other tokens without one belong to the dearest class of their direction.
- * @param unnamedOutput the class of output without a modality
+ * modality are taken from text first, output beyond the text and the audio that are told is reasoning, and other tokens without a modality
+ * belong to the dearest class of their direction.
+ * @param unnamedOutput the class of output without a modality, where text or audio is not told
  * @returns undefined for usage that cannot be: it is dropped whole
  */
 export function readTokens(
@@ -91,12 +92,13 @@ function readOutput(
   { output_tokens, output_token_details }: TokenUsage,
   unnamedOutput: 'audioOut' | 'textOut',
 ): Pick<TokenClasses, 'textOut' | 'audioOut'> | undefined {
-  const text = output_token_details?.text_tokens ?? 0;
-  const audio = output_token_details?.audio_tokens ?? 0;
-  const unnamed = missing(output_tokens, text + audio);
+  const { text_tokens, audio_tokens } = output_token_details ?? {};
+  const classes = { textOut: text_tokens ?? 0, audioOut: audio_tokens ?? 0 };
+  const unnamed = missing(output_tokens, classes.textOut + classes.audioOut);
   if (unnamed === undefined || (output_tokens == null && output_token_details == null)) return undefined;
-  const classes = { textOut: text, audioOut: audio };
-  return { ...classes, [unnamedOutput]: classes[unnamedOutput] + unnamed };
+  // Where both are told, what is neither is what the model thought, which is billed as text.
+  const unnamedClass = text_tokens != null && audio_tokens != null ? 'textOut' : unnamedOutput;
+  return { ...classes, [unnamedClass]: classes[unnamedClass] + unnamed };
 }
 
 const durationUsage = z.object({ type: z.literal('duration'), seconds: z.number().min(0).max(86_400) });

@@ -81,6 +81,13 @@ describe('Usage that a call was heard to have', () => {
     expect((await totals(call)).microDollars).toBe(1 + 10 + 100);
   });
 
+  test('of a dated snapshot is named in the metrics as its model is listed', async () => {
+    const call = await openCall(undefined, { model: 'gpt-realtime-2.1-2026-05-07' });
+    await hear(call, response('r1', 10));
+    expect((await totals(call)).microDollars).toBe(240);
+    expect(await metric('switchboard_metered_tokens_total{model="gpt-realtime-2.1",basis="events"}')).toBe(10);
+  });
+
   test('of a model that no list has is priced at the dearest rates and told of once', async () => {
     const call = await openCall(undefined, { model: 'mystery' });
     await hear(call, response('r1', 1), response('r2', 1));

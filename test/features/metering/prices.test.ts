@@ -5,6 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../../config/config.ts';
 import { ConfigError } from '../../../config/config-error.ts';
 import { findShutdowns, requirePrices } from '../../../src/metering/check-prices.ts';
+import shipped from '../../../config/prices.json' with { type: 'json' };
+import { priceTokens } from '../../../src/metering/price-usage.ts';
+import { NO_TOKENS } from '../../../src/protocol/price.ts';
+import { chargeOf } from '../../../src/stores/ledger/contract.ts';
 import { readPrices } from '../../../src/metering/prices.ts';
 import type { Agent, Tenant } from '../../../src/stores/tenants/contract.ts';
 
@@ -27,19 +31,23 @@ const byTime = { perMinute: 7, estimatePerMinute: 7 };
 describe('The list of prices', () => {
   test('that is shipped knows the default model, with where and when each price was read', () => {
     const prices = readPrices(undefined);
-    const { price, isKnown } = prices.priceOf('gpt-realtime-2.1', null);
-    expect(isKnown).toBe(true);
+    const { price, listedAs } = prices.priceOf('gpt-realtime-2.1', null);
+    expect(listedAs).toBe('gpt-realtime-2.1');
     expect(price).toMatchObject({ per1M: { textIn: 4_000_000, audioOut: 64_000_000 }, estimatePerMinute: 300_000 });
     expect([price.source, price.read]).not.toContain(undefined);
   });
 
   test('gives way to PRICES_FILE model by model, and both to an agent', async () => {
     const prices = readPrices(await listOf({ version: 'ours', models: { 'gpt-realtime-2.1': byTime, own: byTime } }));
-    expect(prices.priceOf('gpt-realtime-2.1', null)).toEqual({ price: byTime, version: 'ours', isKnown: true });
+    expect(prices.priceOf('gpt-realtime-2.1', null)).toEqual({
+      price: byTime,
+      version: 'ours',
+      listedAs: 'gpt-realtime-2.1',
+    });
     expect(prices.priceOf('own', null).version).toBe('ours');
     expect(prices.priceOf('gpt-realtime-1.5', null).version).not.toBe('ours');
     const price = { ...byTime, perMinute: 9 };
-    expect(prices.priceOf('own', price)).toEqual({ price, version: 'agent', isKnown: true });
+    expect(prices.priceOf('own', price)).toEqual({ price, version: 'agent', listedAs: 'own' });
   });
 
   test('prices a model that it has not at the dearest rates that it knows, never at nothing', async () => {
@@ -47,14 +55,43 @@ describe('The list of prices', () => {
       version: 'ours',
       models: { dear: { per1M: { textIn: 9e9 }, estimatePerMinute: 8e9 } },
     });
-    const { price, version, isKnown } = readPrices(file).priceOf('nobody-knows', null);
-    expect([isKnown, version]).toEqual([false, expect.stringMatching(/ dearest$/)]);
+    const { price, version, listedAs } = readPrices(file).priceOf('nobody-knows', null);
+    expect([listedAs, version]).toEqual([null, expect.stringMatching(/ dearest$/)]);
     expect(price).toMatchObject({
       per1M: { textIn: 9e9, audioOut: 64_000_000 },
       perMinute: 50_000,
       estimatePerMinute: 8e9,
     });
     expect(Object.values(price.per1M ?? {}).every((rate) => rate > 0)).toBe(true);
+  });
+
+  test('prices a dated snapshot as its model, unless the snapshot has a price of its own', async () => {
+    const models = { 'gpt-realtime-2.1': byTime, 'gpt-realtime-2.1-2026-05-07': { ...byTime, perMinute: 9 } };
+    const prices = readPrices(await listOf({ version: 'ours', models }));
+    expect(prices.priceOf('gpt-realtime-2.1-2026-09-10', null)).toMatchObject({
+      price: byTime,
+      listedAs: 'gpt-realtime-2.1',
+    });
+    expect(prices.priceOf('gpt-realtime-2.1-2026-05-07', null).price.perMinute).toBe(9);
+    expect(prices.find('gpt-4o-mini-transcribe-2025-12-15')).toEqual(prices.find('gpt-4o-mini-transcribe'));
+    for (const unlisted of ['nobody-knows-2026-05-07', 'gpt-realtime-2.1-mega', 'gpt-realtime-2.1-2026-05-07-mini'])
+      expect(prices.find(unlisted), unlisted).toBeUndefined();
+  });
+
+  test('that is shipped knows the transcription models of its providers, none of which costs more than two cents a minute', () => {
+    const prices = readPrices(undefined);
+    const names = Object.keys(shipped.models).filter((name) => /transcribe|whisper/.test(name));
+    expect(names).toEqual(
+      expect.arrayContaining(['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper', 'gpt-4o-transcribe']),
+    );
+    // A minute of speech as providers tell it: by time, or as ten tokens of audio a second and some two hundred words.
+    const minute = { ...NO_TOKENS, audioIn: 600, textOut: 250 };
+    for (const name of names) {
+      const { price } = prices.priceOf(name, null);
+      expect(price.perMinute, name).toBeLessThanOrEqual(20_000);
+      expect(price.estimatePerMinute, name).toBeLessThanOrEqual(20_000);
+      expect(chargeOf(priceTokens(minute, price, prices.dearest)), name).toBeLessThanOrEqual(20_000);
+    }
   });
 
   test.each([
@@ -95,6 +132,13 @@ describe('Agents in production', () => {
     expect(check(tenantWith(mystery), settings('production', 'direct'))).not.toThrow();
     expect(check(tenantWith({ ...mystery, call: 'direct' }), settings('production', 'brokered'))).not.toThrow();
     expect(check(tenantWith({ ...mystery, call: 'brokered' }), settings('production', 'direct'))).toThrow(/mystery/);
+  });
+
+  test('need none for a dated snapshot of a model that has one, and are told when that is switched off', () => {
+    const prices = readPrices(undefined);
+    const tenants = [tenantWith({ id: 'pinned', model: 'gpt-realtime-2025-08-28' })];
+    expect(() => requirePrices(tenants, 'tenants.json', prices, settings('production', 'brokered'))).not.toThrow();
+    expect(findShutdowns(tenants, prices, Date.parse('2027-01-01'))).toHaveLength(1);
   });
 
   test('are told of from 60 days before their model is switched off', () => {

@@ -30,6 +30,15 @@ describe('Tokens', () => {
     ).toEqual({ ...none, textIn: 7, audioIn: 3, textOut: 1, audioOut: 3 });
   });
 
+  test('of output beyond its text and audio, where both are told, are reasoning, which is text', () => {
+    const output = (output_token_details: object) =>
+      readTokens({ input_tokens: 0, output_tokens: 100, output_token_details });
+    expect(output({ text_tokens: 10, audio_tokens: 30 })).toEqual({ ...none, textOut: 70, audioOut: 30 });
+    expect(output({ text_tokens: 0, audio_tokens: 0 })).toEqual({ ...none, textOut: 100 });
+    expect(output({ text_tokens: 10 })).toEqual({ ...none, textOut: 10, audioOut: 90 });
+    expect(output({ audio_tokens: 30, text_tokens: null })).toEqual({ ...none, audioOut: 100 });
+  });
+
   test('that were cached without a modality are taken from text, then images, then audio', () => {
     const usage = (cached_tokens: number) => ({
       input_tokens: 30,
