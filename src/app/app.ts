@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
+import { findDroppedTools } from './dropped-tools.ts';
 import { startBackground } from './background.ts';
 import { selectDetector } from '../bots/select.ts';
 import { migrate } from '../database/migrate.ts';
@@ -203,6 +204,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       },
     );
   for (const warning of findShutdowns(directory.all(), prices, clock.now())) events.warned(warning);
+  for (const warning of findDroppedTools(directory.all(), provider)) events.warned(warning);
   release.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);

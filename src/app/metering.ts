@@ -46,7 +46,8 @@ export function buildMetering(parts: MeteringParts): MeteringFeature {
     }),
     reserveOf({ callMode, model, price }) {
       if (callMode !== 'brokered' || reserveSec === 0) return undefined;
-      return Math.ceil((prices.priceOf(model, price).price.estimatePerMinute * reserveSec) / 60);
+      const { estimatePerMinute, perMinute = 0, minimumSec = 0 } = prices.priceOf(model, price).price;
+      return Math.ceil(Math.max(estimatePerMinute * reserveSec, perMinute * minimumSec) / 60);
     },
   };
 }

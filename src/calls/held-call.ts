@@ -100,6 +100,7 @@ export class HeldCall implements EndingListener {
       random: deps.random,
       lost: (isDropped) => this.#lost(isDropped),
     });
+    if (record.providerCallId !== null) deps.metering.begin(this.#metered, deps.clock.now());
     deps.budgets.watch(this.#metered, (tokens) => this.#line.sideband?.limitResponses(tokens));
   }
 
@@ -274,11 +275,12 @@ export class HeldCall implements EndingListener {
   }
 
   async #saveCreated(): Promise<void> {
-    const { clock, provider } = this.#deps;
+    const { clock, provider, metering } = this.#deps;
     if (this.#created === undefined) return;
     const at = clock.now();
     const providerEndsAtMs = at + (provider?.capabilities.providerMaxSec ?? LONGEST_SEC) * 1000;
     await this.#send({ type: 'CREATED', at, providerCallId: this.#created.providerCallId, providerEndsAtMs });
+    metering.begin(this.#metered, at);
   }
 
   /** What only the owner may tell is told by it alone. */
@@ -293,7 +295,6 @@ export class HeldCall implements EndingListener {
   #hangUpBlindly(at: number): void {
     const providerCallId = this.#providerCallId;
     if (providerCallId === null) return;
-    const { id, provider } = this.#record;
-    this.#blindHangUp.try({ id, provider, providerCallId }, this, at);
+    this.#blindHangUp.try({ ...this.#record, providerCallId }, this, at);
   }
 }

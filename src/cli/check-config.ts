@@ -4,6 +4,7 @@ import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
 import { createCallModes, requireBrokering, requireBrokeringOf } from '../app/call-mode.ts';
+import { findDroppedTools } from '../app/dropped-tools.ts';
 import { openProvider } from '../upstream/select.ts';
 import { liveEngineOf } from '../app/stores.ts';
 import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
@@ -49,7 +50,9 @@ export async function run(_args: readonly string[], { out, err, env }: Terminal)
     '',
     ...describeParts(config, provider),
     ...describeTenants(config, tenants, served),
-    ...findShutdowns(served, prices, Date.now()).map((warning) => `warning: ${warning}`),
+    ...[...findShutdowns(served, prices, Date.now()), ...findDroppedTools(served, provider)].map(
+      (warning) => `warning: ${warning}`,
+    ),
   ];
   out.write(`${lines.join('\n')}\n`);
   return exitCode.ok;

@@ -25,7 +25,7 @@ import {
 } from './budget.ts';
 import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
 import { sumOf } from '../protocol/price.ts';
-import { inputOf, outputRate, priceTokens } from './price-usage.ts';
+import { inputOf, minimumMs, outputRate, priceTokens } from './price-usage.ts';
 import type { Prices } from './prices.ts';
 
 /** Seconds before the end of a budget at which a session's clients are warned (docs/contract.md, section 7.3). */
@@ -132,13 +132,15 @@ export class CallBudgets implements Budgets, MeteringListener {
   #project(watched: Watched, accounts: readonly Account[], usage: CallUsage): void {
     const { total, atMs } = usage;
     if (total === null) this.#noteContext(watched, usage);
+    // The minimum of a call is paid ahead: its time costs more only after that.
+    const paidMs = total?.ms === this.#minimumMs(watched.call) ? total.ms : 0;
     // The next total tells better.
     if (total === null && watched.isExact) return;
     watched.isExact = total !== null;
     const endsAtMs =
       total === null
         ? budgetEndsAtMs(accounts, burnOf(watched.spending), this.#nextTurn(watched), atMs)
-        : budgetEndsAtMs(accounts, { tokens: 0, microDollars: total.perMinute / MINUTE_MS }, NOTHING, atMs);
+        : budgetEndsAtMs(accounts, { tokens: 0, microDollars: total.perMinute / MINUTE_MS }, NOTHING, atMs + paidMs);
     // The next day has its own totals.
     watched.endsAtMs = endsAtMs < this.#deps.calendar(atMs).resetAtMs ? endsAtMs : Infinity;
   }
@@ -162,6 +164,10 @@ export class CallBudgets implements Budgets, MeteringListener {
   #outputRate({ model, price }: MeteredCall): number | undefined {
     const { prices } = this.#deps;
     return outputRate(prices.priceOf(model, price).price, prices.dearest);
+  }
+
+  #minimumMs({ model, price }: MeteredCall): number {
+    return minimumMs(this.#deps.prices.priceOf(model, price).price);
   }
 
   #warn(watched: Watched, atMs: number): void {

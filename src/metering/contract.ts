@@ -43,6 +43,8 @@ export interface Budgets {
 
 /** Prices what calls use and counts it in the ledger, ends what is over a ceiling, and keeps what the database cannot take yet. */
 export interface Metering {
+  /** The provider has created the call: the minimum that its price has is counted now, whatever becomes of it. To say it again does nothing. */
+  begin(call: MeteredCall, atMs: number): void;
   /** Counts what was told; in the order in which it is called for one call. It never throws. */
   hear(call: MeteredCall, event: UsageEvent, atMs: number): void;
   /** Counts, at the expected price, the time from one instant to another in which nobody heard the call. */

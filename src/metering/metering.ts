@@ -12,7 +12,7 @@ import {
 } from '../stores/ledger/contract.ts';
 import { Burn } from './burn.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
-import { isCountable, priceTokens } from './price-usage.ts';
+import { isCountable, minimumMs, priceTokens } from './price-usage.ts';
 import type { Priced, Prices } from './prices.ts';
 import { UsageQueue } from './usage-queue.ts';
 
@@ -75,6 +75,12 @@ export class CallMetering implements Metering {
   /** Entries that wait for the database, or are on their way to it. */
   get waiting(): number {
     return this.#queue.size;
+  }
+
+  begin(call: MeteredCall, atMs: number): void {
+    const ms = minimumMs(this.#priceOf(call, call.model).price);
+    // A total, so that the time of the call counts only as far as it is more.
+    if (ms > 0) this.hear(call, { type: 'usageTotal', ms }, atMs);
   }
 
   hear(call: MeteredCall, event: UsageEvent, atMs: number): void {

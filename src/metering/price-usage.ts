@@ -18,6 +18,11 @@ export function inputOf(tokens: TokenClasses): TokenClasses {
   return { ...tokens, textOut: 0, audioOut: 0 };
 }
 
+/** Milliseconds of connected time that a call is charged at least. */
+export function minimumMs({ minimumSec = 0 }: ModelPrice): number {
+  return minimumSec * 1000;
+}
+
 /** Tokens that can be counted: whole, none negative. */
 export function isCountable(tokens: TokenClasses): boolean {
   return CLASSES.every((name) => Number.isSafeInteger(tokens[name]) && tokens[name] >= 0);

@@ -21,6 +21,8 @@ export const modelPrice = z
     per1M: tokenRates.partial().optional(),
     /** Of connected time. */
     perMinute: rate.optional(),
+    /** Seconds of connected time that each call is charged from its start, and that its first seconds use up. */
+    minimumSec: z.int().min(0).max(86_400).optional(),
     /** What a minute is expected to cost, for what is held back and for gaps. */
     estimatePerMinute: rate,
     source: z.string().optional(),
@@ -28,7 +30,11 @@ export const modelPrice = z
     /** The day on which the provider switches the model off. */
     shutdown: z.iso.date().optional(),
   })
-  .refine(({ per1M, perMinute }) => per1M !== undefined || perMinute !== undefined, 'needs per1M or perMinute');
+  .refine(({ per1M, perMinute }) => per1M !== undefined || perMinute !== undefined, 'needs per1M or perMinute')
+  .refine(({ perMinute, minimumSec }) => minimumSec === undefined || perMinute !== undefined, {
+    path: ['minimumSec'],
+    message: 'is of connected time, so that it needs perMinute',
+  });
 
 export type ModelPrice = Readonly<z.infer<typeof modelPrice>>;
 export type TokenClass = keyof z.infer<typeof tokenRates>;

@@ -35,6 +35,8 @@ export interface Capabilities {
   readonly capDuration: { readonly minSec: number; readonly maxSec: number } | null;
   /** Who tells the cost: the provider's events, connected time, a report after the call, nobody. */
   readonly meter: 'events' | 'clock' | 'report-after' | 'none';
+  /** Whether a call can have tools of the agent or the page. */
+  readonly tools: boolean;
   /** Seconds after which the provider itself ends a call; null where that is not known. */
   readonly providerMaxSec: number | null;
 }

@@ -36,6 +36,7 @@ export class GeminiProvider implements UpstreamProvider {
     // Less than 20 hours.
     capDuration: { minSec: 1, maxSec: 71_999 },
     meter: 'none',
+    tools: true,
     providerMaxSec: null,
   } as const;
   readonly simulated = false;

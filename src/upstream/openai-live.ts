@@ -56,6 +56,8 @@ export class OpenAiLiveProvider implements BrokeredProvider {
       lockConfig: true,
       capDuration: null,
       meter: options.liveSideband === 'hold' ? 'events' : 'clock',
+      // What the model can do is its backend's, which is set up at the provider.
+      tools: false,
       providerMaxSec: null,
     } as const;
   }

@@ -56,6 +56,7 @@ export class RealtimeProvider implements BrokeredProvider {
     lockConfig: false,
     capDuration: null,
     meter: 'events',
+    tools: true,
     providerMaxSec: 3600,
   } as const;
   readonly simulated = false;

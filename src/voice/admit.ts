@@ -9,6 +9,7 @@ import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { resolveSessionConfig, type CallModeOf, type SessionConfig } from '../tenants/agents.ts';
 import { invalidWidgetKey, type TenantDirectory } from '../tenants/directory.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
 import { whoseOf, type AdmittedCaller } from './allowances.ts';
 
 export interface AdmissionDeps {
@@ -19,6 +20,7 @@ export interface AdmissionDeps {
   readonly requireOrigin: boolean;
   readonly requireLogin: boolean;
   readonly callModeOf: CallModeOf;
+  readonly provider: Pick<UpstreamProvider, 'name' | 'capabilities'>;
   readonly events: Events;
 }
 
@@ -115,11 +117,24 @@ function withSession(
   tenant: Tenant,
   key: WidgetKey | null,
   body: CreateRequest,
-  { callModeOf }: AdmissionDeps,
+  { callModeOf, provider }: AdmissionDeps,
   who: AdmittedCaller,
 ): Admission | Refusal {
+  if ((body.tools?.length ?? 0) > 0 && !provider.capabilities.tools)
+    return noTools(provider.name).because(whoseOf(who));
   const session = resolveSessionConfig(tenant, key, body, callModeOf);
   return session instanceof Refusal ? session.because(whoseOf(who)) : { who, session };
+}
+
+/** Tools that would be dropped in silence are a fault of the request; an agent's are warned of at the start. */
+function noTools(provider: string): Refusal {
+  const message = `must be left out: calls of the provider ${provider} have no tools`;
+  return new Refusal(
+    'INVALID_REQUEST',
+    `tools: ${message}`,
+    { details: [{ path: 'tools', message }] },
+    { layer: 'agent', lever: 'UPSTREAM_PROVIDER', fact: 'its calls have no tools' },
+  );
 }
 
 /** The bot verdict on a request, logged with its request id; undefined when the caller may go on (docs/contract.md, section 4.2). */

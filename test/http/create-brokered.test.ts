@@ -53,6 +53,21 @@ describe('A brokered session', () => {
     expect(await setupOf(String(body['sm_session_id']))).toMatchObject({ dataChannel: 'none', isLocked: true });
   });
 
+  test('of a provider without tools is refused where the create names some, and told which field it is', async () => {
+    const provider = new FakeProvider({ call: 'brokered' });
+    provider.capabilities = { ...provider.capabilities, tools: false };
+    const without = await build({ provider });
+    const its = await without.key();
+    const tool = { kind: 'http_tool', name: 'look_up' };
+    const { status, body } = await without.create(its, { tools: [tool] });
+    expect([status, body]).toMatchObject([
+      400,
+      { code: 'INVALID_REQUEST', details: [{ path: 'tools', message: expect.stringContaining('provider fake') }] },
+    ]);
+    expect((await without.create(its, { tools: [] })).status).toBe(200);
+    expect((await app.create(key, { tools: [tool] })).status).toBe(200);
+  });
+
   test('is the console’s as well', async () => {
     const cookie = await app.login(somebody());
     const { body } = await app.post('/api/session', { tenantId: 'acme' }, { cookie, origin: CONSOLE });

@@ -65,6 +65,7 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     lockConfig: false,
     capDuration: null,
     meter: 'events',
+    tools: true,
     providerMaxSec: 3600,
   };
   answerSdp = answerSdp(offerSdp());

@@ -3,7 +3,7 @@ import type { Capabilities, Minted, MintRequest, UpstreamProvider } from '../../
 /** A provider that does what a test says: by default it mints at once. */
 export class FakeProvider implements UpstreamProvider {
   readonly name = 'fake';
-  readonly capabilities: Capabilities;
+  capabilities: Capabilities;
   readonly simulated: boolean;
   readonly callOrigins = [];
   readonly callUrl: string | undefined;
@@ -21,6 +21,7 @@ export class FakeProvider implements UpstreamProvider {
       lockConfig: false,
       capDuration: null,
       meter: 'none',
+      tools: true,
       providerMaxSec: null,
     } as const;
     this.capabilities = { call, ...nothing };

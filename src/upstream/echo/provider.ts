@@ -36,6 +36,7 @@ export class EchoProvider implements BrokeredProvider {
     lockConfig: false,
     capDuration: null,
     meter: 'events',
+    tools: true,
     providerMaxSec: MAX_SEC,
   } as const;
   readonly simulated = true;

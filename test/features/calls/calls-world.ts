@@ -31,6 +31,12 @@ class HeardMetering implements Metering {
     this.heard.push(event);
   }
 
+  readonly begun: string[] = [];
+
+  begin({ callId }: MeteredCall): void {
+    this.begun.push(callId);
+  }
+
   gap(_call: unknown, fromMs: number, untilMs: number): void {
     this.gaps.push({ fromMs, untilMs });
   }

@@ -38,6 +38,20 @@ describe('Opening a call', () => {
     expect(world.metering.gaps).toEqual([]);
   });
 
+  test('tells the meter that it has begun once the provider has created it, and not before', async () => {
+    world.provider.isAway = true;
+    await world.ask(node);
+    expect(world.metering.begun).toEqual([]);
+    world.provider.isAway = false;
+    const record = await world.open(node);
+    expect(world.metering.begun).toEqual([record.id]);
+    // What the caller does not wait for costs its minimum all the same.
+    const caller = new AbortController();
+    world.provider.before = (step) => step === 'create' && caller.abort();
+    await world.ask(node, SESSION, caller.signal);
+    expect(world.metering.begun).toHaveLength(2);
+  });
+
   test('hangs up the former call of the session, whoever holds it', async () => {
     const other = await world.addNode();
     const former = await world.open(node);

@@ -28,6 +28,13 @@ describe('When the node that holds a call', () => {
     return at;
   }
 
+  test('dies, the meter is told again that its calls have begun, because it may have died before that was counted', async () => {
+    const { id } = await world.open(owner);
+    world.kill(owner);
+    await world.pass(10_250);
+    expect(world.metering.begun).toEqual([id, id]);
+  });
+
   test('dies, another hears the call once the lease has lapsed, and tells the gap since the last sign of life', async () => {
     await world.open(owner);
     const at = world.clock.now();

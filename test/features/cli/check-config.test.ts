@@ -114,6 +114,17 @@ describe('check-config', () => {
     expect((await listed({ TENANTS_FILE: file }, model('9999-01-01'))).printed).not.toContain('warning:');
   });
 
+  test('warns of agents whose tools the provider does not take', async () => {
+    const tools = [{ kind: 'http_tool', name: 'look_up' }];
+    const agents = [{ id: 'able', tools }, { id: 'plain' }, { id: 'none', tools: [] }];
+    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents }] }));
+    const env = { TENANTS_FILE: file, OPENAI_API_KEY: 'sk-1', CALL_MODE: 'brokered' };
+    expect((await listed({ ...env, UPSTREAM_PROVIDER: 'openai-live' }, {})).printed).toMatch(
+      /^warning: calls of the provider openai-live have no tools: those of the agents acme\/able are left out$/m,
+    );
+    expect((await listed({ ...env, UPSTREAM_PROVIDER: 'openai' }, {})).printed).not.toContain('warning:');
+  });
+
   /** What is printed with models in PRICES_FILE. */
   async function listed(env: Record<string, string>, models: object) {
     const prices = join(folder, 'prices.json');

@@ -155,11 +155,17 @@ describe('A session whose calls are metered by the clock', () => {
   /** A dollar a minute. */
   const price = { perMinute: 1_000_000, estimatePerMinute: 1_000_000 };
 
-  async function byTheClock(key: Parameters<TestApp['key']>[0]) {
+  async function byTheClock(key: Parameters<TestApp['key']>[0], minimumSec = 0) {
     const { app, provider } = await start();
     provider.capabilities = { ...provider.capabilities, meter: 'clock' };
     await app.service.stores.tenants.merge([
-      { id: 'clocked', name: 'Clocked', agents: [{ id: 'live', model: 'live', price }], admins: null, keys: [] },
+      {
+        id: 'clocked',
+        name: 'Clocked',
+        agents: [{ id: 'live', model: 'live', price: { ...price, minimumSec } }],
+        admins: null,
+        keys: [],
+      },
     ]);
     await app.service.directory.reload();
     const its = await app.key({ tenantId: 'clocked', ...key });
@@ -182,6 +188,14 @@ describe('A session whose calls are metered by the clock', () => {
     await pass(app, client, 2);
     expect(await endReason(app, session)).toBe('quota_exceeded');
     expect(provider.live.size).toBe(0);
+  });
+
+  test('talks for what is left, although its first seconds were charged at the start', async () => {
+    const { app, session, client } = await byTheClock({ limits: { ...roomy, dailyDollars: 0.5 } }, 25);
+    expect(await pass(app, client, 29)).toEqual([{ second: 20, secondsLeft: 10 }]);
+    expect(await endReason(app, session)).toBe(null);
+    await pass(app, client, 2);
+    expect(await endReason(app, session)).toBe('quota_exceeded');
   });
 
   test('leaves others what they hold', async () => {

@@ -105,6 +105,24 @@ describe('Usage that a call was heard to have', () => {
     expect(await meterOf(call)).toMatchObject({ microDollars: 75_002 });
   });
 
+  test('by the clock is at least the minimum of its model, which is charged at the start and is a part of the time', async () => {
+    const call = await openCall(undefined, { model: 'gpt-live-1' });
+    const begin = async (...calls: MeteredCall[]) => {
+      for (const each of calls) app.service.metering.begin(each, app.clock.now());
+      for (const each of calls) await app.service.metering.flushCall(each.callId);
+    };
+    await begin(call, call);
+    expect(await meterOf(call)).toMatchObject({ basis: 'clock', microDollars: 12_500 });
+    await hear(call, { type: 'usageTotal', ms: 2000 });
+    expect(await meterOf(call)).toMatchObject({ microDollars: 12_500 });
+    await hear(call, { type: 'usageTotal', ms: 90_000 });
+    await begin(call);
+    expect(await meterOf(call)).toMatchObject({ microDollars: 75_000 });
+    const others = await openCall();
+    await begin(others);
+    expect(await meterOf(others)).toBeUndefined();
+  });
+
   test('that carries a total over a ceiling ends the sessions that the ceiling is of', async () => {
     const key = await app.key({ limits: { dailyDollars: 0.001, concurrentSessions: 9 } });
     const [call, other] = [await openCall(key), await openCall(key)];

@@ -99,6 +99,10 @@ describe('The list of prices', () => {
     ['is no JSON', '{'],
     ['has a fraction of a micro-dollar', { version: 'x', models: { m: { perMinute: 0.5, estimatePerMinute: 1 } } }],
     ['has a model without a price', { version: 'x', models: { m: { estimatePerMinute: 1 } } }],
+    [
+      'has a minimum of time for a model that has no price of time',
+      { version: 'x', models: { m: { per1M: {}, minimumSec: 15, estimatePerMinute: 1 } } },
+    ],
     ['has a class that nobody knows', { version: 'x', models: { m: { per1M: { video: 1 }, estimatePerMinute: 1 } } }],
   ])('refuses to start on a PRICES_FILE that %s', async (_, content) => {
     const file = content === undefined ? join(folder, 'none.json') : await listOf(content);

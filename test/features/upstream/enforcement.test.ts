@@ -114,7 +114,14 @@ describe('What is enforced', () => {
   });
 
   test('of a brokered provider without a hang-up or a meter is told as advisory', () => {
-    const weak = { call: 'brokered', hangUp: 'none', lockConfig: false, capDuration: null, meter: 'none' } as const;
+    const weak = {
+      call: 'brokered',
+      hangUp: 'none',
+      lockConfig: false,
+      capDuration: null,
+      meter: 'none',
+      tools: true,
+    } as const;
     expect(describeEnforcement({ ...weak, providerMaxSec: 3600 }, 'brokered')).toMatchObject({
       end: expect.stringMatching(/^advisory/) as string,
       cap: "the provider's own: 60 min",
