@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { nearest } from '../kernel/nearest.ts';
 import { clip } from '../kernel/text.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
@@ -16,11 +17,18 @@ export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.ou
   const known = Object.keys(schema.shape);
   const unknown = names.filter((name) => !known.includes(name)).slice(0, 20);
   if (unknown.length > 0) {
-    const message = `is not known here; ${known.length === 0 ? 'there are none' : `known are ${known.join(', ')}`}`;
-    return invalidFields(unknown.map((name) => ({ path: clip(name, MAX_NAME_LENGTH), message })));
+    return invalidFields(
+      unknown.map((name) => ({ path: clip(name, MAX_NAME_LENGTH), message: unknownParameter(name, known) })),
+    );
   }
   const unstorable = findUnstorable(values);
   if (unstorable.length > 0) return invalidFields(unstorable);
   const read = schema.safeParse(values);
   return read.success ? read.data : invalidFields(fieldsInWords(schema, values));
+}
+
+function unknownParameter(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'is not known here; there are none';
+  const meant = nearest(name, known);
+  return `is not known here; ${meant === undefined ? '' : `did you mean ${meant}? `}known are ${known.join(', ')}`;
 }

@@ -1,11 +1,46 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { nearest } from '../kernel/nearest.ts';
+import { clip } from '../kernel/text.ts';
+
+/** What is wrong with one field. */
+export interface IssueInWords {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** A name may be as long as the body that holds it. */
+const MAX_NAME_LENGTH = 200;
 
 /**
  * Says in words what is wrong with each field of a value that its schema refused, also where the schema has no words of its own.
  * It parses once more, because zod takes words in its slow way only: what is right is parsed in the quick one.
  */
-export function issuesInWords(schema: z.ZodType, value: unknown): readonly z.core.$ZodIssue[] {
-  return schema.safeParse(value, { error: wordsOf }).error?.issues ?? [];
+export function issuesInWords(schema: z.ZodType, value: unknown): readonly IssueInWords[] {
+  const issues = schema.safeParse(value, { error: wordsOf }).error?.issues ?? [];
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [issue];
+    const known = fieldsAt(schema, issue.path);
+    return issue.keys.map((key) => ({ path: [...issue.path, clip(key, MAX_NAME_LENGTH)], message: unknownField(key, known) }));
+  });
+}
+
+/** What is said of a name that nothing has, with the one that may be meant. */
+function unknownField(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return `is not a known field${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+/** The fields that a schema knows at a place in the value; none where that is not one object. */
+function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
+  const [part, ...rest] = path;
+  if (schema instanceof z.ZodArray) return fieldsAt(schema.element, rest);
+  if (schema instanceof z.ZodObject) {
+    const shape = schema.shape as Readonly<Record<PropertyKey, z.core.$ZodType>>;
+    if (part === undefined) return Object.keys(shape);
+    return shape[part] === undefined ? [] : fieldsAt(shape[part], rest);
+  }
+  const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault;
+  return wraps ? fieldsAt(schema.unwrap(), path) : [];
 }
 
 const articles: Readonly<Record<string, string>> = {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import type { CallMode } from '../protocol/call.ts';
+import { issuesInWords } from '../protocol/issue-words.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { audited, type Audit, type AuditAction, type AuditRole, type NewAuditEntry } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
@@ -17,7 +18,7 @@ import type { FileProblem } from './conflicts.ts';
 import { freeIds, words } from './key-ids.ts';
 import { findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
-import { toProblems } from './tenants-file.ts';
+import { toProblem } from './tenants-file.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke' | 'pause' | 'resume'>;
@@ -255,7 +256,7 @@ function findFaults(request: IssueManyRequest, id: string | undefined, tenant: T
     ['limits', limitsSchema],
     ['totals', totalsSchema],
   ] as const)
-    for (const { path, message } of schema.safeParse(request[field] ?? {}).error?.issues.flatMap(toProblems) ?? [])
+    for (const { path, message } of issuesInWords(schema, request[field] ?? {}).map(toProblem))
       add(`${field}.${path}`, message);
   return faults;
 }

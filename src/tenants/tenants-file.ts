@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { core } from 'zod';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { findConflicts, type FileProblem } from './conflicts.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { issuesInWords } from '../protocol/issue-words.ts';
+import { issuesInWords, type IssueInWords } from '../protocol/issue-words.ts';
 import { tenantsFileSchema, type TenantEntry } from './schema.ts';
 
 /** The tenants file cannot be used. Its message is complete: every problem, and what to do. */
@@ -51,7 +50,7 @@ export function parseTenantsFile(text: string, file: string, atMs: number): Tena
   }
   const result = tenantsFileSchema.safeParse(content);
   const problems = [
-    ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).flatMap(toProblems)),
+    ...(result.success ? [] : issuesInWords(tenantsFileSchema, content).map(toProblem)),
     ...findConflicts(content),
     ...findUnstorable(content),
   ];
@@ -77,14 +76,13 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
   };
 }
 
-/** What is wrong in the words of the file: a path of its own for each unknown field. */
-export function toProblems(issue: core.$ZodIssue): FileProblem[] {
-  const path = issue.path.reduce<string>(
+/** What is wrong in the words of the file, with its path there. */
+export function toProblem({ path, message }: IssueInWords): FileProblem {
+  const text = path.reduce<string>(
     (before, part) => (typeof part === 'number' ? `${before}[${part}]` : `${before}${before && '.'}${String(part)}`),
     '',
   );
-  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-  return issue.keys.map((key) => ({ path: `${path}${path && '.'}${key}`, message: 'is not a known field' }));
+  return { path: text, message };
 }
 
 function explainUnreadable(error: unknown): string {

@@ -11,6 +11,7 @@ interface Response {
 
 interface Operation {
   readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: object }>> };
   readonly responses: Readonly<Record<string, Response>>;
 }
 

@@ -11,7 +11,20 @@ const schema = z.object({
   own: z.string('says it by itself').optional(),
 });
 
+const strict = z.strictObject({ dryRun: z.boolean().optional(), list: z.array(z.strictObject({ keyId: z.string() })) });
+
 describe('What is wrong with a field', () => {
+  test.each([
+    [{ list: [], dryrun: true }, 'dryrun: is not a known field; did you mean dryRun?'],
+    [{ list: [], dry_run: true }, 'dry_run: is not a known field; did you mean dryRun?'],
+    [{ list: [{ keyId: 'a', key_id: 1 }] }, 'list.0.key_id: is not a known field; did you mean keyId?'],
+    [{ list: [], colour: 'red' }, 'colour: is not a known field'],
+    [{ list: [], ['x'.repeat(300)]: 1 }, `${'x'.repeat(199)}…: is not a known field`],
+  ])('says which known name an unknown one is close to: %#', (value, words) => {
+    const problems = fieldsInWords(strict.optional(), value);
+    expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([words]);
+  });
+
   test.each([
     [z.object({ name: z.string() }), {}, 'is missing'],
     [schema, { name: 5 }, 'must be a string'],

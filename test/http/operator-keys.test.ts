@@ -94,11 +94,23 @@ describe('Widget keys', () => {
     [{ id: 'x', agents: ['nobody'] }, 'agents'],
     [{ id: 'x', limits: { dailyToken: 5 } }, 'limits.dailyToken'],
     [{ id: 'x', tenantId: 'nobody' }, 'tenantId'],
+    [{ id: 'x', allowOverride: false }, 'allowOverride'],
     [{}, 'id'],
   ])('are not issued for %j, and the field is named', async (body, path) => {
     const reply = await issue(body);
     expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(reply.body['details']).toMatchObject([{ path }]);
+  });
+
+  test('are not revoked by a body with a misspelt field, which is told its nearest name', async () => {
+    const key = await app.key();
+    const id = await app.open(key);
+    const refused = await revoke(key.id, { dryrun: true });
+    expect(errorOf(refused)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(refused.body['details']).toEqual([
+      { path: 'dryrun', message: 'is not a known field; did you mean dryRun?' },
+    ]);
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
   });
 
   test('are revoked for ever, after it was told how many sessions that ends', async () => {

@@ -65,7 +65,7 @@ export const operatorKeys = z.object({
 export const keyFilters = z.object({ tenantId: text(128).optional() });
 
 /** What else is wrong with a key is told by the rules of TENANTS_FILE. */
-export const issueKeyRequest = z.object({
+export const issueKeyRequest = z.strictObject({
   tenantId: text(128),
   id: text(200),
   origin: z.string(),
@@ -82,7 +82,7 @@ export const issueKeyRequest = z.object({
 
 export const issueKeyReply = z.object({ key: operatorKey });
 
-export const revokeKeyRequest = z.object({
+export const revokeKeyRequest = z.strictObject({
   tenantId: text(128),
   reason: z.string().max(500).optional(),
   dryRun: z.boolean().optional().meta({ description: 'true tells how many sessions would end, and revokes nothing' }),
@@ -94,7 +94,7 @@ export const revokeKeyReply = z.object({
   revokedAt: instant.nullable().meta({ description: 'For ever; null for a dry run of a key that is not revoked' }),
 });
 
-export const pauseKeyRequest = z.object({ tenantId: text(128), reason: z.string().max(500).optional() });
+export const pauseKeyRequest = z.strictObject({ tenantId: text(128), reason: z.string().max(500).optional() });
 
 export const pauseKeyReply = z.object({
   ok,

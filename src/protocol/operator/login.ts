@@ -47,7 +47,7 @@ export const challengeFilters = z.object({ state: operatorChallenge.shape.state.
 export const loginPage = z.object({ logins: z.array(operatorLogin), ...page });
 export const challengePage = z.object({ challenges: z.array(operatorChallenge), ...page });
 
-export const revokeLoginRequest = z.object({ reason: z.string().max(500).optional() });
+export const revokeLoginRequest = z.strictObject({ reason: z.string().max(500).optional() });
 export const revokeLoginReply = z.object({
   ok,
   alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before' }),

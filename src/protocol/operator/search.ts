@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** POST /api/operator/search: what an operator looks for, by its shape (docs/contract.md, section 8). */
-export const searchRequest = z.object({
+export const searchRequest = z.strictObject({
   q: z
     .string()
     .trim()

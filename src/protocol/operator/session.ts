@@ -131,7 +131,7 @@ const endFilter = z.strictObject({
   }).shape,
 });
 
-export const operatorEndManyRequest = z.object({
+export const operatorEndManyRequest = z.strictObject({
   filter: endFilter.meta({ description: 'As in the list of sessions; only open ones are ended' }),
   all: z.boolean().optional().meta({ description: 'Needed with an empty filter' }),
   dryRun: z.boolean().optional().meta({ description: 'true counts and ends nothing' }),
@@ -167,7 +167,7 @@ export const operatorSessionPage = z.object({
   ...page,
 });
 
-export const operatorEndRequest = z.object({ reason: z.string().max(500).optional() });
+export const operatorEndRequest = z.strictObject({ reason: z.string().max(500).optional() });
 
 export const operatorEndReply = sessionReply.extend({
   alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before, or by the clock' }),

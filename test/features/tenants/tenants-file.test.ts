@@ -96,7 +96,7 @@ describe('A tenants file', () => {
   test.each<[string, object | string, string]>([
     ['a list at the top', [], ': must be an object with a list of tenants'],
     ['no tenants', {}, 'tenants: is missing'],
-    ['an unknown field at the top', { tenants: [], tenant: 1 }, 'tenant: is not a known field'],
+    ['an unknown field at the top', { tenants: [], tenant: 1 }, 'tenant: is not a known field; did you mean tenants?'],
     ['a tenant that is a text', { tenants: ['acme'] }, 'tenants[0]: must be an object with id and widgetKeys'],
     ['a tenant without id', { tenants: [{}] }, 'tenants[0].id: is missing'],
     [
@@ -109,7 +109,7 @@ describe('A tenants file', () => {
       { tenants: [{ id: 'a' }, { id: 'a' }] },
       'tenants[1].id: is the same tenant id as tenants[0].id',
     ],
-    ['a misspelled field', withKey({ revokd: true }), 'tenants[0].widgetKeys[0].revokd: is not a known field'],
+    ['a misspelled field', withKey({ revokd: true }), 'tenants[0].widgetKeys[0].revokd: is not a known field; did you mean revoked?'],
     ['a wrong type', withKey({ revoked: 'yes' }), 'tenants[0].widgetKeys[0].revoked: must be true or false'],
     [
       'a key without its prefix',
@@ -246,7 +246,7 @@ describe('A tenants file', () => {
       { id: 'acme', admins: 'everybody' },
     ];
     expect(problemsOf({ tenants }).sort()).toEqual([
-      'tenants[0].nmae: is not a known field',
+      'tenants[0].nmae: is not a known field; did you mean name?',
       'tenants[0].widgetKeys[0].agents[0]: "ghost" is not an agent of this tenant',
       'tenants[0].widgetKeys[0].origin: must be one exact origin: wildcards are not supported, use a key for each origin',
       'tenants[1].admins: must be a list of e-mail addresses',
