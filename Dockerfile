@@ -27,7 +27,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm uninstall werift --no-save --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24-trixie-slim
-ENV NODE_ENV=production DATA_DIR=/data
+# Outside of production the service listens on loopback alone, which nobody reaches in a container.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
 RUN install -d -o node -g node /data
 COPY --from=dependencies /app/node_modules node_modules

@@ -73,6 +73,7 @@ function complete(settings: Settings, shown: readonly SettingShown[], values: Re
   const isProduction = others.mode === 'production';
   return {
     ...others,
+    host: others.host ?? (isProduction ? '0.0.0.0' : '127.0.0.1'),
     /** The variables as operators are shown them. */
     shown,
     /** What was read, by the names of the variables, secrets included: to be compared, and never told. */

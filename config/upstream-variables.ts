@@ -86,7 +86,8 @@ export const upstream = {
         'CALL_MODE',
         s.choice(['direct', 'brokered']),
         'direct',
-        "brokered: Switchboard opens, meters and ends the calls itself; a key's or an agent's `call` wins",
+        "who opens calls. brokered: Switchboard, which meters and ends them; direct: the page, so that ends and usage are what it makes of them. A key's or an agent's `call` wins",
+        { unset: 'development: direct', example: 'brokered', production: true },
       ),
       sidebandReadyMs: variable(
         'SIDEBAND_READY_MS',

@@ -19,7 +19,13 @@ export const groups = {
       'development',
       'production refuses to start half-configured',
     ),
-    host: variable('HOST', z.string().min(1), '0.0.0.0', 'listen address'),
+    host: variable(
+      'HOST',
+      z.string().min(1),
+      { unset: 'production: 0.0.0.0; development: 127.0.0.1, this machine alone' },
+      'listen address',
+      { example: '0.0.0.0' },
+    ),
     port: variable('PORT', s.integer(0, 65_535), '3000', 'listen port; 0 picks a free one and prints it'),
     workers: variable(
       'WORKERS',

@@ -58,6 +58,7 @@ function startMessage(config: Config, { publicUrl, parts, demo }: Started, elaps
     ...(config.calls.mode === 'direct' && parts.answerer === 'model'
       ? ['  Calls           direct: ends and usage are advisory (check-config tells more)']
       : []),
+    ...(config.host === '127.0.0.1' ? ['  Reachable       from this machine alone: HOST=0.0.0.0 lets others in'] : []),
     ...(config.workers === 1 ? [] : [`  Workers         ${config.workers} processes`]),
     ...(demo === undefined || config.mode !== 'development'
       ? []

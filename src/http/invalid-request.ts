@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { clip } from '../kernel/text.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
 import { Refusal } from '../protocol/refusal.ts';
 
@@ -7,6 +8,9 @@ export interface Detail {
   readonly path: string;
   readonly message: string;
 }
+
+/** A name that nobody knows may be as long as the body that holds it. */
+export const MAX_NAME_LENGTH = 200;
 
 /** The refusal of a request that is wrong in one place, by default its body as a whole. */
 export function invalid(message: string, path = ''): Refusal {
@@ -21,5 +25,8 @@ export function invalidFields(details: readonly Detail[]): Refusal {
 
 /** Says in words what is wrong with each field of a value that its schema refused. */
 export function fieldsInWords(schema: z.ZodType, value: unknown): Detail[] {
-  return issuesInWords(schema, value).map(({ path, message }) => ({ path: path.join('.'), message }));
+  return issuesInWords(schema, value).map(({ path, message }) => ({
+    path: clip(path.join('.'), MAX_NAME_LENGTH),
+    message,
+  }));
 }

@@ -1,11 +1,9 @@
 import type { z } from 'zod';
-import { nearest } from '../kernel/nearest.ts';
 import { clip } from '../kernel/text.ts';
+import { nearest } from '../protocol/nearest.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import { findUnstorable } from '../kernel/unstorable.ts';
-import { fieldsInWords, invalidFields } from './invalid-request.ts';
-
-const MAX_NAME_LENGTH = 200;
+import { fieldsInWords, invalidFields, MAX_NAME_LENGTH } from './invalid-request.ts';
 
 /** Reads a query by its schema; a refusal names the parameters that are not known, wrong, came twice or could not be stored. */
 export function readQuery<S extends z.ZodObject>(query: string, schema: S): z.output<S> | Refusal {

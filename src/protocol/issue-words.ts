@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import { nearest } from '../kernel/nearest.ts';
-import { clip } from '../kernel/text.ts';
+import { nearest } from './nearest.ts';
 
 /** What is wrong with one field. */
 export interface IssueInWords {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
-
-/** A name may be as long as the body that holds it. */
-const MAX_NAME_LENGTH = 200;
 
 /**
  * Says in words what is wrong with each field of a value that its schema refused, also where the schema has no words of its own.
@@ -20,7 +16,10 @@ export function issuesInWords(schema: z.ZodType, value: unknown): readonly Issue
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [issue];
     const known = fieldsAt(schema, issue.path);
-    return issue.keys.map((key) => ({ path: [...issue.path, clip(key, MAX_NAME_LENGTH)], message: unknownField(key, known) }));
+    return issue.keys.map((key) => ({
+      path: [...issue.path, key],
+      message: unknownField(key, known),
+    }));
   });
 }
 

@@ -32,7 +32,7 @@ describe.skipIf(reason !== undefined)(
     async function environment(): Promise<Environment> {
       const PORT = String(await freePort());
       const PUBLIC_URL = `http://localhost:${PORT}`;
-      const opened = { NODE_ENV: 'production', CONSOLE_EMAILS: '*', BOT_PROVIDER: 'none' };
+      const opened = { NODE_ENV: 'production', CONSOLE_EMAILS: '*', BOT_PROVIDER: 'none', CALL_MODE: 'direct' };
       return { ...world.environment, ...opened, PORT, PUBLIC_URL };
     }
 

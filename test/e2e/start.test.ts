@@ -118,6 +118,24 @@ describe('A start', () => {
     await world.close();
   });
 
+  test.runIf(process.platform === 'linux')('in development lets only this machine in, and says so', async () => {
+    // Whoever listens on all addresses listens on this one as well.
+    const reach = (port: number): Promise<unknown> =>
+      fetch(`http://127.0.0.2:${port}/healthz`).then(
+        ({ status }) => status,
+        () => 'nobody',
+      );
+    const note = 'from this machine alone: HOST=0.0.0.0 lets others in';
+    const world = await World.start();
+    expect(world.server.output.stdout).toContain(note);
+    expect(await reach(world.server.port)).toBe('nobody');
+    await world.server.end('SIGTERM');
+    const open = await world.startServer({ HOST: '0.0.0.0' });
+    expect(open.output.stdout).not.toContain(note);
+    expect(await reach(open.port)).toBe(200);
+    await world.close();
+  });
+
   test.each([
     [
       'that an echo is in the place of a model',

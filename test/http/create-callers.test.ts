@@ -74,6 +74,7 @@ describe('The demo key', () => {
     JWT_SECRET: 'a-secret-that-only-the-tests-know-0123456789',
     CONSOLE_EMAILS: 'ops@example.com',
     BOT_PROVIDER: 'none',
+    CALL_MODE: 'direct',
   };
 
   test('that a development server left in the database opens nothing in production', async () => {

@@ -17,6 +17,7 @@ const production = {
   JWT_SECRET: 'a-secret-that-is-long-enough-for-production-0123456789',
   CONSOLE_EMAILS: 'ops@example.com',
   SMTP_URL: 'smtps://user:password@smtp.example.com:465',
+  CALL_MODE: 'direct',
 };
 
 /** The addresses that a page links to. */

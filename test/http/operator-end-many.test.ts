@@ -88,7 +88,7 @@ describe('Ending many sessions', () => {
   test.each([
     [{ filter: {}, expected: 100 }, 'all'],
     [{ filter: { agentId: 'x' } }, 'expected'],
-    [{ filter: { tenant: 'acme' }, expected: 1 }, 'filter'],
+    [{ filter: { tenant: 'acme' }, expected: 1 }, 'filter.tenant'],
     [{ filter: { state: 'asleep' }, expected: 1 }, 'filter.state'],
     [{ filter: { q: 'ada@example.com' }, expected: 1 }, 'filter.q'],
     [{ filter: { agentId: 'x' }, expected: 1, batchId: 'mine' }, 'batchId'],

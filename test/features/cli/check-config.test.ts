@@ -24,6 +24,7 @@ const production = {
   OPENAI_API_KEY: 'sk-hunter2',
   JWT_SECRET: 'https://hunter2.example/hunter2hunter2hunter2',
   CONSOLE_EMAILS: '@example.com',
+  CALL_MODE: 'direct',
 };
 
 describe('check-config', () => {

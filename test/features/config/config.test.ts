@@ -24,6 +24,7 @@ const production = {
   OPENAI_API_KEY: 'sk-hunter2',
   JWT_SECRET: secret,
   CONSOLE_EMAILS: '@example.com',
+  CALL_MODE: 'brokered',
 };
 
 describe('The settings', () => {
@@ -62,6 +63,20 @@ describe('The settings', () => {
       host: '::1',
       databaseUrl: undefined,
     });
+  });
+
+  test('in production say who opens the calls of sessions', () => {
+    const { CALL_MODE: _, ...silent } = production;
+    expect(problemsOf(silent)).toEqual({ CALL_MODE: 'is missing and production needs it' });
+    for (const mode of ['brokered', 'direct']) expect(readConfig({ ...silent, CALL_MODE: mode }).calls.mode).toBe(mode);
+    expect(readConfig({}).calls.mode).toBe('direct');
+  });
+
+  test('let only this machine reach a service that is not in production, unless HOST says otherwise', () => {
+    expect(readConfig({}).host).toBe('127.0.0.1');
+    expect(readConfig({ NODE_ENV: 'test' }).host).toBe('127.0.0.1');
+    expect(readConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
+    expect(readConfig(production).host).toBe('0.0.0.0');
   });
 
   test('in production say who may log in', () => {
@@ -228,6 +243,7 @@ describe('Production', () => {
     const env = { NODE_ENV: 'production', PORT: 'x', JWT_SECRET: 'short', UPSTREAM_PROVIDER: 'local' };
     const problems = problemsOf(env);
     expect(Object.keys(problems).sort()).toEqual([
+      'CALL_MODE',
       'CONSOLE_EMAILS',
       'DATABASE_URL',
       'JWT_SECRET',

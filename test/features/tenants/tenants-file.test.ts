@@ -109,7 +109,11 @@ describe('A tenants file', () => {
       { tenants: [{ id: 'a' }, { id: 'a' }] },
       'tenants[1].id: is the same tenant id as tenants[0].id',
     ],
-    ['a misspelled field', withKey({ revokd: true }), 'tenants[0].widgetKeys[0].revokd: is not a known field; did you mean revoked?'],
+    [
+      'a misspelled field',
+      withKey({ revokd: true }),
+      'tenants[0].widgetKeys[0].revokd: is not a known field; did you mean revoked?',
+    ],
     ['a wrong type', withKey({ revoked: 'yes' }), 'tenants[0].widgetKeys[0].revoked: must be true or false'],
     [
       'a key without its prefix',

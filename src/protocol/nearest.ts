@@ -15,7 +15,7 @@ export function nearest(misspelt: string, known: readonly string[]): string | un
 /** Letters to be added, left out or replaced (Levenshtein). */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...from].entries()) {
+  for (const [index, letter] of Array.from(from).entries()) {
     const next = [index + 1];
     for (let column = 0; column < to.length; column += 1) {
       const replaced = (row[column] as number) + (letter === to[column] ? 0 : 1);
