@@ -13,6 +13,7 @@ export function tellAudit(audit: Audit, feed: Pick<Feed, 'isWatched' | 'tell'>):
   const open = new Map<number, NewAuditEntry>();
   return {
     latest: (action, target, untilMs) => audit.latest(action, target, untilMs),
+    beginnerOf: (batchId) => audit.beginnerOf(batchId),
     list: (filter, after, limit) => audit.list(filter, after, limit),
     async append(entries) {
       const ordinals = await audit.append(entries);

@@ -91,7 +91,7 @@ export const ERROR_CODES = {
   },
   CONFLICT: {
     status: 409,
-    meaning: 'an id that is taken',
+    meaning: 'an id that is taken, or a `batchId` of an act that somebody else began',
     example: { error: 'The tenant acme has a widget key with the id "shop" already; choose another id.' },
   },
   PAYLOAD_TOO_LARGE: {

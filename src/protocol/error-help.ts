@@ -108,7 +108,10 @@ export const ERROR_HELP: Readonly<Record<Code, Help>> = {
   },
   CONFLICT: {
     action: 'choose another',
-    causes: ['The tenant has a key of this id already, perhaps a revoked one: ids are not used twice.'],
+    causes: [
+      'The tenant has a key of this id already, perhaps a revoked one: ids are not used twice.',
+      'The `batchId` is not of an act that the same operator began.',
+    ],
   },
   CALL_IN_PROGRESS: {
     action: 'wait for its answer',

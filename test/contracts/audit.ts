@@ -81,6 +81,14 @@ export function auditContract(name: string, make: (mostWalked?: number) => Make<
       expect(await latest(DAY_BEGIN + 9)).toEqual({ ...later, ...fresh });
     });
 
+    test('knows who began an act of many', async () => {
+      const batchId = randomId();
+      const many: NewAuditEntry = { ...entry, action: 'sessions.end', batchId };
+      await audit().append([{ ...many, action: 'session.end', actor: 'a' }, many, { ...many, actor: 'b' }]);
+      expect(await audit().beginnerOf(batchId)).toBe(entry.actor);
+      expect(await audit().beginnerOf(randomId())).toBeUndefined();
+    });
+
     test('filters by who, what, whose and when, alone and together', async () => {
       const [actor, tenantId] = [randomId(), randomId()];
       const mine: NewAuditEntry = { ...entry, actor, tenantId, target: 'mine' };

@@ -99,6 +99,22 @@ describe('Ending many sessions', () => {
     expect(reply.body['details']).toMatchObject([{ path }]);
   });
 
+  test('goes on with an act only for whoever began it', async () => {
+    const agentId = unique('agent');
+    const [id = ''] = await open(1, agentId);
+    const { body } = await end({ filter: { agentId: 'nobody' }, expected: 0 });
+    const ask = { filter: { agentId }, expected: 1, batchId: body['batchId'] };
+    const ops = await as('ops@example.com');
+    for (const foreign of [ask, { ...ask, batchId: `batch_${'x'.repeat(22)}` }])
+      expect(errorOf(await end(foreign, ops))).toEqual({ status: 409, code: 'CONFLICT' });
+    expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
+    expect((await end(ask)).body).toMatchObject({ ended: 1, batchId: body['batchId'] });
+    const { rows } = (await app.get(`/api/operator/audit?batchId=${String(body['batchId'])}`, service)).body as {
+      rows: readonly { actor: string }[];
+    };
+    expect(new Set(rows.map(({ actor }) => actor)).size).toBe(1);
+  });
+
   test('ends all only for whoever says so, and only those of the own tenants', async () => {
     const agentId = unique('agent');
     const [acmes, globexs] = [await open(1, agentId), await open(1, agentId, 'globex')];

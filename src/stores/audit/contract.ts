@@ -85,6 +85,8 @@ export interface Audit {
   settle(ordinals: readonly number[], result: AuditResult, count?: number): Promise<void>;
   /** The last entry of an action on a target up to a time, the first of several at one instant; undefined when there is none. */
   latest(action: AuditAction, target: string, untilMs: number): Promise<AuditEntry | undefined>;
+  /** Who began to end many sessions as the act of this id; undefined where nobody did. */
+  beginnerOf(batchId: string): Promise<string | undefined>;
   list(filter: AuditFilter, after: AuditPosition | undefined, limit: number): Promise<AuditPage>;
 }
 

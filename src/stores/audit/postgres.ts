@@ -37,6 +37,14 @@ export function createPostgresAudit(database: Database, mostWalked = MOST_WALKED
       return row;
     },
 
+    async beginnerOf(batchId) {
+      const [row] = await database.run(
+        (sql) => sql<{ actor: string }[]>`
+          select actor from audit where batch_id = ${batchId} and action = 'sessions.end' order by ordinal limit 1`,
+      );
+      return row?.actor;
+    },
+
     async list(filter, after, limit) {
       const each = Math.max(1, Math.floor(mostWalked / Math.max(1, filter.tenants?.length ?? 1)));
       const found = await askWalk(database, (sql) => walk(sql, filter, after, limit + 1, each));

@@ -55,7 +55,7 @@ export function endManyRoute(deps: EndDeps): Route {
         },
       },
     },
-    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'COUNT_CHANGED', ...alwaysRefused],
+    refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'COUNT_CHANGED', 'CONFLICT', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
         const { filter: asked, all = false, dryRun = false, expected } = call.body;
@@ -67,6 +67,9 @@ export function endManyRoute(deps: EndDeps): Route {
         if (expected === undefined)
           return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
         if (counts.matched > expected * (1 + GROWTH)) return countChanged(counts.matched, expected);
+        const { batchId } = call.body;
+        if (batchId !== undefined && (await deps.audit.beginnerOf(batchId)) !== call.operator.actor)
+          return new Refusal('CONFLICT', 'This batchId is not of an act that you began: leave it out to begin one.');
         return end(call, filter, counts.matched, deps);
       }),
   });

@@ -11,7 +11,7 @@ import { entryOf } from './audit-entry.ts';
 import { alwaysRefused, NAMED, ofNamed, sessionParams, TAG, type NamedDeps } from './named.ts';
 
 export interface EndDeps extends NamedDeps {
-  readonly audit: Pick<Audit, 'append' | 'settle'>;
+  readonly audit: Pick<Audit, 'append' | 'settle' | 'beginnerOf'>;
   readonly events: Events;
 }
 
