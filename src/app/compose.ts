@@ -116,6 +116,7 @@ export async function buildService(on: Foundations) {
     admits,
     trace,
   });
+  logins.onEnded((loginId) => feed.recheck(loginId));
   const codes = createLoginCodes({
     challenges: stores.challenges,
     counters: stores.counters,

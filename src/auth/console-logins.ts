@@ -63,6 +63,11 @@ export interface ConsoleLogins {
     atMs: number,
     requestId?: string,
   ): Promise<AuthRecord | undefined>;
+  /**
+   * The listener is told of each login that ended, on whichever node, and of `undefined` where any may have; this node has forgotten by then
+   * what it knew of them, so that whoever asks from the listener gets the new answer.
+   */
+  onEnded(listener: (loginId: string | undefined) => void): void;
   /** Stops listening to the bus. */
   close(): void;
 }
@@ -82,18 +87,25 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
     store: deps.logins,
     stateOf: (record) => (record.destroyedAtMs === null ? 'active' : 'destroyed'),
     settled(record, facts) {
-      if (facts.some(({ type }) => type === 'login.destroyed')) announceEnd(record.id);
+      if (facts.some(({ type }) => type === 'login.destroyed'))
+        bus.publish({ type: 'login.changed', loginId: record.id });
     },
     trace: deps.trace,
   });
 
-  const unsubscribe = bus.subscribe((message) => {
-    if (message.type === 'login.changed') known.drop(message.loginId);
-  });
+  const listeners: ((loginId: string | undefined) => void)[] = [];
+  // Nobody else listens to the bus for logins: whom it told first would get the old answer here.
+  const stops = [
+    bus.subscribe((message) => {
+      if (message.type === 'login.changed') forget(message.loginId);
+    }),
+    bus.onGap(() => forget(undefined)),
+  ];
 
-  function announceEnd(loginId: string): void {
-    known.drop(loginId);
-    bus.publish({ type: 'login.changed', loginId });
+  function forget(loginId: string | undefined): void {
+    if (loginId === undefined) known.doubtAll();
+    else known.drop(loginId);
+    for (const listener of listeners) listener(loginId);
   }
 
   function admit(claims: TokenClaims, atMs: number): Eventually<Authenticated | undefined> {
@@ -166,6 +178,12 @@ export function createConsoleLogins(deps: ConsoleLoginsDeps): ConsoleLogins {
       return outcome?.record;
     },
 
-    close: unsubscribe,
+    onEnded(listener) {
+      listeners.push(listener);
+    },
+
+    close() {
+      for (const stop of stops) stop();
+    },
   };
 }

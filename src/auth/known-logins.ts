@@ -22,6 +22,8 @@ export interface KnownLogin {
   readonly checkedAtMs: number;
   /** When the row was last asked, whether or not it answered. */
   askedAtMs: number;
+  /** Of several rounds of knowledge which one: what is of an earlier one is doubted. */
+  readonly round: number;
 }
 
 /** How old an answer may be when no bus message comes through (docs/goals.md, R8). */
@@ -41,6 +43,7 @@ export class KnownLogins {
   readonly #known = new Recent<KnownLogin>(CAPACITY);
   readonly #loads = new Map<string, Promise<KnownLogin | undefined>>();
   #isAway = false;
+  #round = 0;
 
   constructor(logins: Logins) {
     this.#logins = logins;
@@ -58,7 +61,7 @@ export class KnownLogins {
   get(id: string, atMs: number): Eventually<KnownLogin | undefined> {
     const known = this.#known.get(id);
     if (known === undefined) return this.#load(id, atMs);
-    const ageMs = atMs - known.checkedAtMs;
+    const ageMs = known.round < this.#round ? STALE_AFTER_MS : atMs - known.checkedAtMs;
     // An end is final. A clock that was set back makes an age below zero, which says nothing.
     if (known.record.destroyedAtMs !== null || (ageMs >= 0 && ageMs < REFRESH_AFTER_MS && isLive(known, atMs)))
       return known;
@@ -75,21 +78,28 @@ export class KnownLogins {
   /** Takes in a row that was just written. */
   add(record: AuthRecord, atMs: number): KnownLogin {
     this.#isAway = false;
-    const known = toKnown(record, atMs);
+    const known = toKnown(record, atMs, this.#round);
     this.#known.set(record.id, known);
     return known;
   }
 
-  /** Takes in a newer row, unless the login was dropped or read again meanwhile: then what came meanwhile is the newer word. */
+  /** Takes in a newer row, unless the login was dropped, doubted or read again meanwhile: then what came meanwhile is the newer word. */
   replace(before: KnownLogin, record: AuthRecord, atMs: number): KnownLogin {
-    if (this.#known.get(record.id) === before) return this.add(record, atMs);
-    return toKnown(record, atMs);
+    if (this.#known.get(record.id) === before && before.round === this.#round) return this.add(record, atMs);
+    return toKnown(record, atMs, this.#round);
   }
 
   /** Forgets a login, so that the next request asks its row. */
   drop(id: string): void {
     this.#known.delete(id);
     this.#loads.delete(id);
+  }
+
+  /** Asks the row of every login before it is believed again; while the database is away, what is known goes on. */
+  doubtAll(): void {
+    this.#round += 1;
+    // What is being read may have been read too early.
+    this.#loads.clear();
   }
 
   /** Says that the database failed a call for a login. */
@@ -149,7 +159,7 @@ function isLive({ record }: KnownLogin, atMs: number): boolean {
   return classify(record, atMs) === 'active';
 }
 
-function toKnown(record: AuthRecord, atMs: number): KnownLogin {
+function toKnown(record: AuthRecord, atMs: number, round: number): KnownLogin {
   const { id, email, expiresAtMs } = record;
-  return { record, answer: { login: { id, email, expiresAtMs } }, checkedAtMs: atMs, askedAtMs: atMs };
+  return { record, answer: { login: { id, email, expiresAtMs } }, checkedAtMs: atMs, askedAtMs: atMs, round };
 }

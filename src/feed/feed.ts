@@ -13,6 +13,8 @@ const TELL_MS = 250;
 const COUNT_MS = 2000;
 /** How often it is asked anew who watches. */
 const RECHECK_MS = 60_000;
+/** The same where that could not be found out. */
+const RETRY_MS = 2000;
 const MOST_SOCKETS = 50;
 const MOST_SOCKETS_OF_ONE = 5;
 
@@ -171,6 +173,14 @@ export class Feed {
     }
   }
 
+  /** Asks anew who watches by a login that ended, or by any where any may have; to be called once the new answer is to be had. */
+  recheck(loginId: string | undefined): void {
+    for (const [watcher, admitted] of this.#watchers)
+      // A first answer that is still under way may be the old one.
+      if (loginId === undefined || watcher.operator === undefined || admitted.loginId === loginId)
+        void this.#check(watcher);
+  }
+
   /** The node goes away: every watcher is told to connect elsewhere (1012). */
   close(): void {
     for (const stop of this.#stops) stop();
@@ -186,7 +196,8 @@ export class Feed {
       found = await this.#deps.admit(admitted.credentials);
     } catch (error) {
       this.#deps.onError(error);
-      // Whoever was let in stays until it is known better; nobody is let in unknown.
+      // Whoever was let in stays until it is known better, and is asked for again soon; nobody is let in unknown.
+      admitted.checkedAtMs -= RECHECK_MS - RETRY_MS;
       if (watcher.operator === undefined)
         watcher.close(feedCloseCode.overloaded, 'who watches cannot be found out now');
       return;
@@ -206,9 +217,7 @@ export class Feed {
   }
 
   #hear(message: BusMessage): void {
-    if (message.type === 'login.changed') {
-      for (const [watcher, { loginId }] of this.#watchers) if (loginId === message.loginId) void this.#check(watcher);
-    } else if (message.type === 'feed.watched' && message.node !== this.#deps.node) {
+    if (message.type === 'feed.watched' && message.node !== this.#deps.node) {
       this.#others.hear(message);
     } else if (message.type === 'feed.told' && message.node !== this.#deps.node) {
       for (const watcher of this.#watchers.keys()) {

@@ -22,6 +22,14 @@ export interface Node {
   readonly server: Switchboard;
 }
 
+/** A console user who logged in. */
+export interface Console {
+  /** The Cookie header. */
+  readonly cookie: string;
+  /** The page, served by one of the nodes. */
+  at(node: 0 | 1): Client;
+}
+
 /** Two processes of the service on one PostgreSQL and one Redis. */
 export class TwoNodes {
   readonly redis: RedisService;
@@ -87,6 +95,32 @@ export class TwoNodes {
     return vi.waitFor(attempt, soon);
   }
 
+  /** Logs an address in at the first node, by the code that its mailbox shows. */
+  async login(email: string): Promise<Console> {
+    const page = (node: 0 | 1): Client => this.#asking(this.nodes[node], { Origin: origin });
+    const here = page(0);
+    expect((await here.post('/api/auth/otp/send', { email })).status).toBe(200);
+    const code = await vi.waitFor(async () => {
+      const mails = await (await fetch(`http://localhost:${this.nodes[0].port}/dev/mail`)).text();
+      const mail = mails.split('<article>').find((each) => each.includes(`To ${email},`)) ?? '';
+      const found = /\b\d{6}\b/.exec(mail.replace(/<h2>.*?<\/p>/, ''))?.[0];
+      expect(found, mails).toBeDefined();
+      return found;
+    }, soon);
+    const reply = await here.post('/api/auth/otp/verify', { email, code });
+    expect(reply.status, reply.text).toBe(200);
+    const { cookie } = here;
+    const at = (node: 0 | 1): Client => Object.assign(page(node), { cookie });
+    return { cookie: `tenant_session=${cookie}`, at };
+  }
+
+  readonly origin = origin;
+
+  /** The headers that say where clients come from. */
+  get from(): Readonly<Record<string, string>> {
+    return { 'x-forwarded-for': this.address };
+  }
+
   async endByOperator(node: Node, id: string): Promise<void> {
     const operator = this.#asking(node, { Authorization: `Bearer ${serviceToken}` });
     const reply = await operator.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, {});
@@ -95,7 +129,7 @@ export class TwoNodes {
 
   /** A service that watches the feed of a node. */
   async watch({ port }: Node, topics: readonly string[]): Promise<SocketClient> {
-    const headers = { 'x-forwarded-for': this.address, authorization: `Bearer ${serviceToken}` };
+    const headers = { ...this.from, authorization: `Bearer ${serviceToken}` };
     const socket = await SocketClient.open(`ws://127.0.0.1:${port}${FEED_PATH}`, FEED_SUBPROTOCOL, headers);
     expect(JSON.parse(await socket.hear())).toMatchObject({ type: 'hello', role: 'service' });
     socket.say({ type: 'watch', topics });
@@ -104,8 +138,7 @@ export class TwoNodes {
 
   /** A socket that asks to attach. */
   async connect({ port }: Node, sm_session_id: string, email: string): Promise<SocketClient> {
-    const from = { 'x-forwarded-for': this.address };
-    const socket = await SocketClient.open(`ws://127.0.0.1:${port}${SOCKET_PATH}`, 'switchboard.v1', from);
+    const socket = await SocketClient.open(`ws://127.0.0.1:${port}${SOCKET_PATH}`, 'switchboard.v1', this.from);
     socket.say({ type: 'attach', sm_session_id, email });
     return socket;
   }
@@ -122,8 +155,7 @@ export class TwoNodes {
   }
 
   #asking({ port }: Node, headers: Readonly<Record<string, string>>): Client {
-    const from = { 'x-forwarded-for': this.address };
-    return new Client(() => `http://127.0.0.1:${port}`, new Set(), { ...from, ...headers });
+    return new Client(() => `http://127.0.0.1:${port}`, new Set(), { ...this.from, ...headers });
   }
 }
 

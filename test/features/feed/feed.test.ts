@@ -348,6 +348,39 @@ describe('The feed over several nodes', () => {
     expect(watching.heard()).toMatchObject([{ type: 'event', event: { event: 'END' } }]);
   });
 
+  test('closes the sockets of a login that ends on another node, at once', async () => {
+    const email = 'ops@example.com';
+    const cookie = await app.login(email);
+    const token = cookie.slice(cookie.indexOf('=') + 1);
+    const watching = new Watching(app, { service: null, token });
+    await expect.poll(() => watching.heard()).toMatchObject([{ type: 'hello' }]);
+    const staying = await watch(app, email);
+    await other.post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
+    expect(await watching.closeCode()).toBe(4401);
+    expect(staying.socket.closed).toBeUndefined();
+  });
+
+  test('asks anew who watches after a gap, in which a login may have ended', async () => {
+    let tellGap = (): void => undefined;
+    vi.spyOn(app.live.bus, 'onGap').mockImplementation((listener) => {
+      const before = tellGap;
+      tellGap = () => {
+        before();
+        listener();
+      };
+      return () => undefined;
+    });
+    const here = await build({ env, clock, live: app.live });
+    const elsewhere = await build({ env, clock });
+    const cookie = await here.login('ops@example.com');
+    const watching = new Watching(here, { service: null, token: cookie.slice(cookie.indexOf('=') + 1) });
+    await expect.poll(() => watching.heard()).toMatchObject([{ type: 'hello' }]);
+    await elsewhere.post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
+    expect(watching.socket.closed).toBeUndefined();
+    tellGap();
+    expect(await watching.closeCode()).toBe(4401);
+  });
+
   test('tells of a gap where more happened than nodes tell each other', async () => {
     const watching = await watch(app);
     await tick(app, other);
