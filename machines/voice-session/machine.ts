@@ -48,14 +48,14 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
         assertEvent(event, 'OPEN');
         const { at, terms } = event;
         const times = { startedAtMs: at, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at };
-        return { ...terms, ...times, endedAtMs: null, endReason: null, version: 1 };
+        return { ...terms, ...times, heardUntilMs: 0, endedAtMs: null, endReason: null, version: 1 };
       }),
       followClock: assign(({ context, event }) => ({
         settledAtMs: timeOf({ context, event }),
         version: context.version + 1,
       })),
       meetAgain: raise(({ event }) => event),
-      // What these two do to the record, the fast path in selectors.ts does as well.
+      // What these three do to the record, the fast paths in selectors.ts do as well.
       noteHeartbeat: assign(({ context, event }) => {
         assertEvent(event, 'HEARTBEAT');
         const seenAtMs = timeOf({ context, event });
@@ -71,6 +71,14 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
         settledAtMs: timeOf({ context, event }),
         version: context.version + 1,
       })),
+      noteHeard: assign(({ context, event }) => {
+        assertEvent(event, 'HEARD');
+        return {
+          heardUntilMs: event.untilMs,
+          settledAtMs: timeOf({ context, event }),
+          version: context.version + 1,
+        };
+      }),
       endByDuration: assign(({ context }) => endOf(context, durationEndMs(context, limits), 'duration_exceeded')),
       endAsAbandoned: assign(({ context }) => endOf(context, abandonedAtMs(context, limits), 'abandoned')),
       endAsIdle: assign(({ context, event }) => endOf(context, timeOf({ context, event }), 'idle_exceeded')),
@@ -108,6 +116,7 @@ export function createVoiceSessionMachine(limits: VoiceLimits) {
             on: {
               HEARTBEAT: { guard: 'isBeforeDeadline', actions: 'noteHeartbeat' },
               ACTIVITY: { guard: 'isBeforeDeadline', actions: 'noteActivity' },
+              HEARD: { guard: 'isBeforeDeadline', actions: 'noteHeard' },
             },
           },
           dormant: {

@@ -9,11 +9,22 @@ export function laterOf(one: VoiceRecord, other: VoiceRecord): VoiceRecord {
   if (other.endedAtMs !== null) return other;
   const lastSeenAtMs = Math.max(one.lastSeenAtMs, other.lastSeenAtMs);
   const lastActivityAtMs = Math.max(one.lastActivityAtMs, other.lastActivityAtMs);
+  const heardUntilMs = Math.max(one.heardUntilMs, other.heardUntilMs);
   const settledAtMs = Math.max(one.settledAtMs, other.settledAtMs);
   const addsNothing =
-    lastSeenAtMs === one.lastSeenAtMs && lastActivityAtMs === one.lastActivityAtMs && settledAtMs === one.settledAtMs;
+    lastSeenAtMs === one.lastSeenAtMs &&
+    lastActivityAtMs === one.lastActivityAtMs &&
+    heardUntilMs === one.heardUntilMs &&
+    settledAtMs === one.settledAtMs;
   if (addsNothing) return one;
-  return { ...one, lastSeenAtMs, lastActivityAtMs, settledAtMs, version: Math.max(one.version, other.version) };
+  return {
+    ...one,
+    lastSeenAtMs,
+    lastActivityAtMs,
+    heardUntilMs,
+    settledAtMs,
+    version: Math.max(one.version, other.version),
+  };
 }
 
 /** The record with a version above its own and that of `present`, over which it is to be saved. */

@@ -13,9 +13,13 @@ export function durationEndMs(record: VoiceRecord, limits: VoiceLimits): number 
   return record.startedAtMs + limits.maxMinutes * MINUTE;
 }
 
-/** The last activity after a heartbeat at `seenAtMs` whose client has heard nobody for `idleSec`: of a session that is heard it tells nothing. */
-export function activityAtMs({ isHeard, lastActivityAtMs }: VoiceRecord, seenAtMs: number, idleSec: number): number {
-  return isHeard ? lastActivityAtMs : Math.max(lastActivityAtMs, seenAtMs - idleSec * SECOND);
+/** The last activity after a heartbeat at `seenAtMs` whose client has heard nobody for `idleSec`: while a call is heard here it tells nothing. */
+export function activityAtMs(
+  { heardUntilMs, lastActivityAtMs }: VoiceRecord,
+  seenAtMs: number,
+  idleSec: number,
+): number {
+  return seenAtMs < heardUntilMs ? lastActivityAtMs : Math.max(lastActivityAtMs, seenAtMs - idleSec * SECOND);
 }
 
 /** The first instant at which idleSec, in whole seconds, is greater than the limit: equal is still engaged. */
@@ -130,13 +134,28 @@ export function fastPath(
 ): VoiceRecord | undefined {
   const metAtMs = engagedAt(record, at, limits);
   if (metAtMs === undefined) return undefined;
-  return touched(record, metAtMs, activityAtMs(record, metAtMs, idleSec ?? 0), metAtMs);
+  return touched(record, metAtMs, activityAtMs(record, metAtMs, idleSec ?? 0), record.heardUntilMs, metAtMs);
 }
 
 /** The same of activity that is no heartbeat: a usage report that names the session. */
 export function activityFastPath(record: VoiceRecord, at: number, limits: VoiceLimits): VoiceRecord | undefined {
   const metAtMs = engagedAt(record, at, limits);
-  return metAtMs === undefined ? undefined : touched(record, record.lastSeenAtMs, metAtMs, metAtMs);
+  return metAtMs === undefined
+    ? undefined
+    : touched(record, record.lastSeenAtMs, metAtMs, record.heardUntilMs, metAtMs);
+}
+
+/** The same of word that a call of the session is heard. */
+export function heardFastPath(
+  record: VoiceRecord,
+  at: number,
+  untilMs: number,
+  limits: VoiceLimits,
+): VoiceRecord | undefined {
+  const metAtMs = engagedAt(record, at, limits);
+  return metAtMs === undefined
+    ? undefined
+    : touched(record, record.lastSeenAtMs, record.lastActivityAtMs, untilMs, metAtMs);
 }
 
 /** The time that an event counts at, which is never before what the record tells already; undefined unless the session is engaged then. */
@@ -151,6 +170,7 @@ function touched(
   record: VoiceRecord,
   lastSeenAtMs: number,
   lastActivityAtMs: number,
+  heardUntilMs: number,
   settledAtMs: number,
 ): VoiceRecord {
   return {
@@ -168,6 +188,7 @@ function touched(
     startedAtMs: record.startedAtMs,
     lastSeenAtMs,
     lastActivityAtMs,
+    heardUntilMs,
     settledAtMs,
     endedAtMs: record.endedAtMs,
     endReason: record.endReason,

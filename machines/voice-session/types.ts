@@ -23,7 +23,7 @@ export interface VoiceTerms {
   readonly provider: string;
   /** The provider's own session id. */
   readonly upstreamId: string;
-  /** Whether Switchboard hears its calls itself: then what is heard there is activity, and what its client says is none. */
+  /** Whether Switchboard hears its calls itself, and so knows what they use. */
   readonly isHeard: boolean;
 }
 
@@ -36,6 +36,8 @@ export interface VoiceRecord extends VoiceTerms {
   /** The last heartbeat. */
   readonly lastSeenAtMs: number;
   readonly lastActivityAtMs: number;
+  /** Until then a call of it is heard: what is heard there is activity, and what its client says is none. 0 when none ever was. */
+  readonly heardUntilMs: number;
   /** The instant up to which the machine has followed the clock: its state is `savedState(record, limits)`. */
   readonly settledAtMs: number;
   readonly endedAtMs: number | null;
@@ -59,6 +61,8 @@ export type VoiceEvent = (
   | { readonly type: 'HEARTBEAT'; readonly at: number; readonly idleSec?: number | undefined }
   /** Activity that is no heartbeat: a usage report. */
   | { readonly type: 'ACTIVITY'; readonly at: number }
+  /** A call of it is heard, until `untilMs` at least; it is over when that is now. */
+  | { readonly type: 'HEARD'; readonly at: number; readonly untilMs: number }
   | { readonly type: 'END'; readonly at: number; readonly reason: RequestedEnd }
   | { readonly type: 'CLOCK'; readonly at: number }
 ) &

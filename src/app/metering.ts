@@ -38,6 +38,7 @@ export function buildMetering(parts: MeteringParts): MeteringFeature {
     metering,
     budgets,
     clientReports: createClientReports({
+      isSimulated: provider.simulated,
       setups,
       calls,
       ledger,

@@ -11,6 +11,8 @@ export interface CallSessions {
   lookUp(ids: readonly string[]): Promise<{ readonly records: readonly VoiceRecord[]; readonly isWhole: boolean }>;
   /** Somebody spoke: whatever the page says, the session is not idle. */
   noteActivity(id: string, at: number): Eventually<unknown>;
+  /** A call is heard, until `untilMs` at least; it is over when that is `at`. Meanwhile the session's heartbeats are no activity. */
+  noteHeard(id: string, at: number, untilMs: number): Eventually<unknown>;
   end(id: string, reason: 'upstream_ended', at: number): Eventually<unknown>;
 }
 

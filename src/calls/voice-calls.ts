@@ -19,7 +19,7 @@ import { HangUps } from './hang-ups.ts';
 import { HeldCall } from './held-call.ts';
 import { NodeLease } from './node-lease.ts';
 import { openCall } from './open-call.ts';
-import { closeWithSessions, reasonFor } from './sessions-of-calls.ts';
+import { keepInStep, reasonFor } from './sessions-of-calls.ts';
 import { takeOrphans } from './take-over.ts';
 
 /** How often the sessions of held calls are looked up, and other nodes' orphans looked for. */
@@ -151,7 +151,9 @@ export class VoiceCalls implements Calls {
     const isLookDue = at - this.#lookedAtMs >= LOOK_MS;
     if (isLookDue) {
       this.#lookedAtMs = at;
-      await closeWithSessions([...this.#held.values()], at, this.#options.voiceLimits, this.#deps.sessions);
+      const { sessions } = this.#deps;
+      const noteHeard = this.#noteHeard.bind(this);
+      await keepInStep([...this.#held.values()], at, this.#options.voiceLimits, sessions, noteHeard);
     }
     await this.#actOnDue(at);
     if (isLookDue && this.#lease.isHeld) await this.#takeOrphans();
@@ -214,7 +216,10 @@ export class VoiceCalls implements Calls {
       }
       if (fact.type === 'call.closed') {
         events.callClosed(record);
-        if (record.openedAtMs !== null) this.#tell(record, 'over');
+        if (record.openedAtMs === null) continue;
+        this.#tell(record, 'over');
+        const at = this.#deps.clock.now();
+        this.#noteHeard(record.sessionId, at, at);
       }
     }
     // What is due at once need not wait for the next look.
@@ -223,6 +228,12 @@ export class VoiceCalls implements Calls {
 
   #tell({ id: callId, sessionId }: CallRecord, event: 'ready' | 'over'): void {
     this.#deps.bus.publish({ type: 'call.told', sessionId, callId, event });
+  }
+
+  /** Nobody waits for it: what is lost is told again at the next look, or lapses. */
+  #noteHeard(sessionId: string, at: number, untilMs: number): void {
+    const { sessions } = this.#deps;
+    this.#running.start((async () => sessions.noteHeard(sessionId, at, untilMs))());
   }
 
   #act(record: CallRecord): Promise<void> {

@@ -1,3 +1,4 @@
+import { andThen } from '../kernel/eventually.ts';
 import { Recent } from '../kernel/recent.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
@@ -11,6 +12,8 @@ const MAX_SESSIONS = 10_000;
 type CallMode = SessionSetup['callMode'];
 
 export interface ClientReportsDeps {
+  /** The provider is simulated: without an open call nobody meters a session, and nothing is billed. */
+  readonly isSimulated: boolean;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly calls: Pick<VoiceCalls, 'ofSession'>;
   readonly ledger: Pick<Ledger, 'metersOf'>;
@@ -23,17 +26,23 @@ export interface ClientReportsDeps {
 export function createClientReports(deps: ClientReportsDeps): ClientReports {
   const modes = new Recent<CallMode>(MAX_SESSIONS);
 
-  async function lookUp(sessionId: string): Promise<boolean> {
+  async function lookUp(sessionId: string): Promise<CallMode> {
     const mode = (await deps.setups.find(sessionId))?.callMode ?? 'direct';
     modes.set(sessionId, mode);
-    return mode === 'brokered';
+    return mode;
+  }
+
+  async function hasOpenCall(sessionId: string): Promise<boolean> {
+    const calls = await deps.calls.ofSession(sessionId);
+    return calls.some(({ state }) => state === 'open');
   }
 
   return {
-    isMetered(sessionId) {
-      const known = modes.get(sessionId);
-      return known === undefined ? lookUp(sessionId) : known === 'brokered';
-    },
+    isMetered: (sessionId) =>
+      andThen(modes.get(sessionId) ?? lookUp(sessionId), (mode) => {
+        if (mode === 'direct') return false;
+        return deps.isSimulated ? hasOpenCall(sessionId) : true;
+      }),
 
     async fillGap({ sessionId, subject, caller, tenantId, keyId }, { id, usage, call: ref }, atMost, atMs) {
       const calls = await deps.calls.ofSession(sessionId);

@@ -73,6 +73,7 @@ export interface ReportingSession {
 
 /** What clients say of sessions whose calls are metered here. @throws Unavailable when the database is away */
 export interface ClientReports {
+  /** Whether what the session's client reports is not counted, because its calls are metered here: of a simulated provider only an open one. */
   isMetered(sessionId: string): Eventually<boolean>;
   /**
    * Counts a response in a gap of its call.

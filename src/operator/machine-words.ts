@@ -19,6 +19,7 @@ const wordings: Readonly<Record<MachineName, (limits: MachineLimits) => Words>> 
     OPEN: 'opened',
     HEARTBEAT: 'heartbeat',
     ACTIVITY: 'activity',
+    HEARD: 'call heard',
     END: 'asked to end',
     CLOCK: 'clock',
     '*': 'anything else',

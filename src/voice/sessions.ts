@@ -2,6 +2,7 @@ import { createVoiceSessionMachine } from '../../machines/voice-session/machine.
 import {
   activityFastPath,
   fastPath,
+  heardFastPath,
   slotUntilMs,
   stateAfter,
   stateValue,
@@ -79,6 +80,7 @@ export class VoiceSessions {
       stateOf: (record) => stateValue(record, limits),
       fastPath(record, event) {
         if (event.type === 'HEARTBEAT') return fastPath(record, event.at, event.idleSec, limits);
+        if (event.type === 'HEARD') return heardFastPath(record, event.at, event.untilMs, limits);
         return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
       },
       settled: (record, facts) => this.#settled(record, facts),
@@ -139,6 +141,11 @@ export class VoiceSessions {
   /** Activity that is no heartbeat: a usage report that names the session. */
   noteActivity(id: string, at: number, requestId?: string): Answer {
     return this.recovery.host.send(id, { type: 'ACTIVITY', at, requestId });
+  }
+
+  /** A call of the session is heard, until `untilMs` at least; it is over when that is `at`. */
+  noteHeard(id: string, at: number, untilMs: number): Answer {
+    return this.recovery.host.send(id, { type: 'HEARD', at, untilMs });
   }
 
   /** Ends a session for a caller that `admits` accepts; ending it again changes nothing. */

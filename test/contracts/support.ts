@@ -64,6 +64,7 @@ export function voiceRecord(changes: Partial<VoiceRecord> = {}): VoiceRecord {
     startedAtMs: DAY_BEGIN,
     lastSeenAtMs: DAY_BEGIN,
     lastActivityAtMs: DAY_BEGIN,
+    heardUntilMs: DAY_BEGIN + 1,
     settledAtMs: DAY_BEGIN,
     endedAtMs: null,
     endReason: null,

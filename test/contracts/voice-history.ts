@@ -18,7 +18,7 @@ function row(record: VoiceRecord, state: VoiceState = record.endedAtMs === null 
 
 function beat(record: VoiceRecord, version = record.version + 1): VoiceRecord {
   const at = DAY_BEGIN + version;
-  return { ...record, lastSeenAtMs: at, lastActivityAtMs: at, settledAtMs: at, version };
+  return { ...record, lastSeenAtMs: at, lastActivityAtMs: at, heardUntilMs: at, settledAtMs: at, version };
 }
 
 /** @param make with how many rows it looks through for a page; undefined where it need not be few */

@@ -5,8 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
-import { voiceRecord } from '../contracts/support.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
 
 /** Applies the migrations of the service that came before one. */
@@ -89,10 +87,13 @@ describeEngines('migrations', (open) => {
     const { database } = opened;
     await migrateBefore('011', database);
     const id = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Zdefghijklmnopqr`;
-    await createPostgresVoiceHistory(database).insert({
-      record: voiceRecord({ id, tenantId: 'globex' }),
-      state: 'engaged',
-    });
+    // As that service wrote it: today's knows columns that came later.
+    await database.run(
+      (sql) => sql`
+        insert into voice_session (id, subject, caller, tenant_id, named, provider, upstream_id, started_at_ms, last_seen_at_ms,
+          last_activity_at_ms, settled_at_ms, state, version)
+        values (${id}, ${id.slice(2, 34)}, 'widget', 'globex', false, 'local', 'up_1', 1, 1, 1, 1, 'engaged', 1)`,
+    );
     for (const [action, target] of [
       ['session.end', id.slice(0, 42)],
       ['session.end', `s:${'0'.repeat(32)}:forgott`],

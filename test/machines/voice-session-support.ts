@@ -36,6 +36,8 @@ export const terms: VoiceTerms = {
 export const open = (at: number): VoiceEvent => ({ type: 'OPEN', at, terms });
 export const heartbeat = (at: number, idleSec?: number): VoiceEvent => ({ type: 'HEARTBEAT', at, idleSec });
 export const activity = (at: number): VoiceEvent => ({ type: 'ACTIVITY', at });
+/** A call of it is heard for so long. */
+export const heard = (at: number, ms: number): VoiceEvent => ({ type: 'HEARD', at, untilMs: at + ms });
 export const clock = (at: number): VoiceEvent => ({ type: 'CLOCK', at });
 export const end = (at: number, reason: RequestedEnd = 'closed_by_client'): VoiceEvent => ({ type: 'END', at, reason });
 
@@ -68,10 +70,10 @@ function machineOf(limits: VoiceLimits): AnyStateMachine {
   return machine;
 }
 
-/** A session that has just been opened, whose calls are heard or not. */
-export function opened(at = 0, isHeard = false): VoiceRecord {
+/** A session that has just been opened. */
+export function opened(at = 0): VoiceRecord {
   const actor = follow(createActor(machineOf(defaults)));
-  actor.send({ type: 'OPEN', at, terms: { ...terms, isHeard } });
+  actor.send(open(at));
   return actor.record();
 }
 
@@ -128,6 +130,7 @@ const step = fc.oneof(
 type Timeless = {
   readonly type: Exclude<VoiceEvent['type'], 'OPEN'>;
   readonly idleSec?: number | undefined;
+  readonly heardMs: number;
   readonly reason: RequestedEnd;
 };
 
@@ -135,19 +138,22 @@ const kind: fc.Arbitrary<Timeless> = fc.record({
   type: fc.oneof(
     { weight: 6, arbitrary: fc.constant('HEARTBEAT' as const) },
     { weight: 2, arbitrary: fc.constant('ACTIVITY' as const) },
+    { weight: 2, arbitrary: fc.constant('HEARD' as const) },
     { weight: 3, arbitrary: fc.constant('CLOCK' as const) },
     { weight: 1, arbitrary: fc.constant('END' as const) },
   ),
   idleSec: fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 150 }), fc.constant(Number.MAX_SAFE_INTEGER)),
+  heardMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 90 * SECOND })),
   reason,
 });
 
 /** Sequences of events with their times. */
 export const anyEvents: fc.Arbitrary<VoiceEvent[]> = fc.array(fc.tuple(step, kind), { maxLength: 25 }).map((steps) => {
   let at = 0;
-  return steps.map(([ms, { type, idleSec, reason }]) => {
+  return steps.map(([ms, { type, idleSec, heardMs, reason }]) => {
     at = Math.max(0, at + ms);
     if (type === 'HEARTBEAT') return heartbeat(at, idleSec);
+    if (type === 'HEARD') return heard(at, heardMs);
     return type === 'END' ? end(at, reason) : { type, at };
   });
 });

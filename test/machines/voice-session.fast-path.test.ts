@@ -1,12 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { activityFastPath, fastPath } from '../../machines/voice-session/selectors.ts';
+import { activityFastPath, fastPath, heardFastPath } from '../../machines/voice-session/selectors.ts';
 import { nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { VoiceEvent, VoiceFact, VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import {
+  activity,
   anyEvents,
   anyLimits,
   defaults,
+  heard,
   heartbeat,
   lastLive,
   MINUTE,
@@ -23,52 +25,44 @@ const anyIdleSec = fc.oneof(
   fc.constant(Number.MAX_SAFE_INTEGER),
 );
 
+function touchedBy(event: VoiceEvent, record: VoiceRecord, limits: VoiceLimits): VoiceRecord | undefined {
+  if (event.type === 'HEARTBEAT') return fastPath(record, event.at, event.idleSec, limits);
+  if (event.type === 'HEARD') return heardFastPath(record, event.at, event.untilMs, limits);
+  return event.type === 'ACTIVITY' ? activityFastPath(record, event.at, limits) : undefined;
+}
+
 /** As the host applies an event: by the fast path where that answers, else by the machine. */
 function applyFast(record: VoiceRecord, limits: VoiceLimits, event: VoiceEvent) {
-  const touched =
-    event.type === 'HEARTBEAT'
-      ? fastPath(record, event.at, event.idleSec, limits)
-      : event.type === 'ACTIVITY'
-        ? activityFastPath(record, event.at, limits)
-        : undefined;
+  const touched = touchedBy(event, record, limits);
   return touched === undefined ? play(record, limits, [event]) : { record: touched, facts: [] };
 }
 
 describe('The fast path of a heartbeat, and of other activity', () => {
   test('answers as the machine does, and answers whenever no state moves', () => {
-    const holds = fc.property(
-      anyLimits,
-      anyEvents,
-      anyTime,
-      anyIdleSec,
-      fc.boolean(),
-      (limits, events, time, idleSec, isHeard) => {
-        const { record, state } = play(opened(0, isHeard), limits, events);
-        const deadline = nextDeadline(record, limits);
-        const edges = deadline === Infinity ? [] : [deadline - 1, deadline, deadline + 1];
-        for (const at of [time, ...edges]) {
-          const decided = play(record, limits, [heartbeat(at, idleSec)]);
+    const holds = fc.property(anyLimits, anyEvents, anyTime, anyIdleSec, (limits, events, time, idleSec) => {
+      const { record, state } = play(opened(), limits, events);
+      const deadline = nextDeadline(record, limits);
+      const edges = [deadline - 1, deadline, deadline + 1, record.heardUntilMs - 1, record.heardUntilMs];
+      for (const at of [time, ...edges.filter((edge) => edge >= 0 && edge !== Infinity)])
+        for (const event of [heartbeat(at, idleSec), activity(at), heard(at, MINUTE)]) {
+          const decided = play(record, limits, [event]);
           const movesNothing = state === 'engaged' && decided.facts.length === 0;
-          expect(fastPath(record, at, idleSec, limits)).toEqual(movesNothing ? decided.record : undefined);
-          const after = play(record, limits, [{ type: 'ACTIVITY', at }]);
-          const staysEngaged = state === 'engaged' && after.facts.length === 0;
-          expect(activityFastPath(record, at, limits)).toEqual(staysEngaged ? after.record : undefined);
+          expect(touchedBy(event, record, limits)).toEqual(movesNothing ? decided.record : undefined);
         }
-      },
-    );
+    });
     fc.assert(holds, examples(200));
   });
 
   test('comes with the machine to what the machine alone comes to, for every sequence of events and times', () => {
-    const holds = fc.property(anyLimits, anyEvents, fc.boolean(), (limits, events, isHeard) => {
-      let record = opened(0, isHeard);
+    const holds = fc.property(anyLimits, anyEvents, (limits, events) => {
+      let record = opened();
       const facts: VoiceFact[] = [];
       for (const event of events) {
         const step = applyFast(record, limits, event);
         record = step.record;
         facts.push(...step.facts);
       }
-      const whole = play(opened(0, isHeard), limits, events);
+      const whole = play(opened(), limits, events);
       expect([record, facts]).toEqual([whole.record, whole.facts]);
     });
     fc.assert(holds, examples(200));
@@ -87,14 +81,14 @@ describe('The fast path of a heartbeat, and of other activity', () => {
     fc.assert(holds, examples(200));
   });
 
-  test('takes a client at its word on who spoke, but not where the calls are heard', () => {
-    const spokenAtMs = (isHeard: boolean, idleSec?: number) =>
-      fastPath(opened(0, isHeard), MINUTE, idleSec, defaults)?.lastActivityAtMs;
-    expect([spokenAtMs(false), spokenAtMs(false, 10), spokenAtMs(true), spokenAtMs(true, 10)]).toEqual([
-      MINUTE,
-      MINUTE - 10 * SECOND,
-      0,
-      0,
-    ]);
+  test.each([
+    ['before any call is heard', [], MINUTE],
+    ['when a call was heard until that instant', [heard(0, MINUTE)], MINUTE],
+    ['when the call that was heard is over', [heard(0, 2 * MINUTE), heard(30 * SECOND, 0)], MINUTE],
+    ['not while a call is heard', [heard(0, MINUTE + 1)], 0],
+  ])('takes a client at its word on who spoke, %s', (_when, events, spokenAtMs) => {
+    const { record } = play(opened(), defaults, events);
+    const told = (idleSec?: number) => fastPath(record, MINUTE, idleSec, defaults)?.lastActivityAtMs;
+    expect([told(), told(10)]).toEqual([spokenAtMs, Math.max(0, spokenAtMs - 10 * SECOND)]);
   });
 });

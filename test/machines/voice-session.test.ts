@@ -292,7 +292,7 @@ describe('The machine', () => {
     const [{ value, context }] = transition(machine, initialTransition(machine)[0], open(7));
     expect(leafOf(value)).toBe('engaged');
     const times = { startedAtMs: 7, lastSeenAtMs: 7, lastActivityAtMs: 7, settledAtMs: 7 };
-    expect(context).toEqual({ ...terms, ...times, endedAtMs: null, endReason: null, version: 1 });
+    expect(context).toEqual({ ...terms, ...times, heardUntilMs: 0, endedAtMs: null, endReason: null, version: 1 });
   });
 
   test('opens a session once: what is live, or has ended, is not opened again', () => {

@@ -5,6 +5,6 @@ export function record(sql: AnySql) {
   return sql`
     id, subject, caller, tenant_id as "tenantId", agent_id as "agentId", key_id as "keyId", named, login_id as "loginId",
     provider, upstream_id as "upstreamId", heard as "isHeard", started_at_ms as "startedAtMs", last_seen_at_ms as "lastSeenAtMs",
-    last_activity_at_ms as "lastActivityAtMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
+    last_activity_at_ms as "lastActivityAtMs", heard_until_ms as "heardUntilMs", settled_at_ms as "settledAtMs", ended_at_ms as "endedAtMs",
     end_reason as "endReason", version`;
 }

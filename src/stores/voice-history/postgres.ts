@@ -117,13 +117,13 @@ function insertNew(sql: Sql, rows: readonly HistoryRow[]) {
   return sql`
     with made as (
     insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, login_id, provider, upstream_id, heard,
-      started_at_ms, last_seen_at_ms, last_activity_at_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
+      started_at_ms, last_seen_at_ms, last_activity_at_ms, heard_until_ms, settled_at_ms, ended_at_ms, end_reason, state, version)
     select id, subject, caller, "tenantId", "agentId", "keyId", named, "loginId", provider, "upstreamId", "isHeard",
-      "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "settledAtMs", "endedAtMs", "endReason", state, version
+      "startedAtMs", "lastSeenAtMs", "lastActivityAtMs", "heardUntilMs", "settledAtMs", "endedAtMs", "endReason", state, version
     from json_to_recordset(${JSON.stringify(flat)}::text::json) as given (id text collate "C", subject text, caller text,
       "tenantId" text, "agentId" text, "keyId" text, named boolean, "loginId" text, provider text, "upstreamId" text, "isHeard" boolean,
-      "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "settledAtMs" bigint, "endedAtMs" bigint,
-      "endReason" text, state text, version integer)
+      "startedAtMs" bigint, "lastSeenAtMs" bigint, "lastActivityAtMs" bigint, "heardUntilMs" bigint, "settledAtMs" bigint,
+      "endedAtMs" bigint, "endReason" text, state text, version integer)
     order by id
     on conflict (id) do nothing
     returning tenant_id, caller, state, ended_at_ms
@@ -146,9 +146,9 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
   return sql<Told[]>`
     with incoming as (
       select distinct on (id) * from unnest(${all('id')}::text[], ${all('lastSeenAtMs')}::bigint[],
-        ${all('lastActivityAtMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
+        ${all('lastActivityAtMs')}::bigint[], ${all('heardUntilMs')}::bigint[], ${all('settledAtMs')}::bigint[], ${all('endedAtMs')}::bigint[],
         ${all('endReason')}::text[], ${rows.map(({ state }) => state)}::text[], ${all('version')}::integer[])
-        as given (id, last_seen, last_activity, settled, ended, reason, state, version)
+        as given (id, last_seen, last_activity, heard_until, settled, ended, reason, state, version)
       order by id, ended is null, version desc
     ), newer as (
       select incoming.*, kept.tenant_id, kept.caller, kept.state as was, kept.last_seen_at_ms as was_seen
@@ -157,7 +157,7 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
       order by incoming.id for update of kept
     ), saved as (
       update voice_session as kept set last_seen_at_ms = last_seen, last_activity_at_ms = last_activity,
-        settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state,
+        heard_until_ms = heard_until, settled_at_ms = settled, ended_at_ms = ended, end_reason = reason, state = newer.state,
         version = greatest(newer.version, kept.version)
       from newer where kept.id = newer.id
       returning kept.id, kept.ended_at_ms is not null as is_ended, last_seen - was_seen as silent

@@ -120,6 +120,7 @@ export class CallsWorld {
       startedAtMs: at,
       lastSeenAtMs: at,
       lastActivityAtMs: at,
+      heardUntilMs: 0,
       settledAtMs: at,
       endedAtMs: null,
       endReason: null,
@@ -171,6 +172,7 @@ export class CallsWorld {
               isWhole: true,
             }),
           noteActivity: (id, at) => this.#noteActivity(id, at),
+          noteHeard: (id, _at, heardUntilMs) => this.#change(id, { heardUntilMs }),
           end: (id, reason) => this.endSession(id, reason),
         },
         metering: this.metering,
@@ -234,8 +236,12 @@ export class CallsWorld {
 
   #noteActivity(id: string, at: number): void {
     this.activity.push(at);
+    this.#change(id, { lastActivityAtMs: at });
+  }
+
+  #change(id: string, change: Partial<VoiceRecord>): void {
     const session = this.sessions.get(id);
-    if (session !== undefined) this.sessions.set(id, { ...session, lastActivityAtMs: at });
+    if (session !== undefined) this.sessions.set(id, { ...session, ...change });
   }
 
   #note(error: unknown): void {

@@ -5,6 +5,7 @@ import { Refusal } from '../../../src/protocol/refusal.ts';
 import { SERVICE_TOKEN, type TestApp } from '../../support/app.ts';
 import { brokeredSetup, brokeredTerms } from '../../support/call-session.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
+import { exchange, openBrokered } from '../../http/calls.ts';
 import { useApps } from '../../support/use-apps.ts';
 
 const { build } = useApps();
@@ -70,6 +71,43 @@ test('Speech in a call keeps its session engaged, whatever its page says', async
   provider.sideband.hear({ type: 'activity' });
   await app.service.heldCalls?.settled();
   expect(await app.sessions.find(session.id)).toMatchObject({ lastActivityAtMs: app.clock.now() });
+});
+
+test('Heartbeats are the activity of a session, but for the time in which a call of it is heard', async () => {
+  const provider = new FakeBrokeredProvider();
+  const app = await build({ brokered: provider });
+  const key = await app.key();
+  const { id: sm_session_id, ticket, origin } = await openBrokered(app, key);
+  const beat = async (): Promise<unknown> => {
+    app.clock.advance(20_000);
+    const { body } = await app.post('/api/realtime/heartbeat', { sm_session_id });
+    return (body['session'] as { idleSec: number }).idleSec;
+  };
+  expect([await beat(), await beat()]).toEqual([0, 0]);
+  expect((await exchange(app, { ticket, origin })).status).toBe(201);
+  await app.service.heldCalls?.tick();
+  await app.service.heldCalls?.settled();
+  expect([await beat(), await beat()]).toEqual([20, 40]);
+  provider.sideband.hear({ type: 'over', reason: 'remote' });
+  await app.service.heldCalls?.settled();
+  expect((await app.post('/api/realtime/heartbeat', { sm_session_id })).body).toMatchObject({
+    session: { idleSec: 0 },
+  });
+});
+
+test('The reports of a simulated session count while no call of it is open', async () => {
+  const provider = new FakeBrokeredProvider();
+  const app = await build({ brokered: provider });
+  const { id: sm_session_id, ticket, origin } = await openBrokered(app, await app.key());
+  const report = async (): Promise<unknown> =>
+    (await app.post('/api/auth/usage', { sm_session_id, tokens: 5, dollars: 0.25 })).body;
+  expect(await report()).toMatchObject({ usage: { tokens: 5, dollars: 0.25 } });
+  expect(await report()).not.toHaveProperty('counted');
+  expect((await exchange(app, { ticket, origin })).status).toBe(201);
+  expect(await report()).toMatchObject({ counted: false, usage: { tokens: 10 } });
+  provider.sideband.hear({ type: 'over', reason: 'remote' });
+  await app.service.heldCalls?.settled();
+  expect(await report()).toMatchObject({ usage: { tokens: 15 } });
 });
 
 test('A service whose browsers open their calls themselves holds none', async () => {

@@ -230,6 +230,39 @@ test('A silent call goes idle, however often its sideband is lost and soon there
   expect(await world.call()).toMatchObject({ closeReason: 'session_idle' });
 });
 
+describe('The session of an open call', () => {
+  const heardForMs = (world: CallsWorld): number =>
+    (world.sessions.get(SESSION)?.heardUntilMs ?? 0) - world.clock.now();
+
+  test('is told that it is heard, for a while ahead, again and again', async () => {
+    const world = await CallsWorld.start();
+    const node = await world.addNode();
+    await world.open(node);
+    await world.pass(1000);
+    for (let seconds = 0; seconds < 70; seconds += 10) {
+      expect(heardForMs(world)).toBeGreaterThan(0);
+      await world.pass(10_000);
+    }
+    world.provider.sideband.hear({ type: 'over', reason: 'lost' });
+    await node.settled();
+    expect(heardForMs(world)).toBe(0);
+  });
+
+  test('is not told so for ever of a call whose node died, or that nobody hears', async () => {
+    const world = await CallsWorld.start();
+    world.unheardSec = 0;
+    const node = await world.addNode();
+    await world.open(node);
+    await world.pass(1000);
+    world.provider.before = (step) => {
+      world.provider.isAway = step === 'attach';
+    };
+    world.provider.sideband.close();
+    await world.pass(60_000);
+    expect(heardForMs(world)).toBeLessThanOrEqual(0);
+  });
+});
+
 describe('While the database is away', () => {
   let world: CallsWorld;
   let node: VoiceCalls;

@@ -25,6 +25,7 @@ beforeEach(async () => {
   [callsOf, lookUps] = [new Map(), []];
   const { ledger } = app.service.stores;
   const real = createClientReports({
+    isSimulated: false,
     ledger,
     metering: app.service.metering,
     setups: {
@@ -149,6 +150,7 @@ describe('The client of a session whose calls are metered here', () => {
     Object.assign(
       app.service.clientReports,
       createClientReports({
+        isSimulated: false,
         ledger,
         metering: app.service.metering,
         setups: {
