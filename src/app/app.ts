@@ -5,9 +5,8 @@ import { startBackground } from './background.ts';
 import { selectDetector } from '../bots/select.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import { timeMs } from '../database/time.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
-import { systemClock, type Clock } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Release } from '../kernel/release.ts';
 import type { KeptMail } from '../mail/contract.ts';
@@ -90,13 +89,18 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const stores = createPostgresStores(database);
   const live = await openLiveStores(config, {
     history: stores.history,
-    localClock: overrides.clock ?? systemClock,
-    databaseTimeMs: () => timeMs(database),
+    localClock: overrides.clock,
+    clockAgreements: stores.clockAgreements,
     onError,
     events,
   });
   release.add(() => live.close());
   const { clock } = live;
+  metrics.observe(
+    'switchboard_clock_lead_seconds',
+    'By how much the time in use is ahead of the live store, whose clock was set',
+    () => (clock.leadMs ?? 0) / 1000,
+  );
   const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
   release.add(() => mailer.close());
   const provider = openProvider({ ...config.upstream, clock }, config.mode);

@@ -104,7 +104,7 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
     ProcessParts & {
       readonly config: Config;
       readonly database: Pick<Database, 'ping'>;
-      readonly live: Pick<LiveStores, 'bus' | 'probe'>;
+      readonly live: Pick<LiveStores, 'bus' | 'clock' | 'probe'>;
       readonly provider: UpstreamProvider;
     };
   /** The one that tells the feed. */
@@ -145,6 +145,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
       historyWaiting: sessions.recovery.writer.waiting.size,
       eventsWaiting: eventWriter.size,
       eventsDropped: metrics.activity.dropped,
+      clockLeadMs: Math.round(live.clock.leadMs ?? 0),
     }),
     requests: () => requestIds().given,
     dependencies,

@@ -1,7 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import type { VariableName } from '../../config/variables.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/clock.ts';
 import { createInProcessStores } from '../stores/in-process.ts';
+import type { ClockAgreements } from '../stores/clock/contract.ts';
+import { createSharedClock } from '../stores/clock/shared-clock.ts';
 import type { CommandBus, LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -9,11 +11,12 @@ import { dueAt, longestMs, slotHolders } from '../voice/deadlines.ts';
 
 export interface LiveDeps {
   readonly history: VoiceHistory;
-  readonly localClock: Clock;
-  readonly databaseTimeMs: () => Promise<number>;
+  /** In the place of the machine's. */
+  readonly localClock?: Clock | undefined;
+  readonly clockAgreements: ClockAgreements;
   /** Gets faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
-  readonly events: Pick<Events, 'edgeLocal' | 'edgeShared'>;
+  readonly events: Pick<Events, 'clockStepped' | 'edgeLocal' | 'edgeShared'>;
 }
 
 /** The engine of the live stores, as operators are told of it. */
@@ -44,8 +47,13 @@ export async function openCommandBus(
 /** The live stores of `liveEngineOf(config)`. */
 export async function openLiveStores(config: Config, deps: LiveDeps): Promise<LiveStores> {
   const { redisUrls, redisPrefix, redisDeadlineMs, voice } = config;
-  const { history, localClock, databaseTimeMs, onError, events } = deps;
-  if (redisUrls === undefined) return createInProcessStores(dueAt(voice), localClock, onError);
+  const { history, localClock, clockAgreements, onError, events } = deps;
+  if (redisUrls === undefined) {
+    if (localClock !== undefined) return createInProcessStores(dueAt(voice), localClock, onError);
+    const clock = createSharedClock({ readStoreTimeMs: async () => systemClock.now(), onStep: events.clockStepped });
+    await clock.start();
+    return { ...createInProcessStores(dueAt(voice), clock, onError), close: () => clock.stop() };
+  }
   const { openRedisStores } = await loadRedis();
   return openRedisStores({
     urls: redisUrls,
@@ -53,8 +61,9 @@ export async function openLiveStores(config: Config, deps: LiveDeps): Promise<Li
     deadlineMs: redisDeadlineMs,
     dueAt: dueAt(voice),
     keepMs: longestMs(voice),
-    localClock,
-    databaseTimeMs,
+    localClock: localClock ?? systemClock,
+    clockAgreements,
+    onClockStep: events.clockStepped,
     onError,
     onEdgeLocal: events.edgeLocal,
     onEdgeShared: events.edgeShared,

@@ -9,7 +9,7 @@ import type { NodeList } from './nodes.ts';
 /** How a process is at this moment. */
 export type Vitals = Pick<
   OperatorNode,
-  'loopP99Ms' | 'rss' | 'sockets' | 'historyWaiting' | 'eventsWaiting' | 'eventsDropped'
+  'loopP99Ms' | 'rss' | 'sockets' | 'historyWaiting' | 'eventsWaiting' | 'eventsDropped' | 'clockLeadMs'
 >;
 
 export interface PresenceDeps {

@@ -15,8 +15,8 @@ export interface LiveStores {
   readonly sockets: NodeLeases;
   readonly windows: Windows;
   readonly bus: Bus;
-  /** The time that all nodes share. */
-  readonly clock: Clock;
+  /** The time that all nodes share; `leadMs` is how far it is ahead of these stores' own, because that was set. */
+  readonly clock: Clock & { readonly leadMs?: number };
   /**
    * Restores what the stores have lost, or never had: call it at the start and before every sweep. While nothing is lost it is cheap.
    * @throws Unavailable, and what `restore` throws; then the next call tries again

@@ -4,6 +4,7 @@ import { createPostgresActorEvents } from './actor-events/postgres.ts';
 import { createPostgresAudit } from './audit/postgres.ts';
 import { createPostgresCallTickets } from './call-tickets/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
+import { createPostgresClockAgreements } from './clock/postgres.ts';
 import { createPostgresCounters } from './counters/postgres.ts';
 import { createPostgresHolds } from './holds/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
@@ -31,6 +32,7 @@ export function createPostgresStores(database: Database) {
     callTickets: createPostgresCallTickets(database),
     calls: createPostgresVoiceCalls(database),
     challenges: createPostgresChallenges(database),
+    clockAgreements: createPostgresClockAgreements(database),
     counters: createPostgresCounters(database),
     history: createPostgresVoiceHistory(database),
     holds: createPostgresHolds(database),

@@ -1,7 +1,8 @@
-import type { Clock } from '../kernel/clock.ts';
-import { createSharedClock } from '../kernel/shared-clock.ts';
+import type { Clock, ClockStep } from '../kernel/clock.ts';
 import { openRedis } from '../redis/connection.ts';
 import { createRedisBus } from './bus/redis.ts';
+import type { ClockAgreements } from './clock/contract.ts';
+import { createSharedClock } from './clock/shared-clock.ts';
 import type { CommandBus, LiveStores } from './contract.ts';
 import { createRedisSlots, type Holder } from './slots/redis.ts';
 import { createRedisLeases } from './slots/redis-leases.ts';
@@ -23,8 +24,8 @@ export interface RedisStoresOptions {
   /** The subject's sessions that hold a slot, from the history. */
   readonly slotHolders: (subject: string) => Promise<readonly Holder[]>;
   readonly localClock: Clock;
-  /** The database's time in milliseconds, for a start while Redis is away. */
-  readonly databaseTimeMs: () => Promise<number>;
+  readonly clockAgreements: ClockAgreements;
+  readonly onClockStep: (step: ClockStep) => void;
   /** Gets faults that no caller can be told of. */
   readonly onError: (error: unknown) => void;
   /** Told once an outage that edge limits are counted in this process alone, with the reason. */
@@ -51,12 +52,15 @@ export function openRedisBus(
 
 /** The live stores that all nodes share. It resolves also when Redis is away, and uses it as soon as it is there. */
 export async function openRedisStores(options: RedisStoresOptions): Promise<LiveStores> {
-  const { dueAt, keepMs, slotHolders, localClock, databaseTimeMs, onError, onEdgeLocal, onEdgeShared } = options;
+  const { dueAt, keepMs, slotHolders, localClock, clockAgreements, onClockStep, onError, onEdgeLocal, onEdgeShared } =
+    options;
   const redis = openRedis({ urls: options.urls, prefix: options.prefix, deadlineMs: options.deadlineMs });
   const clock = createSharedClock({
     readStoreTimeMs: () => redis.timeMs(),
-    readOtherTimeMs: databaseTimeMs,
+    agreements: clockAgreements,
     local: localClock,
+    onStep: onClockStep,
+    onError,
   });
   await clock.start();
   const bus = createRedisBus({ redis, onError });

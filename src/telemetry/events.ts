@@ -1,5 +1,6 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceFact, VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { ClockStep } from '../kernel/clock.ts';
 import { clip } from '../kernel/text.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
@@ -211,6 +212,12 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
     connectionRefused(open: number): void {
       metrics.connectionsRefused.inc();
       within('connection refused', (about) => log.warn({ event: 'connection.refused', open, ...about }));
+    },
+
+    /** A store's clock was set, and is not followed; or this node stood still, and its time was set. */
+    clockStepped({ of, ms }: ClockStep): void {
+      metrics.clockSteps.inc({ of });
+      within(`clock ${of}`, (about) => log.warn({ event: 'clock.stepped', of, ms: Math.round(ms), ...about }));
     },
 
     /** Edge limits go on in this process, because what nodes share is away; `reason` tells why. */

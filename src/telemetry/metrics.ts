@@ -26,6 +26,7 @@ export class Metrics {
   readonly meteredMicroDollars: Counter<'model' | 'basis'>;
   readonly usageUnreadable: Counter;
   readonly usageLost: Counter;
+  readonly clockSteps: Counter<'of'>;
   readonly edgeShared: Gauge;
   readonly actorEventsDropped: Counter;
   readonly sessionNotesLeftOut: Counter;
@@ -125,6 +126,12 @@ export class Metrics {
     this.refusalsDropped = new Counter({
       name: 'switchboard_refusals_dropped_total',
       help: 'Refusals that were told in the log and could not be kept',
+      registers,
+    });
+    this.clockSteps = new Counter({
+      name: 'switchboard_clock_steps_total',
+      help: "Steps of a store's clock that were not followed, and times that this node stood still and its time was set",
+      labelNames: ['of'],
       registers,
     });
     this.edgeShared = new Gauge({

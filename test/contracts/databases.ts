@@ -5,6 +5,7 @@ import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgre
 import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
 import { createPostgresHolds } from '../../src/stores/holds/postgres.ts';
+import { createPostgresClockAgreements } from '../../src/stores/clock/postgres.ts';
 import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
 import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
@@ -23,6 +24,7 @@ import { callUsageContract } from './call-usage.ts';
 import { challengesContract } from './challenges.ts';
 import { countersContract } from './counters.ts';
 import { holdsContract } from './holds.ts';
+import { clockAgreementsContract } from './clock-agreements.ts';
 import { installationContract } from './installation.ts';
 import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
@@ -85,6 +87,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   );
   loginsContract(name, both(createPostgresLogins));
   tenantsContract(name, both(createPostgresTenants));
+  clockAgreementsContract(name, both(createPostgresClockAgreements));
   installationContract(name, both(createPostgresInstallation));
   replaysContract(name, both(createPostgresReplays));
   callTicketsContract(name, both(createPostgresCallTickets));

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../config/config.ts';
 import { startBackground } from '../../src/app/background.ts';
-import { timeMs } from '../../src/database/time.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { openLiveStores } from '../../src/app/stores.ts';
 import type { LiveStores } from '../../src/stores/contract.ts';
@@ -66,13 +65,13 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
       write: (line) => void told.push((JSON.parse(line) as { event: string }).event),
     });
     const config = readConfig({ NODE_ENV: 'test', REDIS_URL: redisUrl });
-    const { history } = createPostgresStores(database());
+    const { history, clockAgreements } = createPostgresStores(database());
     const events = createEvents(log, metrics);
     const live = await openLiveStores(config, {
       history,
       events,
       localClock: clock,
-      databaseTimeMs: () => timeMs(database()),
+      clockAgreements,
       onError: () => undefined,
     });
     stores.push(live);

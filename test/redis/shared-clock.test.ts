@@ -1,105 +1,342 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSharedClock } from '../../src/kernel/shared-clock.ts';
+import type { ClockStep } from '../../src/kernel/clock.ts';
+import { ElapsedTime } from '../../src/kernel/elapsed-time.ts';
+import { Unavailable } from '../../src/kernel/errors.ts';
+import { MAX_SLEW } from '../../src/kernel/slewed-time.ts';
+import type { ClockAgreement, ClockLeads } from '../../src/stores/clock/contract.ts';
+import { createSharedClock, type SharedClock } from '../../src/stores/clock/shared-clock.ts';
+import { createInProcessSlots } from '../../src/stores/slots/in-process.ts';
+import { MINUTE, NOON, SECOND } from '../support/clock.ts';
 
-const MINUTE_MS = 60_000;
+const SYNC = 5 * SECOND;
 
-/** A world with one true time and a machine whose clock is wrong. */
-function world(wrongMs: number) {
-  const state = { trueMs: 1_900_000_000_000, wrongMs, thereMs: 1, backMs: 1, isAway: false };
-  const clock = createSharedClock({
-    local: { now: () => state.trueMs + state.wrongMs },
-    monotonic: () => state.trueMs - 1_800_000_000_000,
-    async readStoreTimeMs() {
-      if (state.isAway) throw new Error('away');
-      state.trueMs += state.thereMs;
-      const answer = state.trueMs;
-      await Promise.resolve();
-      state.trueMs += state.backMs;
-      return answer;
-    },
-  });
-  return { state, clock, errorMs: () => clock.now() - state.trueMs };
+/** What every node and both stores live in: one true time, two stores whose clocks are set by hand, nodes that may stand still. */
+class World {
+  trueMs = NOON;
+  /** How wrong each store's clock is. */
+  readonly wrongMs = { registry: 0, database: 0 };
+  readonly away = new Set<'registry' | 'database'>();
+  thereMs = 0;
+  backMs = 0;
+  #agreed = { version: 0, vouched: 0, vouchedAtMs: 0, leads: undefined as ClockLeads | undefined };
+
+  node(wrongMs = 0, isAlone = false): Node {
+    return new Node(this, wrongMs, isAlone);
+  }
+
+  async ask<T>(store: 'registry' | 'database', answer: () => T): Promise<T> {
+    if (this.away.has(store)) throw new Unavailable(store);
+    this.trueMs += this.thereMs;
+    const told = answer();
+    await Promise.resolve();
+    this.trueMs += this.backMs;
+    return told;
+  }
+
+  readonly agreements = {
+    read: () =>
+      this.ask('database', (): ClockAgreement => {
+        const databaseMs = this.trueMs + this.wrongMs.database;
+        const { vouchedAtMs, ...rest } = this.#agreed;
+        return { ...rest, databaseMs, vouchedAgoMs: databaseMs - vouchedAtMs };
+      }),
+    vouch: () => this.ask('database', () => this.#vouch()),
+    note: (leads: ClockLeads, version: number) =>
+      this.ask('database', () => {
+        if (version !== this.#agreed.version) return false;
+        this.#agreed.leads = leads;
+        this.#agreed.version += 1;
+        this.#vouch();
+        return true;
+      }),
+  };
+
+  #vouch(): void {
+    this.#agreed.vouched += 1;
+    this.#agreed.vouchedAtMs = this.trueMs + this.wrongMs.database;
+  }
+}
+
+class Node {
+  readonly clock: SharedClock;
+  readonly steps: ClockStep[] = [];
+  readonly #world: World;
+  /** How long its machine's monotonic clock has stood, and of that what its uptime knows of. */
+  #stoodMs = 0;
+  #sleptMs = 0;
+
+  constructor(world: World, wrongMs: number, isAlone: boolean) {
+    this.#world = world;
+    this.clock = createSharedClock({
+      readStoreTimeMs: () => world.ask('registry', () => world.trueMs + world.wrongMs.registry),
+      ...(isAlone ? {} : { agreements: world.agreements }),
+      local: { now: () => world.trueMs + wrongMs },
+      elapsed: new ElapsedTime(
+        () => world.trueMs - this.#stoodMs,
+        () => world.trueMs - this.#stoodMs + this.#sleptMs,
+      ),
+      onStep: (step) => void this.steps.push(step),
+    });
+  }
+
+  get errorMs(): number {
+    return this.clock.now() - this.#world.trueMs;
+  }
+
+  /** Its virtual machine is paused: nothing on it knows. */
+  standStill(ms: number): void {
+    this.#stoodMs += ms;
+    this.#world.trueMs += ms;
+  }
+
+  /** Its machine is suspended. */
+  sleep(ms: number): void {
+    this.standStill(ms);
+    this.#sleptMs += ms;
+  }
+
+  async sync(): Promise<void> {
+    await this.clock.sync().catch(() => undefined);
+  }
+}
+
+/** Lets time pass, and every node ask as often as it does. */
+async function pass(world: World, ms: number, nodes: readonly Node[]): Promise<void> {
+  for (let passed = 0; passed < ms; passed += SYNC) {
+    world.trueMs += Math.min(SYNC, ms - passed);
+    for (const node of nodes) await node.sync();
+  }
+}
+
+async function worldOf(count: number): Promise<{ world: World; nodes: readonly Node[] }> {
+  const world = new World();
+  const nodes = Array.from({ length: count }, (_, index) => world.node(index * MINUTE));
+  for (let round = 0; round < 2; round += 1) await pass(world, SYNC, nodes);
+  return { world, nodes };
 }
 
 describe('the shared clock', () => {
   test('nodes whose clocks differ by minutes agree', async () => {
-    for (const wrongMs of [-7 * MINUTE_MS, 0, 3 * MINUTE_MS]) {
-      const { clock, errorMs } = world(wrongMs);
-      await clock.sync();
-      expect(Math.abs(errorMs())).toBeLessThanOrEqual(1);
+    for (const wrongMs of [-7 * MINUTE, 0, 3 * MINUTE]) {
+      const node = new World().node(wrongMs);
+      await node.sync();
+      expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(1);
     }
-  });
-
-  test('of late measurements the one with the shortest round trip counts', async () => {
-    const { state, clock, errorMs } = world(MINUTE_MS);
-    await clock.sync();
-    state.thereMs = 200;
-    await clock.sync();
-    expect(Math.abs(errorMs())).toBeLessThanOrEqual(1);
   });
 
   test('the error is never more than half of a round trip', async () => {
     const ms = fc.integer({ min: 0, max: 300 });
-    const wrong = fc.integer({ min: -10 * MINUTE_MS, max: 10 * MINUTE_MS });
     await fc.assert(
       fc.asyncProperty(
-        wrong,
+        fc.integer({ min: -10 * MINUTE, max: 10 * MINUTE }),
         fc.array(fc.record({ thereMs: ms, backMs: ms }), { minLength: 1 }),
         async (wrongMs, trips) => {
-          const { state, clock, errorMs } = world(wrongMs);
+          const world = new World();
+          const node = world.node(wrongMs, true);
           for (const trip of trips) {
-            Object.assign(state, trip);
-            await clock.sync();
+            Object.assign(world, trip);
+            await node.sync();
           }
           const longest = Math.max(...trips.map(({ thereMs, backMs }) => thereMs + backMs));
-          expect(Math.abs(errorMs())).toBeLessThanOrEqual(longest / 2 + 1);
+          expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(longest / 2 + 1);
         },
       ),
     );
   });
 
-  test('while the store is away the last difference goes on', async () => {
-    const { state, clock, errorMs } = world(5 * MINUTE_MS);
-    await clock.sync();
-    state.isAway = true;
-    await expect(clock.sync()).rejects.toThrow('away');
-    state.trueMs += 10 * MINUTE_MS;
-    expect(Math.abs(errorMs())).toBeLessThanOrEqual(1);
+  test('a reading with a long round trip is weighed against better ones of late', async () => {
+    const { world, nodes } = await worldOf(1);
+    world.thereMs = 400;
+    await nodes[0]?.sync();
+    world.trueMs += SYNC;
+    expect(Math.abs(nodes[0]?.errorMs ?? NaN)).toBeLessThanOrEqual(1);
   });
 
-  test('a step of the local clock changes nothing, also while the store is away', async () => {
-    const { state, clock, errorMs } = world(0);
-    await clock.sync();
-    state.isAway = true;
-    for (const step of [MINUTE_MS, -5 * MINUTE_MS]) {
-      state.wrongMs += step;
-      expect(Math.abs(errorMs())).toBeLessThanOrEqual(1);
+  test('it starts and goes on without any store', async () => {
+    const world = new World();
+    world.away.add('registry').add('database');
+    const node = world.node(MINUTE);
+    await node.sync();
+    world.trueMs += MINUTE;
+    expect(node.errorMs).toBe(MINUTE);
+    world.away.clear();
+    await node.sync();
+    expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(1);
+  });
+
+  test('a live store whose clock is set is not followed, by none of the nodes and by none that starts later', async () => {
+    for (const step of [20 * SECOND, -MINUTE, 90 * MINUTE]) {
+      const { world, nodes } = await worldOf(3);
+      world.wrongMs.registry = step;
+      const late = world.node();
+      await pass(world, 2 * SYNC, nodes);
+      await pass(world, 2 * SYNC, [...nodes, late]);
+      for (const node of [...nodes, late]) expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(20);
+      expect(nodes.flatMap(({ steps }) => steps)).toEqual([{ of: 'registry', ms: expect.closeTo(step, -2) as number }]);
+      expect(nodes[0]?.clock.leadMs).toBeCloseTo(-step, -2);
     }
   });
 
-  test('a small correction never turns time back, a large one does', async () => {
-    const { state, clock, errorMs } = world(0);
-    const before = clock.now();
-    state.wrongMs = 200;
-    const ahead = clock.now();
-    expect(ahead).toBe(before + 200);
-    await clock.sync();
-    expect(clock.now()).toBe(ahead);
-    state.trueMs += 300;
-    expect(Math.abs(errorMs())).toBeLessThanOrEqual(1);
-
-    const far = world(MINUTE_MS);
-    far.clock.now();
-    await far.clock.sync();
-    expect(Math.abs(far.errorMs())).toBeLessThanOrEqual(1);
+  test('it comes back to the time of a store that was set, so slowly that no duration is wrong by more than a thousandth', async () => {
+    const { world, nodes } = await worldOf(2);
+    world.wrongMs.registry = 2 * SECOND;
+    for (let minute = 0; minute < 80; minute += 1) {
+      const before = nodes.map(({ clock }) => clock.now());
+      await pass(world, MINUTE, nodes);
+      for (const [index, { clock }] of nodes.entries())
+        expect(Math.abs(clock.now() - (before[index] ?? NaN) - MINUTE)).toBeLessThanOrEqual(MINUTE * MAX_SLEW + 1);
+    }
+    for (const { errorMs } of nodes) expect(Math.abs(errorMs - 2 * SECOND)).toBeLessThanOrEqual(5);
+    for (const { clock } of nodes) expect(clock.leadMs).toBe(0);
   });
 
-  test('it starts without the store, too', async () => {
-    const { state, clock } = world(0);
-    state.isAway = true;
-    await clock.start();
-    expect(clock.now()).toBe(state.trueMs);
-    await clock.stop();
+  test('a step that the database cannot witness waits for it', async () => {
+    const { world, nodes } = await worldOf(2);
+    world.away.add('database');
+    world.wrongMs.registry = 20 * SECOND;
+    await pass(world, MINUTE, nodes);
+    for (const { errorMs } of nodes) expect(Math.abs(errorMs)).toBeLessThanOrEqual(1);
+    world.away.clear();
+    await pass(world, MINUTE, nodes);
+    for (const { errorMs } of nodes) expect(Math.abs(errorMs)).toBeLessThanOrEqual(60);
+    expect(nodes.flatMap(({ steps }) => steps)).toHaveLength(1);
+  });
+
+  test('a database whose clock is set changes nothing, and a node that starts without the live store has the time of the others', async () => {
+    const { world, nodes } = await worldOf(2);
+    world.wrongMs.database = -3 * MINUTE;
+    await pass(world, 2 * SYNC, nodes);
+    world.away.add('registry');
+    const late = world.node();
+    await pass(world, SYNC, [...nodes, late]);
+    for (const node of [...nodes, late]) expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(1);
+  });
+
+  test('stores that are set together are not followed: no node vouches for a time that none has', async () => {
+    const { world, nodes } = await worldOf(3);
+    world.wrongMs.registry = world.wrongMs.database = 20 * SECOND;
+    await pass(world, MINUTE, nodes);
+    for (const { errorMs } of nodes) expect(Math.abs(errorMs)).toBeLessThanOrEqual(60);
+  });
+
+  test('a node that stood still is set, because others vouch for the time that it missed', async () => {
+    const { world, nodes } = await worldOf(3);
+    const [still, ...others] = nodes;
+    still?.standStill(20 * SECOND);
+    await pass(world, 3 * SYNC, [...others, ...nodes.slice(0, 1)]);
+    for (const { errorMs } of nodes) expect(Math.abs(errorMs)).toBeLessThanOrEqual(10);
+    expect(still?.steps).toEqual([{ of: 'node', ms: expect.closeTo(20 * SECOND, -2) as number }]);
+  });
+
+  test('time that a suspended machine slept through counts at once, with nobody asked', async () => {
+    const { world, nodes } = await worldOf(1);
+    world.away.add('registry').add('database');
+    nodes[0]?.sleep(MINUTE);
+    await nodes[0]?.sync();
+    expect(Math.abs(nodes[0]?.errorMs ?? NaN)).toBeLessThanOrEqual(1);
+  });
+
+  test('a start after all nodes were gone for a minute takes the time of the live store as it is', async () => {
+    const { world, nodes } = await worldOf(1);
+    world.wrongMs.registry = 20 * SECOND;
+    await pass(world, 2 * SYNC, nodes);
+    world.trueMs += 2 * MINUTE;
+    const fresh = world.node();
+    await fresh.sync();
+    expect(Math.abs(fresh.errorMs - 20 * SECOND)).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('the clock of a process alone', () => {
+  test('goes on when the clock of its machine is set, and comes back slowly', async () => {
+    const world = new World();
+    const node = world.node(0, true);
+    await node.sync();
+    for (const step of [20 * SECOND, -MINUTE]) {
+      world.wrongMs.registry += step;
+      world.trueMs += SYNC;
+      await node.sync();
+      expect(Math.abs(node.errorMs)).toBeLessThanOrEqual(SYNC * MAX_SLEW * 2);
+    }
+    expect(node.steps.map(({ of }) => of)).toEqual(['registry', 'registry']);
+  });
+});
+
+/** What may happen to clocks: somebody sets one, time passes and a node asks, a store goes away and comes back. */
+const happening = fc.oneof(
+  fc.record({ store: fc.constantFrom('registry', 'database'), byMs: fc.integer({ min: -MINUTE, max: MINUTE }) }),
+  fc.record({ node: fc.nat({ max: 2 }), afterMs: fc.integer({ min: 100, max: SYNC }) }),
+  fc.record({ node: fc.nat({ max: 2 }), afterMs: fc.integer({ min: 100, max: SYNC }) }),
+  fc.record({ toggled: fc.constantFrom('registry', 'database') }),
+);
+
+type Happening = typeof happening extends fc.Arbitrary<infer H> ? H : never;
+
+async function happen(one: Happening, world: World, nodes: readonly Node[]): Promise<void> {
+  if ('byMs' in one) world.wrongMs[one.store] += one.byMs;
+  else if ('node' in one) {
+    world.trueMs += one.afterMs;
+    await nodes[one.node]?.sync();
+  } else {
+    const store = one.toggled;
+    if (!world.away.delete(store)) world.away.add(store);
+  }
+}
+
+describe('whatever the clocks of stores do', () => {
+  test('a duration is wrong by a thousandth at most', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(happening, { maxLength: 60 }), async (happenings) => {
+        const { world, nodes } = await worldOf(3);
+        const beganMs = world.trueMs;
+        const began = nodes.map(({ clock }) => clock.now());
+        for (const one of happenings) {
+          await happen(one, world, nodes);
+          const passedMs = world.trueMs - beganMs;
+          for (const [index, { clock }] of nodes.entries()) {
+            const measuredMs = clock.now() - (began[index] ?? NaN);
+            expect(Math.abs(measuredMs - passedMs)).toBeLessThanOrEqual(passedMs * MAX_SLEW + 2);
+          }
+        }
+      }),
+    );
+  });
+
+  test('nodes that stood still meanwhile agree with the others within a minute', async () => {
+    const pause = fc.record({ paused: fc.nat({ max: 2 }), forMs: fc.integer({ min: 0, max: MINUTE }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(happening, pause), { maxLength: 40 }), async (happenings) => {
+        const { world, nodes } = await worldOf(3);
+        for (const one of happenings) {
+          if ('paused' in one) nodes[one.paused]?.standStill(one.forMs);
+          else await happen(one, world, nodes);
+        }
+        world.away.clear();
+        await pass(world, MINUTE, nodes);
+        const times = nodes.map(({ clock }) => clock.now());
+        expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(300);
+      }),
+    );
+  });
+
+  test('no slot is given twice: a lease lasts as long as it was taken for', async () => {
+    const LIMIT = 5;
+    const LEASE = 30 * SECOND;
+    await fc.assert(
+      fc.asyncProperty(fc.array(happening, { maxLength: 60 }), async (happenings) => {
+        const { world, nodes } = await worldOf(3);
+        const slots = createInProcessSlots();
+        const takenAtMs: number[] = [];
+        for (const [index, one] of happenings.entries()) {
+          await happen(one, world, nodes);
+          const atMs = nodes[index % nodes.length]?.clock.now() ?? NaN;
+          if (slots.take('subject', `holder ${index}`, LIMIT, atMs + LEASE, atMs)) takenAtMs.push(world.trueMs);
+          const slackMs = (world.trueMs - NOON) * MAX_SLEW + 2;
+          const held = takenAtMs.filter((tookMs) => world.trueMs - tookMs < LEASE - slackMs * 2);
+          expect(held.length).toBeLessThanOrEqual(LIMIT);
+        }
+      }),
+    );
   });
 });

@@ -73,6 +73,12 @@ describe('The overview says what stands out', () => {
     ]);
   });
 
+  test('a store whose clock was set', () => {
+    expect(sentences({ nodes: [node('a', { clockLeadMs: 40 }), node('b', { clockLeadMs: -19_970 })] })).toEqual([
+      "watch: The live store's clock was set and is not followed: it is 20 s ahead of the time in use",
+    ]);
+  });
+
   test('leaves the provider to the verdict on it', () => {
     const nodes = [node('a', { dependencies: [dependency('provider', 'away')] })];
     expect(sentences({ nodes })).toEqual([]);

@@ -28,6 +28,10 @@ export const operatorNode = z.object({
   historyWaiting: count,
   eventsWaiting: count,
   eventsDropped: count.meta({ description: 'Since it started' }),
+  clockLeadMs: z.number().optional().meta({
+    description:
+      "By how much its time is ahead of the live store's own, which was set; a process of an older version tells none",
+  }),
   configHash: z
     .string()
     .meta({ description: 'A keyed hash of its settings: processes that are set otherwise have another' }),

@@ -20,6 +20,7 @@ export const exampleNode: OperatorNode = {
   historyWaiting: 41,
   eventsWaiting: 3,
   eventsDropped: 0,
+  clockLeadMs: 0,
   configHash: '9c3b6e5f0a1d',
   dependencies: [
     { name: 'database', state: 'ok', latencyMs: 1.9, since: '2029-12-29T12:00:00.000Z', lastError: null },

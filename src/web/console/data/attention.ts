@@ -20,6 +20,7 @@ export interface Matter {
 /** As the changes are judged: less is chance. */
 const MIN_EVENTS = 10;
 const MIN_FACTOR = 1.5;
+const MIN_LEAD_MS = 1000;
 /** Ends that are as they should be, however many there are. */
 const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
   'closed_by_client',
@@ -32,6 +33,7 @@ const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
 export function whatStandsOut(overview: Overview): readonly Matter[] {
   const matters = [
     ...ofNodes(overview),
+    ...ofClocks(overview),
     ...ofSpend(overview.spend),
     ...ofRefusals(overview.activity.hour),
     ...ofEnds(overview.activity.hour),
@@ -75,6 +77,15 @@ function ofNodes({ nodes, dependencies, verdict }: Overview): Matter[] {
       ? []
       : [{ degree: 'watch' as const, sentence: `Processes ${differences.join(' and ')}`, href }]),
   ];
+}
+
+function ofClocks({ nodes }: Overview): Matter[] {
+  const leadsMs = nodes.map(({ clockLeadMs = 0 }) => clockLeadMs);
+  const [leadMs = 0] = leadsMs.toSorted((one, other) => Math.abs(other) - Math.abs(one));
+  if (Math.abs(leadMs) < MIN_LEAD_MS) return [];
+  const where = `${Math.round(Math.abs(leadMs) / 1000)} s ${leadMs < 0 ? 'ahead of' : 'behind'}`;
+  const sentence = `The live store's clock was set and is not followed: it is ${where} the time in use`;
+  return [{ degree: 'watch', sentence, href: '/console/nodes' }];
 }
 
 function named(node: Overview['nodes'][number]) {

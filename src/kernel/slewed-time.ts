@@ -1,0 +1,47 @@
+/** A duration that is measured by a time under correction is wrong by at most this part of it. */
+export const MAX_SLEW = 0.001;
+
+/**
+ * A time that goes on with a clock that nobody sets, and takes small corrections as a ship does: it runs a little faster or slower until
+ * it is right, and never jumps. Only `set` makes it jump.
+ */
+export class SlewedTime {
+  readonly #elapsedMs: () => number;
+  #atMs: number;
+  #atElapsedMs: number;
+  #rate = 1;
+
+  constructor(nowMs: number, elapsedMs: () => number) {
+    this.#elapsedMs = elapsedMs;
+    this.#atMs = nowMs;
+    this.#atElapsedMs = elapsedMs();
+  }
+
+  /** In whole milliseconds. */
+  now(): number {
+    return Math.floor(this.#atMs + (this.#elapsedMs() - this.#atElapsedMs) * this.#rate);
+  }
+
+  /** Runs faster or slower, so that an error is gone within so many milliseconds, or as much of it as the bound allows. */
+  steer(errorMs: number, withinMs: number): void {
+    this.#hold();
+    this.#rate = 1 + Math.min(MAX_SLEW, Math.max(-MAX_SLEW, errorMs / withinMs));
+  }
+
+  /** Goes on without corrections. */
+  coast(): void {
+    this.steer(0, 1);
+  }
+
+  set(nowMs: number): void {
+    this.#hold();
+    this.#atMs = nowMs;
+    this.#rate = 1;
+  }
+
+  #hold(): void {
+    const elapsedMs = this.#elapsedMs();
+    this.#atMs += (elapsedMs - this.#atElapsedMs) * this.#rate;
+    this.#atElapsedMs = elapsedMs;
+  }
+}
