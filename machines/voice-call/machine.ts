@@ -1,10 +1,11 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
 import type { CloseReason } from './close-reasons.ts';
-import { graceEndMs, tryDelayMs, unheardEndMs } from './selectors.ts';
-import type { CallEvent, CallFact, CallLimits, CallRecord, Hangup } from './types.ts';
+import { askAgainMs, askDelayMs, graceEndMs, provesOver, tryDelayMs, unheardEndMs } from './selectors.ts';
+import type { CallEvent, CallFact, CallLimits, CallRecord, Door, Hangup } from './types.ts';
 
 /** A hang-up that the provider has begun is asked for once more after this long, to see that it is done. */
 const CONFIRM_MS = 1000;
+const NOTHING_SAID = { overAtMs: null, overDoor: null } as const;
 /** A hang-up is tried at least this long, also where the provider should have ended the call by itself. */
 const TRY_AT_LEAST_MS = 60_000;
 
@@ -28,9 +29,32 @@ function taken({ context, event }: At): Partial<CallRecord> {
   return { ownerNode: event.node, fence: context.fence + 1 };
 }
 
-/** How a hang-up stands when the provider says that the call is over. */
-function hangupWhenOver({ hangup, hangupTries }: CallRecord): Hangup {
-  return hangup === 'none' && hangupTries === 0 ? 'already_over' : 'confirmed';
+/** How a hang-up stands when the call is over. */
+function hangupWhenOver({ hangup }: CallRecord): Hangup {
+  return hangup === 'asked' ? 'confirmed' : 'already_over';
+}
+
+/** The first word stands, with its time: the second one is compared with it. */
+function saidOver({ overAtMs, overDoor }: CallRecord, at: number, door: Door) {
+  return overAtMs === null ? { overAtMs: at, overDoor: door } : { overAtMs, overDoor };
+}
+
+function answeredHangup({ context, event }: At): Partial<CallRecord> {
+  assertEvent(event, 'HANGUP_ANSWERED');
+  const { at, answer, dialled } = event;
+  const hangupTries = context.hangupTries + 1;
+  const tried = { hangupTries, nextTryAtMs: at + tryDelayMs(hangupTries) };
+  if (answer === 'failed') return tried;
+  if (dialled === 'known') return { ...tried, ...NOTHING_SAID };
+  if (answer === 'asked' && context.hangup !== 'asked')
+    return { ...NOTHING_SAID, hangup: 'asked', hangupTries, nextTryAtMs: at + CONFIRM_MS };
+  const said = saidOver(context, at, 'hangup');
+  const isBegun = context.hangup === 'asked';
+  return {
+    ...said,
+    hangupTries,
+    nextTryAtMs: isBegun ? at + askDelayMs(hangupTries) : askAgainMs(said.overAtMs, at),
+  };
 }
 
 /**
@@ -82,10 +106,9 @@ export function createVoiceCallMachine(limits: CallLimits) {
       isHangupGivenUp: ({ context, event }) =>
         context.providerCallId !== null && event.at >= (context.giveUpAtMs ?? Infinity),
       isPastProvidersEnd: ({ context, event }) => event.at >= (context.providerEndsAtMs ?? Infinity),
-      confirmsHangup: ({ context, event }) =>
-        context.providerCallId !== null &&
-        event.type === 'HANGUP_ANSWERED' &&
-        (event.answer === 'already_over' || (event.answer === 'asked' && context.hangup === 'asked')),
+      provesOver: ({ context, event }) => provesOver(context, event),
+      isNotSaidOver: ({ context }) => context.providerCallId !== null && context.overAtMs === null,
+      isSaidOver: ({ context, event }) => context.overAtMs !== null && event.at >= context.overAtMs,
       hasGrace: ({ context }) => context.graceUntilMs !== null,
       isGraceOver: ({ context, event }) => event.at >= (context.graceUntilMs ?? Infinity),
     },
@@ -103,6 +126,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
           closeReason: null,
           hangup: 'none',
           hangupTries: 0,
+          ...NOTHING_SAID,
           nextTryAtMs: null,
           unheardSinceMs: null,
           giveUpAtMs,
@@ -129,16 +153,18 @@ export function createVoiceCallMachine(limits: CallLimits) {
       closeAsFailed: assign((at) => closing(at, 'create_failed')),
       closeAsUnheard: assign((at) => closing(at, 'unheard')),
       closeAsExpired: assign((at) => closing(at, 'expired')),
-      noteAnswer: assign(({ context, event }) => {
-        assertEvent(event, 'HANGUP_ANSWERED');
-        const hangupTries = context.hangupTries + 1;
-        const isAsked = event.answer === 'asked';
-        return changed(context, {
-          hangup: isAsked ? 'asked' : context.hangup,
-          hangupTries,
-          nextTryAtMs: event.at + (isAsked ? CONFIRM_MS : tryDelayMs(hangupTries)),
-        });
+      noteAnswer: assign((at) => changed(at.context, answeredHangup(at))),
+      noteSaidOver: assign(({ context, event }) => changed(context, saidOver(context, event.at, 'sideband'))),
+      closeAsSaidOver: assign((at) => {
+        assertEvent(at.event, 'OVER');
+        return { ...closing(at, at.event.reason), ...saidOver(at.context, at.event.at, 'sideband') };
       }),
+      closeUnanswered: assign((at) => ({
+        ...closing(at, 'create_failed'),
+        ...saidOver(at.context, at.event.at, 'sideband'),
+      })),
+      // It goes on, whatever the provider said: nothing that it said counts any more.
+      noteAlive: assign(({ context }) => changed(context, NOTHING_SAID)),
       endAsAnswered: assign((at) => ({
         ...closed(at, hangupWhenOver(at.context)),
         hangupTries: at.context.hangupTries + 1,
@@ -149,6 +175,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
       }),
       endUnanswered: assign((at) => closed(at, 'already_over', 'create_failed')),
       endUncreated: assign((at) => closed(at, 'none', 'create_failed')),
+      endQuiet: assign((at) => closed(at, 'confirmed')),
       endUnconfirmed: assign((at) => closed(at, 'unconfirmed')),
       take: assign((at) => changed(at.context, taken(at))),
       takeUnheard: assign((at) => {
@@ -183,7 +210,10 @@ export function createVoiceCallMachine(limits: CallLimits) {
           CREATED: { guard: 'isUncreated', actions: 'noteCreated' },
           CREATE_FAILED: { guard: 'isUncreated', target: 'closed', actions: 'endUncreated' },
           READY: { guard: 'isCreated', target: 'open', actions: ['open', 'tellOpened'] },
-          OVER: { guard: 'isCreated', target: 'closed', actions: 'endUnanswered' },
+          OVER: [
+            { guard: 'provesOver', target: 'closed', actions: 'endUnanswered' },
+            { guard: 'isCreated', target: 'closing', actions: 'closeUnanswered' },
+          ],
           CLOSE: { target: 'closing', actions: 'closeAsRequested' },
           // Whoever would have given the browser its answer is gone.
           TAKEN: { target: 'closing', actions: 'takeAsFailed' },
@@ -194,7 +224,10 @@ export function createVoiceCallMachine(limits: CallLimits) {
         on: {
           READY: { guard: 'isUnheard', actions: 'noteHeard' },
           SIDEBAND_LOST: { guard: 'isHeard', actions: 'noteUnheard' },
-          OVER: { target: 'closed', actions: 'endAsOver' },
+          OVER: [
+            { guard: 'provesOver', target: 'closed', actions: 'endAsOver' },
+            { target: 'closing', actions: 'closeAsSaidOver' },
+          ],
           CLOSE: { target: 'closing', actions: 'closeAsRequested' },
           // Nobody hears the call until the node that took it over does.
           TAKEN: { actions: 'takeUnheard' },
@@ -210,12 +243,17 @@ export function createVoiceCallMachine(limits: CallLimits) {
           CREATED: { guard: 'isUncreated', actions: ['noteCreated', 'tryHangup'] },
           CREATE_FAILED: { guard: 'isUncreated', target: 'closed', actions: 'endUncreated' },
           HANGUP_ANSWERED: [
-            { guard: 'confirmsHangup', target: 'closed', actions: 'endAsAnswered' },
+            { guard: 'provesOver', target: 'closed', actions: 'endAsAnswered' },
             { guard: 'isCreated', actions: 'noteAnswer' },
           ],
-          OVER: { guard: 'isCreated', target: 'closed', actions: 'endAsOver' },
+          OVER: [
+            { guard: 'provesOver', target: 'closed', actions: 'endAsOver' },
+            { guard: 'isNotSaidOver', actions: 'noteSaidOver' },
+          ],
+          HEARD: { guard: 'isSaidOver', actions: 'noteAlive' },
           TAKEN: { actions: 'take' },
           CLOCK: [
+            { guard: 'provesOver', target: 'closed', actions: 'endQuiet' },
             { guard: 'isHangupGivenUp', target: 'closed', actions: 'endUnconfirmed' },
             { guard: 'isGivenUp', target: 'closed', actions: 'endUncreated' },
             { guard: 'isGraceOver', actions: 'endGrace' },

@@ -1,14 +1,57 @@
 import { CLOSE_REASONS, type CloseReason } from './close-reasons.ts';
-import type { CallLimits, CallRecord } from './types.ts';
+import type { CallEvent, CallLimits, CallRecord } from './types.ts';
 
 const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
 
 /** Milliseconds from one try to hang up that failed to the next; the last counts for all further ones. */
 const TRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];
+/** So long after the first time a provider is asked again whether a call is over, and then each minute. */
+const ASK_AGAIN_MS = [1000, 5000, 15_000, 60_000];
+/** The second word that a call is over counts when it comes so long after the first: what answers wrongly for a moment is gone by then. */
+const SECOND_WORD_MS = 5000;
+/** Nothing is heard for so long of a call that was hung up. */
+const QUIET_MS = 2000;
 
 /** How long after try number `tries` the next one follows. */
 export function tryDelayMs(tries: number): number {
   return TRY_DELAYS_MS[Math.min(tries, TRY_DELAYS_MS.length) - 1] ?? 0;
+}
+
+/** When a provider is asked again that says since `overAtMs` that a call is over, of which it has never begun the hang-up. */
+export function askAgainMs(overAtMs: number, at: number): number {
+  const sinceMs = at - overAtMs;
+  const afterMs = ASK_AGAIN_MS.find((ms) => ms > sinceMs) ?? (Math.floor(sinceMs / MINUTE_MS) + 1) * MINUTE_MS;
+  return overAtMs + afterMs;
+}
+
+/** How long after try number `tries` the next one follows where the provider begins each hang-up and the call goes on. */
+export function askDelayMs(tries: number): number {
+  const before = ASK_AGAIN_MS[tries - 2] ?? 0;
+  const after = ASK_AGAIN_MS[tries - 1];
+  return after === undefined ? MINUTE_MS : after - before;
+}
+
+/** Whether the provider said so long ago that the call is over that its second word counts. */
+export function isSecondWordDue({ overAtMs }: CallRecord, at: number): boolean {
+  return overAtMs !== null && at - overAtMs >= SECOND_WORD_MS;
+}
+
+/**
+ * Whether an event proves that the call is over (docs/contract.md, section 5.10). The provider's word needs a second witness: that it has
+ * closed the sideband itself, or its word over the other door some seconds later. A call that it has begun to hang up is over once it
+ * says so again and has closed the sideband, or nothing was heard of the call for a while after that.
+ */
+export function provesOver(call: CallRecord, event: CallEvent): boolean {
+  const { providerCallId, hangup, overDoor, overAtMs } = call;
+  if (providerCallId === null) return false;
+  const isSecondWord = isSecondWordDue(call, event.at);
+  if (event.type === 'OVER') return event.isLeft === true || (isSecondWord && overDoor === 'hangup');
+  if (event.type === 'CLOCK') return hangup === 'asked' && overAtMs !== null && event.at >= overAtMs + QUIET_MS;
+  if (event.type !== 'HANGUP_ANSWERED' || event.answer === 'failed' || event.dialled === 'known') return false;
+  if (hangup === 'asked') return event.isLeft === true;
+  if (event.answer === 'asked') return false;
+  return event.isLeft === true || (isSecondWord && (overDoor === 'sideband' || event.dialled === 'unknown'));
 }
 
 /** When a call that nobody hears since an instant is given up; null where it may go on. */
@@ -34,7 +77,9 @@ export function effectOf(reason: CloseReason): Effect {
 }
 
 /** When the clock alone changes the call, the provider is to be asked again, or the session ends; Infinity when none ever comes. */
-export function nextDeadline({ state, giveUpAtMs, nextTryAtMs, graceUntilMs, providerEndsAtMs }: CallRecord): number {
+export function nextDeadline(call: CallRecord): number {
+  const { state, hangup, overAtMs, giveUpAtMs, nextTryAtMs, graceUntilMs, providerEndsAtMs } = call;
   const endsAtMs = state === 'open' ? providerEndsAtMs : null;
-  return Math.min(...[giveUpAtMs, nextTryAtMs, graceUntilMs, endsAtMs].filter((at) => at !== null));
+  const quietAtMs = state === 'closing' && hangup === 'asked' && overAtMs !== null ? overAtMs + QUIET_MS : null;
+  return Math.min(...[giveUpAtMs, nextTryAtMs, graceUntilMs, endsAtMs, quietAtMs].filter((at) => at !== null));
 }

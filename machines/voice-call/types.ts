@@ -8,8 +8,8 @@ export type CallState = 'creating' | 'open' | 'closing' | 'closed';
  * What is known of the hang-up at the provider:
  * - `none`: not asked for
  * - `asked`: the provider has begun it
- * - `confirmed`: the provider has said that the call is over
- * - `already_over`: it was over before it was ever asked for
+ * - `confirmed`: the provider has begun it when it was asked, and the call is over
+ * - `already_over`: whenever the provider was asked, it knew the call no more
  * - `unconfirmed`: given up, because the provider itself has ended the call by now
  */
 export type Hangup = 'none' | 'asked' | 'confirmed' | 'already_over' | 'unconfirmed';
@@ -27,6 +27,9 @@ export interface CallTerms {
   readonly model: string;
 }
 
+/** Where a provider says that a call is over. */
+export type Door = 'sideband' | 'hangup';
+
 /** The truth of one call at a provider. Times are milliseconds since the Unix epoch. Only the machine makes one, by its CREATE event. */
 export interface CallRecord extends CallTerms {
   readonly state: CallState;
@@ -40,6 +43,10 @@ export interface CallRecord extends CallTerms {
   readonly hangup: Hangup;
   /** How often the provider was asked to hang up. */
   readonly hangupTries: number;
+  /** Since when the provider's answers say that the call is over, and nothing that was heard of it says otherwise; null where they do not. */
+  readonly overAtMs: number | null;
+  /** Where the provider said so first: as a sideband was dialled or by itself on one, or as it was asked to hang up. */
+  readonly overDoor: Door | null;
   /** When the provider is to be asked next; null where nothing is to be asked. */
   readonly nextTryAtMs: number | null;
   /** Since when nobody hears the call's events, though somebody should. */
@@ -95,9 +102,21 @@ export type CallEvent = (
       readonly at: number;
       /** `failed`: no usable answer. */
       readonly answer: 'asked' | 'already_over' | 'failed';
+      /** Whether the provider has closed the last sideband of the call. */
+      readonly isLeft?: boolean;
+      /** What the provider said where it was also dialled, because its first word came from a hang-up. */
+      readonly dialled?: 'known' | 'unknown' | undefined;
     }
-  /** The provider says that the call is over. */
-  | { readonly type: 'OVER'; readonly at: number; readonly reason: 'expired' | 'remote' | 'content' | 'lost' }
+  /** The provider says over a sideband that the call is over. */
+  | {
+      readonly type: 'OVER';
+      readonly at: number;
+      readonly reason: 'expired' | 'remote' | 'content' | 'lost';
+      /** Whether the provider has closed the last sideband of the call. */
+      readonly isLeft?: boolean;
+    }
+  /** Something was said in a call of which the provider says that it is over. */
+  | { readonly type: 'HEARD'; readonly at: number }
   /** Another node takes the call over, whose owner was last known to be alive at `unheardSinceMs`. */
   | { readonly type: 'TAKEN'; readonly at: number; readonly node: string; readonly unheardSinceMs: number }
   | { readonly type: 'CLOCK'; readonly at: number }

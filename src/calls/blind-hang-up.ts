@@ -1,14 +1,16 @@
-import type { Ending, EndingListener, HangUps, HangupAnswer } from './hang-ups.ts';
+import { tryDelayMs } from '../../machines/voice-call/selectors.ts';
+import type { Ending, EndingListener, HangUps } from './hang-ups.ts';
 
-/** Between two tries. */
+/** Until a try is answered, or where it could not even begin. */
 const TRY_MS = 1000;
-/** A provider that has begun to end a call is asked once more, as ever; one that knows it no more is not. */
-const ENOUGH = 2;
 
 /** Hangs a call up whose end cannot be saved, because the database is away: no more often than it takes. */
 export class BlindHangUp {
   readonly #hangUps: HangUps;
-  #asked = 0;
+  #tries = 0;
+  /** The provider has begun to end the call. */
+  #isAsked = false;
+  #isDone = false;
   #tryAtMs = -Infinity;
 
   constructor(hangUps: HangUps) {
@@ -16,13 +18,14 @@ export class BlindHangUp {
   }
 
   try(call: Ending, listener: EndingListener, at: number): void {
-    if (this.#asked >= ENOUGH || at < this.#tryAtMs) return;
+    if (this.#isDone || at < this.#tryAtMs) return;
     this.#tryAtMs = at + TRY_MS;
-    this.#hangUps.start(call, listener, (answer) => this.#note(answer));
-  }
-
-  #note(answer: HangupAnswer): void {
-    if (answer === 'already_over') this.#asked = ENOUGH;
-    if (answer === 'asked') this.#asked += 1;
+    this.#hangUps.start(call, listener, ({ answer }) => {
+      this.#tries += 1;
+      this.#tryAtMs = at + tryDelayMs(this.#tries);
+      // That it knows the call no more is believed of a provider that has begun to end it.
+      if (answer !== 'failed' && this.#isAsked) this.#isDone = true;
+      if (answer === 'asked') this.#isAsked = true;
+    });
   }
 }

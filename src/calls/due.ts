@@ -1,4 +1,4 @@
-import { effectOf, nextDeadline } from '../../machines/voice-call/selectors.ts';
+import { effectOf, isSecondWordDue, nextDeadline, provesOver } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import type { Host } from '../actors/host.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -16,7 +16,7 @@ export interface DueDeps {
   readonly metering: Pick<Metering, 'flushCall'>;
   readonly clock: Clock;
   /** The call where this node holds it. */
-  readonly heldOf: (callId: string) => (EndingListener & Pick<HeldCall, 'settleUsage' | 'note'>) | undefined;
+  readonly heldOf: (callId: string) => (EndingListener & Pick<HeldCall, 'settleUsage' | 'note' | 'isLeft'>) | undefined;
 }
 
 /**
@@ -28,7 +28,9 @@ export async function actOnDue(record: CallRecord, deps: DueDeps): Promise<void>
   const at = clock.now();
   if (nextDeadline(record) > at) return;
   if (at >= (record.graceUntilMs ?? Infinity)) await endSession(record, at, deps);
-  const outcome = await host.send(record.id, { type: 'CLOCK', at }, ({ fence }) => fence === record.fence);
+  const clockEvent: CallEvent = { type: 'CLOCK', at };
+  if (provesOver(record, clockEvent)) await settleUsage(record.id, deps);
+  const outcome = await host.send(record.id, clockEvent, ({ fence }) => fence === record.fence);
   if (outcome !== undefined) hangUp(outcome.record, at, deps);
 }
 
@@ -46,21 +48,28 @@ async function endSession(record: CallRecord, at: number, { store, sessions }: D
   await sessions.end(sessionId, 'upstream_ended', at);
 }
 
-function hangUp(call: CallRecord, at: number, { host, hangUps, metering, clock, heldOf }: DueDeps): void {
-  const { id, provider, providerCallId, state, fence } = call;
+/** Of a call that is over nobody marks what was not counted. */
+async function settleUsage(id: string, { metering, heldOf }: Pick<DueDeps, 'metering' | 'heldOf'>): Promise<void> {
+  await (heldOf(id)?.settleUsage() ?? metering.flushCall(id));
+}
+
+function hangUp(call: CallRecord, at: number, deps: DueDeps): void {
+  const { host, hangUps, clock, heldOf } = deps;
+  const { id, provider, providerCallId, state, fence, hangup, hangupTries, overDoor } = call;
   if (state !== 'closing' || providerCallId === null || at < (call.nextTryAtMs ?? Infinity)) return;
-  // A call that was not hung up yet may have spoken again; a confirmation finds it silent.
+  // A call that was not hung up yet may have spoken again; what confirms the first hang-up finds it silent.
   const held = heldOf(id);
   const listener: EndingListener = {
-    quieten: async () => (call.hangup === 'none' ? held?.quieten() : undefined),
+    quieten: async () => (hangup === 'none' || hangupTries > 1 ? held?.quieten() : undefined),
     hear: (event) => held?.hear(event),
   };
-  hangUps.start({ id, provider, providerCallId }, listener, async (answer) => {
-    // Of a call that is over nobody marks what was not counted.
-    if (answer === 'already_over' || (answer === 'asked' && call.hangup === 'asked'))
-      await (held?.settleUsage() ?? metering.flushCall(id));
+  const isDialledToo = hangup !== 'asked' && overDoor === 'hangup' && isSecondWordDue(call, at);
+  hangUps.start({ id, provider, providerCallId, isDialledToo }, listener, async (answer) => {
+    const isLeft = held?.isLeft ?? false;
+    const event: CallEvent = { type: 'HANGUP_ANSWERED', at: clock.now(), ...answer, isLeft };
+    if (provesOver(call, event)) await settleUsage(id, deps);
     const isOurs = (present: CallRecord): boolean => present.fence === fence;
-    const outcome = await host.send(id, { type: 'HANGUP_ANSWERED', at: clock.now(), answer }, isOurs);
+    const outcome = await host.send(id, event, isOurs);
     if (outcome !== undefined) held?.note(outcome.record);
   });
 }

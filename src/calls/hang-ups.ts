@@ -2,7 +2,7 @@ import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import type { Running } from '../kernel/running.ts';
 import { UpstreamFault, type BrokeredProvider, type UpstreamEvent } from '../upstream/contract.ts';
 
-export type HangupAnswer = Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>['answer'];
+export type HangupAnswer = Pick<Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>, 'answer' | 'dialled'>;
 
 /** A provider has this long for one try. */
 const TRY_MS = 2000;
@@ -10,7 +10,11 @@ const TRY_MS = 2000;
 const AT_ONCE = 256;
 
 /** What is hung up: a call that the provider has created. */
-export type Ending = Pick<CallRecord, 'id' | 'provider'> & { readonly providerCallId: string };
+export type Ending = Pick<CallRecord, 'id' | 'provider'> & {
+  readonly providerCallId: string;
+  /** A provider that knows the call no more is asked so over the other door as well. */
+  readonly isDialledToo?: boolean;
+};
 
 /** What is done with a call while it is hung up. */
 export interface EndingListener {
@@ -59,15 +63,20 @@ export class HangUps {
     await Promise.allSettled([this.#underWay.get(callId)]);
   }
 
-  async #ask({ provider, providerCallId }: Ending, listener: EndingListener): Promise<HangupAnswer> {
+  async #ask(call: Ending, listener: EndingListener): Promise<HangupAnswer> {
+    const { provider: name, providerCallId, isDialledToo = false } = call;
+    const provider = this.#deps.providerOf(name);
+    if (provider === undefined) return { answer: 'failed' };
     try {
       await listener.quieten();
-      const signal = AbortSignal.timeout(TRY_MS);
       const hear = (event: UpstreamEvent): void => listener.hear(event);
-      return (await this.#deps.providerOf(provider)?.hangUp(providerCallId, signal, hear)) ?? 'failed';
+      const answer = await provider.hangUp(providerCallId, AbortSignal.timeout(TRY_MS), hear);
+      if (answer !== 'already_over' || !isDialledToo) return { answer };
+      const isKnown = await provider.isKnown(providerCallId, AbortSignal.timeout(TRY_MS));
+      return { answer, dialled: isKnown ? 'known' : 'unknown' };
     } catch (fault) {
       if (!(fault instanceof UpstreamFault)) this.#deps.onError(fault);
-      return 'failed';
+      return { answer: 'failed' };
     }
   }
 }

@@ -1,6 +1,5 @@
 import type { CallEvent, CallFact, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import type { Host } from '../actors/host.ts';
-import { ifAway } from '../kernel/errors.ts';
 import type { Budgets, MeteredCall, Metering } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -12,7 +11,7 @@ import {
   type UpstreamEvent,
 } from '../upstream/contract.ts';
 import { attach } from './attach.ts';
-import { BlindHangUp } from './blind-hang-up.ts';
+import { CallEnd } from './call-end.ts';
 import { ConnectedTime } from './connected-time.ts';
 import type { EndingListener, HangUps } from './hang-ups.ts';
 import { Line } from './line.ts';
@@ -49,7 +48,7 @@ export class HeldCall implements EndingListener {
   readonly #setup: SessionSetup | undefined;
   readonly #fence: number;
   readonly #line: Line;
-  readonly #blindHangUp: BlindHangUp;
+  readonly #end: CallEnd;
   readonly #metered: MeteredCall;
   /** Of a call that is metered by the clock. */
   readonly #time: ConnectedTime | undefined;
@@ -57,8 +56,6 @@ export class HeldCall implements EndingListener {
   readonly #unheard: Unheard | undefined;
   #record: CallRecord;
   #created: CreatedCall | undefined;
-  #over: Extract<CallEvent, { type: 'OVER' }>['reason'] | undefined;
-  #wanted: CloseRequest | undefined;
   #closingAtMs: number | undefined;
   #isFollowing = false;
   /** Something came up while a `follow` was under way. */
@@ -73,12 +70,21 @@ export class HeldCall implements EndingListener {
     this.#setup = setup;
     this.#record = record;
     this.#fence = record.fence;
-    this.#blindHangUp = new BlindHangUp(deps.hangUps);
+    this.#end = new CallEnd({
+      hangUps: deps.hangUps,
+      listener: this,
+      record: () => this.#record,
+      providerCallId: () => this.#providerCallId,
+      isLeft: () => this.isLeft,
+      saveCreated: () => this.#saveCreated(),
+      settleUsage: () => this.settleUsage(),
+      send: (event) => this.#send(event),
+    });
     this.#metered = meteredCall(record, setup);
     const meter = deps.provider?.capabilities.meter;
     if (meter === 'clock') this.#time = new ConnectedTime(this.#metered, deps);
     if (meter === 'events') this.#unheard = new Unheard(this.#metered, deps.metering);
-    this.hear = createListener(
+    const listen = createListener(
       {
         call: record,
         metered: this.#metered,
@@ -87,12 +93,16 @@ export class HeldCall implements EndingListener {
         restore: () => this.#line.sideband?.restoreConfig(),
         close: (reason) => deps.running.start(this.close(reason)),
         over: (reason) => {
-          this.#over ??= reason;
+          this.#end.say(reason);
           deps.running.start(this.#followNow());
         },
       },
       deps,
     );
+    this.hear = (event) => {
+      if (this.#end.isContradictedBy(event)) deps.running.start(this.#send({ type: 'HEARD', at: deps.clock.now() }));
+      listen(event);
+    };
     this.#line = new Line({
       attach: async (signal) =>
         attach(deps.provider, this.#record, setup, await this.boundOnResponses(), this.hear, signal),
@@ -116,6 +126,11 @@ export class HeldCall implements EndingListener {
 
   get hasSideband(): boolean {
     return this.#line.sideband !== undefined;
+  }
+
+  /** Whether the provider itself has closed the last sideband. */
+  get isLeft(): boolean {
+    return this.#line.isLeft;
   }
 
   /** Takes note of the record as it was saved or loaded. */
@@ -164,7 +179,7 @@ export class HeldCall implements EndingListener {
 
   /** Ends the call. While the database is away the provider is asked all the same. Never rejects. */
   async close(reason: CloseRequest): Promise<void> {
-    this.#wanted ??= reason;
+    this.#end.want(reason);
     await this.#followNow();
   }
 
@@ -219,33 +234,16 @@ export class HeldCall implements EndingListener {
   #lost(isDropped: boolean): void {
     const { hangUps, running } = this.#deps;
     this.#unheard?.lost(this.#record, this.#line.lostAtMs, !isDropped && hangUps.isUnderWay(this.#record.id));
+    this.#end.sidebandLost();
     running.start(this.follow());
   }
 
   async #saveAndHear(): Promise<void> {
     try {
-      await this.#save();
+      await this.#end.save(this.#deps.clock.now());
       if (this.#record.state === 'open' && !this.#isReleased) await this.#hear();
     } catch (fault) {
       this.#deps.events.faulted(fault, undefined, 'calls');
-    }
-  }
-
-  async #save(): Promise<void> {
-    const at = this.#deps.clock.now();
-    try {
-      if (this.#created !== undefined && this.#record.providerCallId === null) await this.#saveCreated();
-      if (this.#over !== undefined) {
-        // What the provider tells because of a hang-up is told after its answer.
-        await this.#deps.hangUps.settled(this.#record.id);
-        await this.settleUsage();
-        await this.#send({ type: 'OVER', at, reason: this.#over });
-      }
-      if (this.#wanted !== undefined && this.#record.closeReason === null)
-        await this.#send({ type: 'CLOSE', at, reason: this.#wanted });
-    } catch (fault) {
-      if (this.#wanted !== undefined) ifAway(() => this.#hangUpBlindly(at))(fault);
-      throw fault;
     }
   }
 
@@ -267,7 +265,7 @@ export class HeldCall implements EndingListener {
     try {
       await this.#line.dial(AbortSignal.timeout(readyMs));
     } catch (fault) {
-      if (fault instanceof CallOver) this.#over ??= 'lost';
+      if (fault instanceof CallOver) this.#end.say('lost');
       else if (fault instanceof UpstreamFault) return events.dependencyAway('provider', fault, undefined, 'sideband');
       else throw fault;
     }
@@ -276,7 +274,7 @@ export class HeldCall implements EndingListener {
 
   async #saveCreated(): Promise<void> {
     const { clock, provider, metering } = this.#deps;
-    if (this.#created === undefined) return;
+    if (this.#created === undefined || this.#record.providerCallId !== null) return;
     const at = clock.now();
     const providerEndsAtMs = at + (provider?.capabilities.providerMaxSec ?? LONGEST_SEC) * 1000;
     await this.#send({ type: 'CREATED', at, providerCallId: this.#created.providerCallId, providerEndsAtMs });
@@ -290,11 +288,5 @@ export class HeldCall implements EndingListener {
     const outcome = await this.#deps.host.send(this.#record.id, { ...event, requestId: this.requestId }, mayTell);
     if (outcome === undefined) this.release();
     else this.note(outcome.record);
-  }
-
-  #hangUpBlindly(at: number): void {
-    const providerCallId = this.#providerCallId;
-    if (providerCallId === null) return;
-    this.#blindHangUp.try({ ...this.#record, providerCallId }, this, at);
   }
 }

@@ -1,6 +1,6 @@
 import { atMost } from '../kernel/at-most.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Sideband } from '../upstream/contract.ts';
+import type { Sideband, SidebandEnd } from '../upstream/contract.ts';
 
 const FIRST_DELAY_MS = 100;
 const LAST_DELAY_MS = 2000;
@@ -24,6 +24,7 @@ export class Line {
   #failures = 0;
   #dialAtMs = -Infinity;
   #isClosed = false;
+  #isLeft = false;
 
   constructor(deps: LineDeps) {
     this.#deps = deps;
@@ -36,6 +37,11 @@ export class Line {
   /** When the last sideband was lost. */
   get lostAtMs(): number | undefined {
     return this.#lostAtMs;
+  }
+
+  /** Whether the provider itself has closed the last sideband. */
+  get isLeft(): boolean {
+    return this.#isLeft;
   }
 
   /** Whether it is time to dial. */
@@ -52,7 +58,8 @@ export class Line {
       if (this.#isClosed) return sideband.close();
       this.#sideband = sideband;
       this.#failures = 0;
-      void sideband.closed.then(() => this.#lost(sideband, false));
+      this.#isLeft = false;
+      void sideband.closed.then((end) => this.#lost(sideband, false, end));
     } catch (fault) {
       this.#failures += 1;
       this.#pause();
@@ -76,7 +83,7 @@ export class Line {
     const sideband = this.#sideband;
     if (sideband === undefined) return;
     sideband.close();
-    this.#lost(sideband, true);
+    this.#lost(sideband, true, 'lost');
   }
 
   /** For good. */
@@ -86,8 +93,9 @@ export class Line {
     this.#sideband = undefined;
   }
 
-  #lost(sideband: Sideband, isDropped: boolean): void {
+  #lost(sideband: Sideband, isDropped: boolean, end: SidebandEnd): void {
     if (this.#sideband !== sideband) return;
+    this.#isLeft = end === 'left';
     this.#sideband = undefined;
     this.#lostAtMs = this.#deps.clock.now();
     this.#pause();

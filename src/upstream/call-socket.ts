@@ -1,8 +1,8 @@
 import { WebSocket, type RawData } from 'ws';
 import type { deadline } from '../kernel/deadline.ts';
 import { systemCode } from '../kernel/post.ts';
-import { CallOver, UpstreamFault, type UpstreamEvent } from './contract.ts';
-import { isUnknownCall, refusedUpgrade, under, type Account } from './provider-http.ts';
+import { CallOver, UpstreamFault, type SidebandEnd, type UpstreamEvent } from './contract.ts';
+import { refusedUpgrade, under, type Account } from './provider-http.ts';
 
 /**
  * Frames are events. What a page sends in one message of its data channel is at most 256 KiB, and the provider's event about it three times that,
@@ -20,7 +20,14 @@ const AUDIO_BYTES = 2 * 1024;
 const AUDIO_TYPE = /"type":\s?"[\w.]*_audio\.\w+"/;
 const TYPE_BYTES = 200;
 
+/** Codes of close frames that say something of the server and nothing of the call: it goes away, fails or is restarted. */
+const SERVER_CODES: ReadonlySet<number> = new Set([1001, 1011, 1012, 1013, 1014]);
+/** The code of a connection that ended without a close frame. */
+const NO_CLOSE_FRAME = 1006;
+
 export interface CallSocketOptions {
+  /** The provider's name of the call. */
+  readonly callId: string;
   readonly after: typeof deadline;
   /** Gives up the opening; what is open is not closed by it. */
   readonly signal: AbortSignal;
@@ -34,8 +41,9 @@ export interface CallSocketOptions {
  */
 export function openCallSocket(account: Account, path: string, options: CallSocketOptions): Promise<CallSocket> {
   const { title, credentials, timeoutMs, socketUrl } = account;
-  const { after, signal, hear } = options;
-  const socket = new WebSocket(under(socketUrl, path), {
+  const { callId, after, signal, hear } = options;
+  const url = under(socketUrl, path);
+  const socket = new WebSocket(url, {
     headers: credentials,
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
@@ -60,7 +68,7 @@ export function openCallSocket(account: Account, path: string, options: CallSock
     signal.addEventListener('abort', giveUp);
     socket.on('error', onError);
     socket.on('unexpected-response', (_, response) => {
-      void refusedUpgrade(title, response).then((fault) => fail(isUnknownCall(fault) ? new CallOver() : fault));
+      void refusedUpgrade(title, response, callId, url).then(fail);
     });
     socket.on('open', () => {
       settle();
@@ -70,19 +78,32 @@ export function openCallSocket(account: Account, path: string, options: CallSock
   });
 }
 
+/** Whether a call can be dialled. @throws UpstreamFault where that is not known */
+export async function isDialled(dial: () => Promise<{ close(): void }>): Promise<boolean> {
+  try {
+    (await dial()).close();
+    return true;
+  } catch (error) {
+    if (error instanceof CallOver) return false;
+    throw error;
+  }
+}
+
 /**
  * A connection to a call: gives the texts of its frames, without audio, and notices when the provider is silent for ever. It never
  * throws, whatever comes.
  */
 export class CallSocket {
   /** Resolves when the connection is closed, by whomever. */
-  readonly closed: Promise<void>;
+  readonly closed: Promise<SidebandEnd>;
   /** Gets the text of each frame. */
   onFrame: (text: string) => void = () => undefined;
   readonly #socket: WebSocket;
   readonly #after: typeof deadline;
   readonly #hear: (event: UpstreamEvent) => void;
   #looksInVain = 0;
+  /** We have closed the connection, or it failed. */
+  #isLetGo = false;
   #stopLooking: () => void = () => undefined;
 
   constructor(socket: WebSocket, after: typeof deadline, hear: (event: UpstreamEvent) => void) {
@@ -96,9 +117,10 @@ export class CallSocket {
     socket.on('ping', heard).on('pong', heard);
     socket.on('error', (error) => this.#noteError((systemCode(error) ?? 'socket_error').toLowerCase()));
     this.closed = new Promise((resolve) => {
-      socket.on('close', () => {
+      socket.on('close', (code) => {
         this.#stopLooking();
-        resolve();
+        const isLeft = !this.#isLetGo && code !== NO_CLOSE_FRAME && !SERVER_CODES.has(code);
+        resolve(isLeft ? 'left' : 'lost');
       });
     });
     this.#look();
@@ -110,6 +132,7 @@ export class CallSocket {
 
   close(): void {
     // `ws` waits for the other side itself, and not for ever.
+    this.#isLetGo = true;
     this.#stopLooking();
     this.#socket.close(1000);
   }
@@ -134,6 +157,8 @@ export class CallSocket {
   }
 
   #noteError(code: string): void {
+    // A close frame that follows answers ours.
+    this.#isLetGo = true;
     this.#tell(code);
     if (code === TOO_LONG) this.#hear({ type: 'frameTooLong' });
   }

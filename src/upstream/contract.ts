@@ -83,10 +83,13 @@ export type UpstreamEvent =
   /** Words only, never sentences. */
   | { readonly type: 'trouble'; readonly code: string };
 
+/** How a sideband ended: the provider has closed it, as it does with the call's end, or it broke or was let go of. */
+export type SidebandEnd = 'left' | 'lost';
+
 /** A connection on which we hear a call and speak to it. */
 export interface Sideband {
   /** Resolves when the connection is closed, by whomever; the call may go on. */
-  readonly closed: Promise<void>;
+  readonly closed: Promise<SidebandEnd>;
   /** Bounds what one response may have from now on. */
   limitResponses(maxOutputTokens: number): void;
   /** Puts the session back to what it was created with. */
@@ -115,6 +118,12 @@ export interface BrokeredProvider extends UpstreamProvider {
     hear?: (event: UpstreamEvent) => void,
   ): Promise<'asked' | 'already_over'>;
   /**
+   * Dials the call as `attach` does, hears nothing, and lets go.
+   * @returns whether the provider knows it
+   * @throws UpstreamFault where it gave no usable answer
+   */
+  isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean>;
+  /**
    * The tokens of a response's usage as a page's data channel tells it, where pages hear of any.
    * @returns undefined for what cannot be: counts that are negative, fractional or beyond belief
    */
@@ -132,7 +141,7 @@ export interface BrokeredProvider extends UpstreamProvider {
   ): Promise<Sideband>;
 }
 
-/** The provider knows no such call any more. */
+/** The provider says, in its own words for it, that it knows no such call any more. */
 export class CallOver extends Error {}
 
 export function isBrokered(provider: UpstreamProvider): provider is BrokeredProvider {
@@ -174,6 +183,8 @@ export interface UpstreamFaultFacts {
   readonly code?: string | undefined;
   /** What the provider's support asks for. */
   readonly requestId?: string | undefined;
+  /** Of a provider that takes no more requests for a while: how long it asks to wait. */
+  readonly retryAfterSec?: number | undefined;
   /** Which part of the reply was not understood, or which error the network reported. */
   readonly detail?: string | undefined;
 }

@@ -1,11 +1,11 @@
 import { asEvent, readError, readFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
-import type { Sideband, UpstreamEvent } from './contract.ts';
+import type { Sideband, SidebandEnd, UpstreamEvent } from './contract.ts';
 import { eventsOf } from './live-events.ts';
 
 /** A connection to a session of OpenAI's live API, whose configuration cannot change and whose responses have no bound of ours. */
 export class LiveSideband implements Sideband {
-  readonly closed: Promise<void>;
+  readonly closed: Promise<SidebandEnd>;
   readonly #socket: CallSocket;
   readonly #hear: (event: UpstreamEvent) => void;
   /** The dearest total so far: totals are cumulative, and a lower one is an old one. */

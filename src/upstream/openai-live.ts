@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
-import { openCallSocket } from './call-socket.ts';
+import { isDialled, openCallSocket } from './call-socket.ts';
 import { CallOver, UpstreamFault } from './contract.ts';
 import type { BrokeredProvider, CallRequest, CreatedCall, Minted, Sideband, UpstreamEvent } from './contract.ts';
 import { LiveSideband } from './live-sideband.ts';
@@ -122,9 +122,14 @@ export class OpenAiLiveProvider implements BrokeredProvider {
     return sideband;
   }
 
+  isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean> {
+    return isDialled(() => this.#open(providerCallId, signal, () => undefined));
+  }
+
   async #open(id: string, signal: AbortSignal, hear: (event: UpstreamEvent) => void): Promise<LiveSideband> {
     const path = `/live/sessions/${encodeURIComponent(id)}/attach`;
-    return new LiveSideband(await openCallSocket(this.#account, path, { after: this.#after, signal, hear }), hear);
+    const options = { callId: id, after: this.#after, signal, hear };
+    return new LiveSideband(await openCallSocket(this.#account, path, options), hear);
   }
 
   /** Closes a session; resolves when the provider has said so, with the final seconds. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
 import { parseJson } from '../kernel/post-json.ts';
-import { UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
+import { CallOver, UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
 
 /** A provider's API over HTTP, and as whom we use it. */
 export interface Account {
@@ -88,6 +88,8 @@ export interface Request {
   /** POST where it is not said. */
   readonly method?: 'GET';
   readonly path: string;
+  /** The provider's name of the call that is asked about. */
+  readonly callId?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
@@ -95,21 +97,28 @@ export interface Request {
   readonly wanted: string;
 }
 
-/** One request to the provider, never repeated; a reply other than success is a fault. @throws UpstreamFault */
+/**
+ * One request to the provider, never repeated; a reply other than success is a fault.
+ * @throws CallOver when the provider says that it knows the call no more, else UpstreamFault
+ */
 export async function request(account: Account, asked: Request): Promise<PostReply> {
-  const { method, path, headers, body, signal, wanted } = asked;
+  const { method, path, callId, headers, body, signal, wanted } = asked;
   const { title, baseUrl, credentials, timeoutMs } = account;
+  const url = under(baseUrl, path);
   try {
     const send = method === 'GET' ? get : post;
     const reply = await send({
-      url: under(baseUrl, path),
+      url,
       headers: { ...credentials, ...headers },
       body,
       timeoutMs,
       maxReplyBytes: MAX_REPLY_BYTES,
       signal,
     });
-    if (reply.status < 200 || reply.status > 299) throw refusal(title, reply.status, reply.text, requestIdOf(reply));
+    if (reply.status < 200 || reply.status > 299) {
+      if (callId !== undefined && saysUnknown(reply, callId, url)) throw new CallOver();
+      throw refusal(title, reply);
+    }
     return reply;
   } catch (error) {
     throw error instanceof PostFailure ? failure(title, wanted, error) : error;
@@ -133,9 +142,39 @@ function requestIdOf({ headers }: PostReply): string | undefined {
 }
 
 /** A reply other than success, as a fault that repeats none of its sentences. */
-function refusal(title: string, status: number, text: string, requestId?: string): UpstreamFault {
+function refusal(title: string, reply: PostReply): UpstreamFault {
+  const { status, text } = reply;
   const { data } = errorReply.safeParse(parseJson(text));
-  return new UpstreamFault('refused', `${title} refused the request`, { status, ...data?.error, requestId });
+  const retryAfterSec = status === 429 ? waitOf(reply) : undefined;
+  const facts = { status, ...data?.error, requestId: requestIdOf(reply), retryAfterSec };
+  return new UpstreamFault('refused', `${title} refused the request`, facts);
+}
+
+/** Providers that say nothing mean a moment; nobody is told to wait for longer than an hour. */
+const USUAL_WAIT_SEC = 1;
+const MAX_WAIT_SEC = 3600;
+
+/** Whole seconds for which the provider asks to wait, from `Retry-After`: seconds, or a date. */
+function waitOf({ headers }: PostReply): number {
+  const said = headers.get('retry-after') ?? '';
+  const seconds = /^\d+(\.\d+)?$/.test(said) ? Number(said) : (Date.parse(said) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? USUAL_WAIT_SEC : Math.min(MAX_WAIT_SEC, Math.max(1, Math.ceil(seconds)));
+}
+
+const namedError = z.object({ error: z.looseObject({}) });
+
+/**
+ * Whether a refusal says in the provider's own words that it knows the call no more: its code for that, or 404 or 410 with an error that
+ * names the call. Any proxy, wrong address or wrong path is a 404 as well: what only repeats the path that was asked for names no call.
+ */
+function saysUnknown({ status, text }: Pick<PostReply, 'status' | 'text'>, callId: string, url: URL): boolean {
+  const body = parseJson(text);
+  if (errorReply.safeParse(body).data?.error.code === 'call_id_not_found') return true;
+  const { data } = namedError.safeParse(body);
+  if (data === undefined || (status !== 404 && status !== 410)) return false;
+  return JSON.stringify(data.error)
+    .replaceAll(url.pathname + url.search, '')
+    .includes(callId);
 }
 
 /** A success that is not what was asked for. */
@@ -161,15 +200,13 @@ export function readReply<T>(account: Account, wanted: string, reply: PostReply,
   throw malformed(account, wanted, reply, detail);
 }
 
-/** Whether a refusal says that the provider knows no such call (any more). */
-export function isUnknownCall(fault: unknown): boolean {
-  if (!(fault instanceof UpstreamFault) || fault.kind !== 'refused') return false;
-  const { status, code } = fault.facts;
-  return status === 404 || status === 410 || (status === 400 && code === 'call_id_not_found');
-}
-
-/** Reads the body of a refused upgrade. */
-export async function refusedUpgrade(title: string, response: IncomingMessage): Promise<UpstreamFault> {
+/** Reads the body of an upgrade to a call that was refused. */
+export async function refusedUpgrade(
+  title: string,
+  response: IncomingMessage,
+  callId: string,
+  url: URL,
+): Promise<CallOver | UpstreamFault> {
   let text = '';
   try {
     for await (const chunk of response.setEncoding('utf8')) {
@@ -179,5 +216,7 @@ export async function refusedUpgrade(title: string, response: IncomingMessage): 
   } catch {
     // The status tells enough.
   }
-  return refusal(title, response.statusCode ?? 0, text);
+  const { statusCode: status = 0, headers } = response;
+  const reply = { status, text, headers: new Headers({ 'retry-after': headers['retry-after'] ?? '' }) };
+  return saysUnknown(reply, callId, url) ? new CallOver() : refusal(title, reply);
 }

@@ -2,18 +2,19 @@ import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
 import { multipart } from '../kernel/multipart.ts';
 import type { PostReply } from '../kernel/post.ts';
-import { openCallSocket } from './call-socket.ts';
+import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
-import type {
-  BrokeredProvider,
-  CallRequest,
-  CreatedCall,
-  Minted,
-  MintRequest,
-  Sideband,
-  UpstreamEvent,
+import {
+  CallOver,
+  type BrokeredProvider,
+  type CallRequest,
+  type CreatedCall,
+  type Minted,
+  type MintRequest,
+  type Sideband,
+  type UpstreamEvent,
 } from './contract.ts';
-import { isUnknownCall, malformed, readReply, request, under, type Account } from './provider-http.ts';
+import { malformed, readReply, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
 import { describeCall, describeSession, type CallSetup } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';
@@ -121,12 +122,13 @@ export class RealtimeProvider implements BrokeredProvider {
     try {
       await request(this.#account, {
         path: `/realtime/calls/${encodeURIComponent(providerCallId)}/hangup`,
+        callId: providerCallId,
         signal,
         wanted: 'hang-up',
       });
       return 'asked';
     } catch (error) {
-      if (isUnknownCall(error)) return 'already_over';
+      if (error instanceof CallOver) return 'already_over';
       throw error;
     }
   }
@@ -141,11 +143,19 @@ export class RealtimeProvider implements BrokeredProvider {
     hear: (event: UpstreamEvent) => void,
     signal: AbortSignal,
   ): Promise<Sideband> {
-    const path = `/realtime?call_id=${encodeURIComponent(providerCallId)}`;
     const after = this.#after;
-    const socket = await openCallSocket(this.#account, path, { after, signal, hear });
+    const socket = await this.#dial(providerCallId, hear, signal);
     const { timeoutMs } = this.#account;
     return attachToRealtime(socket, { setup, hear, signal, after, timeoutMs, title: this.#account.title });
+  }
+
+  isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean> {
+    return isDialled(() => this.#dial(providerCallId, () => undefined, signal));
+  }
+
+  #dial(callId: string, hear: (event: UpstreamEvent) => void, signal: AbortSignal): Promise<CallSocket> {
+    const path = `/realtime?call_id=${encodeURIComponent(callId)}`;
+    return openCallSocket(this.#account, path, { callId, after: this.#after, signal, hear });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { deadline } from '../kernel/deadline.ts';
 import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
-import { CallOver, UpstreamFault, type Sideband, type UpstreamEvent } from './contract.ts';
+import { CallOver, UpstreamFault, type Sideband, type SidebandEnd, type UpstreamEvent } from './contract.ts';
 import { eventsOf, transcriberOf } from './realtime-events.ts';
 import { describeLimit, describeRestoration, type CallSetup } from './realtime-session.ts';
 
@@ -58,7 +58,7 @@ export async function attachToRealtime(socket: CallSocket, options: AttachOption
 }
 
 class RealtimeSideband implements Sideband {
-  readonly closed: Promise<void>;
+  readonly closed: Promise<SidebandEnd>;
   readonly #socket: CallSocket;
   readonly #options: RealtimeSidebandOptions;
   #maxOutputTokens: number | undefined;

@@ -85,8 +85,8 @@ describe('A chart', () => {
     const lines = Object.fromEntries(edges.map((edge) => [routeOf(edge), edge.lines]));
     expect(lines).toMatchObject({
       'creating > open': ['READY'],
-      'open > closing': ['CLOSE', 'isPastProvidersEnd', 'isGivenUp'],
-      'closing > closed': ['CREATE_FAILED', 'confirmsHangup', 'OVER', 'isHangupGivenUp', 'isGivenUp'],
+      'open > closing': ['OVER', 'CLOSE', 'isPastProvidersEnd', 'isGivenUp'],
+      'closing > closed': ['CREATE_FAILED', 'provesOver', 'isHangupGivenUp', 'isGivenUp'],
     });
   });
 

@@ -36,16 +36,19 @@ export const createFailed = (at: number): CallEvent => ({ type: 'CREATE_FAILED',
 export const ready = (at: number): CallEvent => ({ type: 'READY', at });
 export const lost = (at: number): CallEvent => ({ type: 'SIDEBAND_LOST', at });
 export const close = (at: number, reason: CloseRequest = 'session_ended'): CallEvent => ({ type: 'CLOSE', at, reason });
-export const answered = (at: number, answer: 'asked' | 'already_over' | 'failed'): CallEvent => ({
-  type: 'HANGUP_ANSWERED',
-  at,
-  answer,
-});
-export const over = (at: number, reason: 'expired' | 'remote' | 'content' | 'lost' = 'remote'): CallEvent => ({
-  type: 'OVER',
-  at,
-  reason,
-});
+type Answered = Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>;
+export const answered = (
+  at: number,
+  answer: Answered['answer'],
+  more: Pick<Answered, 'isLeft' | 'dialled'> = {},
+): CallEvent => ({ type: 'HANGUP_ANSWERED', at, answer, ...more });
+/** By default the provider has closed the sideband as well. */
+export const over = (
+  at: number,
+  reason: 'expired' | 'remote' | 'content' | 'lost' = 'remote',
+  isLeft = true,
+): CallEvent => ({ type: 'OVER', at, reason, isLeft });
+export const heard = (at: number): CallEvent => ({ type: 'HEARD', at });
 export const taken = (at: number, node = 'two', unheardSinceMs = at): CallEvent => ({
   type: 'TAKEN',
   at,
@@ -103,14 +106,26 @@ const requests = Object.entries(CLOSE_REASONS).flatMap(([reason, { causedBy }]) 
 );
 
 const anyKind: fc.Arbitrary<(at: number) => CallEvent> = fc.oneof(
-  fc.constantFrom(created, createFailed, ready, lost, clock),
+  fc.constantFrom(created, createFailed, ready, lost, heard, clock),
   fc.constantFrom(...requests).map((reason) => (at: number) => close(at, reason)),
   fc
-    .constantFrom('asked' as const, 'already_over' as const, 'failed' as const)
-    .map((a) => (at: number) => answered(at, a)),
+    .tuple(
+      fc.constantFrom('asked' as const, 'already_over' as const, 'failed' as const),
+      fc.boolean(),
+      fc.constantFrom('known' as const, 'unknown' as const, undefined),
+    )
+    .map(
+      ([a, isLeft, dialled]) =>
+        (at: number) =>
+          answered(at, a, { isLeft, dialled }),
+    ),
   fc
-    .constantFrom('expired' as const, 'remote' as const, 'content' as const, 'lost' as const)
-    .map((reason) => (at: number) => over(at, reason)),
+    .tuple(fc.constantFrom('expired' as const, 'remote' as const, 'content' as const, 'lost' as const), fc.boolean())
+    .map(
+      ([reason, isLeft]) =>
+        (at: number) =>
+          over(at, reason, isLeft),
+    ),
   fc.constantFrom('two', 'three').map((node) => (at: number) => taken(at, node, at - 10 * SECOND)),
 );
 

@@ -18,6 +18,7 @@ import {
   createFailed,
   fresh,
   GIVE_UP,
+  heard,
   limits,
   lost,
   over,
@@ -91,6 +92,23 @@ describe('For every sequence of events and times, a call', () => {
     fc.assert(holds, runs);
   });
 
+  test('is over by the word of a provider that never began to hang it up only with a second witness', () => {
+    const holds = fc.property(anyLimits, anyEvents, (under, events) => {
+      const actor = activate(fresh(under), under);
+      for (const event of events) {
+        const before = actor.record();
+        actor.send(event);
+        const { state, hangup, overAtMs, overDoor } = actor.record();
+        expect(overAtMs === null).toBe(overDoor === null);
+        if (state !== 'closed' || before.state === 'closed' || hangup !== 'already_over') continue;
+        const isLeft = 'isLeft' in event && event.isLeft === true;
+        const isOther = before.overDoor === 'sideband' || event.type === 'OVER' || 'dialled' in event;
+        expect(isLeft || (isOther && event.at - (before.overAtMs ?? Infinity) >= 5000)).toBe(true);
+      }
+    });
+    fc.assert(holds, runs);
+  });
+
   test('gives its first reason, once, and tells of its close once', () => {
     const holds = fc.property(anyLimits, anyEvents, (under, events) => {
       const actor = activate(fresh(under), under);
@@ -151,13 +169,15 @@ describe('The model of a call', () => {
       answered(SECOND, 'asked'),
       answered(SECOND, 'already_over'),
       over(SECOND),
+      over(SECOND, 'lost', false),
+      heard(SECOND),
       taken(SECOND),
       clock(GIVE_UP),
     ];
     const paths = getShortestPaths(createVoiceCallMachine(limits), {
       events,
-      serializeState: ({ value, context: { providerCallId, hangup, unheardSinceMs } }) =>
-        JSON.stringify([value, providerCallId, hangup, unheardSinceMs]),
+      serializeState: ({ value, context: { providerCallId, hangup, overDoor, unheardSinceMs } }) =>
+        JSON.stringify([value, providerCallId, hangup, overDoor, unheardSinceMs]),
     });
     const reached = paths.map(({ state }) => state);
     expect([...new Set(reached.map(({ value }) => value))].toSorted()).toEqual([...order, 'uncreated'].toSorted());
@@ -165,7 +185,7 @@ describe('The model of a call', () => {
       const { state } = play({ ...context, state: value as CallRecord['state'] }, [
         close(SECOND),
         created(SECOND),
-        answered(SECOND, 'already_over'),
+        answered(SECOND, 'already_over', { isLeft: true }),
       ]);
       expect(state).toBe('closed');
     }

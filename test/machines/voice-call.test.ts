@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, type CloseReason } from '../../machines/voice-call/close-reasons.ts';
-import { nextDeadline, tryDelayMs } from '../../machines/voice-call/selectors.ts';
+import { askAgainMs, nextDeadline, tryDelayMs } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import {
   answered,
@@ -10,6 +10,7 @@ import {
   createFailed,
   fresh,
   GIVE_UP,
+  heard,
   limits,
   lost,
   opened,
@@ -43,6 +44,8 @@ describe('A call', () => {
       closeReason: null,
       hangup: 'none',
       hangupTries: 0,
+      overAtMs: null,
+      overDoor: null,
       nextTryAtMs: null,
       unheardSinceMs: null,
       giveUpAtMs: GIVE_UP,
@@ -77,7 +80,12 @@ describe('A call', () => {
 
   test('that is over before its answer was given never opened', () => {
     const { record } = play(answeredYet(), [over(at)]);
-    expect(record).toMatchObject({ closeReason: 'create_failed', hangup: 'already_over', graceUntilMs: null });
+    expect(record).toMatchObject({
+      state: 'closed',
+      closeReason: 'create_failed',
+      hangup: 'already_over',
+      graceUntilMs: null,
+    });
   });
 
   test.each<[string, CallRecord, string, Partial<CallRecord>]>([
@@ -104,24 +112,62 @@ describe('A call', () => {
 });
 
 describe('A hang-up', () => {
+  const left = { isLeft: true };
+
   test('is asked for at once, and a second time a second after it was begun; that confirms it', () => {
     const asked = play(closing(), [answered(at, 'asked')]).record;
     expect(closing()).toMatchObject({ state: 'closing', nextTryAtMs: at, hangup: 'none' });
     expect(asked).toMatchObject({ state: 'closing', hangup: 'asked', hangupTries: 1, nextTryAtMs: at + SECOND });
-    const { record, facts } = play(asked, [answered(at + SECOND, 'asked')]);
+    const { record, facts } = play(asked, [answered(at + SECOND, 'asked', left)]);
     expect(record).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2, closedAtMs: at + SECOND });
     expect(facts).toEqual([{ type: 'call.closed', reason: 'session_ended', hangup: 'confirmed' }]);
     expect(nextDeadline(record)).toBe(Infinity);
   });
 
   test.each<[string, readonly CallEvent[], string]>([
-    ['was over when it was first asked', [answered(at, 'already_over')], 'already_over'],
+    ['was over when it was first asked', [answered(at, 'already_over', left)], 'already_over'],
     ['told so by itself before it was asked', [over(at)], 'already_over'],
-    ['was begun, then over', [answered(at, 'asked'), answered(at, 'already_over')], 'confirmed'],
+    ['was begun, then over', [answered(at, 'asked'), answered(at, 'already_over', left)], 'confirmed'],
     ['was begun, and told to be over', [answered(at, 'asked'), over(at)], 'confirmed'],
-    ['gave no usable answer, then was over', [answered(at, 'failed'), answered(at, 'already_over')], 'confirmed'],
+    [
+      'gave no usable answer, then was over',
+      [answered(at, 'failed'), answered(at, 'already_over', left)],
+      'already_over',
+    ],
   ])('of a call that %s', (_, events, hangup) => {
     expect(play(closing(), events).record).toMatchObject({ state: 'closed', closeReason: 'session_ended', hangup });
+  });
+
+  describe.each(['asked', 'already_over'] as const)(
+    'that was begun, and then %s, with its sideband as it was',
+    (then) => {
+      const twice = (): CallRecord => play(closing(), [answered(at, 'asked'), answered(at + SECOND, then)]).record;
+
+      test('is confirmed once nothing was heard for two seconds', () => {
+        expect(nextDeadline(twice())).toBe(at + 3 * SECOND);
+        expect(play(twice(), [clock(at + 3 * SECOND - 1)]).state).toBe('closing');
+        const { record } = play(twice(), [clock(at + 3 * SECOND)]);
+        expect(record).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2 });
+      });
+
+      test('is open again as soon as something is heard, and asked for on', () => {
+        const { record, facts } = play(twice(), [heard(at + 2 * SECOND), clock(at + 4 * SECOND)]);
+        expect(record).toMatchObject({ state: 'closing', overAtMs: null, nextTryAtMs: at + 5 * SECOND });
+        expect(facts).toEqual([]);
+      });
+    },
+  );
+
+  test('of a provider that begins it and goes on with the call is asked for at 1, 5, 15, 60 seconds and each minute', () => {
+    let record = closing();
+    const asked: number[] = [];
+    for (let tries = 0; tries < 7; tries += 1) {
+      const now = record.nextTryAtMs ?? 0;
+      asked.push((now - at) / SECOND);
+      record = play(record, [answered(now, 'asked'), heard(now)]).record;
+    }
+    expect(record.state).toBe('closing');
+    expect(asked).toEqual([0, 1, 5, 15, 60, 120, 180]);
   });
 
   test('is tried again after a quarter of a second, then ever later, then every 30 s', () => {
@@ -149,6 +195,71 @@ describe('A hang-up', () => {
     const { record } = play(opened(), [clock(PROVIDER_ENDS)]);
     expect(record).toMatchObject({ state: 'closing', closeReason: 'expired', nextTryAtMs: PROVIDER_ENDS });
     expect(record.giveUpAtMs).toBe(PROVIDER_ENDS + 60 * SECOND);
+  });
+});
+
+describe("A provider's word that a call is over", () => {
+  const said = (): CallRecord => play(opened(), [over(at, 'lost', false)]).record;
+  const hungUp = (): CallRecord => play(closing(), [answered(at, 'already_over')]).record;
+
+  test('is believed with its close of the sideband', () => {
+    expect(play(opened(), [over(at, 'lost')]).record).toMatchObject({ state: 'closed', hangup: 'already_over' });
+    expect(play(said(), [over(at + 1, 'lost')]).record).toMatchObject({ state: 'closed', hangup: 'already_over' });
+    expect(play(hungUp(), [over(at + 1, 'lost')]).record).toMatchObject({ state: 'closed', hangup: 'already_over' });
+  });
+
+  test('alone closes nothing: the call is hung up at once, and again after 1, 5, 15 and 60 seconds, then each minute', () => {
+    let record = said();
+    expect(record).toMatchObject({ state: 'closing', closeReason: 'lost', hangup: 'none', overDoor: 'sideband' });
+    const tries: number[] = [];
+    for (let n = 0; n < 7; n += 1) {
+      const now = record.nextTryAtMs ?? 0;
+      tries.push((now - at) / SECOND);
+      // A proxy's, which is no word of the provider.
+      record = play(record, [answered(now, n < 2 ? 'already_over' : 'failed')]).record;
+      record = { ...record, nextTryAtMs: n < 2 ? record.nextTryAtMs : askAgainMs(at, now) };
+    }
+    expect(tries).toEqual([0, 1, 5, 15, 60, 120, 180]);
+    expect(record.state).toBe('closing');
+  });
+
+  test('is believed when a hang-up says the same five seconds later', () => {
+    expect(play(said(), [answered(at + 4999, 'already_over')]).state).toBe('closing');
+    const { record } = play(said(), [answered(at, 'already_over'), answered(at + 5 * SECOND, 'already_over')]);
+    expect(record).toMatchObject({ state: 'closed', closeReason: 'lost', hangup: 'already_over', hangupTries: 2 });
+  });
+
+  test('at a hang-up is believed when it is dialled in vain five seconds later, and not when it is asked the same way', () => {
+    const later = at + 5 * SECOND;
+    expect(hungUp()).toMatchObject({ state: 'closing', overDoor: 'hangup', overAtMs: at, nextTryAtMs: at + SECOND });
+    expect(play(hungUp(), [answered(later, 'already_over')]).state).toBe('closing');
+    expect(play(hungUp(), [over(later - 1, 'lost', false)]).state).toBe('closing');
+    expect(play(hungUp(), [over(later, 'lost', false)]).state).toBe('closed');
+    expect(play(hungUp(), [answered(later, 'already_over', { dialled: 'unknown' })]).state).toBe('closed');
+  });
+
+  test('counts no more once the call can be dialled, is hung up or is heard', () => {
+    const later = at + 5 * SECOND;
+    const nothing = { state: 'closing', overAtMs: null, overDoor: null };
+    expect(play(hungUp(), [answered(later, 'already_over', { dialled: 'known' })]).record).toMatchObject(nothing);
+    expect(play(hungUp(), [answered(later, 'asked')]).record).toMatchObject({ ...nothing, hangup: 'asked' });
+    expect(play(said(), [heard(later)]).record).toMatchObject(nothing);
+  });
+
+  test('is unsaid by what was heard after it, not before', () => {
+    expect(play(said(), [heard(at - 1)]).record).toEqual(said());
+    expect(play(closing(), [heard(at)]).record).toEqual(closing());
+    expect(play(opened(), [heard(at)]).record).toEqual(opened());
+  });
+
+  test('that stays alone leaves the call unconfirmed when the provider itself must have ended it', () => {
+    const { record } = play(said(), [answered(at, 'already_over'), clock(PROVIDER_ENDS)]);
+    expect(record).toMatchObject({ state: 'closed', hangup: 'unconfirmed', closeReason: 'lost' });
+  });
+
+  test('before its answer was given makes it one that failed, and that is hung up', () => {
+    const { record } = play(answeredYet(), [over(at, 'lost', false)]);
+    expect(record).toMatchObject({ state: 'closing', closeReason: 'create_failed', nextTryAtMs: at, overAtMs: at });
   });
 });
 

@@ -6,26 +6,29 @@ import {
   type Capabilities,
   type CreatedCall,
   type Sideband,
+  type SidebandEnd,
   type UpstreamEvent,
 } from '../../src/upstream/contract.ts';
 import { answerSdp, offerSdp } from './provider/sdp.ts';
 
 /** A sideband that a test speaks through. */
 export class FakeSideband implements Sideband {
-  readonly closed: Promise<void>;
+  readonly providerCallId: string;
+  readonly closed: Promise<SidebandEnd>;
   readonly hear: (event: UpstreamEvent) => void;
   isClosed = false;
   restored = 0;
   quietened = 0;
   /** Tokens that a response may have. */
   limit: number | undefined;
-  #close: () => void = () => undefined;
+  #end: (end: SidebandEnd) => void = () => undefined;
 
-  constructor(hear: (event: UpstreamEvent) => void, limit: number | undefined) {
+  constructor(providerCallId: string, hear: (event: UpstreamEvent) => void, limit: number | undefined) {
+    this.providerCallId = providerCallId;
     this.hear = hear;
     this.limit = limit;
     this.closed = new Promise((resolve) => {
-      this.#close = resolve;
+      this.#end = resolve;
     });
   }
 
@@ -45,9 +48,22 @@ export class FakeSideband implements Sideband {
     return Promise.resolve(this.tellsCutOff);
   }
 
+  /** It broke, or we closed it. */
   close(): void {
     this.isClosed = true;
-    this.#close();
+    this.#end('lost');
+  }
+
+  /** The provider tells that the call is over, and closes it. */
+  endWith(reason: Extract<UpstreamEvent, { type: 'over' }>['reason']): void {
+    this.hear({ type: 'over', reason });
+    this.leave();
+  }
+
+  /** The provider closes it, as it does with the end of its call. */
+  leave(): void {
+    this.isClosed = true;
+    this.#end('left');
   }
 }
 
@@ -78,8 +94,14 @@ export class FakeBrokeredProvider implements BrokeredProvider {
   readonly hangUps: string[] = [];
   /** What it tells of a call that it hangs up. */
   lastWords: readonly UpstreamEvent[] = [];
-  /** Runs before each create, attachment and hang-up; it may throw, or wait. */
-  before: (step: 'create' | 'attach' | 'hangUp') => unknown = () => undefined;
+  /** Runs before each create, attachment, question and hang-up; it may throw, or wait. */
+  before: (step: 'create' | 'attach' | 'isKnown' | 'hangUp') => unknown = () => undefined;
+  /** Calls whose hang-ups are answered as if they came about. */
+  readonly deaf = new Set<string>();
+  /** Calls of which hang-ups are told, wrongly, that nobody knows them. */
+  readonly forgotten = new Set<string>();
+  /** How often it was asked whether it knows a call. */
+  questions = 0;
 
   mint(): Promise<never> {
     return Promise.reject(new Error('a brokered provider mints nothing here'));
@@ -104,7 +126,21 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     this.hangUps.push(providerCallId);
     await this.#answer('hangUp', signal);
     for (const event of this.lastWords) hear(event);
-    return this.live.delete(providerCallId) ? 'asked' : 'already_over';
+    if (this.forgotten.has(providerCallId)) return 'already_over';
+    if (this.deaf.has(providerCallId)) return 'asked';
+    return this.end(providerCallId) ? 'asked' : 'already_over';
+  }
+
+  /** Ends a call, and closes its sidebands. @returns whether there was one */
+  end(providerCallId: string): boolean {
+    for (const sideband of this.sidebands) if (sideband.providerCallId === providerCallId) sideband.leave();
+    return this.live.delete(providerCallId);
+  }
+
+  async isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean> {
+    this.questions += 1;
+    await this.#answer('isKnown', signal);
+    return this.live.has(providerCallId);
   }
 
   async attach(
@@ -115,7 +151,7 @@ export class FakeBrokeredProvider implements BrokeredProvider {
   ): Promise<Sideband> {
     await this.#answer('attach', signal);
     if (!this.live.has(providerCallId)) throw new CallOver();
-    const sideband = new FakeSideband(hear, maxOutputTokens);
+    const sideband = new FakeSideband(providerCallId, hear, maxOutputTokens);
     this.sidebands.push(sideband);
     return sideband;
   }
@@ -126,7 +162,7 @@ export class FakeBrokeredProvider implements BrokeredProvider {
     return last;
   }
 
-  async #answer(step: 'attach' | 'hangUp', signal: AbortSignal): Promise<void> {
+  async #answer(step: 'attach' | 'isKnown' | 'hangUp', signal: AbortSignal): Promise<void> {
     await this.before(step);
     if (this.isAway) throw refused;
     if (signal.aborted) throw givenUp;

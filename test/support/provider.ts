@@ -40,6 +40,10 @@ export class TestProvider {
   /** Milliseconds before it answers. */
   delayMs = 0;
   readonly apiKey: string;
+  /** Keys of other projects, which know nothing of each other's calls. */
+  readonly otherKeys: string[] = [];
+  /** The `Retry-After` of a 429. */
+  retryAfter: string | undefined;
   /** Every request that reached it, in order. */
   readonly requests: RecordedRequest[] = [];
   /** The client secrets that it gave out, in order. */
@@ -105,6 +109,7 @@ export class TestProvider {
     if (scripted === 'answered') return;
     if (scripted === undefined && (await this.calls.serve(request, text, response))) return;
     const fault = scripted ?? this.#refusal(request, text);
+    if (fault?.status === 429 && this.retryAfter !== undefined) response.setHeader('retry-after', this.retryAfter);
     if (fault) return void response.writeHead(fault.status).end(JSON.stringify({ error: fault.error }));
     const mint = mintBody.parse(JSON.parse(text));
     const body = JSON.stringify(this.#mint(mint));

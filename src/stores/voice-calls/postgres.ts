@@ -26,7 +26,8 @@ export function createPostgresVoiceCalls(database: Database): VoiceCalls {
         (sql) => sql`
           update voice_call set state = ${record.state}, provider_call_id = ${record.providerCallId},
             opened_at_ms = ${record.openedAtMs}, closed_at_ms = ${record.closedAtMs}, close_reason = ${record.closeReason},
-            hangup = ${record.hangup}, hangup_tries = ${record.hangupTries}, next_try_at_ms = ${record.nextTryAtMs},
+            hangup = ${record.hangup}, hangup_tries = ${record.hangupTries}, over_at_ms = ${record.overAtMs},
+            over_door = ${record.overDoor}, next_try_at_ms = ${record.nextTryAtMs},
             unheard_since_ms = ${record.unheardSinceMs}, give_up_at_ms = ${record.giveUpAtMs},
             provider_ends_at_ms = ${record.providerEndsAtMs}, grace_until_ms = ${record.graceUntilMs},
             owner_node = ${record.ownerNode}, fence = ${record.fence}, due_at_ms = ${dueAtMs(record)},
@@ -97,12 +98,13 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
 function insertOne(sql: AnySql, record: CallRecord) {
   return sql`
     insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, model, state, provider_call_id,
-      created_at_ms, opened_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, next_try_at_ms, unheard_since_ms,
+      created_at_ms, opened_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door,
+      next_try_at_ms, unheard_since_ms,
       give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, due_at_ms, version)
     values (${record.id}, ${record.sessionId}, ${record.subject}, ${record.tenantId}, ${record.keyId},
       ${record.provider}, ${record.model}, ${record.state}, ${record.providerCallId}, ${record.createdAtMs},
       ${record.openedAtMs}, ${record.closedAtMs}, ${record.closeReason}, ${record.hangup}, ${record.hangupTries},
-      ${record.nextTryAtMs}, ${record.unheardSinceMs}, ${record.giveUpAtMs}, ${record.providerEndsAtMs},
+      ${record.overAtMs}, ${record.overDoor}, ${record.nextTryAtMs}, ${record.unheardSinceMs}, ${record.giveUpAtMs}, ${record.providerEndsAtMs},
       ${record.graceUntilMs}, ${record.ownerNode}, ${record.fence}, ${dueAtMs(record)}, ${record.version})
     on conflict (session_id) where state = 'creating' do nothing`;
 }
@@ -122,6 +124,7 @@ function columns(sql: AnySql) {
     id, session_id as "sessionId", subject, tenant_id as "tenantId", key_id as "keyId", provider, model, state,
     provider_call_id as "providerCallId", created_at_ms as "createdAtMs", opened_at_ms as "openedAtMs",
     closed_at_ms as "closedAtMs", close_reason as "closeReason", hangup, hangup_tries as "hangupTries",
+    over_at_ms as "overAtMs", over_door as "overDoor",
     next_try_at_ms as "nextTryAtMs", unheard_since_ms as "unheardSinceMs", give_up_at_ms as "giveUpAtMs",
     provider_ends_at_ms as "providerEndsAtMs", grace_until_ms as "graceUntilMs", owner_node as "ownerNode", fence, version`;
 }

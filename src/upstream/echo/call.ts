@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClasses } from '../../protocol/price.ts';
-import type { CallRequest, Sideband, UpstreamEvent } from '../contract.ts';
+import type { CallRequest, Sideband, SidebandEnd, UpstreamEvent } from '../contract.ts';
 import { EventChannel, type Words } from './channel.ts';
 import { makeId } from './id.ts';
 import { EchoPeer } from './peer.ts';
@@ -93,7 +93,7 @@ export class EchoCall {
   }
 
   attach(hear: (event: UpstreamEvent) => void): Sideband {
-    const closed = new Promise<void>((resolve) => this.#listeners.set(hear, resolve));
+    const closed = new Promise<SidebandEnd>((resolve) => this.#listeners.set(hear, () => resolve('left')));
     hear({ type: 'ready' });
     return {
       closed,

@@ -90,6 +90,10 @@ export class EchoProvider implements BrokeredProvider {
     return Promise.resolve(call.attach(hear));
   }
 
+  isKnown(providerCallId: string): Promise<boolean> {
+    return Promise.resolve(this.#calls.has(providerCallId));
+  }
+
   /** Ends all calls. */
   async close(): Promise<void> {
     await Promise.all([...this.#calls.values()].map((call) => call.hangUp()));

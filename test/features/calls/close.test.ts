@@ -48,7 +48,7 @@ describe('A call', () => {
   test('that the provider ended is over here once what it used is counted', async () => {
     await world.open(node);
     world.metering.isAway = true;
-    world.provider.sideband.hear({ type: 'over', reason: 'expired' });
+    world.provider.sideband.endWith('expired');
     await world.pass(1000);
     expect(await world.call()).toMatchObject({ state: 'open' });
     world.metering.isAway = false;
@@ -84,6 +84,50 @@ describe('A call', () => {
     world.bus.publish({ type: 'session.moved', sessionId: SESSION, state: 'idle', endReason: null });
     await node.settled();
     expect(await world.call()).toMatchObject({ state: 'closing', closeReason: 'session_idle' });
+  });
+
+  test('of which something is heard after two hang-ups came about is not over, and is hung up on', async () => {
+    await world.open(node);
+    world.provider.deaf.add('rtc_1');
+    world.endSession();
+    await node.settled();
+    for (let seconds = 0; seconds < 20; seconds += 1) {
+      await world.pass(1000);
+      world.provider.sideband.hear({ type: 'activity' });
+      await node.settled();
+    }
+    expect(await world.call()).toMatchObject({ state: 'closing' });
+    // At 0, 1, 5 and 15 seconds.
+    expect(world.provider.hangUps).toHaveLength(4);
+    expect(world.provider.sideband.quietened).toBe(3);
+    world.provider.deaf.clear();
+    await world.pass(42_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
+  });
+
+  test('of which nothing is heard after two hang-ups came about is over', async () => {
+    await world.open(node);
+    world.provider.deaf.add('rtc_1');
+    world.endSession();
+    await node.settled();
+    await world.pass(2750);
+    expect(await world.call()).toMatchObject({ state: 'closing', hangupTries: 2 });
+    await world.pass(250);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2 });
+  });
+
+  test('that the provider wrongly does not know when it is hung up is dialled, and hung up once more', async () => {
+    await world.open(node);
+    world.provider.forgotten.add('rtc_1');
+    world.endSession();
+    await node.settled();
+    await world.pass(5000);
+    expect(await world.call()).toMatchObject({ state: 'closing', overAtMs: null });
+    expect(world.provider).toMatchObject({ questions: 1, hangUps: ['rtc_1', 'rtc_1', 'rtc_1'] });
+    world.provider.forgotten.clear();
+    await world.pass(2000);
+    expect(world.provider.live.size).toBe(0);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
   });
 
   test('whose provider is away is asked for at growing pauses, while the session is over at once', async () => {
@@ -158,7 +202,7 @@ describe('A call', () => {
     ['content', 'upstream_ended'],
   ] as const)('that the provider ended (%s) ends its session', async (reason, ended) => {
     await world.open(node);
-    world.provider.sideband.hear({ type: 'over', reason });
+    world.provider.sideband.endWith(reason);
     await node.settled();
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: reason, hangup: 'already_over' });
     expect(endedBecause()).toBe(ended);
@@ -167,7 +211,7 @@ describe('A call', () => {
 
   test('that the browser left ends its session after a grace', async () => {
     await world.open(node);
-    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    world.provider.sideband.endWith('remote');
     await world.pass(29_500);
     expect(endedBecause()).toBeNull();
     await world.pass(500);
@@ -176,7 +220,7 @@ describe('A call', () => {
 
   test('that the browser left does not end its session when another followed', async () => {
     await world.open(node);
-    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    world.provider.sideband.endWith('remote');
     await world.pass(1000);
     const next = await world.open(node);
     await world.pass(31_000);
@@ -186,7 +230,7 @@ describe('A call', () => {
 
   test('that the browser left ends its session when what followed never opened', async () => {
     await world.open(node);
-    world.provider.sideband.hear({ type: 'over', reason: 'lost' });
+    world.provider.sideband.endWith('lost');
     await world.pass(1000);
     world.provider.isAway = true;
     expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');

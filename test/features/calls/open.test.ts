@@ -90,7 +90,7 @@ describe('Opening a call', () => {
   test('of a session that ends meanwhile is refused, and its call is hung up', async () => {
     world.provider.before = (step) => step === 'create' && world.endSession();
     expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
-    await world.pass(1500);
+    await world.pass(3250);
     expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed', openedAtMs: null });
     expect(world.provider.live.size).toBe(0);
   });
@@ -104,7 +104,7 @@ describe('Opening a call', () => {
     expect(await world.refusal(world.ask(node))).toBe('SESSION_DURATION_EXCEEDED');
     world.provider.isAway = false;
     world.provider.before = () => undefined;
-    await world.pass(1500);
+    await world.pass(3250);
     expect(await world.call()).toMatchObject({ closeReason: 'session_ended', hangup: 'confirmed' });
     expect(world.provider.live.size).toBe(0);
     expect(world.logged.filter((line) => line.includes('dependency.away'))).toEqual([]);
@@ -130,7 +130,7 @@ describe('Opening a call', () => {
   ])('that %s is refused and hung up', async (_, make) => {
     make(world);
     expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
-    await world.pass(1500);
+    await world.pass(3250);
     expect(await world.call()).toMatchObject({ closeReason: 'create_failed', hangup: 'confirmed' });
     expect(world.provider.live.size).toBe(0);
     expect(world.sessions.get(SESSION)?.endedAtMs).toBeNull();
@@ -139,7 +139,7 @@ describe('Opening a call', () => {
   test('that is over before it is heard never opened', async () => {
     world.provider.before = (step) => step === 'attach' && world.provider.live.clear();
     expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
-    await world.pass(1500);
+    await world.pass(5250);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed' });
   });
 
@@ -147,7 +147,7 @@ describe('Opening a call', () => {
     const caller = new AbortController();
     world.provider.before = (step) => step === when && caller.abort();
     expect(await world.refusal(world.ask(node, SESSION, caller.signal))).toBe('SERVICE_UNAVAILABLE');
-    await world.pass(1500);
+    await world.pass(3250);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed' });
     expect(world.provider.live.size).toBe(0);
   });
@@ -166,7 +166,7 @@ describe('Opening a call', () => {
     expect(await world.refusal(world.ask(node))).toBe('opened');
     answer();
     expect(await world.refusal(first)).toBe('SERVICE_UNAVAILABLE');
-    await world.pass(1500);
+    await world.pass(3250);
     const calls = await node.ofSession(SESSION);
     expect(calls.map(({ state, closeReason }) => [state, closeReason])).toEqual([
       ['open', null],
@@ -183,7 +183,7 @@ describe('Opening a call', () => {
     await node.settled();
     expect(world.provider.live.size).toBe(0);
     world.database.isAway = false;
-    await world.pass(1500);
+    await world.pass(5250);
     expect(await world.call()).toMatchObject({
       state: 'closed',
       closeReason: 'create_failed',

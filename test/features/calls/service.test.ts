@@ -60,7 +60,7 @@ test('What happens in a call is told to operators, and by which request it was o
 
 test('A call that the provider ends, ends its session in the service', async () => {
   const { app, provider, session } = await withCall('two');
-  provider.sideband.hear({ type: 'over', reason: 'expired' });
+  provider.sideband.endWith('expired');
   await app.service.heldCalls?.settled();
   expect(await app.sessions.find(session.id)).toMatchObject({ endReason: 'upstream_ended' });
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { CallOver } from '../../../src/upstream/contract.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
 describe('A call whose sideband is lost', () => {
@@ -181,18 +182,45 @@ describe('A call whose sideband is lost', () => {
     world.clock.advance(250);
     await node.tick();
     await expect.poll(async () => (await world.call()).unheardSinceMs).not.toBeNull();
-    world.provider.sidebands[0]?.hear({ type: 'over', reason: 'remote' });
-    await expect.poll(async () => (await world.call()).state).toBe('closed');
+    world.provider.deaf.add('rtc_1');
+    world.endSession();
+    await expect.poll(async () => (await world.call()).hangup).toBe('asked');
     release();
     await node.settled();
+    await world.pass(3000);
+    expect(await world.call()).toMatchObject({ state: 'closed' });
     expect(world.provider.sidebands.map(({ isClosed }) => isClosed)).toEqual([true, true]);
   });
 
-  test('is over when the provider knows it no more', async () => {
+  test('is over when the provider, which has closed it, knows the call no more', async () => {
+    world.provider.end('rtc_1');
+    await node.settled();
+    await world.pass(250);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'lost', hangup: 'already_over' });
+    expect(world.provider.hangUps).toEqual([]);
+  });
+
+  test('is over when the provider knows it no more, and says so five seconds later where it is hung up', async () => {
     world.provider.live.clear();
     await lose();
     await world.pass(250);
+    expect(await world.call()).toMatchObject({ state: 'closing', closeReason: 'lost' });
+    await world.pass(4750);
+    expect(await world.call()).toMatchObject({ state: 'closing' });
+    await world.pass(500);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'lost', hangup: 'already_over' });
+    expect(world.provider.hangUps).toHaveLength(3);
+  });
+
+  test('and that the provider wrongly knows no more, once, is hung up', async () => {
+    world.provider.before = (step) => {
+      if (step === 'attach') throw new CallOver();
+    };
+    await lose();
+    await world.pass(250);
+    expect(world.provider.live.size).toBe(0);
+    await world.pass(4000);
+    expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'lost', hangup: 'confirmed' });
   });
 });
 
@@ -305,7 +333,7 @@ describe('While the database is away', () => {
     await world.pass(5000);
     expect(world.provider.hangUps.length - asked).toBeLessThan(3);
     world.database.isAway = false;
-    await world.pass(2000);
+    await world.pass(6000);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'unheard' });
     expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
   });

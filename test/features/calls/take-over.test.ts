@@ -113,7 +113,7 @@ describe('When the node that holds a call', () => {
     world.areSetupsAway = true;
     await world.pass(13_000);
     world.areSetupsAway = false;
-    await world.pass(3000);
+    await world.pass(5000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
     expect(world.metering.gaps).toContainEqual({ fromMs: at, untilMs: expect.any(Number) });
   });

@@ -27,7 +27,7 @@ describe('The clients of a session', () => {
   test('are told that its call is open, who speaks, and that it is over', async () => {
     const { id: callId } = await world.open(node);
     say('speaking', 'listening');
-    world.provider.sideband.hear({ type: 'over', reason: 'remote' });
+    world.provider.sideband.endWith('remote');
     await node.settled();
     expect(told).toEqual(
       ['ready', 'speaking', 'listening', 'over'].map((event) => ({

@@ -2,9 +2,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { CallOver, type UpstreamFault } from '../../../src/upstream/contract.ts';
 import { OpenAiProvider } from '../../../src/upstream/openai.ts';
 import { TestProvider, type ProviderMode } from '../../support/provider.ts';
+import type { TestCall } from '../../support/provider/call.ts';
 import type { AttachMode, CreateMode, HangupMode } from '../../support/provider/calls.ts';
 import { allProviders, realtimeProviders, StandInBench } from './benches.ts';
-import { callRequest, faultOf, setup } from './brokered-suite.ts';
+import { callRequest, faultOf, noAbort, setup } from './brokered-suite.ts';
 import { Heard } from './heard.ts';
 
 let bench: StandInBench;
@@ -93,14 +94,20 @@ describe.each(Object.keys(realtimeProviders))('The address of a call at %s', (na
 });
 
 describe.each(Object.keys(realtimeProviders))('A hang-up at %s', (name) => {
-  test.each<HangupMode>(['bad request', 'not found', 'gone'])('answered by "%s" finds the call over', async (mode) => {
-    bench = await StandInBench.open(name);
-    const call = await bench.create();
-    bench.standIn.calls.hangupMode = mode;
-    expect(await bench.hangUp(call)).toBe('already_over');
-  });
+  test.each<HangupMode>(['bad request', 'not found', 'not found by name', 'gone'])(
+    'answered by "%s" finds the call over',
+    async (mode) => {
+      bench = await StandInBench.open(name);
+      const call = await bench.create();
+      bench.standIn.calls.hangupMode = mode;
+      expect(await bench.hangUp(call)).toBe('already_over');
+    },
+  );
 
   test.each<[HangupMode, object]>([
+    ['page not found', { kind: 'refused', facts: { status: 404 } }],
+    ['path not found', { kind: 'refused', facts: { status: 404 } }],
+    ['something not found', { kind: 'refused', facts: { status: 404 } }],
     ['rate limited', { kind: 'refused', facts: { status: 429 } }],
     ['broken', { kind: 'refused', facts: { status: 500 } }],
     ['reset', { kind: 'unreachable' }],
@@ -124,6 +131,9 @@ describe.each(Object.keys(realtimeProviders))('A hang-up at %s', (name) => {
 
 describe.each(Object.keys(allProviders))('Attaching at %s', (name) => {
   test.each<[AttachMode, object]>([
+    ['page not found', { kind: 'refused', facts: { status: 404 } }],
+    ['path not found', { kind: 'refused', facts: { status: 404 } }],
+    ['something not found', { kind: 'refused', facts: { status: 404 } }],
     ['unauthorized', { kind: 'refused', facts: { status: 401, code: 'invalid_api_key' } }],
     ['rate limited', { kind: 'refused', facts: { status: 429, code: 'rate_limit_exceeded' } }],
     ['broken', { kind: 'refused', facts: { status: 500 } }],
@@ -137,11 +147,24 @@ describe.each(Object.keys(allProviders))('Attaching at %s', (name) => {
     expect(bench.timers.size).toBe(0);
   });
 
-  test('answered by "not found" finds the call over', async () => {
+  test.each<AttachMode>(['not found', 'not found by name'])('answered by "%s" finds the call over', async (mode) => {
     bench = await StandInBench.open(name);
     const call = await bench.create();
-    bench.standIn.calls.attachMode = 'not found';
+    bench.standIn.calls.attachMode = mode;
     await expect(bench.attach(call)).rejects.toBeInstanceOf(CallOver);
+    expect(await bench.provider.isKnown(call.id, noAbort())).toBe(false);
+  });
+
+  test('tells whether the provider knows the call, and leaves nothing open', async () => {
+    bench = await StandInBench.open(name);
+    const call = await bench.create();
+    expect(await bench.provider.isKnown(call.id, noAbort())).toBe(true);
+    await expect.poll(() => call.sidebands.size).toBe(0);
+    bench.standIn.calls.attachMode = 'page not found';
+    expect(await faultOf(bench.provider.isKnown(call.id, noAbort()))).toMatchObject({ kind: 'refused' });
+    call.end('hangup');
+    bench.standIn.calls.attachMode = 'ok';
+    expect(await bench.provider.isKnown(call.id, noAbort())).toBe(false);
   });
 
   test('that is not answered ends at its deadline', async () => {
@@ -220,6 +243,34 @@ describe.each(Object.keys(realtimeProviders))('A connection at %s', (name) => {
     );
     expect(await faultOf(attached)).toMatchObject({ kind: 'refused', facts: { code: 'unknown_parameter' } });
     await expect.poll(() => call.sidebands.size).toBe(0);
+  });
+});
+
+describe('A sideband', () => {
+  const closers: readonly [string, 'left' | 'lost', (call: TestCall) => void][] = [
+    ['that the provider closes with the call was left', 'left', (call) => call.end('hangup')],
+    ['that the provider closes while the call goes on was left', 'left', (call) => call.closeSidebands()],
+    ['of a server that is restarted was lost', 'lost', (call) => call.closeSidebands(1012)],
+    ['that breaks was lost', 'lost', (call) => call.breakSidebands()],
+    [
+      'on which a frame was too long was lost',
+      'lost',
+      (call) => call.emitRaw(JSON.stringify({ type: 'x', text: 'x'.repeat(2 ** 21) })),
+    ],
+  ];
+
+  test.each(closers)('%s', async (_, expected, close) => {
+    bench = await StandInBench.open('openai');
+    const { call, sideband } = await bench.listen();
+    close(call);
+    expect(await sideband.closed).toBe(expected);
+  });
+
+  test('that we close was lost', async () => {
+    bench = await StandInBench.open('openai');
+    const { sideband } = await bench.listen();
+    sideband.close();
+    expect(await sideband.closed).toBe('lost');
   });
 });
 

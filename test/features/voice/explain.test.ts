@@ -51,6 +51,8 @@ const call: CallRecord = {
   closeReason: 'remote',
   hangup: 'already_over',
   hangupTries: 1,
+  overAtMs: null,
+  overDoor: null,
   nextTryAtMs: null,
   unheardSinceMs: null,
   giveUpAtMs: null,

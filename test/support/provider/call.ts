@@ -124,6 +124,11 @@ export class TestCall {
     for (const sideband of this.sidebands) sideband.close(code);
   }
 
+  /** Their connections break without a word. */
+  breakSidebands(): void {
+    for (const sideband of this.sidebands) sideband.terminate();
+  }
+
   /** Reads nothing any more, pings neither, as a peer whose network is gone. */
   stall(): void {
     for (const sideband of this.sidebands) sideband.pause();

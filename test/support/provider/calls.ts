@@ -2,7 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { TestCall } from './call.ts';
-import { broken, invalid, invalidKey, rateLimited, unknownCall, type OpenAiError } from './errors.ts';
+import {
+  broken,
+  invalid,
+  invalidKey,
+  rateLimited,
+  unknownCall,
+  unknownNamed,
+  wrongPath,
+  type OpenAiError,
+} from './errors.ts';
 import { callSession, liveBody } from './schemas.ts';
 import { answerSdp, videoSection } from './sdp.ts';
 
@@ -16,28 +25,58 @@ export type CreateMode =
   | 'location strange'
   | 'answer with video'
   | 'no answer'
+  | 'rate limited'
   | 'reply lost';
-export type HangupMode = 'ok' | 'bad request' | 'not found' | 'gone' | 'rate limited' | 'broken' | 'hang' | 'reset';
-export type AttachMode = 'ok' | 'unauthorized' | 'not found' | 'rate limited' | 'broken' | 'never' | 'no update';
+/** Answers of somebody in between: a page, an error of the path, an error that names nothing. */
+export type ForeignAnswer = 'page not found' | 'path not found' | 'something not found';
+export type HangupMode =
+  | 'ok'
+  | 'bad request'
+  | 'not found'
+  | 'not found by name'
+  | 'gone'
+  | 'rate limited'
+  | 'broken'
+  | 'hang'
+  | 'reset'
+  | 'ignored'
+  | ForeignAnswer;
+export type AttachMode =
+  | 'ok'
+  | 'unauthorized'
+  | 'not found'
+  | 'not found by name'
+  | 'rate limited'
+  | 'broken'
+  | 'never'
+  | 'no update'
+  | ForeignAnswer;
 
 export interface Credentials {
   readonly apiKey: string;
+  /** Keys of other projects. */
+  readonly otherKeys: readonly string[];
   readonly secrets: readonly string[];
+  /** The `Retry-After` of a 429. */
+  readonly retryAfter: string | undefined;
 }
 
-const hangupFaults: Readonly<Partial<Record<HangupMode, OpenAiError>>> = {
-  'bad request': unknownCall(400),
-  'not found': unknownCall(404),
-  gone: unknownCall(410),
-  'rate limited': rateLimited,
-  broken,
-};
-const attachFaults: Readonly<Partial<Record<AttachMode, OpenAiError>>> = {
-  unauthorized: invalidKey('whatever'),
-  'not found': unknownCall(),
-  'rate limited': rateLimited,
-  broken,
-};
+const notFoundPage = '<html><h1>404 Not Found</h1></html>';
+
+/** What a mode answers, whatever the truth is: an error of the provider, or a page of somebody else. */
+const scripted: Readonly<Partial<Record<HangupMode | AttachMode, (id: string, path: string) => OpenAiError | string>>> =
+  {
+    'bad request': () => unknownCall(400),
+    'not found': () => unknownCall(404),
+    'not found by name': unknownNamed,
+    gone: () => unknownCall(410),
+    'rate limited': () => rateLimited,
+    broken: () => broken,
+    unauthorized: () => invalidKey('whatever'),
+    'page not found': () => notFoundPage,
+    'path not found': (_, path) => wrongPath(path),
+    'something not found': () => invalid(404, 'Not found.', null),
+  };
 
 /** The calls of the stand-in for a provider: it answers offers, is hung up over HTTP, and is heard over WebSockets. */
 export class TestCalls {
@@ -77,11 +116,11 @@ export class TestCalls {
     const [, liveId] = /^\/live\/sessions\/([\w-]+)\/attach$/.exec(path) ?? [];
     const id = path === '/realtime' ? searchParams.get('call_id') : liveId;
     const call = this.#find(id ?? undefined, request);
-    const fault = attachFaults[this.attachMode];
-    if (fault !== undefined) return refuseUpgrade(socket, fault);
-    if (credentialOf(request) === undefined) return refuseUpgrade(socket, invalidKey(''));
-    if (searchParams.has('model')) return refuseUpgrade(socket, invalid(400, 'model must be absent', 'model'));
-    if (call === undefined) return refuseUpgrade(socket, unknownCall());
+    const refuse = (fault: OpenAiError | string): void => refuseUpgrade(socket, fault, this.#credentials.retryAfter);
+    const fault = scripted[this.attachMode]?.(id ?? '', request.url ?? '') ?? this.#keyFault(request);
+    if (fault !== undefined) return refuse(fault);
+    if (searchParams.has('model')) return refuse(invalid(400, 'model must be absent', 'model'));
+    if (call === undefined) return refuse(unknownCall());
     call.answers = this.attachMode !== 'no update';
     this.#sockets.handleUpgrade(request, socket, head, (sideband) => call.attach(sideband));
   }
@@ -102,7 +141,7 @@ export class TestCalls {
     const asked = await readCreate(request, text);
     if ('status' in asked) return refuse(response, asked);
     const refused = this.#refusal(request, asked.offer);
-    if (refused !== undefined) return refuse(response, refused);
+    if (refused !== undefined) return refuse(response, refused, this.#credentials.retryAfter);
     const call = this.#create('realtime', request, asked.session, asked.offer);
     const location = locations[this.createMode] ?? ((path: string) => path);
     const address = location(`${(request.url ?? '').split('?')[0]}/${call.id}`, `http://${request.headers.host}`);
@@ -116,7 +155,7 @@ export class TestCalls {
     if (!body.success) return refuse(response, invalid(400, body.error.message, null, 'unknown_parameter'));
     const { session, transport } = body.data;
     const refused = this.#refusal(request, transport.sdp);
-    if (refused !== undefined) return refuse(response, refused);
+    if (refused !== undefined) return refuse(response, refused, this.#credentials.retryAfter);
     const call = this.#create('live', request, session, transport.sdp);
     if (this.createMode === 'reply lost') return void request.socket.destroy();
     const id = this.createMode === 'location strange' ? { id: '../x' } : { id: call.id };
@@ -156,10 +195,15 @@ export class TestCalls {
     return answerSdp(offer) + (this.createMode === 'answer with video' ? videoSection : '');
   }
 
-  #refusal(request: IncomingMessage, offer: string): OpenAiError | undefined {
+  #keyFault(request: IncomingMessage): OpenAiError | undefined {
     const credential = credentialOf(request) ?? '';
-    const { apiKey, secrets } = this.#credentials;
-    if (credential !== apiKey && !secrets.includes(credential)) return invalidKey(credential);
+    const { apiKey, otherKeys, secrets } = this.#credentials;
+    return [apiKey, ...otherKeys, ...secrets].includes(credential) ? undefined : invalidKey(credential);
+  }
+
+  #refusal(request: IncomingMessage, offer: string): OpenAiError | undefined {
+    const fault = this.createMode === 'rate limited' ? rateLimited : this.#keyFault(request);
+    if (fault !== undefined) return fault;
     if (!offer.startsWith('v=0\r\n') || !/^m=audio /m.test(offer))
       return invalid(400, 'The offer needs audio.', 'sdp', 'invalid_offer');
     return undefined;
@@ -170,10 +214,14 @@ export class TestCalls {
     if (this.hangupMode === 'reset') return void request.socket.destroy();
     const known = this.all.find((one) => one.id === id);
     const call = this.#find(id, request);
-    const fault = hangupFaults[this.hangupMode] ?? (call === undefined ? unknownCall() : undefined);
-    known?.hangups.push(fault?.status ?? 200);
-    if (fault !== undefined) return refuse(response, fault);
-    call?.end('hangup');
+    const fault =
+      scripted[this.hangupMode]?.(id, request.url ?? '') ??
+      this.#keyFault(request) ??
+      (call === undefined ? unknownCall() : undefined);
+    known?.hangups.push(typeof fault === 'string' ? 404 : (fault?.status ?? 200));
+    if (fault !== undefined) return refuse(response, fault, this.#credentials.retryAfter);
+    // What hangs up in vain goes on, and speaks.
+    if (this.hangupMode !== 'ignored') call?.end('hangup');
     response.writeHead(200).end();
   }
 }
@@ -209,14 +257,20 @@ async function readCreate(
   return { session: parsed.data, offer: sdp };
 }
 
-function refuse(response: ServerResponse, { status, error }: OpenAiError): void {
+/** @param fault a text is a page, as of somebody in between */
+function refuse(response: ServerResponse, fault: OpenAiError | string, retryAfter?: string): void {
+  if (typeof fault === 'string') return void response.writeHead(404, { 'content-type': 'text/html' }).end(fault);
+  const { status, error } = fault;
+  if (status === 429 && retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
 }
 
-function refuseUpgrade(socket: Duplex, { status, error }: OpenAiError): void {
-  const body = JSON.stringify({ error });
+function refuseUpgrade(socket: Duplex, fault: OpenAiError | string, retryAfter?: string): void {
+  const status = typeof fault === 'string' ? 404 : fault.status;
+  const body = typeof fault === 'string' ? fault : JSON.stringify({ error: fault.error });
+  const wait = status === 429 && retryAfter !== undefined ? `retry-after: ${retryAfter}\r\n` : '';
   socket.end(
-    `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\n${wait}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }
 

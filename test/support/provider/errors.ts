@@ -19,6 +19,10 @@ export function invalidKey(key: string): OpenAiError {
 
 export const unknownCall = (status = 404): OpenAiError =>
   invalid(status, 'No session with that call_id was found.', 'call_id', 'call_id_not_found');
+/** A 404 without the code for it that names the call. */
+export const unknownNamed = (id: string): OpenAiError => invalid(404, `There is no session ${id}.`, null, 'not_found');
+/** As OpenAI answers paths that it does not have. */
+export const wrongPath = (path: string): OpenAiError => invalid(404, `Invalid URL (POST ${path})`, null);
 export const rateLimited: OpenAiError = {
   status: 429,
   error: { message: 'Rate limit reached.', type: 'requests', param: null, code: 'rate_limit_exceeded' },

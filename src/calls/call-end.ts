@@ -1,0 +1,92 @@
+import { provesOver } from '../../machines/voice-call/selectors.ts';
+import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import { ifAway } from '../kernel/errors.ts';
+import type { UpstreamEvent } from '../upstream/contract.ts';
+import { BlindHangUp } from './blind-hang-up.ts';
+import type { EndingListener, HangUps } from './hang-ups.ts';
+
+type OverReason = Extract<CallEvent, { type: 'OVER' }>['reason'];
+
+/** What is said of the connection, of us or of the end itself. */
+const NO_SIGNS_OF_LIFE: ReadonlySet<UpstreamEvent['type']> = new Set(['ready', 'frameTooLong', 'trouble', 'over']);
+
+export interface CallEndDeps {
+  readonly hangUps: HangUps;
+  readonly listener: EndingListener;
+  /** The call as it is known here. */
+  readonly record: () => CallRecord;
+  /** The provider's name of the call, saved or not. */
+  readonly providerCallId: () => string | null;
+  /** Whether the provider itself has closed the last sideband. */
+  readonly isLeft: () => boolean;
+  /** Saves that the provider has created the call, where that was not saved. @throws Unavailable */
+  readonly saveCreated: () => Promise<void>;
+  /** Before the record closes. @throws Unavailable */
+  readonly settleUsage: () => Promise<void>;
+  /** @throws Unavailable */
+  readonly send: (event: CallEvent) => Promise<void>;
+}
+
+/** How a held call is to end, by the provider's word or by ours, until its record says so. */
+export class CallEnd {
+  readonly #deps: CallEndDeps;
+  readonly #blindHangUp: BlindHangUp;
+  #said: OverReason | undefined;
+  #wanted: CloseRequest | undefined;
+
+  constructor(deps: CallEndDeps) {
+    this.#deps = deps;
+    this.#blindHangUp = new BlindHangUp(deps.hangUps);
+  }
+
+  /** The provider says that the call is over. The first reason stays. */
+  say(reason: OverReason): void {
+    this.#said ??= reason;
+  }
+
+  /** We want it to be over. The first reason stays. */
+  want(reason: CloseRequest): void {
+    this.#wanted ??= reason;
+  }
+
+  /** The sideband is gone: a provider that has closed it itself is the second witness of what it said. */
+  sidebandLost(): void {
+    if (this.#deps.isLeft() && this.#deps.record().overAtMs !== null) this.say('lost');
+  }
+
+  /** Whether an event says that a call goes on of which the provider says that it is over. */
+  isContradictedBy({ type }: UpstreamEvent): boolean {
+    return this.#deps.record().overAtMs !== null && !NO_SIGNS_OF_LIFE.has(type);
+  }
+
+  /** Saves what was not saved. While the database is away the provider is asked to hang up all the same. @throws Unavailable */
+  async save(at: number): Promise<void> {
+    const { record, saveCreated, send } = this.#deps;
+    try {
+      await saveCreated();
+      if (this.#said !== undefined) await this.#saveSaid(this.#said, at);
+      if (this.#wanted !== undefined && record().closeReason === null)
+        await send({ type: 'CLOSE', at, reason: this.#wanted });
+    } catch (fault) {
+      if (this.#wanted !== undefined) ifAway(() => this.#hangUpBlindly(at))(fault);
+      throw fault;
+    }
+  }
+
+  async #saveSaid(reason: OverReason, at: number): Promise<void> {
+    const { hangUps, record, isLeft, settleUsage, send } = this.#deps;
+    // What the provider tells because of a hang-up is told after its answer.
+    await hangUps.settled(record().id);
+    const event = { type: 'OVER', at, reason, isLeft: isLeft() } as const;
+    if (provesOver(record(), event)) await settleUsage();
+    await send(event);
+    this.#said = undefined;
+  }
+
+  #hangUpBlindly(at: number): void {
+    const { record, listener } = this.#deps;
+    const providerCallId = this.#deps.providerCallId();
+    if (providerCallId === null) return;
+    this.#blindHangUp.try({ ...record(), providerCallId }, listener, at);
+  }
+}
