@@ -73,8 +73,7 @@ export type Service = Awaited<ReturnType<typeof buildService>>;
  * @throws Unavailable when the database is away
  */
 export async function buildService(on: Foundations) {
-  const { config, clock, database, stores, live, mailer, provider, prices, bots, events, metrics, onError, publicUrl } =
-    on;
+  const { config, clock, stores, live, mailer, provider, prices, bots, events, metrics, onError, publicUrl } = on;
   const { bus, slots, sockets, windows } = live;
   const installationKey = await stores.installation.secret('subjects');
   const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
@@ -250,7 +249,6 @@ export async function buildService(on: Foundations) {
       destroyLogin: (loginId, atMs, requestId) => logins.destroy(loginId, 'violation', atMs, requestId),
       isAccepting: on.isAccepting,
       isProduction: config.mode === 'production',
-      probes: { database: () => database.ping(), registry: () => live.ping() },
       cookies,
       serviceOf,
       inspects: config.inspect,

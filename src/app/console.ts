@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
 import type { Hub } from '../channel/hub.ts';
 import type { Database } from '../database/database.ts';
+import type { ReadinessDeps } from '../http/readiness.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { noBrokeringOf } from './call-mode.ts';
@@ -100,11 +101,11 @@ export interface ProcessParts {
 
 export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKey'> {
   /** The foundations of the service. */
-  readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics'> &
+  readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics' | 'onError'> &
     ProcessParts & {
       readonly config: Config;
-      readonly database: Pick<Database, 'ping'>;
-      readonly live: Pick<LiveStores, 'bus' | 'clock' | 'probe'>;
+      readonly database: Pick<Database, 'ping' | 'health'>;
+      readonly live: Pick<LiveStores, 'bus' | 'clock' | 'ping' | 'probe' | 'health'>;
       readonly provider: UpstreamProvider;
     };
   /** The one that tells the feed. */
@@ -116,11 +117,13 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
 export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
-  const { config, clock, database, stores, live, metrics, provider, requestIds, loop } = on;
+  const { config, clock, database, stores, live, metrics, provider, requestIds, loop, onError } = on;
   const { eventWriter, refusalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
-    probes: { database: () => database.ping(), registry: () => live.probe() },
+    probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
+    health: { database: database.health, registry: live.health },
+    onError,
     faultsOf: (name) => metrics.activity.faultsOf(name),
     clock,
   });
@@ -163,6 +166,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
   });
   return {
     presence,
+    probes: readinessProbes(dependencies, database, live),
     nodes,
     figures,
     activity,
@@ -187,6 +191,24 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     retentionDays: config.retentionDays,
     shownSettings: config.shown,
     configHash,
+  };
+}
+
+/** What answers now is ready only if it took the last probe's write, and if work succeeds. */
+function readinessProbes(
+  dependencies: Dependencies,
+  database: Pick<Database, 'ping'>,
+  live: Pick<LiveStores, 'ping'>,
+): ReadinessDeps['probes'] {
+  return {
+    async database() {
+      dependencies.expectWell('database');
+      await database.ping();
+    },
+    async registry() {
+      dependencies.expectWell('registry');
+      await live.ping();
+    },
   };
 }
 

@@ -102,6 +102,11 @@ export function isConnectionLost(error: unknown): boolean {
   return codeOf(error) === 'CONNECTION_CLOSED';
 }
 
+/** True when the server refuses what is written and may go on to answer what is read: it is read-only (25006), or its disk is full (53100). */
+export function takesNoWrites(error: unknown): boolean {
+  return isReadOnly(error) || codeOf(error) === '53100';
+}
+
 /** True when the server takes no writes: it is a standby now, and others are behind the same name. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === '25006';

@@ -1,4 +1,5 @@
 import type postgres from 'postgres';
+import type { WorkHealth } from '../kernel/passive-health.ts';
 
 /** How int8 columns and parameters look in TypeScript; see `driver-types.ts`. */
 export interface DriverTypes extends Record<string, unknown> {
@@ -28,6 +29,9 @@ export interface WorkOptions {
  */
 export interface Database {
   readonly kind: 'embedded' | 'postgres';
+
+  /** What all that ran got from it in the last seconds. */
+  readonly health: WorkHealth;
 
   /**
    * Runs queries that need no common transaction.

@@ -1,11 +1,13 @@
 import { deadline } from '../kernel/deadline.ts';
 import { Unavailable } from '../kernel/errors.ts';
+import { PassiveHealth } from '../kernel/passive-health.ts';
 import {
   isConnectionFault,
   isConnectionLost,
   isConnectTimeout,
   isReadOnly,
   NO_ANSWER,
+  takesNoWrites,
   translateFault,
 } from './connection-fault.ts';
 import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
@@ -87,6 +89,7 @@ interface Attempt {
  */
 export class Pool implements Database {
   readonly kind: Database['kind'];
+  readonly health = new PassiveHealth();
   readonly #options: PoolOptions;
   readonly #retiring = new Set<Promise<void>>();
   #current: Generation;
@@ -131,7 +134,13 @@ export class Pool implements Database {
     generation.active += 1;
 
     return new Promise<T>((resolve, reject) => {
-      const refuse = (ms: number): void => reject(new Unavailable('database', noAnswer(ms)));
+      let isTold = false;
+      const refuse = (ms: number): void => {
+        const cause = noAnswer(ms);
+        if (!isTold) this.health.refused(cause);
+        isTold = true;
+        reject(new Unavailable('database', cause));
+      };
       const callOffImpatience = generation.isSilent ? deadline(SILENT_MS, () => refuse(SILENT_MS)) : undefined;
       const callOff = deadline(attempt.deadlineMs, () => {
         overdue = true;
@@ -157,11 +166,14 @@ export class Pool implements Database {
         (value) => {
           generation.answers += 1;
           settled();
+          // What came too late served nobody.
+          if (!isTold) this.health.served();
           resolve(value);
         },
         (error: unknown) => {
           this.#learn(generation, attempt, error);
           settled();
+          if (!isTold) this.#noteFault(error);
           reject(translateFault(error));
         },
       );
@@ -174,6 +186,11 @@ export class Pool implements Database {
     } else if (attempt.begun || isConnectionLost(error) || isConnectTimeout(error) || isReadOnly(error)) {
       this.#replace(generation, isConnectTimeout(error));
     }
+  }
+
+  #noteFault(error: unknown): void {
+    if (isConnectionFault(error)) this.health.refused(error, takesNoWrites(error));
+    else this.health.served();
   }
 
   #replace(generation: Generation, afterSilence: boolean): void {

@@ -1,20 +1,34 @@
 import type { Clock } from '../kernel/clock.ts';
+import type { WorkHealth } from '../kernel/passive-health.ts';
 import type { DependencyState } from '../protocol/operator/node.ts';
 
 type Name = DependencyState['name'];
 
+/** Those that are asked: by their probe, and by what work got from them. */
+const PROBED = ['database', 'registry'] as const satisfies Name[];
 /** Nobody asks these of themselves: what is seen of them are the faults of those who needed them. */
 const SEEN_BY_FAULTS = ['mail', 'provider'] as const satisfies Name[];
-const IN_ORDER = ['database', 'registry', ...SEEN_BY_FAULTS] as const;
 /** So long after its last fault such a one counts as well again. */
 const WELL_AFTER_MS = 60_000;
 
+type Probed = (typeof PROBED)[number];
+
 export interface DependenciesDeps {
-  /** Each rejects when it does not answer. */
-  readonly probes: Readonly<Record<Exclude<Name, (typeof SEEN_BY_FAULTS)[number]>, () => Promise<unknown>>>;
+  /** Each rejects when it does not answer, or takes no writes. */
+  readonly probes: Readonly<Record<Probed, () => Promise<unknown>>>;
+  /** What work got from each lately: a probe that succeeds does not say that work does. */
+  readonly health: Readonly<Record<Probed, WorkHealth>>;
   /** How often one was away when it was needed. */
   readonly faultsOf: (name: Name) => number;
+  /** Gets the faults of probes. */
+  readonly onError: (error: unknown) => void;
   readonly clock: Clock;
+}
+
+interface Probe {
+  readonly latencyMs: number;
+  /** Why it failed; undefined when it did not. */
+  readonly fault: unknown;
 }
 
 interface Seen {
@@ -24,10 +38,14 @@ interface Seen {
   readonly lastError: string | null;
 }
 
-/** What a process stands on, and how well each of that is. */
+/**
+ * What a process stands on, and how well each of that is: by a probe each few seconds, and by what real work got from it since. To tell it
+ * asks nobody, so that it can be told of what is away.
+ */
 export class Dependencies {
   readonly #deps: DependenciesDeps;
   readonly #startedAtMs: number;
+  readonly #probed = new Map<Probed, Probe>();
   readonly #seen = new Map<Name, Seen>();
   readonly #faults = new Map<Name, { readonly count: number; readonly atMs: number }>();
 
@@ -36,9 +54,10 @@ export class Dependencies {
     this.#startedAtMs = deps.clock.now();
   }
 
-  /** As they were found last; nothing before the first look. */
+  /** As they are now; nothing before the first look. */
   list(): DependencyState[] {
-    return IN_ORDER.flatMap((name) => {
+    for (const name of PROBED) this.#judge(name);
+    return [...PROBED, ...SEEN_BY_FAULTS].flatMap((name) => {
       const seen = this.#seen.get(name);
       if (seen === undefined) return [];
       const { state, latencyMs, sinceMs, lastError } = seen;
@@ -46,21 +65,41 @@ export class Dependencies {
     });
   }
 
-  /** Asks those that answer, and looks at the faults of the others. Never rejects. */
+  /** Probes those that answer, and looks at the faults of the others. Never rejects. */
   async look(): Promise<void> {
-    const { database, registry } = this.#deps.probes;
-    await Promise.all([this.#ask('database', database), this.#ask('registry', registry)]);
+    await Promise.all(PROBED.map((name) => this.#probe(name)));
     for (const name of SEEN_BY_FAULTS) this.#lookAtFaults(name);
   }
 
-  async #ask(name: Name, probe: () => Promise<unknown>): Promise<void> {
+  /** @throws why it counts as away, if it does */
+  expectWell(name: Probed): void {
+    const fault = this.#faultOf(name);
+    if (fault !== undefined) throw fault;
+  }
+
+  async #probe(name: Probed): Promise<void> {
     const startedAt = performance.now();
+    let fault: unknown;
     try {
-      await probe();
-      this.#note(name, 'ok', Math.round((performance.now() - startedAt) * 10) / 10, null);
-    } catch (fault) {
-      this.#note(name, 'away', null, kindOf(fault));
+      await this.#deps.probes[name]();
+    } catch (error) {
+      fault = error;
+      this.#deps.onError(error);
     }
+    this.#probed.set(name, { latencyMs: Math.round((performance.now() - startedAt) * 10) / 10, fault });
+    this.#judge(name);
+  }
+
+  #faultOf(name: Probed): unknown {
+    return this.#deps.health[name].failure() ?? this.#probed.get(name)?.fault;
+  }
+
+  #judge(name: Probed): void {
+    const probed = this.#probed.get(name);
+    if (probed === undefined) return;
+    const fault = this.#faultOf(name);
+    if (fault === undefined) this.#note(name, 'ok', probed.latencyMs, null);
+    else this.#note(name, 'away', null, kindOf(fault));
   }
 
   #lookAtFaults(name: Name): void {

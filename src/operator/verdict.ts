@@ -12,10 +12,12 @@ const MAX_FAILED = 0.01;
 
 /** What the verdict is made of. */
 export interface Observed {
-  /** What was counted in the last five minutes, of all tenants. */
-  readonly lately: readonly Moved[];
-  /** What was counted yesterday at this time and in the 23 hours before, as `before`. */
-  readonly yesterday: readonly Moved[];
+  /** What was counted in the last five minutes, of all tenants; null where that cannot be read. */
+  readonly lately: readonly Moved[] | null;
+  /** What was counted yesterday at this time and in the 23 hours before, as `before`; null as `lately`. */
+  readonly yesterday: readonly Moved[] | null;
+  /** Whether the database answered all that was asked just now, whatever is told of it below. */
+  readonly isDatabaseRead: boolean;
   readonly nodes: readonly Pick<OperatorNode, 'loopP99Ms'>[];
   readonly dependencies: readonly Pick<DependencyState, 'name' | 'state'>[];
 }
@@ -36,11 +38,12 @@ function judgeProvider({ lately, yesterday }: Observed): {
   readonly state: OperatorVerdict['provider'];
   readonly words: string;
 } {
+  if (lately === null) return { state: 'unknown', words: 'its counts cannot be read' };
   const mints = readMints(lately, 'now');
   const total = sum(mints.map(({ ok, failed }) => ok + failed));
   if (total < MIN_MINTS)
     return { state: 'unknown', words: total === 0 ? 'nothing asked in 5 min' : `only ${total} asked in 5 min` };
-  const usual = new Map(readMints(yesterday, 'before').map((one) => [one.provider, one]));
+  const usual = new Map(readMints(yesterday ?? [], 'before').map((one) => [one.provider, one]));
   const words = mints.flatMap((one) => wrongWith(one, usual.get(one.provider)));
   return words.length === 0 ? { state: 'fine', words: 'fine' } : { state: 'degraded', words: words.join(', ') };
 }
@@ -59,13 +62,14 @@ function wrongWith(mints: Mints, usual: Mints | undefined): string[] {
   return words;
 }
 
-function faultsOfOurs({ lately, nodes, dependencies }: Observed): string[] {
-  const faults = dependencies
-    .filter(({ name, state }) => state === 'away' && name !== 'provider')
-    .map(({ name }) => `the ${name} is away`);
+function faultsOfOurs({ lately, isDatabaseRead, nodes, dependencies }: Observed): string[] {
+  const away = dependencies.flatMap(({ name, state }) => (state === 'away' && name !== 'provider' ? [name] : []));
+  if (!isDatabaseRead && !away.includes('database')) away.unshift('database');
+  const faults = away.map((name) => `the ${name} is away`);
   const late = Math.max(0, ...nodes.map(({ loopP99Ms }) => loopP99Ms));
   if (late > MAX_LOOP_MS) faults.push(`the event loop is ${Math.round(late)} ms late (p99)`);
-  const count = (kind: Moved['kind']): number => sum(lately.filter((one) => one.kind === kind).map(({ now }) => now));
+  const count = (kind: Moved['kind']): number =>
+    sum((lately ?? []).filter((one) => one.kind === kind).map(({ now }) => now));
   const [requests, failed, dropped] = [count('request'), count('failed'), count('dropped')];
   if (failed > 0 && failed / requests >= MAX_FAILED)
     faults.push(`${((100 * failed) / requests).toFixed(1)} % of ${requests} requests failed in 5 min`);

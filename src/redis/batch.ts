@@ -1,3 +1,5 @@
+import { Unavailable } from '../kernel/errors.ts';
+import type { PassiveHealth } from '../kernel/passive-health.ts';
 import { evaluate, scriptCall } from './evaluate.ts';
 import { faultOf, unavailable } from './faults.ts';
 import type { Route } from './route.ts';
@@ -18,6 +20,8 @@ export interface BatchOptions {
   readonly deadlineMs: number;
   /** Operations that are waited for at once; more are refused, so that a slow server fills no memory. */
   readonly maxPending: number;
+  /** Is told what became of each call. */
+  readonly health: PassiveHealth;
 }
 
 /**
@@ -75,10 +79,13 @@ export class Batch {
     try {
       const replies = await evaluate(this.#route, (group[0] as Operation).tag, commandOf(group), deadlineAt);
       this.#pending -= group.length;
+      this.#options.health.served();
       for (let n = 0; n < group.length; n += 1) (group[n] as Operation).resolve(replies[n]);
     } catch (error) {
       this.#pending -= group.length;
       const fault = faultOf(error);
+      if (fault instanceof Unavailable) this.#options.health.refused(fault);
+      else this.#options.health.served();
       for (const { reject } of group) reject(fault);
     }
   }

@@ -1,3 +1,4 @@
+import { PassiveHealth, type WorkHealth } from '../kernel/passive-health.ts';
 import { Batch } from './batch.ts';
 import type { Client } from './client.ts';
 import { createClusterRoute } from './cluster.ts';
@@ -29,6 +30,8 @@ export interface Subscription {
 export interface Redis {
   /** Calls the listener whenever a connection that was up is lost, also while nothing is asked. It must not throw. */
   onLost(listen: () => void): void;
+  /** What all operations got from it in the last seconds. */
+  readonly health: WorkHealth;
   /** See `Batch.run`. */
   run(tag: number, name: string, key: string, args: readonly string[]): Promise<unknown>;
   /** Operations that wait for their answers. */
@@ -70,13 +73,16 @@ export function openRedis(options: RedisOptions): Redis {
     urls.length === 1
       ? createSingleRoute(urls[0] ?? '', deadlineMs, onLost)
       : createClusterRoute(urls, deadlineMs, onLost);
-  const batch = new Batch(route, { deadlineMs, maxPending });
+  const health = new PassiveHealth();
+  const batch = new Batch(route, { deadlineMs, maxPending, health });
   const before = `${prefix}:`;
   const subscriptions = new Map<ServerLink, string>();
   const send = (args: readonly string[]) => attempt(() => route.send(ANY_TAG, args, performance.now() + deadlineMs));
 
   return {
     onLost: (listen) => void lossListeners.push(listen),
+
+    health,
 
     run: (tag, name, key, args) => batch.run(tag, name, before + key, args),
     get pending() {

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import type { WorkHealth } from '../kernel/passive-health.ts';
 import type { Bus } from './bus/contract.ts';
 import type { NodeLeases, Slots } from './slots/contract.ts';
 import type { VoiceRegistry } from './voice-registry/contract.ts';
@@ -24,6 +25,8 @@ export interface LiveStores {
   restoreWhatIsLost(restore: Restore): Promise<unknown>;
   /** Calls the listener whenever the way to them is lost, also while nothing is asked: others may go on without them meanwhile. */
   onLost(listen: () => void): void;
+  /** What all that was asked of them got in the last seconds. */
+  readonly health: WorkHealth;
   /** @throws Unavailable when they do not answer, or take no writes */
   probe(): Promise<void>;
   /** As `probe`, and the bus as well: what readiness tells. @throws Unavailable */

@@ -27,6 +27,7 @@ export function createInProcessStores(dueAt: DueAt, clock: Clock, onError: (erro
       isEmpty = false;
     },
     onLost: () => undefined,
+    health: { failure: () => undefined },
     probe: () => Promise.resolve(),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),

@@ -73,6 +73,7 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     clock,
     restoreWhatIsLost: (restore) => restoreWhatIsLost(redis, restore),
     onLost: (listen) => redis.onLost(listen),
+    health: redis.health,
     probe: () => redis.probe(),
     async ping() {
       await Promise.all([redis.probe(), redis.probeChannels()]);

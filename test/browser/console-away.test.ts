@@ -78,6 +78,11 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
     await here.sees('live', '.live');
     await here.follow('/console');
     await here.sees('The database has not answered since', '.banner');
+    await here.sees('the database is away', '.verdict');
+    await here.page.reload();
+    await here.sees('degraded, the database is away', '.verdict');
+    await here.sees('It is read as soon as that is back', 'main');
+    expect(await violations(here.page)).toEqual([]);
     await here.leave();
   });
 });

@@ -15,6 +15,11 @@ export function installationContract(name: string, make: Make<Installation>): vo
       expect(secrets[0]).toHaveLength(32);
     });
 
+    test('it is tried whether it takes writes, by many at once and again and again', async () => {
+      await atOnce(RACERS, () => installation().tryWrite());
+      await installation().tryWrite();
+    });
+
     test('another name is another secret', async () => {
       const [one, two] = await Promise.all([installation().secret(randomId()), installation().secret(randomId())]);
       expect(one.equals(two)).toBe(false);

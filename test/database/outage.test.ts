@@ -151,6 +151,22 @@ describe.skipIf(missing !== undefined)(
       expect(error).toBeInstanceOf(Unavailable);
     });
 
+    test('tells that work fails by one write for which its disk has no room, however much it answers beside', async () => {
+      const full = "do $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$";
+      expect(await errorOf(database.run((sql) => sql.unsafe(full)))).toBeInstanceOf(Unavailable);
+      await Promise.all(Array.from({ length: 5 }, () => database.ping()));
+      expect(database.health.failure()).toMatchObject({ code: '53100' });
+    });
+
+    test('tells nothing of work that lost against other work, or that was wrong', async () => {
+      for (const code of ['40001', '40P01', '23505']) {
+        const statement = `do $$ begin raise exception 'undone' using errcode = '${code}'; end $$`;
+        for (let n = 0; n < 5; n += 1)
+          expect(await errorOf(database.run((sql) => sql.unsafe(statement)))).toBeDefined();
+      }
+      expect(database.health.failure()).toBeUndefined();
+    });
+
     test('is written to again when another server has taken its place and it takes no writes any more', async () => {
       const next = await startPostgres();
       const way = await startWay(server.url);

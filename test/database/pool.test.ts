@@ -44,6 +44,17 @@ describe('A server that answers nothing', () => {
       expect(await outcomeOf(ask(pool))).toMatchObject({ ms: KNOWN_MS, answer: expect.any(Unavailable) as unknown });
   });
 
+  test('is told of by what work got from it, and no more once it serves', async () => {
+    const pool = open();
+    for (let step = 0; step < 3; step += 1) await outcomeOf(ask(pool));
+    expect(pool.health.failure()).toMatchObject({ code: 'NO_ANSWER' });
+    isSilent = false;
+    await outcomeOf(ask(pool));
+    expect(pool.health.failure()).toMatchObject({ code: 'NO_ANSWER' });
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(pool.health.failure()).toBeUndefined();
+  });
+
   test('is waited for as ever from its first answer on, also one that came too late for who asked', async () => {
     const pool = open();
     await outcomeOf(ask(pool));

@@ -4,6 +4,7 @@ import type { Database } from '../../src/database/database.ts';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
+import { PassiveHealth } from '../../src/kernel/passive-health.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import { PATIENT_MS } from './soon.ts';
 
@@ -36,6 +37,9 @@ export class TestDatabase implements Database {
   /** How many questions it answers before it is away. */
   answersLeft = Infinity;
   asked = 0;
+  /** Milliseconds that have passed for its health, which are turned by hand. */
+  passedMs = 0;
+  readonly health = new PassiveHealth(() => this.passedMs);
   readonly #real: Database;
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -53,12 +57,12 @@ export class TestDatabase implements Database {
     this.#ask();
     const answer = this.#real.run(work, options);
     this.#underWay.add(answer);
-    return answer.finally(() => this.#underWay.delete(answer));
+    return this.#heard(answer).finally(() => this.#underWay.delete(answer));
   };
 
   transaction: Database['transaction'] = async (work, options) => {
     this.#ask();
-    return this.#real.transaction(work, options);
+    return this.#heard(this.#real.transaction(work, options));
   };
 
   async ping(): Promise<void> {
@@ -96,6 +100,17 @@ export class TestDatabase implements Database {
   #ask(): void {
     this.asked += 1;
     this.answersLeft -= 1;
-    if (this.isAway || this.answersLeft < 0) throw new Unavailable('database');
+    if (!this.isAway && this.answersLeft >= 0) return;
+    const fault = new Unavailable('database');
+    this.health.refused(fault);
+    throw fault;
+  }
+
+  async #heard<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } finally {
+      this.health.served();
+    }
   }
 }

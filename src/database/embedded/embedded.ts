@@ -80,6 +80,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   return {
     kind: 'embedded',
     engine,
+    health: pool.health,
     run: pool.run.bind(pool),
     transaction: pool.transaction.bind(pool),
     ping: pool.ping.bind(pool),

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../database/database.ts';
+import { OWN_SHARD } from '../shard.ts';
 import type { Installation } from './contract.ts';
 
 const SECRET_BYTES = 32;
 
-/** Installation secrets in PostgreSQL. */
+/** A write that is slow once is no outage; requests have deadlines of their own. */
+const TRIAL_PATIENCE = { deadlineMs: 3_000 };
+
+/** Installation secrets in PostgreSQL, and whether it takes writes. */
 export function createPostgresInstallation(database: Database): Installation {
   return {
     async secret(name) {
@@ -18,6 +22,15 @@ export function createPostgresInstallation(database: Database): Installation {
       );
       if (row === undefined) throw new Error(`no installation secret ${name} came back`);
       return row.value;
+    },
+
+    async tryWrite() {
+      await database.run(
+        (sql) => sql`
+          insert into write_probe (shard, at) values (${OWN_SHARD}, now())
+          on conflict (shard) do update set at = excluded.at`,
+        TRIAL_PATIENCE,
+      );
     },
   };
 }

@@ -1,6 +1,7 @@
 import { BlockList } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
+import { PassiveHealth } from '../../../src/kernel/passive-health.ts';
 import { hashConfig, hashSettings } from '../../../src/operator/config-hash.ts';
 import { Dependencies } from '../../../src/operator/dependencies.ts';
 import { NodeList } from '../../../src/operator/nodes.ts';
@@ -11,6 +12,7 @@ import { readMessage } from '../../../src/stores/bus/message.ts';
 import type { BusMessage } from '../../../src/stores/bus/contract.ts';
 import { ManualClock, SECOND } from '../../support/clock.ts';
 
+const well = { failure: () => undefined };
 const vitals = { loopP99Ms: 1, rss: 2, sockets: 3, historyWaiting: 4, eventsWaiting: 5, eventsDropped: 6 };
 
 function processes() {
@@ -32,7 +34,9 @@ function processes() {
     const nodes = new NodeList(clock);
     const dependencies = new Dependencies({
       probes: { database: async () => undefined, registry: async () => undefined },
+      health: { database: well, registry: well },
       faultsOf: () => 0,
+      onError: () => undefined,
       clock,
     });
     const startedAtMs = clock.now();
@@ -157,6 +161,8 @@ describe('What a process stands on', () => {
     const clock = new ManualClock();
     let fault: Error | undefined;
     const faults = new Map<string, number>();
+    const told: unknown[] = [];
+    const health = new PassiveHealth(() => clock.now());
     const dependencies = new Dependencies({
       probes: {
         async database() {
@@ -164,12 +170,14 @@ describe('What a process stands on', () => {
         },
         registry: async () => undefined,
       },
+      health: { database: health, registry: well },
       faultsOf: (name) => faults.get(name) ?? 0,
+      onError: (error) => told.push(error),
       clock,
     });
     const of = (name: string): DependencyState | undefined => dependencies.list().find((one) => one.name === name);
     const setFault = (error: Error | undefined): void => void (fault = error);
-    return { clock, dependencies, faults, of, setFault };
+    return { clock, dependencies, faults, health, of, setFault, told };
   }
 
   test('is told since when it is as it is, and by which kind of fault, without the words of the fault', async () => {
@@ -204,6 +212,36 @@ describe('What a process stands on', () => {
       lastError: 'ECONNREFUSED',
     });
     expect(of('registry')).toMatchObject({ state: 'ok', since: started });
+  });
+
+  test('is away at once where work fails, whatever the last probe got, and well again when work is', async () => {
+    const { clock, dependencies, health, of, told } = look();
+    await dependencies.look();
+    expect(() => dependencies.expectWell('database')).not.toThrow();
+    clock.advance(SECOND);
+    const fault = Object.assign(new Error('could not extend file'), { code: '53100' });
+    health.refused(fault, true);
+    const since = new Date(clock.now()).toISOString();
+    expect(of('database')).toMatchObject({ state: 'away', since, lastError: '53100', latencyMs: null });
+    expect(() => dependencies.expectWell('database')).toThrow(fault);
+    await dependencies.look();
+    expect(of('database')).toMatchObject({ state: 'away', since });
+    clock.advance(8 * SECOND);
+    expect(of('database')).toMatchObject({ state: 'ok', latencyMs: expect.any(Number), lastError: '53100' });
+    expect(() => dependencies.expectWell('database')).not.toThrow();
+    expect(told).toEqual([]);
+  });
+
+  test('is away while its probe fails, which is told, and until the next one succeeds', async () => {
+    const { dependencies, setFault, told } = look();
+    const fault = new Unavailable('database');
+    setFault(fault);
+    await dependencies.look();
+    expect(() => dependencies.expectWell('database')).toThrow(fault);
+    expect(told).toEqual([fault]);
+    setFault(undefined);
+    await dependencies.look();
+    expect(() => dependencies.expectWell('database')).not.toThrow();
   });
 
   test('is away for a minute after a fault, where nobody can ask it', async () => {

@@ -70,6 +70,20 @@ const cases: Case[] = [
     'Provider: fine. Us: the database is away.',
   ],
   [
+    'the database is away, of which it is told without it',
+    { lately: null, yesterday: null, isDatabaseRead: false, dependencies: [{ name: 'database', state: 'away' }] },
+    'unknown',
+    'degraded',
+    'Provider: its counts cannot be read. Us: the database is away.',
+  ],
+  [
+    'the database did not answer just now, whatever was seen of it last',
+    { lately: well, isDatabaseRead: false, dependencies: [{ name: 'database', state: 'ok' }] },
+    'fine',
+    'degraded',
+    'Provider: fine. Us: the database is away.',
+  ],
+  [
     'the provider is away, which is not us',
     { lately: well, dependencies: [{ name: 'provider', state: 'away' }] },
     'fine',
@@ -115,7 +129,9 @@ const cases: Case[] = [
 
 describe('The verdict', () => {
   test.each(cases)('when %s', (_when, observed, provider, us, sentence) => {
-    expect(judge({ lately: [], yesterday: [], nodes: [], dependencies: [], ...observed })).toEqual({
+    expect(
+      judge({ lately: [], yesterday: [], isDatabaseRead: true, nodes: [], dependencies: [], ...observed }),
+    ).toEqual({
       provider,
       us,
       sentence,

@@ -5,7 +5,7 @@ import { exampleNode } from '../../../src/http/routes/operator/nodes.ts';
 import { exampleOverviewActivity } from '../../../src/http/routes/operator/overview-activity.ts';
 import { exampleSession } from '../../../src/http/routes/operator/session-view.ts';
 import { countedAfter, toldRefusals } from '../../../src/web/console/data/refusals.ts';
-import { lastMinute, overviewAfter } from '../../../src/web/console/data/overview.ts';
+import { isWhole, lastMinute, overviewAfter, overviewOver } from '../../../src/web/console/data/overview.ts';
 import type * as Live from '../../../src/web/console/data/live.ts';
 import type * as Paged from '../../../src/web/console/data/paged.ts';
 import type * as Rows from '../../../src/web/console/data/session-rows.ts';
@@ -344,7 +344,35 @@ describe('The list of refusals', () => {
   });
 });
 
+describe('The overview without its database', () => {
+  const whole = {
+    ...exampleOverviewActivity,
+    byState: { engaged: 1, idle: 0, stale: 0, ended: 0 },
+    byCaller: { widget: 1, console: 0 },
+    byTenant: { acme: 1 },
+    spend: null,
+  } satisfies Overview;
+  const parts = { byState: null, byCaller: null, byTenant: null, spend: null, endingSoon: null, activity: null };
+  const away: Overview = {
+    ...whole,
+    ...parts,
+    asOf: AT,
+    verdict: { us: 'degraded', provider: 'unknown', sentence: 'Us: the database is away.' },
+  };
+
+  test('keeps the figures of before, under the verdict of now', () => {
+    expect(overviewOver(away, whole)).toEqual({ ...whole, asOf: AT, verdict: away.verdict });
+    expect(overviewOver(away, undefined)).toEqual(away);
+    expect(overviewOver(whole, away)).toEqual(whole);
+  });
+
+  test('is not whole', () => {
+    expect([isWhole(whole), isWhole(away)]).toEqual([true, false]);
+  });
+});
+
 describe('The overview after a tick', () => {
+  const activity = exampleOverviewActivity.activity as NonNullable<Overview['activity']>;
   const read = { ...exampleOverviewActivity, byState: { engaged: 1, idle: 0, stale: 0, ended: 0 } } as Overview;
   const tick = {
     type: 'tick' as const,
@@ -360,9 +388,9 @@ describe('The overview after a tick', () => {
   test('has the counts, what ends soon, the last minute and the dependencies of the tick', () => {
     const shown = overviewAfter(read, tick);
     expect(shown).toMatchObject({ byState: tick.byState, endingSoon: 3, dependencies: [] });
-    expect(shown.activity.minute.started).toBe(5);
-    expect(lastMinute(read)).toEqual({ started: 96, ended: 80, refused: 12 });
-    expect(lastMinute(shown)).toEqual(tick.perMinute);
+    expect(shown.activity?.minute.started).toBe(5);
+    expect(lastMinute(read, activity.minute)).toEqual({ started: 96, ended: 80, refused: 12 });
+    expect(lastMinute(shown, activity.minute)).toEqual(tick.perMinute);
   });
 
   test('keeps what the tick could not read', () => {

@@ -4,7 +4,7 @@ import type { Figures } from '../../../operator/figures.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
 import { judge } from '../../../operator/verdict.ts';
 import type { OverviewActivity } from '../../../protocol/operator/overview-activity.ts';
-import type { ActivityStore } from '../../../stores/activity/contract.ts';
+import type { ActivityStore, Moved } from '../../../stores/activity/contract.ts';
 import { exampleNode } from './nodes.ts';
 
 export interface OverviewActivityDeps {
@@ -25,28 +25,45 @@ export const exampleOverviewActivity: OverviewActivity = {
   nodes: [exampleNode],
 };
 
+/** What of the overview is in the database; what cannot be read is null. */
+interface Read {
+  readonly endingSoon: number | null;
+  readonly went: Awaited<ReturnType<typeof activityOf>> | null;
+  /** Null as well for who sees some tenants only. */
+  readonly lately: readonly Moved[] | null;
+}
+
+/** Reads what goes on, and what ends soon. @param orNull makes null of what cannot be read */
+export async function readActivity(
+  { tenants }: Operator,
+  atMs: number,
+  orNull: <T>(part: Promise<T>) => Promise<T | null>,
+  { figures, activity }: OverviewActivityDeps,
+): Promise<Read> {
+  const [endingSoon, went, lately] = await Promise.all([
+    orNull(figures.endingSoon(tenants, atMs)),
+    orNull(activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs))),
+    tenants === '*' ? orNull(figures.latelyCounted(atMs)) : null,
+  ]);
+  return { endingSoon, went, lately };
+}
+
 /**
- * What goes on, what ends soon, and who is to blame where something is wrong. Who is shown some tenants only is told nothing of the
- * installation.
- * @throws Unavailable when the database is away
+ * What goes on, and who is to blame where something is wrong, which is known without the database. Who is shown some tenants only is told
+ * nothing of the installation.
+ * @param isDatabaseRead whether it answered all that was asked
  */
 export async function overviewActivity(
-  operator: Operator,
+  { tenants }: Operator,
   atMs: number,
+  { endingSoon, went, lately }: Read,
+  isDatabaseRead: boolean,
   deps: OverviewActivityDeps,
 ): Promise<OverviewActivity> {
-  const { figures, activity } = deps;
-  const { tenants } = operator;
-  const seesAll = tenants === '*';
-  const [endingSoon, went, recent] = await Promise.all([
-    figures.endingSoon(tenants, atMs),
-    activityOf(activity, atMs, tenants, figures.lastMinute(tenants, atMs)),
-    seesAll ? figures.latelyCounted(atMs) : [],
-  ]);
-  const told = { asOf: new Date(atMs).toISOString(), endingSoon, activity: went.activity };
-  if (!seesAll) return { ...told, verdict: null, dependencies: [], nodes: [] };
+  const told = { asOf: new Date(atMs).toISOString(), endingSoon, activity: went?.activity ?? null };
+  if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
   const nodes = deps.nodes.list();
-  const dependencies = await figures.dependencies(atMs);
-  const verdict = judge({ lately: recent, yesterday: went.day, nodes, dependencies });
+  const dependencies = await deps.figures.dependencies(atMs);
+  const verdict = judge({ lately, yesterday: went?.day ?? null, isDatabaseRead, nodes, dependencies });
   return { ...told, verdict, dependencies, nodes };
 }

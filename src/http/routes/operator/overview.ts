@@ -2,25 +2,39 @@ import { tenantsOf, within, type Operator } from '../../../auth/operators.ts';
 import { overview, overviewFilters } from '../../../protocol/operator/overview.ts';
 import { spendOf, type SpendDeps } from '../../../operator/spend.ts';
 import { briefly } from '../../../kernel/briefly.ts';
+import { ifAway } from '../../../kernel/errors.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
-import { exampleOverviewActivity, overviewActivity, type OverviewActivityDeps } from './overview-activity.ts';
+import {
+  exampleOverviewActivity,
+  overviewActivity,
+  readActivity,
+  type OverviewActivityDeps,
+} from './overview-activity.ts';
 
 export type OverviewDeps = SpendDeps & OverviewActivityDeps;
 
 /** Many may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
 
+const NOT_COUNTED = { byState: null, byCaller: null, byTenant: null };
+
 /** How the service stands, in numbers. */
 export function overviewRoute(deps: OverviewDeps): Route {
   const look = async (operator: Operator, atMs: number): Promise<object> => {
-    const tenants = tenantsOf(operator);
-    const [counts, spend, more] = await Promise.all([
-      deps.figures.counts(operator.tenants, atMs),
-      spendOf(atMs, tenants, deps),
-      overviewActivity(operator, atMs, deps),
+    let isDatabaseRead = true;
+    const away = (): null => {
+      isDatabaseRead = false;
+      return null;
+    };
+    const orNull = <T>(part: Promise<T>): Promise<T | null> => part.catch(ifAway<T | null>(away, 'database'));
+    const [counts, spend, read] = await Promise.all([
+      orNull(deps.figures.counts(operator.tenants, atMs)),
+      orNull(spendOf(atMs, tenantsOf(operator), deps)),
+      readActivity(operator, atMs, orNull, deps),
     ]);
-    return { ...counts, spend, ...more };
+    const more = await overviewActivity(operator, atMs, read, isDatabaseRead, deps);
+    return { ...(counts ?? NOT_COUNTED), spend, ...more };
   };
   const kept = briefly<object>(KEPT_MS);
   return defineRoute({
@@ -30,7 +44,7 @@ export function overviewRoute(deps: OverviewDeps): Route {
     summary:
       'Counts by state, caller and tenant, what today costs, what goes on, and who is to blame where something is wrong',
     description:
-      'Callers and tenants count live sessions; ended counts those of the last day. With tenantId it is what the admin of that tenant is shown. Each process makes it at most every two seconds.',
+      'Callers and tenants count live sessions; ended counts those of the last day. With tenantId it is what the admin of that tenant is shown. While the database is away what is read there is null, and the verdict says so. Each process makes it at most every two seconds.',
     tag: TAG,
     access: 'operator',
     query: overviewFilters,

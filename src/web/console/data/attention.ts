@@ -31,12 +31,12 @@ const USUAL_ENDS: ReadonlySet<string> = new Set<EndReason>([
 
 /** What is wrong first. */
 export function whatStandsOut(overview: Overview): readonly Matter[] {
+  const { activity } = overview;
   const matters = [
     ...ofNodes(overview),
     ...ofClocks(overview),
     ...ofSpend(overview.spend),
-    ...ofRefusals(overview.activity.hour),
-    ...ofEnds(overview.activity.hour),
+    ...(activity === null ? [] : [...ofRefusals(activity.hour), ...ofEnds(activity.hour)]),
   ];
   return [...matters.filter(({ degree }) => degree === 'wrong'), ...matters.filter(({ degree }) => degree === 'watch')];
 }

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { get, isForbidden, isPassing, type Failure } from './api.ts';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Watch } from './feed.ts';
-import { isPaused, keepFresh, noteHeard } from './live.ts';
+import { isPaused, isUnread, keepFresh, noteHeard } from './live.ts';
 
 export interface Resource<T> {
   readonly body: Signal<T | undefined>;
@@ -12,7 +12,7 @@ export interface Resource<T> {
   readonly text: Signal<string>;
   /** Why the last reading failed; the body before it stays. */
   readonly failure: Signal<Failure | undefined>;
-  /** @returns whether the service answered */
+  /** @returns whether the service answered, all of it */
   load(): Promise<boolean>;
 }
 
@@ -20,7 +20,7 @@ const resources = new Map<string, Resource<unknown>>();
 /** What was looked at lately comes back at once. */
 const MOST_KEPT = 30;
 
-function resourceOf<T>(path: string, asked: () => string): Resource<T> {
+function resourceOf<T>(path: string, asked: () => string, partly: Partly<T> | undefined): Resource<T> {
   const known = resources.get(path) as Resource<T> | undefined;
   if (known !== undefined) return known;
   const body = signal<T | undefined>(undefined);
@@ -32,21 +32,30 @@ function resourceOf<T>(path: string, asked: () => string): Resource<T> {
     failure,
     async load() {
       const answer = await get<T>(asked());
-      if (answer.ok) {
-        body.value = answer.body;
-        text.value = answer.text;
-        failure.value = undefined;
-        noteHeard();
-      } else {
+      if (!answer.ok) {
         failure.value = answer.failure;
+        return !isPassing(answer.failure);
       }
-      return answer.ok || !isPassing(answer.failure);
+      body.value = partly === undefined ? answer.body : partly.over(answer.body, body.peek());
+      text.value = answer.text;
+      failure.value = undefined;
+      if (partly !== undefined) isUnread.value = !partly.isWhole(answer.body);
+      if (partly !== undefined && isUnread.peek()) return false;
+      noteHeard();
+      return true;
     },
   };
   resources.set(path, resource);
   const [oldest] = resources.keys();
   if (resources.size > MOST_KEPT && oldest !== undefined) resources.delete(oldest);
   return resource;
+}
+
+/** For what the service answers in parts, of which some may be missing for now. */
+interface Partly<T> {
+  readonly isWhole: (read: T) => boolean;
+  /** What is shown of it over what was shown before. */
+  readonly over: (read: T, before: T | undefined) => T;
 }
 
 interface Reading<T> {
@@ -58,15 +67,16 @@ interface Reading<T> {
   readonly isPast?: boolean;
   /** What is shown after a frame of the feed: then nothing is read because of it. */
   readonly after?: (body: T, frame: FeedFrame) => T;
+  readonly partly?: Partly<T>;
 }
 
 /** Reads an address while a view shows it, again whenever the feed tells of what is watched. */
 export function useResource<T>(
   path: string,
   watch: Watch,
-  { asked = () => path, besideFeedMs, isPast = false, after }: Reading<T> = {},
+  { asked = () => path, besideFeedMs, isPast = false, after, partly }: Reading<T> = {},
 ): Resource<T> {
-  const resource = resourceOf<T>(path, asked);
+  const resource = resourceOf<T>(path, asked, partly);
   useEffect(() => {
     const isKnown = (): boolean => isPast && resource.body.peek() !== undefined;
     if (!isKnown()) void resource.load();

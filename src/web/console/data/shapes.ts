@@ -41,7 +41,7 @@ export type CallDetail = OperatorCallDetail;
 export type EventPage = Output<typeof operatorEventPage>;
 
 export type Overview = Output<typeof overview>;
-export type Activity = Overview['activity']['hour'];
+export type Activity = NonNullable<Overview['activity']>['hour'];
 export type Node = OperatorNode;
 export type Dependency = DependencyState;
 export type NodeList = Output<typeof operatorNodes>;

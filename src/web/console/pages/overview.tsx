@@ -1,10 +1,10 @@
 import { useLocation } from 'preact-iso';
 import { whatStandsOut, type Matter as Known } from '../data/attention.ts';
 import { UNTOLD_MS } from '../data/live.ts';
-import { lastMinute, overviewAfter } from '../data/overview.ts';
+import { isWhole, lastMinute, overviewAfter, overviewOver } from '../data/overview.ts';
 import { queryText } from '../data/query.ts';
 import { useResource } from '../data/resource.ts';
-import type { Overview } from '../data/shapes.ts';
+import type { Activity, Overview } from '../data/shapes.ts';
 import { Bars, type Bar } from '../parts/bars.tsx';
 import { Card } from '../parts/card.tsx';
 import { Code } from '../parts/code.tsx';
@@ -26,6 +26,11 @@ import { STATE_NAMES, STATES } from '../words/states.ts';
 
 /** Each tick tells what moves fastest; the verdict, reasons, codes and the spend are read. */
 const BESIDE_TICKS_MS = 10_000;
+/** While the database is away the verdict is told without it. */
+const PARTLY = { isWhole, over: overviewOver };
+
+/** In the place of a number that cannot be read. */
+const UNREAD = '–';
 
 /** How the service stands: what is wrong first. */
 export function OverviewPage() {
@@ -35,7 +40,9 @@ export function OverviewPage() {
     `/api/operator/overview${queryText({ tenantId })}`,
     { topics: ['counts'] },
     // A tick counts all tenants.
-    tenantId === '' ? { after: overviewAfter, besideFeedMs: BESIDE_TICKS_MS } : { besideFeedMs: UNTOLD_MS },
+    tenantId === ''
+      ? { after: overviewAfter, besideFeedMs: BESIDE_TICKS_MS, partly: PARTLY }
+      : { besideFeedMs: UNTOLD_MS, partly: PARTLY },
   );
   return (
     <div class="page overview">
@@ -52,8 +59,7 @@ function Standing({ overview }: { readonly overview: Overview }) {
   const { tenantId, to } = useScope();
   const span = query['span'] === 'day' ? 'day' : 'hour';
   const from = span === 'day' ? '-24h' : '-1h';
-  const { verdict, spend, nodes, dependencies, activity } = overview;
-  const { ended, refused, previous } = activity[span];
+  const { verdict, spend, nodes, dependencies, activity, byCaller, byTenant } = overview;
   const chips = (
     <Chips
       label="Time"
@@ -70,42 +76,49 @@ function Standing({ overview }: { readonly overview: Overview }) {
       {verdict !== null && <Verdict overview={overview} verdict={verdict} />}
       <Matters matters={whatStandsOut(overview)} />
       <Tiles overview={overview} />
+      {!isWhole(overview) && (
+        <p class="soft">What is not shown is in the database, which is away. It is read as soon as that is back.</p>
+      )}
       <div class="stacks">
         <div class="stack">
-          <Card title="Refusals by code" aside={chips}>
-            <Counted
-              columns={['Code', 'Refusals']}
-              bars={barsOf(refused, previous.refused, (code) => ({
-                words: <Code code={code} />,
-                href: to(`/console/refusals${queryText({ code, from })}`),
-              }))}
-              none="Nothing was refused."
-            />
-          </Card>
+          {activity !== null && (
+            <Card title="Refusals by code" aside={chips}>
+              <Counted
+                columns={['Code', 'Refusals']}
+                bars={barsOf(activity[span], 'refused', (code) => ({
+                  words: <Code code={code} />,
+                  href: to(`/console/refusals${queryText({ code, from })}`),
+                }))}
+                none="Nothing was refused."
+              />
+            </Card>
+          )}
           {spend !== null && <SpendCard spend={spend} />}
         </div>
         <div class="stack">
-          <Card title="Ends by reason" aside={chips}>
-            <Counted
-              columns={['Reason', 'Ends']}
-              bars={barsOf(ended, previous.ended, (reason) => ({
-                words: reasonWords(reason),
-                href: to(`/console/sessions${queryText({ reason, sort: '-endedAt' })}`),
-              }))}
-              none="No session ended."
-            />
-          </Card>
+          {activity !== null && (
+            <Card title="Ends by reason" aside={chips}>
+              <Counted
+                columns={['Reason', 'Ends']}
+                bars={barsOf(activity[span], 'ended', (reason) => ({
+                  words: reasonWords(reason),
+                  href: to(`/console/sessions${queryText({ reason, sort: '-endedAt' })}`),
+                }))}
+                none="No session ended."
+              />
+            </Card>
+          )}
           {nodes.length > 0 && <Nodes nodes={nodes} />}
           {dependencies.length > 0 && (
             <Card title="What it needs" aside={<a href="/console/nodes">By process</a>}>
               <Dependencies dependencies={dependencies} />
             </Card>
           )}
-          <Live title="Live by caller" name="Caller" counts={overview.byCaller} filter="caller" />
+          {byCaller !== null && <Live title="Live by caller" name="Caller" counts={byCaller} filter="caller" />}
         </div>
         <div class="stack">
-          <Starts overview={overview} />
-          <Live title="Live by tenant" name="Tenant" counts={overview.byTenant} filter="tenantId" />
+          {activity !== null && <Starts overview={overview} activity={activity} />}
+          {byTenant !== null && <Live title="Live by tenant" name="Tenant" counts={byTenant} filter="tenantId" />}
         </div>
       </div>
     </>
@@ -137,7 +150,7 @@ function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overv
           <a class="tile" href={to(`/console/sessions?state=${state}`)} title={STATES[state]}>
             <StateMark state={state} />
             {state === 'ended' && <span class="soft">in 24 h</span>}
-            <b class="figure">{countText(byState[state])}</b>
+            <b class="figure">{byState === null ? UNREAD : countText(byState[state])}</b>
           </a>
         </li>
       ))}
@@ -154,17 +167,22 @@ function Tiles({ overview: { byState, endingSoon } }: { readonly overview: Overv
             </svg>
             ending ≤60 s
           </span>
-          <b class="figure">{countText(endingSoon)}</b>
+          <b class="figure">{endingSoon === null ? UNREAD : countText(endingSoon)}</b>
         </a>
       </li>
     </ul>
   );
 }
 
+interface StartsProps {
+  readonly overview: Overview;
+  readonly activity: NonNullable<Overview['activity']>;
+}
+
 /** How many start in a minute: just now, and usually. */
-function Starts({ overview }: { readonly overview: Overview }) {
-  const { minute, hour, day } = overview.activity;
-  const { ended, refused } = lastMinute(overview);
+function Starts({ overview, activity }: StartsProps) {
+  const { minute, hour, day } = activity;
+  const { ended, refused } = lastMinute(overview, minute);
   return (
     <Card title="Starts a minute">
       <Bars
@@ -196,14 +214,14 @@ function Counted({ columns, bars, none }: Parameters<typeof Bars>[0] & { readonl
 }
 
 function barsOf(
-  counts: Readonly<Record<string, number>>,
-  before: Readonly<Record<string, number>>,
+  activity: Activity,
+  what: 'ended' | 'refused',
   shown: (label: string) => Pick<Bar, 'words' | 'href'>,
 ): readonly Bar[] {
-  return Object.entries(counts).map(([label, count]) => ({
+  return Object.entries(activity[what]).map(([label, count]) => ({
     label,
     count,
-    before: before[label] ?? 0,
+    before: activity.previous[what][label] ?? 0,
     ...shown(label),
   }));
 }

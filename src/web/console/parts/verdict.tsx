@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Overview } from '../data/shapes.ts';
-import { freshness } from '../data/live.ts';
+import { freshness, isUnread } from '../data/live.ts';
 import { agoText, countText } from '../words/format.ts';
 import { now } from '../data/server-time.ts';
 import { nodeName } from '../words/nodes.ts';
@@ -54,8 +54,8 @@ function Side({
   readonly judged: Judged['us'];
   readonly words: string;
 }) {
-  // A service that does not answer is not fine, whatever was heard of it last.
-  const isPast = freshness.value === 'away';
+  // A service that does not answer is not fine, whatever was heard of it last; one whose database is away judges all the same.
+  const isPast = freshness.value === 'away' && !isUnread.value;
   const look = isPast ? 'unknown' : judged;
   return (
     <p class={`verdict-side verdict-${look}`}>
@@ -72,8 +72,7 @@ function Side({
 
 /** The numbers that the verdict is made of, and by what it is made. */
 function Seen({ overview: { dependencies, nodes, activity } }: { readonly overview: Overview }) {
-  const failed = activity.hour.refused['UPSTREAM_ERROR'] ?? 0;
-  const late = activity.hour.refused['UPSTREAM_TIMEOUT'] ?? 0;
+  const refused = activity?.hour.refused;
   return (
     <div class="seen">
       <ul>
@@ -90,9 +89,12 @@ function Seen({ overview: { dependencies, nodes, activity } }: { readonly overvi
             events dropped
           </li>
         ))}
-        <li>
-          In the last hour the provider refused {countText(failed)} and did not answer {countText(late)} in time
-        </li>
+        {refused !== undefined && (
+          <li>
+            In the last hour the provider refused {countText(refused['UPSTREAM_ERROR'] ?? 0)} and did not answer{' '}
+            {countText(refused['UPSTREAM_TIMEOUT'] ?? 0)} in time
+          </li>
+        )}
       </ul>
       <p class="soft">
         The provider is degraded when of at least 5 mints in 5 minutes a tenth failed, or they took twice as long as
