@@ -78,10 +78,11 @@ async function pack(name) {
   await writeFile(join(out, `${name}.gz`), await promisify(gzip)(await readFile(join(out, name)), { level: 9 }));
 }
 
-/** What other people's pages load, and its types. */
+/** What other people's pages load, and its types; and the demo. */
 async function packForPages() {
-  const names = await readdir(out);
-  await Promise.all(names.filter((name) => /^(?:switchboard-)?widget.*(?:\.m?js|\.css|\.m?ts)$/.test(name)).map(pack));
+  const names = (await readdir(out)).filter((name) => /^(?:switchboard-)?widget.*(?:\.m?js|\.css|\.m?ts)$/.test(name));
+  const demo = ['index.html', 'demo.css', 'demo.js'].map((name) => `demo/${name}`);
+  await Promise.all([...names, ...demo].map(pack));
 }
 
 const preload = (name) => `    <link rel="modulepreload" href="/${name}" />\n`;

@@ -6,9 +6,11 @@ import { selectDetector } from '../bots/select.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
+import { createUnreadCount } from '../http/steps/limit.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import { Release } from '../kernel/release.ts';
+import { edgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { buildService } from './compose.ts';
@@ -143,6 +145,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => logins.close());
   release.add(() => codes.settled());
 
+  const countUnread = createUnreadCount({ ...config, edge: edgeWindows(config.edge), windows: live.windows });
   const open = async (answer: ListenOptions['handle']): Promise<Transport> => {
     const transport = await listen({
       host: config.host,
@@ -157,7 +160,10 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
         events.faulted(error, requestId, 'transport');
         return faultReply(error, requestId);
       },
-      rejectMalformed({ requestId, atMs, peer: address, headers }) {
+      onUnfinished: countUnread,
+      rejectMalformed(request) {
+        countUnread(request);
+        const { requestId, atMs, peer: address, headers } = request;
         const refusal = framingRefusal();
         const route = 'transport';
         if (events.refused(refusal.code, route, requestId, refusal.error))

@@ -211,7 +211,8 @@ export async function buildService(on: Foundations) {
     maxSocketsPerAddress: config.edge.maxSocketsPerIp,
     frames: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
   });
-  const cookies = createConsoleCookie(logins, () => publicUrl().startsWith('https:'));
+  const isHttps = () => publicUrl().startsWith('https:');
+  const cookies = createConsoleCookie(logins, isHttps);
   const serviceOf = createServiceTokens(config.serviceTokens);
   const operating = wireConsole({ on, audit, node, installationKey, writers, hub, sessions });
   const handle = createPipeline({
@@ -256,6 +257,7 @@ export async function buildService(on: Foundations) {
       outbox: mailer instanceof DevMailbox ? mailer : undefined,
     }),
     cookies,
+    isHttps,
     operatorOf,
     serviceOf,
     onRefused: keepRefusals(writers),

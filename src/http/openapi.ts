@@ -56,6 +56,11 @@ const replyHeaders = {
     schema: { type: 'string' },
     example: '/api/realtime/calls/call_kX2vQ9mB4tYw7nLcR1sZ0A',
   },
+  'Set-Cookie': {
+    description: 'The cookie `tenant_session`: `HttpOnly`, and `Secure` over https. `Max-Age=0` clears it.',
+    schema: { type: 'string' },
+    example: 'tenant_session=eyJhbGciOiJIUzI1NiJ9...; Path=/; Max-Age=86400; HttpOnly; Secure; SameSite=Lax',
+  },
   'Content-Language': {
     description: 'Of an error: the language of `userMessage`.',
     schema: { type: 'string', enum: [...LANGUAGES] },
@@ -107,7 +112,8 @@ export function describeRoutes(routes: readonly Route[], version: string, server
             type: 'apiKey',
             in: 'cookie',
             name: 'tenant_session',
-            description: 'A console login; set by /api/auth/otp/verify.',
+            description:
+              'A console login; set by /api/auth/otp/verify, and renewed by whatever reads it, at most once a minute.',
           },
           ticket: {
             type: 'http',
@@ -255,6 +261,7 @@ function exampleOf(code: Code): Refusal {
 function headersOf(route: Route, status: number, more: readonly ReplyHeader[] = []): Record<string, { $ref: string }> {
   const names: ReplyHeader[] = ['X-Request-Id', ...more];
   if (status === 201) names.push('Location');
+  if (status === 200 && route.cookie === 'set') names.push('Set-Cookie');
   if (route.window !== 'none') names.push(...rateHeaders);
   if (status === 429 || status === 503) names.push('Retry-After');
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

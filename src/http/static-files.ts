@@ -109,13 +109,24 @@ function refuseMissing(fault: unknown): Refusal {
   return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');
 }
 
-/** Answers with a JSON document that does not change while the service runs: it is made when it is first asked for. */
-export function sendDocument(make: () => object): (call: Call) => Answer {
-  let content: Content | undefined;
+/**
+ * Answers with a JSON document that does not change while the service runs: it is made when it is first asked for, and packed when somebody
+ * first takes it so.
+ */
+export function sendDocument(make: () => object): (call: Call) => Eventually<Answer> {
+  let plain: Content | undefined;
+  let packed: Promise<Content> | undefined;
   return (call) => {
-    content ??= tagged(Buffer.from(JSON.stringify(make())));
-    return send(call, content, [JSON_TYPE]);
+    plain ??= tagged(Buffer.from(JSON.stringify(make())));
+    const { isPacked, headers } = packingFor(call);
+    if (!isPacked) return send(call, plain, [JSON_TYPE, ...headers]);
+    packed ??= packOf(plain);
+    return packed.then((content) => send(call, content, [JSON_TYPE, ...headers]));
   };
+}
+
+async function packOf({ bytes }: Content): Promise<Content> {
+  return tagged(await promisify(gzip)(bytes, { level: 9 }));
 }
 
 function tagged(bytes: Buffer): Content {
@@ -144,8 +155,8 @@ export function sendLongPage<V>(
     | { readonly by: string; readonly page: Promise<{ readonly plain: Content; readonly packed: Content }> }
     | undefined;
   const make = async (text: string, version: V) => {
-    const plain = Buffer.from(fill(text, await write(version)));
-    return { plain: tagged(plain), packed: tagged(await promisify(gzip)(plain, { level: 9 })) };
+    const plain = tagged(Buffer.from(fill(text, await write(version))));
+    return { plain, packed: await packOf(plain) };
   };
   return async (call) => {
     try {

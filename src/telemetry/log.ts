@@ -1,6 +1,6 @@
 import pino from 'pino';
 import pretty from 'pino-pretty';
-import { withoutAddresses, withoutProofs } from './private.ts';
+import { withoutAddresses, withoutDisguises, withoutProofs } from './private.ts';
 
 export type Log = pino.Logger;
 
@@ -33,8 +33,8 @@ export function createLog(level: string, readable: boolean, destination?: pino.D
     formatters: { level: (label) => ({ level: label }) },
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: '[redacted]' },
     serializers: { err: describeError },
-    // Whatever field repeats a path or an error: a session's id is its caller's proof.
-    hooks: { streamWrite: withoutProofs },
+    // Whatever field repeats a path or an error: a session's id is its caller's proof, and a stranger's text may pose as another line.
+    hooks: { streamWrite: (line) => withoutDisguises(withoutProofs(line)) },
     // A name that nobody uses: pino would copy the message of an error under it past the serializer.
     errorKey: 'thrown',
   };

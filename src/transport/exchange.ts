@@ -64,6 +64,8 @@ export class Exchange implements Pending {
   #parts: Buffer[] | undefined;
   #size = 0;
   #framing = 0;
+  /** Its body is not whole, and no handler has it. */
+  #isReading = false;
   /** The connection ends with the reply. */
   #closes = false;
   #linger: NodeJS.Timeout | undefined;
@@ -88,6 +90,7 @@ export class Exchange implements Pending {
 
   /** The client has gone: nothing may touch the response any more. */
   abort(): void {
+    if (this.#open && this.#isReading) this.#all.onUnfinished(this.#request);
     this.#open = false;
     this.#all.pending.delete(this);
     clearTimeout(this.#linger);
@@ -117,6 +120,7 @@ export class Exchange implements Pending {
     // After the last chunk uWebSockets.js 20.51 takes trailers for a next request: nothing behind this one is trusted.
     if (this.#framing === CHUNKED) this.#closes = true;
     if (this.#closes && request.headers['trailer'] !== undefined) return this.#refuseBeforeMoreIsRead();
+    this.#isReading = true;
     this.#res.onData((chunk, isLast) => {
       try {
         this.#receive(chunk, isLast);
@@ -202,6 +206,7 @@ export class Exchange implements Pending {
   /** Hands the request over. Without a promise in between the reply is written inside uWebSockets.js's callback, corked by it. */
   #run(): void {
     if (!this.#open) return;
+    this.#isReading = false;
     let reply: Eventually<HttpReply>;
     try {
       reply = this.#all.handle(this.#request);

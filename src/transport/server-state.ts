@@ -21,6 +21,7 @@ export interface ServerState {
   readonly handle: (request: HttpRequest) => Eventually<HttpReply>;
   readonly onFault: (error: unknown, requestId: string) => HttpReply;
   readonly rejectMalformed: (request: HttpRequest) => HttpReply;
+  readonly onUnfinished: (request: HttpRequest) => void;
   readonly maxBodyBytes: number;
   readonly replyDeadlineMs: number;
   readonly clock: Clock;

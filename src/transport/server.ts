@@ -29,6 +29,8 @@ export interface ListenOptions {
   readonly onFault: (error: unknown, requestId: string) => HttpReply;
   /** Makes the reply to a request whose body's extent is in doubt. The connection closes after it. */
   readonly rejectMalformed: (request: HttpRequest) => HttpReply;
+  /** Hears of a request whose client went, or was cut off, before its body was whole: no handler gets it. Must not throw. */
+  readonly onUnfinished?: (request: HttpRequest) => void;
   readonly clock?: Clock;
   /** Connections at the same time, sockets among them; one more is closed at once. Default: no limit. */
   readonly maxConnections?: number;
@@ -72,6 +74,7 @@ export async function listen(options: ListenOptions): Promise<Transport> {
     handle: options.handle,
     onFault: options.onFault,
     rejectMalformed: options.rejectMalformed,
+    onUnfinished: options.onUnfinished ?? (() => undefined),
     maxBodyBytes: options.maxBodyBytes ?? 65_536,
     replyDeadlineMs: options.replyDeadlineMs,
     clock: options.clock ?? systemClock,

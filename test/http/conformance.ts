@@ -77,6 +77,7 @@ export class Conformance {
       'retry-after',
       'location',
       'content-language',
+      'set-cookie',
     ])
       if (header in reply.headers && !Object.keys(response.headers ?? {}).some((one) => one.toLowerCase() === header))
         this.faults.push(`${name} does not name the header ${header}`);

@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../config/config.ts';
+import type { HttpRequest } from '../../src/http/message.ts';
+import { createUnreadCount } from '../../src/http/steps/limit.ts';
+import { edgeWindows } from '../../src/limits/edge.ts';
 import { SERVICE_TOKEN, somebody, type Reply } from '../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
@@ -44,6 +48,17 @@ describe('The window of an address', () => {
     ];
     expect(whatever.map(({ status }) => status)).toEqual([429, 429, 429]);
     for (const reply of whatever) expect(errorOf(reply).code).toBe('RATE_LIMIT_EXCEEDED');
+  });
+
+  test('counts what reaches no handler as well, by the address that a proxy tells', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '3', TRUST_PROXY: '127.0.0.1' } });
+    const config = readConfig({ RATE_IP_PER_MIN: '3', TRUST_PROXY: '127.0.0.1' });
+    const count = createUnreadCount({ ...config, edge: edgeWindows(config.edge), windows: app.live.windows });
+    const [near, far] = ['127.0.0.1', '203.0.113.9'];
+    for (const path of ['/api/session', '/api/realtime/heartbeat', '/demo'])
+      count({ path, peer: near, headers: { 'x-forwarded-for': far }, atMs: app.clock.now() } as unknown as HttpRequest);
+    const left = await Promise.all([near, far].map((peer) => app.send({ path: '/api/auth/session', peer })));
+    expect(left.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['2', '0']);
   });
 
   test('is not that of another address; an IPv6 network of 64 bits is one', async () => {

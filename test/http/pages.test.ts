@@ -2,6 +2,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, Result } from '../../src/http/route.ts';
 import { NOBODY } from '../../src/auth/operators.ts';
@@ -29,16 +30,63 @@ function callAt(atMs: number, headers: Readonly<Record<string, string>> = {}): C
 
 /** What was sent, as text. */
 function bodyOf(sent: Result): string | undefined {
-  return 'body' in sent && Buffer.isBuffer(sent.body) ? sent.body.toString() : undefined;
+  if (!('body' in sent && Buffer.isBuffer(sent.body))) return undefined;
+  const isPacked = sent.headers?.some(([name]) => name === 'Content-Encoding');
+  return (isPacked ? gunzipSync(sent.body) : sent.body).toString();
 }
 
+/** What is no part of the API: pages, and what they load. */
+const files = (
+  '/ /mark.svg /favicon.ico /demo /demo/demo.js /demo/demo.css /demo/config.json /demo/machines.json /widget.mjs ' +
+  '/switchboard-widget.js /docs /openapi.json /asyncapi.json /console /console/sessions /dev/mail /nothing ' +
+  '/console/assets/none-12345678.js'
+).split(' ');
+
+describe('Every file', () => {
+  test.each(files)('%s is shown in no frame, tells nobody where it was read, and shares no window', async (path) => {
+    const { headers } = await (await build()).get(path);
+    expect(headers).toMatchObject({
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'content-security-policy': expect.stringMatching(/^default-src 'none';.*frame-ancestors 'none'/),
+    });
+    expect(headers).not.toHaveProperty('strict-transport-security');
+  });
+
+  test.each([...files, '/api/auth/session', '/api/nothing'])(
+    '%s is asked for by https alone, where there is',
+    async (path) => {
+      const app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+      expect((await app.get(path)).headers).toMatchObject({ 'strict-transport-security': 'max-age=31536000' });
+    },
+  );
+
+  test.each(['/demo', '/demo/demo.js', '/demo/demo.css', '/demo/machines.json', '/openapi.json', '/asyncapi.json'])(
+    '%s is sent packed to those who take it so',
+    async (path) => {
+      const app = await build();
+      const [plain, packed] = [await app.get(path), await app.get(path, { 'accept-encoding': 'gzip' })];
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(packed.headers).toMatchObject({
+        'content-encoding': 'gzip',
+        'content-type': plain.headers['content-type'],
+      });
+      expect(packed.headers['etag']).not.toBe(plain.headers['etag']);
+      for (const { headers } of [plain, packed]) expect(headers['vary']).toContain('Accept-Encoding');
+    },
+  );
+});
+
 describe('A description of the interface', () => {
-  test('is made once, however often it is asked for', () => {
+  test('is made once, however often it is asked for, and packed once', async () => {
     let made = 0;
     const handle = sendDocument(() => ({ made: (made += 1) }));
-    const replies = Array.from({ length: 5 }, () => handle(callAt(NOON)));
-    expect(replies.map(bodyOf)).toEqual(replies.map(() => '{"made":1}'));
-    expect(new Set(replies.map(({ body }) => body)).size).toBe(1);
+    for (const taken of ['identity', 'gzip']) {
+      const asked = Array.from({ length: 5 }, async () => handle(callAt(NOON, { 'accept-encoding': taken })));
+      const replies = await Promise.all(asked);
+      expect(replies.map(bodyOf)).toEqual(replies.map(() => '{"made":1}'));
+      expect(new Set(replies.map(({ body }) => body)).size).toBe(1);
+    }
   });
 
   test.each(['/openapi.json', '/asyncapi.json'])('%s is not sent again to who has it', async (path) => {

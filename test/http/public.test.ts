@@ -141,6 +141,7 @@ describe('A reply that sets a cookie', () => {
       trustedProxies: new BlockList(),
       events: createEvents(createLog('silent', false), metrics),
       metrics,
+      isHttps: () => false,
       timing: false,
     });
     const request: HttpRequest = {

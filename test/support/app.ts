@@ -275,6 +275,7 @@ function toReply({ status, shared, lines = '', headers: own, body }: HttpReply):
   const text = body.toString();
   const byName = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
   if (Object.keys(byName).length !== headers.length) throw new Error(`a header came twice: ${JSON.stringify(headers)}`);
-  const isJson = byName['content-type']?.startsWith('application/json') === true && text !== '';
+  const isPlain = text !== '' && byName['content-encoding'] === undefined;
+  const isJson = isPlain && byName['content-type']?.startsWith('application/json') === true;
   return { status, headers: byName, text, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} };
 }

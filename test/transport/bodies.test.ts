@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import { RawClient, requestText } from '../support/raw-http.ts';
+import { soon } from '../support/soon.ts';
 import { askGood, closeServers, serve, text } from '../support/transport-server.ts';
 
 afterEach(closeServers);
@@ -20,6 +21,25 @@ describe('a body', () => {
     const { port } = await serve(measure);
     const body = `a${'x'.repeat(limit - 2)}z`;
     expect(await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).text()).toBe('65536 az');
+  });
+
+  it('that never comes whole is told of when its client is gone, and no other', async () => {
+    const unfinished: string[] = [];
+    const { port } = await serve(measure, { onUnfinished: ({ path }) => unfinished.push(path) });
+    const whole = await RawClient.sending(port, requestText('POST', '/whole', [], 'ab'));
+    await whole.reply();
+    const large = await RawClient.sending(port, requestText('POST', '/large', ['Content-Length: 999999999']));
+    await large.reply();
+    for (const client of [whole, large]) client.destroy();
+    for (const sent of [['Content-Length: 9'], [chunked]]) {
+      const client = await RawClient.sending(port, requestText('POST', `/${unfinished.length}`, sent));
+      client.send(sent[0] === chunked ? '2\r\nab\r\n' : 'ab');
+      // Served after it, whatever it sent was read.
+      await askGood(port);
+      client.destroy();
+      await expect.poll(() => unfinished.length, soon).toBeGreaterThan(Number(sent[0] === chunked));
+    }
+    expect(unfinished).toEqual(['/0', '/1']);
   });
 
   it('one byte over the limit is too large, and the connection closes after the reply', async () => {

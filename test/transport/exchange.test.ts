@@ -44,6 +44,7 @@ function setUp(handle: ServerState['handle']): { all: ServerState; res: FakeResp
   const all: ServerState = {
     handle,
     onFault: () => ({ ...ok, status: 500 }),
+    onUnfinished: () => undefined,
     rejectMalformed: () => ({ ...ok, status: 400 }),
     maxBodyBytes: 10,
     replyDeadlineMs: 0,

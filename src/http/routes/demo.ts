@@ -7,7 +7,7 @@ import { findDemoKey } from '../../tenants/demo.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { Header } from '../message.ts';
 import type { Call, Route } from '../route.ts';
-import { pagePolicyWith, sendDocument, sendFile, sendPacked } from '../static-files.ts';
+import { pagePolicyWith, sendDocument, sendPacked } from '../static-files.ts';
 import { pageRoute } from './page.ts';
 
 export interface DemoDeps {
@@ -47,11 +47,11 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
   return [
     ...forPages.map((name) => pageRoute(`/${name}`, (call) => sendPacked(call, file(name), forEverybody), 'everybody')),
     ...['demo.js', 'demo.css'].map((name) =>
-      pageRoute(`/demo/${name}`, (call) => sendFile(call, file(`demo/${name}`))),
+      pageRoute(`/demo/${name}`, (call) => sendPacked(call, file(`demo/${name}`))),
     ),
     ...['/demo', '/demo/'].map((path) =>
       pageRoute(path, (call) =>
-        sendFile(call, file('demo/index.html'), [policyFor(findShown(deps, call.request), deps)]),
+        sendPacked(call, file('demo/index.html'), [policyFor(findShown(deps, call.request), deps)]),
       ),
     ),
     pageRoute('/demo/config.json', ({ request }) => ({

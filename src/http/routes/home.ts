@@ -31,7 +31,7 @@ const places = {
 
 /** A mark may draw itself lighter where the browser is dark, and load nothing. */
 const markHeaders = [
-  ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
+  ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"],
   ['Cache-Control', 'public, max-age=86400'],
 ] as const;
 

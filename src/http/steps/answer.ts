@@ -19,6 +19,8 @@ export interface AnswerDeps {
   readonly metrics: Metrics;
   /** Hears of each refusal that is told in the log as well. */
   readonly onRefused?: ((x: RequestContext, refusal: Refusal) => void) | undefined;
+  /** Whether browsers reach the service by https. */
+  readonly isHttps: () => boolean;
   /** Replies carry Server-Timing. */
   readonly timing: boolean;
 }
@@ -26,6 +28,15 @@ export interface AnswerDeps {
 const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
 const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
+const httpsOnly: Header = ['Strict-Transport-Security', 'max-age=31536000'];
+
+/** Of whatever a browser may show as a page. */
+const pageHeaders: readonly Header[] = [
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+];
+/** What is shown as a page without being one loads nothing, and in no frame. */
+const barePolicy: Header = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
 /**
  * Makes the reply to a request of what its steps came to, and counts it. No cache keeps a reply unless its route is public, nor any that
@@ -55,7 +66,8 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     if (shared !== undefined) return shared;
     const cache = access === 'public' ? [] : [noStore];
     const type = isJson ? [JSON_TYPE] : [];
-    const made = { headers: [noSniff, ...cache, ...corsHeaders(kind, origin), ...type] };
+    const transport = deps.isHttps() ? [httpsOnly] : [];
+    const made = { headers: [noSniff, ...transport, ...cache, ...corsHeaders(kind, origin), ...type] };
     byOrigin.set(name, made);
     return made;
   }
@@ -106,6 +118,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     const refusal = result instanceof Refusal ? result : 'refusal' in result ? result.refusal : undefined;
     const answer: Answer = refusal === undefined ? (result as Answer) : refuse(x, refusal, headers);
     if (answer.headers !== undefined) headers.push(...answer.headers);
+    if (x.window === 'page') addPageHeaders(headers);
     const isJson = answer.isJson === true || isObject(answer.body);
     const reply = toReply(answer, sharedOf(x, isJson), headers, linesOf(x));
     count(x.routeName, reply.status);
@@ -119,6 +132,11 @@ function knownHeaders() {
   const byType = () => ({ json: new Map<string, SharedHeaders>(), other: new Map<string, SharedHeaders>() });
   const byScope = () => ({ everybody: byType(), widgets: byType(), console: byType() });
   return { public: byScope(), private: byScope() };
+}
+
+function addPageHeaders(headers: Header[]): void {
+  headers.push(...pageHeaders);
+  if (!headers.some(([name]) => name === barePolicy[0])) headers.push(barePolicy);
 }
 
 function isObject(body: Answer['body']): body is object {

@@ -1,10 +1,13 @@
+import type { BlockList } from 'node:net';
 import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import { andThen, type Eventually } from '../../kernel/eventually.ts';
 import { edgeRefusal, operatorWindow, tighter, type EdgeWindow, type EdgeWindows } from '../../limits/edge.ts';
 import type { WindowCount, Windows } from '../../stores/windows/contract.ts';
+import { clientAddress } from '../client-address.ts';
+import type { HttpRequest } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
-import type { OperatorRate } from '../route.ts';
+import { windowOfPath, type OperatorRate } from '../route.ts';
 
 export interface LimitDeps {
   readonly edge: EdgeWindows;
@@ -89,6 +92,22 @@ export function createLimits({ edge, windows, serviceOf }: LimitDeps) {
   }
 
   return { countAddress, countCaller };
+}
+
+/**
+ * Counts a request that no handler gets, because its body never came or nobody can tell where it ends, in the window of its address: it
+ * has held a connection all the same.
+ */
+export function createUnreadCount({
+  edge,
+  windows,
+  trustedProxies,
+}: Pick<LimitDeps, 'edge' | 'windows'> & { readonly trustedProxies: BlockList }): (request: HttpRequest) => void {
+  return ({ peer, path, headers, atMs }) => {
+    const { prefix, perMinute } = windowOfPath(path) === 'page' ? edge.page : edge.address;
+    const address = clientAddress(peer, headers['x-forwarded-for'] ?? '', trustedProxies);
+    windows.takeAtOnce(prefix + addressScope(address), perMinute, atMs);
+  };
 }
 
 function note(x: RequestContext, window: EdgeWindow, counted: WindowCount): Refusal | undefined {

@@ -100,6 +100,16 @@ test.each([
   expect(lines[0]).toMatchObject({ error: 'There is no /api/realtime/calls/ek_…; see /docs for all paths.' });
 });
 
+test.each(['202e', '2066', '200f', '061c', '2028', '009b', '007f'])(
+  'What a reader would not see in a text of a stranger is logged as its number: %s',
+  (number) => {
+    const { lines, events } = setUp();
+    const path = `/a${String.fromCharCode(Number.parseInt(number, 16))}b`;
+    events.refused('NOT_FOUND', 'none', 'req_1', `There is no ${path}; see /docs for all paths.`);
+    expect(lines).toMatchObject([{ error: `There is no /a\\u${number}b; see /docs for all paths.` }]);
+  },
+);
+
 test('A session is found in the log by the beginning of its id', () => {
   const { lines, events } = setUp();
   events.operatorActed('operator', 'session.end', proof.slice(0, 42), 'req_1');

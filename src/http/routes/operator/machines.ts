@@ -84,7 +84,7 @@ export function machinesRoute({ machines }: MachinesDeps): Route {
     refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, noParameters, async () => {
-        const { headers = [], ...answer } = send(call);
+        const { headers = [], ...answer } = await send(call);
         // Replies to operators already say that no cache keeps them.
         return { ...answer, headers: headers.filter(([name]) => name !== 'Cache-Control') };
       }),
