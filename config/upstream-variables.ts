@@ -108,6 +108,12 @@ export const upstream = {
         'seconds for another call after one was lost; then the session ends',
       ),
       perSession: variable('CALLS_PER_SESSION', s.integer(1, 100), '3', 'calls that one session may open'),
+      maxOpenResponses: variable(
+        'MAX_OPEN_RESPONSES',
+        s.integer(1, 32),
+        '2',
+        'responses of one call that may run at once where its page has a data channel; one more is cut off as it begins',
+      ),
       reserveSec: variable(
         'RESERVE_SEC',
         s.integer(0, 3600),

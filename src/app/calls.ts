@@ -41,6 +41,7 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
       createTimeoutMs: upstream.timeoutMs,
       readyMs: calls.sidebandReadyMs,
       perSession: calls.perSession,
+      maxOpenResponses: calls.maxOpenResponses,
     },
     {
       node,

@@ -18,8 +18,11 @@ export async function attach(
     throw new Error('nothing is known of the call to attach to');
   const { model, voice, tools } = setup;
   const instructions = setup.instructions ?? undefined;
-  const created = { model, voice, instructions, tools, maxOutputTokens };
-  const sideband = await provider.attach(providerCallId, created, hear, signal);
-  if (state === 'open' && setup.isLocked) sideband.restoreConfig();
-  return sideband;
+  const isPutBack = state === 'open' && setup.isLocked;
+  return provider.attach(
+    providerCallId,
+    { model, voice, instructions, tools, maxOutputTokens, isPutBack },
+    hear,
+    signal,
+  );
 }

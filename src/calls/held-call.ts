@@ -1,42 +1,20 @@
-import type { CallEvent, CallFact, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
-import type { Host } from '../actors/host.ts';
-import type { Budgets, MeteredCall, Metering } from '../metering/contract.ts';
+import type { CallEvent, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
+import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import type { Events } from '../telemetry/events.ts';
-import {
-  CallOver,
-  UpstreamFault,
-  type BrokeredProvider,
-  type CreatedCall,
-  type UpstreamEvent,
-} from '../upstream/contract.ts';
+import { CallOver, UpstreamFault, type CreatedCall, type UpstreamEvent } from '../upstream/contract.ts';
 import { attach } from './attach.ts';
 import { CallEnd } from './call-end.ts';
 import { ConnectedTime } from './connected-time.ts';
-import type { EndingListener, HangUps } from './hang-ups.ts';
+import type { EndingListener } from './hang-ups.ts';
+import type { HeldCallDeps } from './held-call-deps.ts';
 import { Line } from './line.ts';
-import { createListener, type ListenerDeps } from './listener.ts';
-import { meteredCall } from './metered-call.ts';
+import { createListener } from './listener.ts';
+import { meteredCall, openResponsesOf } from './metered-call.ts';
+import { ResponseGuard } from './response-guard.ts';
 import { mayBeLoud, Unheard } from './unheard.ts';
 
 /** The calls of providers whose longest time is not known are over after a day. */
 const LONGEST_SEC = 86_400;
-
-export interface HeldCallDeps extends ListenerDeps {
-  /** The call's provider; undefined where this service does not use it any more. */
-  readonly provider: BrokeredProvider | undefined;
-  readonly host: Host<CallRecord, CallEvent, CallFact>;
-  readonly hangUps: HangUps;
-  readonly metering: Metering;
-  readonly budgets: Budgets;
-  readonly events: ListenerDeps['events'] & Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway'>;
-  /** Whether this node may hold calls. */
-  readonly mayHear: () => boolean;
-  /** Milliseconds that an attachment may take. */
-  readonly readyMs: number;
-  /** From 0 to 1. */
-  readonly random: () => number;
-}
 
 /**
  * One call that this node owns: hears it, and keeps its record true to what it hears. What cannot be saved, because the database is away,
@@ -49,6 +27,7 @@ export class HeldCall implements EndingListener {
   readonly #fence: number;
   readonly #line: Line;
   readonly #end: CallEnd;
+  readonly #responses: ResponseGuard;
   readonly #metered: MeteredCall;
   /** Of a call that is metered by the clock. */
   readonly #time: ConnectedTime | undefined;
@@ -84,13 +63,17 @@ export class HeldCall implements EndingListener {
     const meter = deps.provider?.capabilities.meter;
     if (meter === 'clock') this.#time = new ConnectedTime(this.#metered, deps);
     if (meter === 'events') this.#unheard = new Unheard(this.#metered, deps.metering);
+    this.#responses = new ResponseGuard(openResponsesOf(setup, deps.maxOpenResponses), {
+      ...deps,
+      metered: this.#metered,
+      sideband: () => this.#line.sideband,
+      tampered: () => deps.running.start(this.close('tampered')),
+    });
     const listen = createListener(
       {
         call: record,
         metered: this.#metered,
-        isLocked: setup?.isLocked ?? false,
-        told: () => this.#unheard?.told(),
-        restore: () => this.#line.sideband?.restoreConfig(),
+        responses: this.#responses,
         close: (reason) => deps.running.start(this.close(reason)),
         over: (reason) => {
           this.#end.say(reason);
@@ -106,12 +89,13 @@ export class HeldCall implements EndingListener {
     this.#line = new Line({
       attach: async (signal) =>
         attach(deps.provider, this.#record, setup, await this.boundOnResponses(), this.hear, signal),
+      attached: () => this.#responses.attached(),
       clock: deps.clock,
       random: deps.random,
       lost: (isDropped) => this.#lost(isDropped),
     });
     if (record.providerCallId !== null) deps.metering.begin(this.#metered, deps.clock.now());
-    deps.budgets.watch(this.#metered, (tokens) => this.#line.sideband?.limitResponses(tokens));
+    deps.budgets.watch(this.#metered, (tokens) => this.#responses.limit(tokens));
   }
 
   /** As it is known here. */
@@ -145,16 +129,20 @@ export class HeldCall implements EndingListener {
     if (before.state !== 'closing' && record.state === 'closing') this.#closingAtMs = at;
     if (record.hangup === 'confirmed' && this.#closingAtMs !== undefined)
       events.hangupConfirmed(at - this.#closingAtMs);
+    if (record.state === 'closed' && record.fence === this.#fence) this.#responses.settle();
     if (record.state === 'closed' || record.fence !== this.#fence) this.release();
   }
 
   /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
-  boundOnResponses(): Promise<number | undefined> {
-    return this.#deps.budgets.boundOf(this.#metered);
+  async boundOnResponses(): Promise<number | undefined> {
+    const tokens = await this.#deps.budgets.boundOf(this.#metered);
+    this.#responses.granted(tokens);
+    return tokens;
   }
 
   /** Marks what nobody counted of a call that another node was hanging up; of one that is open that is told when it is heard again. */
   noteUncounted(sinceMs: number): void {
+    this.#responses.taken(sinceMs);
     this.#unheard?.taken(this.#record, sinceMs, this.#deps.clock.now());
   }
 
@@ -183,13 +171,19 @@ export class HeldCall implements EndingListener {
     await this.#followNow();
   }
 
-  /** Cuts off what is being said, so that its usage is heard before the end. */
-  async quieten(): Promise<void> {
-    if (!(await this.#line.quieten())) this.#unheard?.cutOff();
+  /** Cuts off what is being said, and waits a moment for what it cost. */
+  quieten(): Promise<void> {
+    return this.#responses.quieten();
+  }
+
+  /** This node stops, and no other takes the call at once: what is being said is cut off and charged. */
+  cutOff(): Promise<void> {
+    return this.#responses.cutOff();
   }
 
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
+    this.#responses.settle();
     this.#unheard?.over(this.#record, this.#deps.clock.now());
     await this.#deps.metering.flushCall(this.#record.id);
   }
@@ -202,6 +196,7 @@ export class HeldCall implements EndingListener {
   /** Saves what was not saved, and hears the call again where its sideband was lost. Never rejects. */
   async follow(): Promise<void> {
     if (this.#isFollowing || this.#isReleased) return;
+    this.#responses.tick();
     this.#isFollowing = true;
     do {
       this.#isBehind = false;

@@ -1,14 +1,13 @@
-import { atMost } from '../kernel/at-most.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Sideband, SidebandEnd } from '../upstream/contract.ts';
 
 const FIRST_DELAY_MS = 100;
 const LAST_DELAY_MS = 2000;
-/** What is being said has this long to be cut off. */
-const QUIETEN_MS = 400;
 
 export interface LineDeps {
   readonly attach: (signal: AbortSignal) => Promise<Sideband>;
+  /** There is a sideband. */
+  readonly attached: () => void;
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -59,23 +58,13 @@ export class Line {
       this.#sideband = sideband;
       this.#failures = 0;
       this.#isLeft = false;
+      this.#deps.attached();
       void sideband.closed.then((end) => this.#lost(sideband, false, end));
     } catch (fault) {
       this.#failures += 1;
       this.#pause();
       throw fault;
     }
-  }
-
-  /** Cuts off what is being said, so that its usage is heard. @returns false where it was not in time */
-  async quieten(): Promise<boolean> {
-    if (this.#sideband === undefined) return true;
-    let isHeard = false;
-    const quietened = this.#sideband.quieten().then((answer) => {
-      isHeard = answer;
-    });
-    await atMost(QUIETEN_MS, quietened);
-    return isHeard;
   }
 
   /** Lets go of the sideband; it is dialled again. */

@@ -4,11 +4,12 @@ import type { MeteredCall, Metering } from '../metering/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { CallSessions } from './contract.ts';
+import type { ResponseGuard } from './response-guard.ts';
 import { createTurns, type TurnsDeps } from './turns.ts';
 
 /** To note activity is a write, and a session's idle time is counted in whole seconds. */
 const NOTE_ACTIVITY_MS = 1000;
-/** So often may a page change what it may not change, or put what it uses out of hearing; then its call is closed. */
+/** So often may a page put what it uses out of hearing; then its call is closed. */
 const TOO_OFTEN = 3;
 
 export interface ListenerDeps extends TurnsDeps {
@@ -21,22 +22,17 @@ export interface ListenerDeps extends TurnsDeps {
 export interface Listener {
   readonly call: CallRecord;
   readonly metered: MeteredCall;
-  readonly isLocked: boolean;
-  /** Usage was heard. */
-  readonly told: () => void;
-  /** Puts the session back to what it was created with. */
-  readonly restore: () => void;
+  readonly responses: ResponseGuard;
   readonly close: (reason: CloseRequest) => void;
   readonly over: (reason: Extract<UpstreamEvent, { type: 'over' }>['reason']) => void;
 }
 
-/** What is done with what a provider tells of a call: usage is metered, speech keeps the session engaged and is told to its pages, a locked session is put back. */
+/** What is done with what a provider tells of a call: usage is metered, speech keeps the session engaged and is told to its pages, responses are guarded. */
 export function createListener(listener: Listener, deps: ListenerDeps): (event: UpstreamEvent) => void {
-  const { call, metered, isLocked } = listener;
+  const { call, metered, responses } = listener;
   const { metering, sessions, clock, running, events } = deps;
   const tellTurn = createTurns(call, deps);
   let notedAtMs = -Infinity;
-  let configChanges = 0;
   let framesTooLong = 0;
 
   function noteActivity(): void {
@@ -44,13 +40,6 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
     if (at - notedAtMs < NOTE_ACTIVITY_MS) return;
     notedAtMs = at;
     running.start((async () => sessions.noteActivity(call.sessionId, at))());
-  }
-
-  function configChanged(): void {
-    if (!isLocked) return;
-    configChanges += 1;
-    listener.restore();
-    if (configChanges === TOO_OFTEN) listener.close('config_changed');
   }
 
   /** What follows such a message is not heard either, until the call is attached to again. */
@@ -73,7 +62,7 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
         events.callEventDropped(call.provider);
         return metering.hear(metered, event, clock.now());
       case 'usage':
-        listener.told();
+        responses.noteUsage(event);
         noteActivity();
         return metering.hear(metered, event, clock.now());
       case 'usageTime':
@@ -81,8 +70,15 @@ export function createListener(listener: Listener, deps: ListenerDeps): (event: 
         return metering.hear(metered, event, clock.now());
       case 'frameTooLong':
         return frameTooLong();
+      case 'responseStarted':
+      case 'responseDone':
+      case 'responseHeard':
+      case 'conversationIdle':
+      case 'itemAdded':
+      case 'toolCalled':
       case 'configChanged':
-        return configChanged();
+      case 'configRestored':
+        return responses.hear(event);
       case 'over':
         return listener.over(event.reason);
       case 'trouble':

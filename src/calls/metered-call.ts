@@ -1,10 +1,20 @@
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { MeteredCall } from '../metering/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import type { OpenResponsesOptions } from './open-responses.ts';
 
 /** A call as it is metered. @param setup of its session, where it is still kept */
 export function meteredCall(record: CallRecord, setup: SessionSetup | undefined): MeteredCall {
   const { id: callId, sessionId, subject, tenantId, keyId, model } = record;
   const caller = keyId === null ? 'console' : 'widget';
   return { callId, sessionId, subject, tenantId, keyId, model, caller, price: setup?.price ?? null };
+}
+
+const BYTES_A_TOKEN = 4;
+
+/** What bounds the responses of a call. @param setup of its session, where it is still kept */
+export function openResponsesOf(setup: SessionSetup | undefined, most: number): OpenResponsesOptions {
+  const { instructions = null, tools = [], isLocked = false } = setup ?? {};
+  const setupTokens = Math.ceil(Buffer.byteLength((instructions ?? '') + JSON.stringify(tools)) / BYTES_A_TOKEN);
+  return { most, isLocked, setupTokens };
 }

@@ -13,17 +13,15 @@ export function mayBeLoud(sinceMs: number, atMs: number): boolean {
 /** Tells the meter of what nobody heard of a call that is metered by its events, also where that was never saved. */
 export class Unheard {
   readonly #call: MeteredCall;
-  readonly #metering: Pick<Metering, 'gap' | 'hear'>;
+  readonly #metering: Pick<Metering, 'gap'>;
   /** Since when nobody hears a call that is closing, and whose hang-up was not asked yet. */
   #closingSinceMs: number | undefined;
   /** When the sideband went during a try to hang up: with the call, unless that try failed. */
   #wentAtMs: number | undefined;
   /** The last gap that was told began here. */
   #toldSinceMs: number | undefined;
-  /** What was being said was cut off, and its usage was not told yet. */
-  #isCutOff = false;
 
-  constructor(call: MeteredCall, metering: Pick<Metering, 'gap' | 'hear'>) {
+  constructor(call: MeteredCall, metering: Pick<Metering, 'gap'>) {
     this.#call = call;
     this.#metering = metering;
   }
@@ -43,19 +41,8 @@ export class Unheard {
     if (hangup === 'none') this.#closingSinceMs = atMs;
   }
 
-  cutOff(): void {
-    this.#isCutOff = true;
-  }
-
-  /** Usage was heard: it may come late. */
-  told(): void {
-    this.#isCutOff = false;
-  }
-
   /** The call is over, and its record is about to say so: what was not told until now never is. */
   over({ unheardSinceMs }: CallRecord, atMs: number): void {
-    if (this.#isCutOff) this.#metering.hear(this.#call, { type: 'usageUnreadable', key: undefined }, atMs);
-    this.#isCutOff = false;
     this.#tell(unheardSinceMs ?? this.#closingSinceMs, atMs);
     this.#closingSinceMs = undefined;
   }

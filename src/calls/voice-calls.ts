@@ -35,6 +35,7 @@ export interface VoiceCallsOptions {
   readonly createTimeoutMs: number;
   readonly readyMs: number;
   readonly perSession: number;
+  readonly maxOpenResponses: number;
 }
 
 export interface VoiceCallsDeps {
@@ -168,6 +169,7 @@ export class VoiceCalls implements Calls {
   async stop(): Promise<void> {
     const { bus, metering, onError } = this.#deps;
     this.#unsubscribe();
+    await this.#cutOffUnlessTaken().catch(onError);
     await this.#running.settled();
     // A node that could not count what it heard lets its lease lapse: who takes its calls over marks a gap from its last sign of life on.
     await metering
@@ -179,6 +181,13 @@ export class VoiceCalls implements Calls {
     bus.publish({ type: 'calls.orphaned' });
     // What was heard until now.
     await metering.flush().catch(onError);
+  }
+
+  /** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. */
+  async #cutOffUnlessTaken(): Promise<void> {
+    const { nodes, clock } = this.#deps;
+    if (this.#held.size === 0 || (await nodes.hasOther(this.node, clock.now()))) return;
+    await settleAll([...this.#held.values()], (call) => call.cutOff(), this.#held.size);
   }
 
   #dropIfLapsed(): void {
@@ -194,6 +203,7 @@ export class VoiceCalls implements Calls {
       mayHear: () => this.#lease.isHeld,
       running: this.#running,
       readyMs: this.#options.readyMs,
+      maxOpenResponses: this.#options.maxOpenResponses,
       metering,
       budgets,
       sessions,

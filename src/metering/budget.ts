@@ -6,7 +6,7 @@ const WINDOW_MS = 60_000;
 /** A call that has just begun is taken to be so old: one response is no rate. */
 const MIN_AGE_MS = 10_000;
 /** What one response may have at most, whatever is left: the providers' own bound. */
-const MAX_RESPONSE_TOKENS = 4096;
+export const MAX_RESPONSE_TOKENS = 4096;
 /** Below this share of a ceiling responses are shortened as the remainder falls. */
 const SHORT_SHARE = 0.2;
 /** A bound that falls by less is not worth telling the provider. */

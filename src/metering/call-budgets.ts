@@ -17,14 +17,16 @@ import {
   addSpending,
   budgetEndsAtMs,
   burnOf,
+  leftOf,
+  MAX_RESPONSE_TOKENS,
   nextBound,
   responseBound,
   startSpending,
   type Account,
   type Spending,
 } from './budget.ts';
-import type { Budgets, LimitResponses, MeteredCall, MeteringListener } from './contract.ts';
-import { sumOf } from '../protocol/price.ts';
+import type { Budgets, LimitResponses, MeteredCall, MeteringListener, WorstCase } from './contract.ts';
+import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import { inputOf, minimumMs, outputRate, priceTokens } from './price-usage.ts';
 import type { Prices } from './prices.ts';
 
@@ -51,6 +53,8 @@ interface Watched {
   spending: Spending;
   /** What the context of its last response costs once more. */
   context: UsageTotals;
+  /** As it was read last; empty until the call was opened here. */
+  accounts: readonly Account[];
   /** Tokens that a response may have; undefined until the call was opened here. */
   bound: number | undefined;
   endsAtMs: number;
@@ -78,6 +82,7 @@ export class CallBudgets implements Budgets, MeteringListener {
       limitResponses,
       spending: startSpending(this.#deps.clock.now()),
       context: NOTHING,
+      accounts: [],
       bound: undefined,
       endsAtMs: Infinity,
       isExact: false,
@@ -94,9 +99,20 @@ export class CallBudgets implements Budgets, MeteringListener {
     if (watched?.bound !== undefined) return watched.bound;
     const rate = this.#outputRate(call);
     if (rate === undefined) return undefined;
-    const bound = responseBound(await this.#accountsOf(call, this.#deps.clock.now()), rate);
-    if (watched !== undefined) watched.bound = bound;
+    const accounts = await this.#accountsOf(call, this.#deps.clock.now());
+    const bound = responseBound(accounts, rate);
+    if (watched !== undefined) Object.assign(watched, { accounts, bound });
     return bound;
+  }
+
+  affords(callId: string, responses: readonly WorstCase[]): boolean {
+    const watched = this.#watched.get(callId);
+    if (watched === undefined) return true;
+    const worst = responses.map((response) => this.#worstOf(watched.call, response));
+    const sum = (read: (usage: UsageTotals) => number): number => worst.reduce((all, each) => all + read(each), 0);
+    const [tokens, microDollars] = [sum((each) => each.tokens), sum((each) => each.microDollars)];
+    const left = watched.accounts.map(leftOf);
+    return left.every((each) => tokens <= each.tokens && microDollars <= each.microDollars);
   }
 
   /** @throws Unavailable when the database is away: then what was told before holds */
@@ -106,6 +122,7 @@ export class CallBudgets implements Budgets, MeteringListener {
     const { atMs } = usage;
     watched.spending = addSpending(watched.spending, added, atMs);
     const accounts = await this.#accountsOf(call, atMs);
+    watched.accounts = accounts;
     this.#shorten(watched, accounts);
     this.#project(watched, accounts, usage);
     this.#warn(watched, atMs);
@@ -149,10 +166,20 @@ export class CallBudgets implements Budgets, MeteringListener {
   #noteContext(watched: Watched, { tokens, model }: CallUsage): void {
     const { call } = watched;
     const context = inputOf(tokens);
-    if (model !== call.model || sumOf(context) === 0) return;
+    if (model === call.model && sumOf(context) > 0) watched.context = this.#costOf(call, context);
+  }
+
+  #costOf({ model, price }: MeteredCall, tokens: TokenClasses): UsageTotals {
     const { prices } = this.#deps;
-    const picoDollars = priceTokens(context, prices.priceOf(model, call.price).price, prices.dearest);
-    watched.context = { tokens: sumOf(context), microDollars: chargeOf(picoDollars) };
+    const picoDollars = priceTokens(tokens, prices.priceOf(model, price).price, prices.dearest);
+    return { tokens: sumOf(tokens), microDollars: chargeOf(picoDollars) };
+  }
+
+  #worstOf(call: MeteredCall, response: WorstCase): UsageTotals {
+    const outputTokens = Math.min(response.outputTokens, MAX_RESPONSE_TOKENS);
+    const { tokens, microDollars } = this.#costOf(call, response.context);
+    const output = (outputTokens * (this.#outputRate(call) ?? 0)) / 1_000_000;
+    return { tokens: tokens + outputTokens, microDollars: microDollars + output };
   }
 
   /** The context once more, and the longest response. */

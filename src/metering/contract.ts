@@ -17,8 +17,10 @@ export interface MeteredCall {
   readonly price: ModelPrice | null;
 }
 
-/** What a provider tells of a call's cost. */
-export type UsageEvent = Extract<UpstreamEvent, { type: 'usage' | 'usageTime' | 'usageTotal' | 'usageUnreadable' }>;
+/** What a provider tells of a call's cost, and what a response that it tells nothing of is taken to have cost, under the response's id. */
+export type UsageEvent =
+  | Extract<UpstreamEvent, { type: 'usage' | 'usageTime' | 'usageTotal' | 'usageUnreadable' }>
+  | { readonly type: 'usageEstimated'; readonly key: string; readonly tokens: TokenClasses };
 
 /** What metering tells of usage that is in the ledger, once who is over a ceiling was ended; in order for each call. */
 export interface MeteringListener {
@@ -27,6 +29,13 @@ export interface MeteringListener {
 
 /** Bounds what a response may have from now on, in tokens. */
 export type LimitResponses = (maxOutputTokens: number) => void;
+
+/** What a response may come to: its context, and so many tokens of output. */
+export interface WorstCase {
+  readonly context: TokenClasses;
+  /** Infinity where nothing bounds it but the provider. */
+  readonly outputTokens: number;
+}
 
 /** What is left for the calls that this node holds. */
 export interface Budgets {
@@ -39,6 +48,8 @@ export interface Budgets {
    * @throws Unavailable when the database is away
    */
   boundOf(call: MeteredCall): Promise<number | undefined>;
+  /** Whether what is left, as far as is known here, pays for responses at their worst. */
+  affords(callId: string, responses: readonly WorstCase[]): boolean;
 }
 
 /** Prices what calls use and counts it in the ledger, ends what is over a ceiling, and keeps what the database cannot take yet. */

@@ -11,6 +11,7 @@ import {
   type Ledger,
 } from '../stores/ledger/contract.ts';
 import { Burn } from './burn.ts';
+import { Gaps, type Gap } from './gaps.ts';
 import type { MeteredCall, Metering, MeteringListener, UsageEvent } from './contract.ts';
 import { isCountable, minimumMs, priceTokens } from './price-usage.ts';
 import type { Priced, Prices } from './prices.ts';
@@ -56,6 +57,7 @@ export class CallMetering implements Metering {
   readonly #deps: MeteringDeps;
   readonly #queue: UsageQueue;
   readonly #burns = new Recent<Burn>(MAX_BURNS);
+  readonly #gaps = new Recent<Gaps>(MAX_BURNS);
   readonly #unpriced = new Recent<string>(MAX_UNPRICED);
 
   constructor(deps: MeteringDeps) {
@@ -64,7 +66,7 @@ export class CallMetering implements Metering {
       count: async (call, usage) => void (await this.#count(call, usage)),
       onFault: deps.onError,
       onLost: (callId) => deps.events.usageLost(callId),
-      gapOf: (call, fromMs, untilMs) => this.#gapOf(call, 'lost', fromMs - MIN_UNREADABLE_MS, untilMs),
+      gapOf: (call, fromMs, untilMs) => this.#gapsOf(call, { fromMs: fromMs - MIN_UNREADABLE_MS, untilMs }),
     });
   }
 
@@ -86,13 +88,12 @@ export class CallMetering implements Metering {
   hear(call: MeteredCall, event: UsageEvent, atMs: number): void {
     const burn = this.#burnOf(call, atMs);
     const part = this.#partOf(call, event, burn, atMs);
-    if (part === undefined) return;
+    if (part === undefined) return this.#noteUnreadable(call, burn, atMs);
     this.#queue.push(call, this.#usageOf(call, modelOf(call, event), part, atMs));
   }
 
   gap(call: MeteredCall, fromMs: number, untilMs: number): void {
-    const usage = this.#gapOf(call, 'gap', fromMs, untilMs);
-    if (usage !== undefined) this.#queue.push(call, usage);
+    for (const usage of this.#gapsOf(call, { fromMs, untilMs })) this.#queue.push(call, usage);
   }
 
   report(call: MeteredCall, responseId: string, tokens: TokenClasses, atMs: number): Promise<CallUsageAnswer> {
@@ -125,24 +126,28 @@ export class CallMetering implements Metering {
       const ms = Math.ceil(event.ms);
       return { key: `total:${ms}`, basis: 'clock', total: { ms, perMinute: this.#perMinute(call, call.model) } };
     }
-    return this.#unreadable(call, 'key' in event ? event.key : undefined, burn, atMs);
+    if (type === 'usageEstimated') {
+      const picoDollars = this.#priceTokens(call, call.model, event.tokens);
+      return { key: event.key, basis: 'events', isEstimated: true, tokens: event.tokens, picoDollars };
+    }
+    return undefined;
   }
 
-  /** What cannot be read is a gap since usage was heard last; of a clock, nothing, since its next total covers the time. */
-  #unreadable(call: MeteredCall, key: string | undefined, burn: Burn, atMs: number): Part | undefined {
+  /** What cannot be read is in a gap that began when usage was heard last. */
+  #noteUnreadable(call: MeteredCall, burn: Burn, atMs: number): void {
     this.#deps.events.usageUnreadable(call.callId);
-    const { price } = this.#priceOf(call, call.model);
-    if (price.perMinute !== undefined) return undefined;
     const gapMs = Math.min(MAX_UNREADABLE_MS, Math.max(MIN_UNREADABLE_MS, atMs - burn.lastMs));
-    return gapPart(`unreadable:${key ?? atMs}`, atMs - gapMs, atMs, burn, price);
+    this.gap(call, atMs - gapMs, atMs);
   }
 
-  #gapOf(call: MeteredCall, kind: 'gap' | 'lost', fromMs: number, untilMs: number): CallUsage | undefined {
+  /** What was in no gap of the call before. The next total of a clock covers the time, so that it has none. */
+  #gapsOf(call: MeteredCall, gap: Gap): readonly CallUsage[] {
     const { price } = this.#priceOf(call, call.model);
-    // The next total of a clock covers the time.
-    if (untilMs <= fromMs || price.perMinute !== undefined) return undefined;
-    const part = gapPart(`${kind}:${fromMs}`, fromMs, untilMs, this.#burnOf(call, untilMs), price);
-    return this.#usageOf(call, call.model, part, untilMs);
+    if (price.perMinute !== undefined) return [];
+    const burn = this.#burnOf(call, gap.untilMs);
+    const gaps = this.#gaps.get(call.callId) ?? new Gaps();
+    this.#gaps.set(call.callId, gaps);
+    return gaps.add(gap).map((fresh) => this.#usageOf(call, call.model, gapPart(fresh, burn, price), fresh.untilMs));
   }
 
   #usageOf(call: MeteredCall, model: string, part: Part, atMs: number): CallUsage {
@@ -221,13 +226,8 @@ function isTime(ms: number): boolean {
 }
 
 /** An estimate counts until clients' reports are more. */
-function gapPart(key: string, fromMs: number, untilMs: number, burn: Burn, { estimatePerMinute }: ModelPrice): Part {
+function gapPart({ fromMs, untilMs }: Gap, burn: Burn, { estimatePerMinute }: ModelPrice): Part {
   const gapMs = untilMs - fromMs;
-  return {
-    key,
-    basis: 'events',
-    isEstimated: true,
-    gapMs,
-    picoDollars: burn.expect(fromMs, gapMs, estimatePerMinute),
-  };
+  const picoDollars = burn.expect(fromMs, gapMs, estimatePerMinute);
+  return { key: `gap:${fromMs}`, basis: 'events', isEstimated: true, gapMs, picoDollars };
 }

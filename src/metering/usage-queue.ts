@@ -30,8 +30,8 @@ export interface UsageQueueDeps {
   readonly onFault: (error: unknown) => void;
   /** Hears of an entry for which there was no room. */
   readonly onLost: (callId: string) => void;
-  /** The entry that marks the time in which usage was given up; undefined where later usage covers it. */
-  readonly gapOf: (call: MeteredCall, fromMs: number, untilMs: number) => CallUsage | undefined;
+  /** The entries that mark the time in which usage was given up; none where other entries cover it. */
+  readonly gapOf: (call: MeteredCall, fromMs: number, untilMs: number) => readonly CallUsage[];
 }
 
 /** Usage on its way to the ledger: in order for each call, at once for different ones, at most 1,000 entries in all; what is given up is a gap. */
@@ -119,8 +119,7 @@ export class UsageQueue {
     const { entries, lost } = queue;
     if (entries.length === 0 && lost !== undefined) {
       queue.lost = undefined;
-      const gap = this.#deps.gapOf(lost.call, lost.fromMs, lost.untilMs);
-      if (gap !== undefined) this.#add(queue, lost.call, gap);
+      for (const gap of this.#deps.gapOf(lost.call, lost.fromMs, lost.untilMs)) this.#add(queue, lost.call, gap);
     }
     return entries[0];
   }

@@ -57,6 +57,18 @@ export interface CreatedCall {
   readonly answerSdp: string;
 }
 
+/** A response as its provider tells that it began. */
+export interface StartedResponse {
+  readonly id: string;
+  /** False for one that runs beside the conversation, of which there may be many at once. */
+  readonly isInConversation: boolean;
+  /** Tokens that it may have; Infinity where nothing bounds it. */
+  readonly maxOutputTokens: number;
+  /** Tokens that we let one have, by the greatest bound of ours that may still have held when it began. */
+  readonly grantedTokens: number;
+  readonly modality: 'audio' | 'text';
+}
+
 /** What a provider tells of a call, in our words. */
 export type UpstreamEvent =
   /** From now on the call's events are heard. */
@@ -73,10 +85,27 @@ export type UpstreamEvent =
   | { readonly type: 'usageTotal'; readonly ms: number }
   /** Usage that cannot be, dropped whole: a gap. */
   | { readonly type: 'usageUnreadable'; readonly key: string | undefined }
+  /** A response runs from now on. */
+  | ({ readonly type: 'responseStarted' } & StartedResponse)
+  /** A response runs no more. `isTold`: its cost was told, or there is none; after its usage. */
+  | { readonly type: 'responseDone'; readonly id: string; readonly isTold: boolean }
+  /** A response that says something, and so runs. */
+  | { readonly type: 'responseHeard'; readonly id: string }
+  /** Nothing runs in the conversation: what was asked to end there had ended. */
+  | { readonly type: 'conversationIdle' }
+  /** The conversation holds an item, of about so many tokens. */
+  | { readonly type: 'itemAdded'; readonly id: string; readonly tokens: number }
+  /** The agent asks for one of its tools. */
+  | { readonly type: 'toolCalled' }
   /** A message was too long to be read, and the connection ended with it: a page can make its provider say one. */
   | { readonly type: 'frameTooLong' }
-  /** The session was changed by somebody else than us. */
-  | { readonly type: 'configChanged' }
+  /**
+   * The session is no more what it was created with, by somebody else than us. `isAsSdk`: as the provider's own SDK changes it when it
+   * connects; told once until it is restored.
+   */
+  | { readonly type: 'configChanged'; readonly isAsSdk: boolean }
+  /** The session is again what it was created with. */
+  | { readonly type: 'configRestored' }
   | { readonly type: 'rateLimit'; readonly name: string; readonly remaining: number }
   /** The call is over; nothing follows. */
   | { readonly type: 'over'; readonly reason: 'expired' | 'remote' | 'content' | 'lost' }
@@ -94,8 +123,8 @@ export interface Sideband {
   limitResponses(maxOutputTokens: number): void;
   /** Puts the session back to what it was created with. */
   restoreConfig(): void;
-  /** Cuts off what is being said. @returns true once its usage was heard, or where nothing is said; false soon where it was not */
-  quieten(): Promise<boolean>;
+  /** Cuts a response off, whose end is told as ever. @param id undefined for the one that runs in the conversation, whichever it is */
+  cancelResponse(id: string | undefined): void;
   close(): void;
 }
 
@@ -130,12 +159,15 @@ export interface BrokeredProvider extends UpstreamProvider {
   readUsage?(usage: unknown): TokenClasses | undefined;
   /**
    * Attaches to a call; resolves once its events are heard, of which the first is `ready`.
-   * @param setup what the call was created with, for `restoreConfig`
+   * @param setup what the call was created with, for `restoreConfig`. `isPutBack`: its page may have changed that while nobody heard it,
+   *   and it is restored first
    * @throws CallOver when the provider knows no such call any more, else UpstreamFault
    */
   attach(
     providerCallId: string,
-    setup: Pick<CallRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'maxOutputTokens'>,
+    setup: Pick<CallRequest, 'model' | 'voice' | 'instructions' | 'tools' | 'maxOutputTokens'> & {
+      readonly isPutBack?: boolean;
+    },
     hear: (event: UpstreamEvent) => void,
     signal: AbortSignal,
   ): Promise<Sideband>;

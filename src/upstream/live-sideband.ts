@@ -28,9 +28,7 @@ export class LiveSideband implements Sideband {
 
   restoreConfig(): void {}
 
-  quieten(): Promise<boolean> {
-    return Promise.resolve(true);
-  }
+  cancelResponse(): void {}
 
   close(): void {
     this.#socket.close();

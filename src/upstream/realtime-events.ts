@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CallFrame } from './call-frame.ts';
 import type { UpstreamEvent } from './contract.ts';
+import { MAX_CONTEXT_TOKENS } from './realtime-session.ts';
 import { readDuration, readTokens } from './realtime-usage.ts';
 
 const id = z
@@ -14,16 +15,33 @@ const speaking: UpstreamEvent = { type: 'speaking' };
 const listening: UpstreamEvent = { type: 'listening' };
 
 /**
- * What an event of OpenAI's realtime API means, in our words; most mean nothing to us.
+ * What an event of OpenAI's realtime API means, in our words; docs/providers.md lists all that there are.
  * @param transcriber the model that transcribes what callers say, billed by its own rates
+ * @param grantedTokens that we let a response have
  */
-export function eventsOf(frame: CallFrame, transcriber: string | undefined): readonly UpstreamEvent[] {
+export function eventsOf(
+  frame: CallFrame,
+  transcriber: string | undefined,
+  grantedTokens: number,
+): readonly UpstreamEvent[] {
   switch (frame.type) {
+    case 'response.created':
+      return [activity, ...startOf(frame, grantedTokens)];
     case 'response.done':
-      return usageOf(frame);
+      return endOf(frame);
+    case 'response.output_item.added':
+    case 'response.output_text.delta':
+    case 'response.output_audio_transcript.delta':
+    case 'response.function_call_arguments.delta':
+      return signOf(frame);
+    case 'response.function_call_arguments.done':
+      return [...signOf(frame), { type: 'toolCalled' }];
+    case 'conversation.item.added':
+    case 'conversation.item.created':
+    case 'conversation.item.done':
+      return itemOf(frame);
     case 'conversation.item.input_audio_transcription.completed':
       return transcriptionOf(frame, transcriber);
-    case 'response.created':
     case 'input_audio_buffer.speech_stopped':
       return [activity];
     case 'input_audio_buffer.speech_started':
@@ -40,19 +58,69 @@ export function eventsOf(frame: CallFrame, transcriber: string | undefined): rea
   }
 }
 
-const responseDone = z.object({ response: z.object({ id, status: z.string().optional().catch(undefined) }).loose() });
-/** Responses of which the provider may tell no usage. */
-const mayBeFree = new Set(['cancelled', 'failed']);
+const bound = z
+  .union([z.literal('inf'), z.number()])
+  .nullish()
+  .catch(undefined);
+const responseCreated = z.object({
+  response: z.object({
+    id,
+    conversation_id: z.string().nullish().catch(undefined),
+    max_output_tokens: bound,
+    output_modalities: z.array(z.string()).nullish().catch(undefined),
+  }),
+});
 
-function usageOf(frame: CallFrame): readonly UpstreamEvent[] {
+/** A provider that does not tell a response's bound or conversation has given it the session's. */
+function startOf(frame: CallFrame, grantedTokens: number): readonly UpstreamEvent[] {
+  const { response } = responseCreated.safeParse(frame).data ?? {};
+  if (response?.id === undefined) return [];
+  const { conversation_id, max_output_tokens: told, output_modalities } = response;
+  return [
+    {
+      type: 'responseStarted',
+      id: response.id,
+      isInConversation: conversation_id !== null,
+      maxOutputTokens: told === 'inf' ? Infinity : (told ?? grantedTokens),
+      grantedTokens,
+      modality: output_modalities?.every((each) => each === 'text') === true ? 'text' : 'audio',
+    },
+  ];
+}
+
+const responseDone = z.object({ response: z.object({ id, status: z.string().optional().catch(undefined) }).loose() });
+
+/** A response that the provider cut off without telling its usage has cost something all the same; one that failed has not. */
+function endOf(frame: CallFrame): readonly UpstreamEvent[] {
   const { response } = responseDone.safeParse(frame).data ?? {};
-  const usage = response?.['usage'] ?? undefined;
-  if (usage === undefined && mayBeFree.has(response?.status ?? '')) return [activity];
-  const tokens = readTokens(usage);
   const key = response?.id;
+  const usage = response?.['usage'] ?? undefined;
+  const done = (isTold: boolean): readonly UpstreamEvent[] =>
+    key === undefined ? [] : [{ type: 'responseDone', id: key, isTold }];
+  if (usage === undefined && response?.status === 'failed') return [activity, ...done(true)];
+  if (usage === undefined && response?.status === 'cancelled' && key !== undefined) return [activity, ...done(false)];
+  const tokens = readTokens(usage);
   // Without an id nobody can tell whether it was counted before.
-  if (tokens === undefined || key === undefined) return [activity, { type: 'usageUnreadable', key }];
-  return [activity, { type: 'usage', key, model: undefined, tokens }];
+  if (tokens === undefined || key === undefined) return [activity, { type: 'usageUnreadable', key }, ...done(true)];
+  return [activity, { type: 'usage', key, model: undefined, tokens }, ...done(true)];
+}
+
+const sign = z.object({ response_id: id });
+
+function signOf(frame: CallFrame): readonly UpstreamEvent[] {
+  const { response_id } = sign.safeParse(frame).data ?? {};
+  return response_id === undefined ? [] : [{ type: 'responseHeard', id: response_id }];
+}
+
+const BYTES_A_TOKEN = 4;
+const added = z.object({ item: z.looseObject({ id }) });
+
+/** What a conversation holds is read again by each response; more than its longest context is not. */
+function itemOf(frame: CallFrame): readonly UpstreamEvent[] {
+  const { item } = added.safeParse(frame).data ?? {};
+  if (item?.id === undefined) return [];
+  const tokens = Math.ceil(Buffer.byteLength(JSON.stringify(item)) / BYTES_A_TOKEN);
+  return [{ type: 'itemAdded', id: item.id, tokens: Math.min(tokens, MAX_CONTEXT_TOKENS) }];
 }
 
 const transcribed = z.object({ item_id: id, content_index: z.int().min(0).max(10_000).catch(0), usage: z.unknown() });

@@ -16,7 +16,7 @@ import {
 } from './contract.ts';
 import { malformed, readReply, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
-import { describeCall, describeSession, type CallSetup } from './realtime-session.ts';
+import { describeCall, describeSession } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
 
@@ -139,14 +139,15 @@ export class RealtimeProvider implements BrokeredProvider {
 
   async attach(
     providerCallId: string,
-    setup: CallSetup,
+    { isPutBack = false, ...setup }: Parameters<BrokeredProvider['attach']>[1],
     hear: (event: UpstreamEvent) => void,
     signal: AbortSignal,
   ): Promise<Sideband> {
     const after = this.#after;
     const socket = await this.#dial(providerCallId, hear, signal);
     const { timeoutMs } = this.#account;
-    return attachToRealtime(socket, { setup, hear, signal, after, timeoutMs, title: this.#account.title });
+    const { title } = this.#account;
+    return attachToRealtime(socket, { setup, isPutBack, hear, signal, after, timeoutMs, title });
   }
 
   isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean> {

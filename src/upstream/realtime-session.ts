@@ -5,7 +5,7 @@ import type { CallRequest, MintRequest } from './contract.ts';
  * that the smallest context window leaves beside 4,096 tokens of output. What is older is left out, a fifth at once: each time the cache
  * of the provider is lost.
  */
-const MAX_CONTEXT_TOKENS = 12_000;
+export const MAX_CONTEXT_TOKENS = 12_000;
 const KEPT_SHARE = 0.8;
 
 type Setup = Pick<MintRequest, 'model' | 'voice' | 'instructions' | 'tools'>;
@@ -39,7 +39,7 @@ export function describeLimit(maxOutputTokens: number | undefined): object {
 }
 
 /** Everything that a page could have changed of what a call was created with. Model and voice cannot be changed. */
-export function describeRestoration({ instructions, tools, maxOutputTokens }: CallSetup): object {
+export function describeRestoration({ instructions, tools, maxOutputTokens }: CallSetup) {
   return {
     type: 'realtime',
     output_modalities: ['audio'],

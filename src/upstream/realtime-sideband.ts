@@ -2,6 +2,7 @@ import type { deadline } from '../kernel/deadline.ts';
 import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
 import { CallOver, UpstreamFault, type Sideband, type SidebandEnd, type UpstreamEvent } from './contract.ts';
+import { differingFields, isAsSdk, toldSession, toldTokens, type ToldSession } from './realtime-config-diff.ts';
 import { eventsOf, transcriberOf } from './realtime-events.ts';
 import { describeLimit, describeRestoration, type CallSetup } from './realtime-session.ts';
 
@@ -9,6 +10,8 @@ export interface RealtimeSidebandOptions {
   /** The provider as our words call it. */
   readonly title: string;
   readonly setup: CallSetup;
+  /** The call was open before, and its page may have changed it: it is put back to its setup first. */
+  readonly isPutBack: boolean;
   readonly hear: (event: UpstreamEvent) => void;
   readonly after: typeof deadline;
 }
@@ -19,11 +22,11 @@ interface AttachOptions extends RealtimeSidebandOptions {
   readonly timeoutMs: number;
 }
 
-const QUIETEN_MS = 400;
-
 /** What our own events are called, so that errors that name them are known for answers to them. */
 const UPDATE = 'sb_update';
 const CANCEL = 'sb_cancel';
+/** Cancels whose answers are waited for; an older one is answered by the end of its response, or never. */
+const MAX_CANCELS = 100;
 
 const ignore = (): void => undefined;
 
@@ -62,13 +65,20 @@ class RealtimeSideband implements Sideband {
   readonly #socket: CallSocket;
   readonly #options: RealtimeSidebandOptions;
   #maxOutputTokens: number | undefined;
+  /** The greatest bound of ours that may still hold: of a change on its way either may. */
+  #grantedTokens = Infinity;
   /** Our own updates of the session that are not answered yet: each is answered once. */
   #unanswered = 0;
   #transcriber: string | undefined;
+  /** How the provider told the session before its page could change it. */
+  #asCreated: ToldSession | undefined;
+  #isChanged = false;
+  /** Responses that were asked to end, by the names of our events; undefined for the one of the conversation. */
+  readonly #cancels = new Map<string, string | undefined>();
+  #cancelled = 0;
   #isOver = false;
   #onReady: () => void = ignore;
   #onRefused: (error: Error) => void = ignore;
-  #onQuiet: () => void = ignore;
 
   constructor(socket: CallSocket, options: RealtimeSidebandOptions) {
     this.#socket = socket;
@@ -90,33 +100,35 @@ class RealtimeSideband implements Sideband {
       ready();
     };
     this.#onRefused = refused;
-    this.#update({ type: 'realtime', ...describeLimit(this.#maxOutputTokens) });
+    if (this.#options.isPutBack) this.restoreConfig();
+    else this.#update({ type: 'realtime', ...describeLimit(this.#maxOutputTokens) });
   }
 
   limitResponses(maxOutputTokens: number): void {
+    this.#grantedTokens = Math.max(this.#grantedTokens, maxOutputTokens);
     this.#maxOutputTokens = maxOutputTokens;
     this.#update({ type: 'realtime', ...describeLimit(maxOutputTokens) });
   }
 
   restoreConfig(): void {
-    this.#update(describeRestoration({ ...this.#options.setup, maxOutputTokens: this.#maxOutputTokens }));
+    this.#update(describeRestoration(this.#setup));
   }
 
-  quieten(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const callOff = this.#options.after(QUIETEN_MS, () => resolve(false));
-      const answer = (isHeard: boolean): void => {
-        callOff();
-        resolve(isHeard);
-      };
-      this.#onQuiet = () => answer(true);
-      void this.closed.then(() => answer(false));
-      this.#socket.send({ type: 'response.cancel', event_id: CANCEL });
-    });
+  cancelResponse(id: string | undefined): void {
+    const event_id = `${CANCEL}_${(this.#cancelled += 1)}`;
+    this.#cancels.set(event_id, id);
+    const [oldest] = this.#cancels.keys();
+    if (this.#cancels.size > MAX_CANCELS && oldest !== undefined) this.#cancels.delete(oldest);
+    this.#socket.send({ type: 'response.cancel', event_id, ...(id === undefined ? {} : { response_id: id }) });
   }
 
   close(): void {
     this.#socket.close();
+  }
+
+  /** What the call is to be by now. */
+  get #setup(): CallSetup {
+    return { ...this.#options.setup, maxOutputTokens: this.#maxOutputTokens };
   }
 
   #update(session: object): void {
@@ -130,21 +142,33 @@ class RealtimeSideband implements Sideband {
     if (frame === undefined) return this.#tell({ type: 'trouble', code: 'garbage_frame' });
     if (frame.type === 'session.updated') return this.#noteUpdated(frame);
     if (frame.type === 'error') return this.#noteError(frame);
-    for (const event of eventsOf(frame, this.#transcriber)) this.#tell(event);
-    if (frame.type === 'response.done') this.#onQuiet();
+    for (const event of eventsOf(frame, this.#transcriber, this.#grantedTokens)) this.#tell(event);
   }
 
+  /** Whoever changed the session: what it is by now decides. */
   #noteUpdated(frame: CallFrame): void {
     this.#transcriber = transcriberOf(frame);
-    if (this.#unanswered === 0) return this.#tell({ type: 'configChanged' });
-    this.#unanswered -= 1;
+    this.#unanswered = Math.max(0, this.#unanswered - 1);
+    const told = toldSession(frame);
+    if (!this.#options.isPutBack) this.#asCreated ??= told;
+    this.#noteBound(toldTokens(told));
     this.#onReady();
+    const isChanged = differingFields(told, this.#setup, this.#asCreated, this.#grantedTokens).length > 0;
+    if (isChanged === this.#isChanged) return;
+    this.#isChanged = isChanged;
+    this.#tell(isChanged ? { type: 'configChanged', isAsSdk: isAsSdk(told) } : { type: 'configRestored' });
+  }
+
+  /** A former bound of ours holds no more once the present one is told. @param told 0 where the provider tells none */
+  #noteBound(told: number): void {
+    const { maxOutputTokens } = this.#setup;
+    const holds = told === 0 ? this.#unanswered === 0 : told <= (maxOutputTokens ?? Infinity);
+    if (holds) this.#grantedTokens = maxOutputTokens ?? Infinity;
   }
 
   #noteError(frame: CallFrame): void {
-    const { code, eventId } = readError(frame);
-    // Nothing was being said.
-    if (eventId === CANCEL) return this.#onQuiet();
+    const { code, eventId = '' } = readError(frame);
+    if (eventId.startsWith(CANCEL)) return this.#noteEnded(eventId);
     if (eventId === UPDATE) {
       this.#unanswered = Math.max(0, this.#unanswered - 1);
       const { title } = this.#options;
@@ -152,6 +176,14 @@ class RealtimeSideband implements Sideband {
     }
     this.#tell(asEvent(code));
     if (this.#isOver) this.#onRefused(new CallOver());
+  }
+
+  /** What was asked to end had ended before. */
+  #noteEnded(eventId: string): void {
+    if (!this.#cancels.has(eventId)) return;
+    const id = this.#cancels.get(eventId);
+    this.#cancels.delete(eventId);
+    this.#tell(id === undefined ? { type: 'conversationIdle' } : { type: 'responseDone', id, isTold: false });
   }
 
   #tell(event: UpstreamEvent): void {

@@ -78,6 +78,8 @@ const whyClosed: Readonly<Record<string, WhyClosed | undefined>> = {
   replaced: () => 'another call took its place',
   create_failed: () => 'the answer of the provider never reached the page',
   config_changed: () => 'its page changed, again and again, what its key does not let it change',
+  tampered: () =>
+    'its page asked, again and again, for more responses or longer ones than it may (MAX_OPEN_RESPONSES), or changed what it may not',
   unheard: ({ unheardSec }) =>
     `nobody here could hear its call, or count what it used, for ${unheardSec} s (SIDEBAND_LOST_SEC)`,
   expired: () => "the provider's own longest time was over",

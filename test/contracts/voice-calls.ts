@@ -138,5 +138,20 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       await stores().nodes.leave(ownerNode);
       expect(await found(DAY_BEGIN)).toEqual(orphans(null));
     });
+
+    test('a node has another beside it for as long as that is alive', async () => {
+      const [one, other] = [randomId(), randomId()];
+      // Long after the nodes of other tests.
+      const at = DAY_BEGIN * 2;
+      expect(await stores().nodes.hasOther(one, at)).toBe(false);
+      await stores().nodes.renew(one, at + 10);
+      expect(await stores().nodes.hasOther(one, at)).toBe(false);
+      await stores().nodes.renew(other, at + 10);
+      expect(await stores().nodes.hasOther(one, at)).toBe(true);
+      expect(await stores().nodes.hasOther(one, at + 10)).toBe(false);
+      await stores().nodes.leave(other);
+      expect(await stores().nodes.hasOther(one, at)).toBe(false);
+      await stores().nodes.leave(one);
+    });
   });
 }

@@ -318,6 +318,7 @@ describe('The session of a call', () => {
     replaced: [close(at, 'replaced')],
     create_failed: [close(at, 'create_failed')],
     config_changed: [close(at, 'config_changed')],
+    tampered: [close(at, 'tampered')],
     unheard: [lost(at - 20 * SECOND), clock(at)],
     expired: [over(at, 'expired')],
     content: [over(at, 'content')],

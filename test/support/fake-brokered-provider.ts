@@ -18,7 +18,8 @@ export class FakeSideband implements Sideband {
   readonly hear: (event: UpstreamEvent) => void;
   isClosed = false;
   restored = 0;
-  quietened = 0;
+  /** Responses that were asked to end, in order; undefined for the one of the conversation. */
+  readonly cancelled: (string | undefined)[] = [];
   /** Tokens that a response may have. */
   limit: number | undefined;
   #end: (end: SidebandEnd) => void = () => undefined;
@@ -40,12 +41,12 @@ export class FakeSideband implements Sideband {
     this.restored += 1;
   }
 
-  /** Whether what is cut off is told in time. */
-  tellsCutOff = true;
+  /** What it tells of a response that is asked to end. */
+  answerCancel: (id: string | undefined) => void = () => undefined;
 
-  quieten(): Promise<boolean> {
-    this.quietened += 1;
-    return Promise.resolve(this.tellsCutOff);
+  cancelResponse(id: string | undefined): void {
+    this.cancelled.push(id);
+    this.answerCancel(id);
   }
 
   /** It broke, or we closed it. */
@@ -145,13 +146,14 @@ export class FakeBrokeredProvider implements BrokeredProvider {
 
   async attach(
     providerCallId: string,
-    { maxOutputTokens }: Parameters<BrokeredProvider['attach']>[1],
+    { maxOutputTokens, isPutBack = false }: Parameters<BrokeredProvider['attach']>[1],
     hear: (event: UpstreamEvent) => void,
     signal: AbortSignal,
   ): Promise<Sideband> {
     await this.#answer('attach', signal);
     if (!this.live.has(providerCallId)) throw new CallOver();
     const sideband = new FakeSideband(providerCallId, hear, maxOutputTokens);
+    if (isPutBack) sideband.restoreConfig();
     this.sidebands.push(sideband);
     return sideband;
   }

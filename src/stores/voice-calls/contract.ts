@@ -34,4 +34,6 @@ export interface LiveNodes {
   renew(node: string, untilMs: number): Promise<void>;
   /** The node stops: others may take its calls at once. */
   leave(node: string): Promise<void>;
+  /** Whether another node is alive, which takes the calls of one that stops. */
+  hasOther(node: string, atMs: number): Promise<boolean>;
 }

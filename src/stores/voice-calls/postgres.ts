@@ -92,6 +92,13 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
     async leave(node) {
       await database.run((sql) => sql`delete from live_node where node = ${node}`);
     },
+
+    async hasOther(node, atMs) {
+      const others = await database.run(
+        (sql) => sql`select 1 from live_node where node <> ${node} and until_ms > ${atMs} limit 1`,
+      );
+      return others.length > 0;
+    },
   };
 }
 

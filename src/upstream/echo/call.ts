@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClasses } from '../../protocol/price.ts';
 import type { CallRequest, Sideband, SidebandEnd, UpstreamEvent } from '../contract.ts';
+import { differingFields, isAsSdk } from '../realtime-config-diff.ts';
 import { EventChannel, type Words } from './channel.ts';
 import { makeId } from './id.ts';
 import { EchoPeer } from './peer.ts';
@@ -66,8 +67,12 @@ export class EchoCall {
     this.#bornMs = deps.clock.now();
     this.#seenMs = this.#bornMs;
     this.#maxOutputTokens = request.maxOutputTokens;
-    this.#channel = new EventChannel(describeSession(request), {
-      configured: () => this.#tell({ type: 'configChanged' }),
+    const created = describeSession(request);
+    this.#channel = new EventChannel(created, {
+      configured: (told) => {
+        const differing = differingFields(told, request, created, this.#maxOutputTokens ?? Infinity);
+        if (differing.length > 0) this.#tell({ type: 'configChanged', isAsSdk: isAsSdk(told) });
+      },
       cancelled: () => this.#interrupt(),
       asked: (words) => this.#say(words),
     });
@@ -98,11 +103,11 @@ export class EchoCall {
     return {
       closed,
       limitResponses: (maxOutputTokens) => (this.#maxOutputTokens = maxOutputTokens),
-      restoreConfig: () => this.#channel.restore(),
-      quieten: () => {
-        this.#interrupt();
-        return Promise.resolve(true);
+      restoreConfig: () => {
+        this.#channel.restore();
+        this.#tell({ type: 'configRestored' });
       },
+      cancelResponse: () => this.#interrupt(),
       close: () => this.#detach(hear),
     };
   }
@@ -163,9 +168,8 @@ export class EchoCall {
       transcript: describeSpeech(utterance.endMs - utterance.startMs),
     });
     this.#response = { id: makeId('resp_'), utterance };
-    this.#channel.tell({ type: 'response.created', response: describeResponse(this.#response.id, 'in_progress') });
+    this.#startResponse(this.#response.id);
     this.#tell({ type: 'speaking' });
-    this.#tell({ type: 'activity' });
   }
 
   /** Ends the present response, if there is one, and says what it used. */
@@ -184,6 +188,19 @@ export class EchoCall {
     this.#finishResponse(response.id, status, tokens);
   }
 
+  #startResponse(id: string): void {
+    this.#channel.tell({ type: 'response.created', response: describeResponse(id, 'in_progress') });
+    const grantedTokens = this.#maxOutputTokens ?? Infinity;
+    const bounds = {
+      isInConversation: true,
+      maxOutputTokens: grantedTokens,
+      grantedTokens,
+      modality: 'audio',
+    } as const;
+    this.#tell({ type: 'responseStarted', id, ...bounds });
+    this.#tell({ type: 'activity' });
+  }
+
   #finishResponse(
     id: string,
     status: 'completed' | 'cancelled',
@@ -193,6 +210,7 @@ export class EchoCall {
     const usage = describeUsage(tokens);
     this.#channel.tell({ type: 'response.done', response: { ...describeResponse(id, status), output, usage } });
     this.#tell({ type: 'usage', key: id, model: undefined, tokens });
+    this.#tell({ type: 'responseDone', id, isTold: true });
   }
 
   /** Answers what the page said in words: says it back, or asks the page for a tool. */
@@ -203,8 +221,7 @@ export class EchoCall {
     const text = words.map((each) => each.text).join('\n');
     const tools = words.some(({ isOfTool }) => isOfTool) ? [] : this.#tools;
     const reply = replyTo(text, tools);
-    this.#channel.tell({ type: 'response.created', response: describeResponse(id, 'in_progress') });
-    this.#tell({ type: 'activity' });
+    this.#startResponse(id);
     const tokens = this.#usage.addText(text, this.#maxOutputTokens);
     if (reply.type === 'call') {
       const { name, arguments: json } = reply;

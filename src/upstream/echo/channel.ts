@@ -3,8 +3,8 @@ import { makeId } from './id.ts';
 import { wordsOf, type Item } from './words.ts';
 
 export interface ChannelEvents {
-  /** The page changed the session. */
-  readonly configured: () => void;
+  /** The page updated the session, which is so from now on. */
+  readonly configured: (session: Settings) => void;
   /** The page wants the agent to stop. */
   readonly cancelled: () => void;
   /** The page wants an answer to what it said in words. */
@@ -72,7 +72,7 @@ export class EventChannel {
     const event = parse(text);
     if (event?.type === 'session.update') {
       this.#update(event.session ?? {});
-      this.#on.configured();
+      this.#on.configured(this.#session);
     } else if (event?.type === 'response.cancel') this.#on.cancelled();
     else if (event?.type === 'response.create') this.#on.asked(this.#words.splice(0));
     else if (event?.type !== 'conversation.item.create' || !this.#take(event.item ?? {})) this.#refuse(event);

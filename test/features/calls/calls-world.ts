@@ -5,11 +5,12 @@ import type { OpenedCall } from '../../../src/calls/contract.ts';
 import { VoiceCalls } from '../../../src/calls/voice-calls.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { randomId } from '../../../src/kernel/ids.ts';
-import type { Budgets, LimitResponses, MeteredCall, Metering } from '../../../src/metering/contract.ts';
+import type { Budgets, LimitResponses, MeteredCall, Metering, WorstCase } from '../../../src/metering/contract.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
 import type { SessionSetup } from '../../../src/stores/session-setups/contract.ts';
+import type { StartedResponse, UpstreamEvent } from '../../../src/upstream/contract.ts';
 import { createEvents } from '../../../src/telemetry/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { Metrics } from '../../../src/telemetry/metrics.ts';
@@ -20,6 +21,16 @@ import { TestDatabase } from '../../support/test-database.ts';
 
 export const SESSION = 's:00000000000000000000000000000000:AAAAAAAAAAAAAAAAAAAAAA';
 const STEP_MS = 250;
+
+/** An ordinary response begins. */
+export function started(id: string, changes: Partial<StartedResponse> = {}): UpstreamEvent {
+  const terms = { isInConversation: true, maxOutputTokens: 1000, grantedTokens: 1000, modality: 'audio' } as const;
+  return { type: 'responseStarted', id, ...terms, ...changes };
+}
+
+export function done(id: string, isTold = true): UpstreamEvent {
+  return { type: 'responseDone', id, isTold };
+}
 
 /** What metering was told, in order. */
 class HeardMetering implements Metering {
@@ -76,6 +87,13 @@ class FakeBudgets implements Budgets {
 
   boundOf(): Promise<number | undefined> {
     return Promise.resolve(this.bound);
+  }
+
+  /** Whether what is left pays for what runs. */
+  affordable: (responses: readonly WorstCase[]) => boolean = () => true;
+
+  affords(_callId: string, responses: readonly WorstCase[]): boolean {
+    return this.affordable(responses);
   }
 }
 
@@ -146,6 +164,7 @@ export class CallsWorld {
         createTimeoutMs: 8000,
         readyMs: 3000,
         perSession: 3,
+        maxOpenResponses: 2,
       },
       {
         node: randomId(),

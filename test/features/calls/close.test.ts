@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
-import { NO_TOKENS } from '../../../src/protocol/price.ts';
-import { CallsWorld, SESSION } from './calls-world.ts';
+import { CallsWorld, done, SESSION, started } from './calls-world.ts';
 
 describe('A call', () => {
   let world: CallsWorld;
@@ -16,16 +15,18 @@ describe('A call', () => {
 
   test('is hung up at once when its session ends, cut off first, and confirmed a second later', async () => {
     await world.open(node);
+    world.provider.sideband.hear(started('resp_1'));
+    world.provider.sideband.answerCancel = () => world.provider.sideband.hear(done('resp_1'));
     world.endSession();
     await node.settled();
-    expect(world.provider.sideband.quietened).toBe(1);
+    expect(world.provider.sideband.cancelled).toEqual(['resp_1']);
     expect(await world.call()).toMatchObject({ state: 'closing', hangup: 'asked', closeReason: 'session_ended' });
     expect(world.provider.live.size).toBe(0);
     await world.pass(750);
     expect(world.provider.hangUps).toHaveLength(1);
     await world.pass(250);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2 });
-    expect(world.provider.sideband).toMatchObject({ isClosed: true, quietened: 1 });
+    expect(world.provider.sideband).toMatchObject({ isClosed: true, cancelled: ['resp_1'] });
     expect(await world.metrics.registry.metrics()).toContain('switchboard_call_hangup_seconds_sum 1');
     await world.look();
     expect(node.held).toBe(0);
@@ -99,7 +100,8 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'closing' });
     // At 0, 1, 5 and 15 seconds.
     expect(world.provider.hangUps).toHaveLength(4);
-    expect(world.provider.sideband.quietened).toBe(3);
+    world.provider.sideband.hear(started('resp_1'));
+    expect(world.provider.sideband.cancelled).toEqual(['resp_1']);
     world.provider.deaf.clear();
     await world.pass(42_000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
@@ -145,14 +147,15 @@ describe('A call', () => {
     expect(world.wrongs).toEqual([]);
   });
 
-  test('whose hang-up fails is cut off at each try, for it may speak again between them', async () => {
+  test('whose hang-up fails is cut off whenever it speaks again', async () => {
     await world.open(node);
     world.provider.isAway = true;
     world.endSession();
     await node.settled();
+    for (const id of ['resp_1', 'resp_2']) world.provider.sideband.hear(started(id));
+    expect(world.provider.sideband.cancelled).toEqual(['resp_1', 'resp_2']);
     await world.pass(250);
     expect(world.provider.hangUps).toHaveLength(2);
-    expect(world.provider.sideband.quietened).toBe(2);
   });
 
   test('that cannot be hung up until the provider must have ended it is unconfirmed, and told of', async () => {
@@ -248,24 +251,11 @@ describe('A call', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'session_ended', hangup: 'confirmed' });
   });
 
-  test('whose page changes what it may not is put back, and closed with its session at the third time', async () => {
-    await world.open(node);
-    const { sideband } = world.provider;
-    for (let times = 0; times < 2; times += 1) sideband.hear({ type: 'configChanged' });
-    await world.look();
-    expect(sideband.restored).toBe(2);
-    expect(await world.call()).toMatchObject({ state: 'open' });
-    sideband.hear({ type: 'configChanged' });
-    await node.settled();
-    expect(await world.call()).toMatchObject({ closeReason: 'config_changed' });
-    expect(endedBecause()).toBe('upstream_ended');
-  });
-
   test('may be changed by a page that may', async () => {
     const setup = world.setups.get(SESSION);
     if (setup !== undefined) world.setups.set(SESSION, { ...setup, isLocked: false });
     await world.open(node);
-    for (let times = 0; times < 5; times += 1) world.provider.sideband.hear({ type: 'configChanged' });
+    for (let times = 0; times < 5; times += 1) world.provider.sideband.hear({ type: 'configChanged', isAsSdk: false });
     await world.look();
     expect(world.provider.sideband.restored).toBe(0);
     expect(await world.call()).toMatchObject({ state: 'open' });
@@ -318,34 +308,4 @@ test('An end that comes while the call is being saved is acted on right after, w
   save();
   await node.settled();
   expect(world.provider.hangUps).toEqual(['rtc_1']);
-});
-
-describe('A response that is cut off by the end of its session', () => {
-  let world: CallsWorld;
-  let node: VoiceCalls;
-  const unreadable = { type: 'usageUnreadable', key: undefined };
-  const usage = { type: 'usage', key: 'resp_1', model: undefined, tokens: NO_TOKENS } as const;
-
-  beforeEach(async () => {
-    world = await CallsWorld.start();
-    node = await world.addNode();
-    await world.open(node);
-    world.provider.sideband.tellsCutOff = false;
-    world.endSession();
-    await node.settled();
-  });
-
-  test('and never tells its usage is a gap', async () => {
-    expect(world.metering.heard).toEqual([]);
-    await world.pass(1000);
-    expect(await world.call()).toMatchObject({ state: 'closed' });
-    expect(world.metering.heard).toEqual([unreadable]);
-  });
-
-  test('and tells its usage late is none', async () => {
-    world.provider.sideband.hear(usage);
-    await world.pass(1000);
-    expect(await world.call()).toMatchObject({ state: 'closed' });
-    expect(world.metering.heard).toEqual([usage]);
-  });
 });

@@ -191,7 +191,15 @@ describe('A gap in what was heard', () => {
     expect(await gap(call, NOON, NOON)).toMatchObject({ gapMs: 20 * SECOND });
   });
 
-  test('is usage that cannot be read: since usage was heard last', async () => {
+  test('is charged once, however often and by whatever its time is told', async () => {
+    const call = await openCall();
+    await gap(call, NOON, NOON + 10 * SECOND);
+    await gap(call, NOON + 5 * SECOND, NOON + 15 * SECOND);
+    await gap(call, NOON + 20 * SECOND, NOON + 25 * SECOND);
+    expect(await gap(call, NOON, NOON + 30 * SECOND)).toMatchObject({ gapMs: 30 * SECOND, microDollars: 150_000 });
+  });
+
+  test('holds usage that cannot be read: from when usage was heard last, once', async () => {
     const call = await openCall();
     await hear(call, response('r1', 1));
     app.clock.advance(2 * SECOND);
@@ -200,14 +208,45 @@ describe('A gap in what was heard', () => {
       tokens: { ...NO_TOKENS, textIn: -1 },
     } as UsageEvent);
     expect(await meterOf(call)).toMatchObject({
-      gapMs: 4 * SECOND,
-      estimatedMicroDollars: 20_000,
+      gapMs: 2 * SECOND,
+      estimatedMicroDollars: 10_000,
       tokens: { textIn: 0 },
     });
     expect(await metric('switchboard_usage_unreadable_total')).toBe(2);
     const clock = await openCall(undefined, { model: 'gpt-live-1' });
     await hear(clock, { type: 'usageUnreadable', key: undefined }, { type: 'usageTotal', ms: NaN });
     expect(await meterOf(clock)).toBeUndefined();
+  });
+
+  test('of ten usages that cannot be read within 31 seconds is of 31 seconds', async () => {
+    const call = await openCall();
+    await hear(call, response('r0', 1));
+    for (let n = 1; n <= 10; n += 1) {
+      app.clock.advance(3.1 * SECOND);
+      await hear(call, { type: 'usageUnreadable', key: `r${n}` });
+    }
+    expect(await meterOf(call)).toMatchObject({ gapMs: 31 * SECOND, estimatedMicroDollars: 155_000 });
+  });
+});
+
+describe('A response whose cost nobody tells', () => {
+  const estimated: UsageEvent = {
+    type: 'usageEstimated',
+    key: 'r1',
+    tokens: { ...NO_TOKENS, textIn: 100, audioOut: 10 },
+  };
+
+  test('is priced by the tokens that it is taken to have, which count, and is an estimate', async () => {
+    const call = await openCall();
+    await hear(call, estimated);
+    expect(await totals(call)).toEqual({ tokens: 110, microDollars: 100 * 4 + 10 * 64 });
+    expect(await meterOf(call)).toMatchObject({ estimatedMicroDollars: 1040, gapMs: 0 });
+  });
+
+  test('is counted once, also where its provider tells it in the end, or tells it on another node', async () => {
+    const call = await openCall();
+    await hear(call, estimated, response('r1', 1), estimated);
+    expect(await totals(call)).toEqual({ tokens: 110, microDollars: 1040 });
   });
 });
 

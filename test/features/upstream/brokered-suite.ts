@@ -82,7 +82,7 @@ export function describeBrokered(name: string, open: () => Promise<BrokeredBench
     test('are hung up once, and are over for whoever asks again', async () => {
       const { providerCallId } = await create();
       const sideband = await attach(providerCallId);
-      await sideband.quieten();
+      sideband.cancelResponse(undefined);
       expect(await provider.hangUp(providerCallId, noAbort())).toBe('asked');
       await sideband.closed;
       expect(await provider.hangUp(providerCallId, noAbort())).toBe('already_over');
@@ -103,7 +103,7 @@ export function describeBrokered(name: string, open: () => Promise<BrokeredBench
       await sideband.closed;
       sideband.limitResponses(100);
       sideband.restoreConfig();
-      await sideband.quieten();
+      sideband.cancelResponse('resp_1');
     });
 
     test('are not attached to for a caller that gave up', async () => {

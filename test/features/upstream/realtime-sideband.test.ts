@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { realtimeProviders, StandInBench } from './benches.ts';
-import { callRequest, setup } from './brokered-suite.ts';
+import { callRequest, noAbort, setup } from './brokered-suite.ts';
+import { Heard } from './heard.ts';
 
 let bench: StandInBench;
 
@@ -94,15 +95,59 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(heard.of('usage')).toEqual([]);
   });
 
-  test('has no gap where a response was cancelled or failed before it cost something', async () => {
+  test('is free where a response failed without usage, unknown where it was cut off, and a gap where it was not', async () => {
     const { call, heard } = await listen();
-    for (const status of ['cancelled', 'failed', 'incomplete']) {
-      call.beginResponse(undefined);
+    for (const status of ['failed', 'cancelled', 'incomplete']) {
+      call.beginResponse(undefined, `resp_${status}`);
       call.finishResponse(status);
     }
-    call.respond(usage);
-    await heard.next('usage');
-    expect(heard.of('usageUnreadable')).toHaveLength(1);
+    await heard.next('responseDone', 3);
+    expect(heard.of('responseDone').map(({ id, isTold }) => [id, isTold])).toEqual([
+      ['resp_failed', true],
+      ['resp_cancelled', false],
+      ['resp_incomplete', true],
+    ]);
+    expect(heard.of('usageUnreadable')).toEqual([{ type: 'usageUnreadable', key: 'resp_incomplete' }]);
+  });
+
+  test('tells how a response begins: whether in the conversation, how long it may be, and what it is made of', async () => {
+    const { call, heard } = await listen();
+    call.fromPage({ type: 'response.create' });
+    const beside = { conversation: 'none', max_output_tokens: 'inf', output_modalities: ['text'] };
+    call.fromPage({ type: 'response.create', response: beside });
+    await heard.next('responseStarted', 2);
+    expect(heard.of('responseStarted')).toMatchObject([
+      { isInConversation: true, maxOutputTokens: 1000, grantedTokens: 1000, modality: 'audio' },
+      { isInConversation: false, maxOutputTokens: Infinity, grantedTokens: 1000, modality: 'text' },
+    ]);
+  });
+
+  test('lets a response have the former bound until the provider tells the new one', async () => {
+    const { call, heard, sideband } = await listen();
+    call.answers = false;
+    sideband.limitResponses(300);
+    call.beginResponse(usage, 'resp_before');
+    expect((await heard.next('responseStarted')).grantedTokens).toBe(1000);
+    call.answers = true;
+    sideband.limitResponses(300);
+    await expect.poll(() => call.session['max_output_tokens']).toBe(300);
+    call.beginResponse(usage, 'resp_after');
+    expect((await heard.next('responseStarted', 2)).grantedTokens).toBe(300);
+  });
+
+  test('tells what the conversation holds, by its size', async () => {
+    const { call, heard } = await listen();
+    const item = {
+      id: 'item_1',
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'x'.repeat(4000) }],
+    };
+    call.fromPage({ type: 'conversation.item.create', item });
+    const { id, tokens } = await heard.next('itemAdded');
+    expect(id).toBe('item_1');
+    expect(tokens).toBeGreaterThan(1000);
+    expect(tokens).toBeLessThan(1100);
   });
 
   test.each([undefined, 7, '', 'a b', 'x'.repeat(129)])(
@@ -191,42 +236,79 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(heard.of('trouble').map(({ code }) => code)).toEqual(['server_error', 'error', 'error']);
   });
 
-  test('tells of changes that are not ours, and takes back what we created it with', async () => {
+  test('tells of changes that differ, once until they are taken back, and takes back what we created it with', async () => {
     const { call, heard, sideband } = await listen();
     sideband.limitResponses(300);
     await expect.poll(() => call.session['max_output_tokens']).toBe(300);
     call.updateFromPage({ instructions: 'Be rude.', max_output_tokens: 'inf', truncation: 'disabled' });
-    await heard.next('configChanged');
+    call.updateFromPage({ instructions: 'Be ruder.' });
+    expect(await heard.next('configChanged')).toEqual({ type: 'configChanged', isAsSdk: false });
     sideband.restoreConfig();
-    await expect.poll(() => call.session['instructions']).toBe(setup.instructions);
+    await heard.next('configRestored');
     const truncation = { token_limits: { post_instructions: 12_000 } };
-    expect(call.session).toMatchObject({ max_output_tokens: 300, tools: [], tool_choice: 'auto', truncation });
+    const { instructions } = setup;
+    expect(call.session).toMatchObject({
+      instructions,
+      max_output_tokens: 300,
+      tools: [],
+      tool_choice: 'auto',
+      truncation,
+    });
+    expect(heard.of('configChanged')).toHaveLength(1);
     call.updateFromPage({ instructions: 'Be rude.' });
     await heard.next('configChanged', 2);
-    expect(heard.of('configChanged')).toHaveLength(2);
   });
 
-  test('is quiet when the response that it cut off has told its usage', async () => {
+  test.each([
+    ['repeats what is so', { instructions: setup.instructions, output_modalities: ['audio'], tools: [] }],
+    ['says how it is heard', { audio: { input: { transcription: { model: 'whisper-1' } } }, tracing: 'auto' }],
+    ['wants less than it may have', { max_output_tokens: 5 }],
+  ])('takes an update for no change that %s', async (_, change) => {
+    const { call, heard } = await listen();
+    call.updateFromPage(change);
+    call.updateFromPage({ instructions: 'Be rude.' });
+    await heard.next('configChanged');
+    expect(heard.of('configChanged')).toHaveLength(1);
+    expect(heard.of('configRestored')).toEqual([]);
+  });
+
+  test('knows the update of the provider’s own SDK by what it always sets', async () => {
+    const { call, heard } = await listen();
+    call.updateFromPage({ instructions: '', audio: { input: { transcription: { model: 'gpt-4o-mini-transcribe' } } } });
+    expect(await heard.next('configChanged')).toEqual({ type: 'configChanged', isAsSdk: true });
+  });
+
+  test('is put back first where it was open before', async () => {
+    bench = await StandInBench.open(name);
+    const call = await bench.create();
+    call.updateFromPage({ instructions: 'Be rude.' });
+    await bench.provider.attach(call.id, { ...setup, isPutBack: true }, new Heard().hear, noAbort());
+    expect(call.session['instructions']).toBe(setup.instructions);
+  });
+
+  test('cuts off the response that is named, of several', async () => {
     const { call, heard, sideband } = await listen();
-    call.beginResponse(usage, 'resp_cut');
-    await heard.next('activity');
-    await sideband.quieten();
-    expect(heard.of('usage')).toMatchObject([{ key: 'resp_cut' }]);
-    expect(call.billed).toEqual([{ id: 'resp_cut', usage }]);
+    for (const id of ['resp_1', 'resp_2']) call.beginResponse(usage, id);
+    sideband.cancelResponse('resp_1');
+    expect(await heard.next('responseDone')).toEqual({ type: 'responseDone', id: 'resp_1', isTold: true });
+    expect(call.open).toEqual(['resp_2']);
+    expect(heard.of('usage')).toMatchObject([{ key: 'resp_1' }]);
   });
 
-  test('is waited for no longer than 400 ms until it is quiet', async () => {
-    const { call, sideband } = await listen();
-    call.answers = false;
-    let isQuiet = false;
-    const quiet = sideband.quieten().then(() => {
-      isQuiet = true;
-    });
-    bench.timers.advance(399);
-    await expect.poll(() => call.heard.length).toBe(2);
-    expect(isQuiet).toBe(false);
-    bench.timers.advance(1);
-    await quiet;
+  test('tells that a response had ended before it was cut off', async () => {
+    const { heard, sideband } = await listen();
+    sideband.cancelResponse('resp_gone');
+    expect(await heard.next('responseDone')).toEqual({ type: 'responseDone', id: 'resp_gone', isTold: false });
+    sideband.cancelResponse(undefined);
+    await heard.next('conversationIdle');
+  });
+
+  test('tells of a response that speaks, and of tools that it calls', async () => {
+    const { call, heard } = await listen();
+    call.emit({ type: 'response.output_audio_transcript.delta', response_id: 'resp_1', delta: 'He' });
+    call.emit({ type: 'response.function_call_arguments.done', response_id: 'resp_1', name: 'x', arguments: '{}' });
+    await heard.next('toolCalled');
+    expect(heard.of('responseHeard')).toHaveLength(2);
   });
 });
 

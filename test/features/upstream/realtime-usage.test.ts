@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readError, readFrame } from '../../../src/upstream/call-frame.ts';
 import { eventsOf as liveEventsOf } from '../../../src/upstream/live-events.ts';
+import { differingFields, toldSession } from '../../../src/upstream/realtime-config-diff.ts';
 import { eventsOf, transcriberOf } from '../../../src/upstream/realtime-events.ts';
 import { readTokens } from '../../../src/upstream/realtime-usage.ts';
 import { examples } from '../../support/examples.ts';
@@ -100,6 +101,8 @@ describe('Whatever a provider says', () => {
     'conversation.item.input_audio_transcription.completed',
     'rate_limits.updated',
     'session.updated',
+    'conversation.item.added',
+    'response.output_text.delta',
     'session.closed',
     'session.usage.updated',
     'error',
@@ -120,6 +123,11 @@ describe('Whatever a provider says', () => {
     'error',
     'code',
     'session',
+    'response_id',
+    'item',
+    'max_output_tokens',
+    'tools',
+    'instructions',
     'reason',
     '__proto__',
   );
@@ -133,7 +141,8 @@ describe('Whatever a provider says', () => {
   const read = (text: string): void => {
     const frame = readFrame(text);
     if (frame === undefined) return;
-    eventsOf(frame, transcriberOf(frame));
+    eventsOf(frame, transcriberOf(frame), 1000);
+    differingFields(toldSession(frame), { model: 'm', voice: 'v', tools: [], maxOutputTokens: 9 }, undefined, 9);
     liveEventsOf(frame);
     readError(frame);
   };

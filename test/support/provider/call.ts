@@ -1,5 +1,14 @@
 import type { WebSocket } from 'ws';
-import { clientEvent, sessionUpdate } from './schemas.ts';
+import { TestResponse, type Generation, type ResponseTerms } from './responses.ts';
+import {
+  clientEvent,
+  itemCreate,
+  pageUpdate,
+  responseCancel,
+  responseCreate,
+  sessionDefaults,
+  sessionUpdate,
+} from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -40,20 +49,37 @@ export class TestCall {
   ended: { readonly reason: string; readonly atMs: number } | undefined;
   /** Whether updates of the session are confirmed, and closes of the live API. */
   answers = true;
-  #active: { readonly id: string; readonly usage: unknown } | undefined;
+  /** How responses that a page asks for go on; undefined: they end when a test says so. */
+  generation: Generation | undefined;
+  /** Whether the end of a cancelled response tells what it cost. */
+  tellsCancelledUsage = true;
+  /** Whether its end tells usage that can be read. */
+  tellsReadableUsage = true;
+  /** What the provider tells the page alone. */
+  readonly toPage: Json[] = [];
+  /** Gets every event as the page's data channel does. */
+  onPageEvent: (event: Json) => void = () => undefined;
+  readonly #open = new Map<string, TestResponse>();
 
   constructor(terms: CallTerms) {
     this.terms = terms;
-    this.session = { ...terms.session };
+    this.session = terms.api === 'live' ? { ...terms.session } : { ...sessionDefaults, ...terms.session };
+  }
+
+  /** The responses that run. */
+  get open(): readonly string[] {
+    return [...this.#open.keys()];
   }
 
   get id(): string {
     return this.terms.id;
   }
 
-  /** Says an event on all sidebands. */
+  /** Says an event on all sidebands, and on the page's data channel. */
   emit(event: Json): void {
-    this.emitRaw(JSON.stringify({ event_id: nextId('event'), ...event }));
+    const told = { event_id: nextId('event'), ...event };
+    this.emitRaw(JSON.stringify(told));
+    this.onPageEvent(told);
   }
 
   emitRaw(data: string | Buffer): void {
@@ -64,26 +90,69 @@ export class TestCall {
     this.emit({ type: 'input_audio_buffer.speech_started', audio_start_ms: 0, item_id: nextId('item') });
   }
 
-  /** Begins a response, which is billed when it is done. */
-  beginResponse(usage: unknown, id = nextId('resp')): string {
-    this.#active = { id, usage };
-    this.emit({ type: 'response.created', response: { object: 'realtime.response', id, status: 'in_progress' } });
+  /** Begins a response, which is billed when it is done. @param usage undefined: none is told, or it says by itself what it does */
+  beginResponse(usage: unknown, id = nextId('resp'), terms: Partial<ResponseTerms> = {}): string {
+    const { max_output_tokens: limit = 'inf', output_modalities: modalities = ['audio'] } = this.session;
+    const response = new TestResponse(
+      {
+        id,
+        usage,
+        conversationId: `conv_${this.id}`,
+        maxOutputTokens: limit as number | 'inf',
+        modalities: modalities as string[],
+        ...terms,
+      },
+      usage === undefined ? this.generation : undefined,
+      () => this.finishResponse('completed', id),
+    );
+    this.#open.set(id, response);
+    this.emit({ type: 'response.created', response: response.describe('in_progress') });
     return id;
   }
 
-  finishResponse(status = 'completed'): void {
-    const active = this.#active;
-    if (active === undefined) return;
-    this.#active = undefined;
-    this.billed.push(active);
-    this.emit({ type: 'response.done', response: { object: 'realtime.response', ...active, status, output: [] } });
+  /** @param id the one that began last, unless it is named */
+  finishResponse(status = 'completed', id = this.open.at(-1)): void {
+    const response = this.#open.get(id ?? '');
+    if (response === undefined) return;
+    const usage = this.#bill(response);
+    const isTold = status !== 'cancelled' || this.tellsCancelledUsage;
+    const told = this.tellsReadableUsage ? usage : { input_tokens: -1 };
+    this.emit({ type: 'response.done', response: response.describe(status, isTold ? (told ?? null) : null) });
+  }
+
+  #bill(response: TestResponse): unknown {
+    const { usage } = response;
+    response.stop();
+    this.#open.delete(response.terms.id);
+    this.billed.push({ id: response.terms.id, usage });
+    return usage;
   }
 
   /** A whole response. @returns its id */
   respond(usage: unknown, id?: string): string {
     const name = this.beginResponse(usage, id);
-    this.finishResponse();
+    this.finishResponse('completed', name);
     return name;
+  }
+
+  /** What a page says on its data channel; what it may not is answered to it alone. */
+  fromPage(event: Json): void {
+    if (this.ended !== undefined) return;
+    const { event_id = null } = event;
+    const refuse = (code: string, message: string): void => {
+      const error = { type: 'error', error: { type: 'invalid_request_error', code, message, event_id } };
+      this.toPage.push(error);
+      this.onPageEvent(error);
+    };
+    if (event['type'] === 'session.update') {
+      const update = pageUpdate.safeParse(event);
+      if (!update.success) return refuse('unknown_parameter', update.error.message);
+      const { audio = {}, model: _, ...changes } = update.data.session;
+      const before = (this.session['audio'] ?? {}) as { readonly input?: object; readonly output?: object };
+      const merged = { input: { ...before.input, ...audio.input }, output: { ...before.output, ...audio.output } };
+      return this.updateFromPage({ ...changes, audio: merged });
+    }
+    this.#take(event, refuse);
   }
 
   /** The page changes the session over its data channel. */
@@ -102,6 +171,7 @@ export class TestCall {
   end(reason: string): void {
     if (this.ended !== undefined) return;
     this.ended = { reason, atMs: Date.now() };
+    for (const response of this.#open.values()) this.#bill(response);
     if (this.terms.api === 'live')
       this.emit({ type: 'session.closed', reason, usage: { seconds: this.billedSeconds } });
     this.closeSidebands();
@@ -161,10 +231,9 @@ export class TestCall {
         return this.#tellUpdated();
       }
       case 'realtime response.create':
-        return this.#writeMuch();
       case 'realtime response.cancel':
-        if (this.#active === undefined) return refuse('response_cancel_not_active', 'No active response.');
-        return this.finishResponse('cancelled');
+      case 'realtime conversation.item.create':
+        return this.#take(event, refuse);
       case 'live session.close':
         return this.end('close_requested');
       default:
@@ -172,13 +241,64 @@ export class TestCall {
     }
   }
 
-  /** A response that is long, or as long as the session allows. */
-  #writeMuch(): void {
-    const { max_output_tokens: limit } = this.session;
+  /** What both a page and a sideband may say. */
+  #take(event: Json, refuse: (code: string, message: string) => void): void {
+    switch (event['type']) {
+      case 'response.create':
+        return this.#create(event, refuse);
+      case 'response.cancel':
+        return this.#cancel(event, refuse);
+      case 'conversation.item.create': {
+        const asked = itemCreate.safeParse(event);
+        if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+        const item = { id: nextId('item'), object: 'realtime.item', status: 'completed', ...asked.data.item };
+        for (const type of ['conversation.item.added', 'conversation.item.done'])
+          this.emit({ type, previous_item_id: null, item });
+        return;
+      }
+      default:
+        return refuse('unknown_event', `Unknown event ${String(event['type'])}.`);
+    }
+  }
+
+  /** Any number beside the conversation, and one in it. */
+  #create(event: Json, refuse: (code: string, message: string) => void): void {
+    const asked = responseCreate.safeParse(event);
+    if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+    const { conversation, max_output_tokens, output_modalities } = asked.data.response ?? {};
+    const isBeside = conversation === 'none';
+    if (!isBeside && this.#inConversation !== undefined)
+      return refuse('conversation_already_has_active_response', 'Conversation already has an active response.');
+    const terms = {
+      ...(isBeside ? { conversationId: null } : {}),
+      ...(max_output_tokens === undefined ? {} : { maxOutputTokens: max_output_tokens }),
+      ...(output_modalities === undefined ? {} : { modalities: output_modalities }),
+    };
+    if (this.generation !== undefined) this.beginResponse(undefined, undefined, terms);
+    else this.#writeMuch(terms);
+  }
+
+  #cancel(event: Json, refuse: (code: string, message: string) => void): void {
+    const asked = responseCancel.safeParse(event);
+    if (!asked.success) return refuse('unknown_parameter', asked.error.message);
+    const id = asked.data.response_id ?? this.#inConversation;
+    if (id === undefined || !this.#open.has(id))
+      return refuse('response_cancel_not_active', 'Cancellation failed: no active response found');
+    return this.finishResponse('cancelled', id);
+  }
+
+  get #inConversation(): string | undefined {
+    return [...this.#open.values()].find(({ terms }) => terms.conversationId !== null)?.terms.id;
+  }
+
+  /** A response that is long, or as long as it may be. */
+  #writeMuch(terms: Partial<ResponseTerms>): void {
+    const limit = terms.maxOutputTokens ?? this.session['max_output_tokens'];
     const isShort = typeof limit === 'number' && limit < LONG_RESPONSE_TOKENS;
     const output_tokens = isShort ? limit : LONG_RESPONSE_TOKENS;
-    this.beginResponse({ total_tokens: 10 + output_tokens, input_tokens: 10, output_tokens });
-    if (isShort) this.finishResponse('incomplete');
+    const usage = { total_tokens: 10 + output_tokens, input_tokens: 10, output_tokens };
+    const id = this.beginResponse(usage, undefined, terms);
+    if (isShort) this.finishResponse('incomplete', id);
   }
 
   #tellUpdated(): void {

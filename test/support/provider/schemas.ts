@@ -51,6 +51,90 @@ export const sessionUpdate = z.strictObject({
     .strict(),
 });
 
+/** Whatever a page may change of its session over its data channel. */
+const pageSession = z.strictObject({
+  type: z.literal('realtime'),
+  model: z.string().optional(),
+  instructions: z.string().optional(),
+  output_modalities: z.array(z.enum(['audio', 'text'])).optional(),
+  tools: tools.optional(),
+  tool_choice: z.enum(['auto', 'none', 'required']).optional(),
+  parallel_tool_calls: z.boolean().optional(),
+  reasoning: z.strictObject({ effort: z.string() }).optional(),
+  max_output_tokens: maxOutputTokens.optional(),
+  truncation: truncation.optional(),
+  prompt: z.strictObject({ id: z.string(), version: z.string().optional() }).nullish(),
+  tracing: z.union([z.literal('auto'), z.looseObject({})]).nullish(),
+  audio: z
+    .strictObject({
+      input: z
+        .strictObject({
+          format: z.looseObject({ type: z.string() }).optional(),
+          noise_reduction: z.looseObject({ type: z.string() }).nullish(),
+          transcription: z.looseObject({ model: z.string() }).nullish(),
+          turn_detection: z.looseObject({ type: z.string() }).nullish(),
+        })
+        .optional(),
+      output: z
+        .strictObject({
+          format: z.looseObject({ type: z.string() }).optional(),
+          voice: z.string().optional(),
+          speed: z.number().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+const eventId = z.string().max(512).optional();
+
+export const pageUpdate = z.strictObject({
+  type: z.literal('session.update'),
+  event_id: eventId,
+  session: pageSession,
+});
+
+export const responseCreate = z.strictObject({
+  type: z.literal('response.create'),
+  event_id: eventId,
+  response: z
+    .strictObject({
+      conversation: z.enum(['auto', 'none']).optional(),
+      input: z.array(z.looseObject({})).optional(),
+      instructions: z.string().optional(),
+      max_output_tokens: maxOutputTokens.optional(),
+      metadata: z.record(z.string(), z.string()).nullish(),
+      output_modalities: z.array(z.enum(['audio', 'text'])).optional(),
+      tools: tools.optional(),
+      tool_choice: z.enum(['auto', 'none', 'required']).optional(),
+    })
+    .optional(),
+});
+
+export const responseCancel = z.strictObject({
+  type: z.literal('response.cancel'),
+  event_id: eventId,
+  response_id: z.string().optional(),
+});
+
+export const itemCreate = z.strictObject({
+  type: z.literal('conversation.item.create'),
+  event_id: eventId,
+  previous_item_id: z.string().nullish(),
+  item: z.looseObject({ type: z.string() }),
+});
+
+/** What a session is where nobody says otherwise: the provider repeats it whole. */
+export const sessionDefaults = {
+  instructions: 'Your knowledge cutoff is 2023-10. You are a helpful, witty, and friendly AI.',
+  output_modalities: ['audio'],
+  tools: [],
+  tool_choice: 'auto',
+  max_output_tokens: 'inf',
+  truncation: 'auto',
+  prompt: null,
+  tracing: null,
+};
+
 export const liveBody = z.strictObject({
   session: z.strictObject({
     model: z.string(),

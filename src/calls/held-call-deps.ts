@@ -1,0 +1,26 @@
+import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
+import type { Host } from '../actors/host.ts';
+import type { Budgets, Metering } from '../metering/contract.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { BrokeredProvider } from '../upstream/contract.ts';
+import type { HangUps } from './hang-ups.ts';
+import type { ListenerDeps } from './listener.ts';
+
+/** What a held call is made of: the same for all of a node. */
+export interface HeldCallDeps extends ListenerDeps {
+  /** The call's provider; undefined where this service does not use it any more. */
+  readonly provider: BrokeredProvider | undefined;
+  readonly host: Host<CallRecord, CallEvent, CallFact>;
+  readonly hangUps: HangUps;
+  readonly metering: Metering;
+  readonly budgets: Budgets;
+  readonly events: ListenerDeps['events'] & Pick<Events, 'faulted' | 'hangupConfirmed' | 'dependencyAway'>;
+  /** Whether this node may hold calls. */
+  readonly mayHear: () => boolean;
+  /** Milliseconds that an attachment may take. */
+  readonly readyMs: number;
+  /** Responses that may run at once (MAX_OPEN_RESPONSES). */
+  readonly maxOpenResponses: number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}

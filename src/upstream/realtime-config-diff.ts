@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { CallFrame } from './call-frame.ts';
+import { describeRestoration, type CallSetup } from './realtime-session.ts';
+
+/** A session as an event of the provider repeats it, whole: fields that it leaves out cannot be judged. */
+export type ToldSession = Readonly<Record<string, unknown>>;
+
+const updated = z.object({ session: z.record(z.string(), z.unknown()) });
+const transcribing = z.object({ audio: z.object({ input: z.object({ transcription: z.object({}) }) }) });
+
+/** @returns nothing where the event repeats no session */
+export function toldSession(frame: CallFrame): ToldSession {
+  return updated.safeParse(frame).data?.session ?? {};
+}
+
+/**
+ * Which fields of a session are not what its call was created with. Only what we configure is compared: a page may choose how it is heard
+ * (transcription, turns, traces), and a bound below ours costs less.
+ * @param asCreated how the provider told the call before its page could change it: with defaults, and in a spelling of its own
+ * @param grantedTokens the greatest bound of ours that may still hold
+ */
+export function differingFields(
+  told: ToldSession,
+  setup: CallSetup,
+  asCreated: ToldSession | undefined,
+  grantedTokens: number,
+): readonly string[] {
+  const { type: _, max_output_tokens: __, ...expected } = describeRestoration(setup);
+  const guarded: ToldSession = { ...expected, prompt: null };
+  const differing = Object.keys(guarded).filter(
+    (name) =>
+      told[name] !== undefined &&
+      !isSame(told[name], guarded[name]) &&
+      (asCreated === undefined || !isSame(told[name], asCreated[name])),
+  );
+  return tokensOf(told['max_output_tokens']) > grantedTokens ? [...differing, 'max_output_tokens'] : differing;
+}
+
+/** The bound that a session tells; 0 where it tells none. */
+export function toldTokens(told: ToldSession): number {
+  return tokensOf(told['max_output_tokens']);
+}
+
+function tokensOf(bound: unknown): number {
+  if (bound === 'inf') return Infinity;
+  return typeof bound === 'number' ? bound : 0;
+}
+
+/** Whether a session is set as the provider's own SDK sets it when it connects: it always switches transcription on, which we never do. */
+export function isAsSdk(told: ToldSession): boolean {
+  return transcribing.safeParse(told).success;
+}
+
+/** Whether two JSON values mean the same: the order of fields means nothing, and null is as good as nothing. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b || (a ?? null) === (b ?? null)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as ToldSession, b as ToldSession];
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((name) => isSame(left[name], right[name]));
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { TestCall } from '../support/provider/call.ts';
+import { soon } from '../support/soon.ts';
+import { acme, site, siteKey, type World } from '../support/world.ts';
+import { Page, seen, startCalls } from './calls-world.ts';
+
+const lockedKey = 'w_acme_locked_666666666666666666666666666666';
+/** A token of audio out, and one of text in, in micro-dollars. */
+const [OUT, IN] = [64, 4];
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startCalls(
+    {},
+    {
+      tenants: acme.tenants.map((tenant) => ({
+        ...tenant,
+        widgetKeys: [
+          { id: 'site', key: siteKey, origin: site, limits: { dailyDollars: 1 } },
+          { id: 'locked', key: lockedKey, origin: site, allowOverrides: false, limits: { dailyDollars: 1 } },
+        ],
+        agents: tenant['agents'],
+      })),
+    },
+  );
+});
+
+afterAll(() => world.close());
+
+const besideTheConversation = { type: 'response.create', response: { conversation: 'none', max_output_tokens: 'inf' } };
+
+async function open(widgetKey: string): Promise<{ readonly page: Page; readonly call: TestCall }> {
+  const page = await Page.of(world).create({ widgetKey });
+  const call = await page.dial(world);
+  call.generation = { tokensPerSec: 50, inputTokens: 1000 };
+  return { page, call };
+}
+
+/** What the provider bills, in micro-dollars. */
+function bill(call: TestCall): number {
+  return call.billed.reduce((sum, { usage }) => {
+    const { input_tokens = 0, output_tokens = 0 } = (usage ?? {}) as Record<string, number>;
+    return sum + input_tokens * IN + output_tokens * OUT;
+  }, 0);
+}
+
+/** What was counted of the session's only call, once it is closed. */
+async function counted(page: Page) {
+  await vi.waitFor(async () => expect((await seen(world, page)).calls[0]?.state).toBe('closed'), soon);
+  const session = await seen(world, page);
+  return { ...session, call: session.calls[0] };
+}
+
+describe('A page that speaks to the provider itself, and asks for more than it may', () => {
+  test('thirty unlimited responses at once, with a key without overrides, is hung up, and pays for each', async () => {
+    const { page, call } = await open(lockedKey);
+    for (let n = 0; n < 30; n += 1) call.fromPage(besideTheConversation);
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    const seenThen = await counted(page);
+    expect(seenThen).toMatchObject({ endReason: 'upstream_ended', call: { closeReason: 'tampered' } });
+    expect(call.billed).toHaveLength(30);
+    expect(call.heard.filter(({ type }) => type === 'response.cancel').map(({ response_id }) => response_id)).toEqual(
+      expect.arrayContaining(call.billed.map(({ id }) => id)),
+    );
+    expect(seenThen.call?.microDollars).toBe(bill(call));
+  });
+
+  test('has no more than two at once with a key that lets it, and pays for those that ran at the end', async () => {
+    const { page, call } = await open(siteKey);
+    for (let n = 0; n < 4; n += 1) call.fromPage(besideTheConversation);
+    await vi.waitFor(() => expect(call.open).toHaveLength(2), soon);
+    call.tellsCancelledUsage = false;
+    await page.end();
+    await vi.waitFor(() => expect(call.ended?.reason).toBe('hangup'), soon);
+    const { call: metered } = await counted(page);
+    expect(call.billed).toHaveLength(4);
+    // Two told what they cost; of two that is estimated: their context at least.
+    expect(metered?.estimatedMicroDollars).toBeGreaterThan(0);
+    expect(metered?.microDollars).toBeGreaterThan(0);
+  });
+
+  test('and leaves just before a response is done pays for it by its context and its time', async () => {
+    const { page, call } = await open(siteKey);
+    call.generation = undefined;
+    const usage = { input_tokens: 1000, output_tokens: 20, input_token_details: { text_tokens: 1000 } };
+    call.beginResponse(usage, 'resp_told');
+    call.finishResponse();
+    call.beginResponse(undefined, 'resp_left');
+    call.end('remote');
+    const { call: metered } = await counted(page);
+    expect(metered?.microDollars).toBeGreaterThanOrEqual(2 * 1000 * IN + 20 * OUT);
+    expect(metered?.estimatedMicroDollars).toBeGreaterThanOrEqual(1000 * IN);
+  });
+
+  test('in place of another in the conversation gets the provider’s refusal, which is no strike', async () => {
+    const { page, call } = await open(lockedKey);
+    for (let n = 0; n < 5; n += 1) call.fromPage({ type: 'response.create' });
+    expect(call.toPage).toMatchObject(
+      Array.from({ length: 4 }, () => ({ error: { code: 'conversation_already_has_active_response' } })),
+    );
+    call.fromPage({ type: 'response.cancel' });
+    expect(call.ended).toBeUndefined();
+    await page.end();
+    expect((await counted(page)).call).toMatchObject({ closeReason: 'session_ended', microDollars: bill(call) });
+  });
+});

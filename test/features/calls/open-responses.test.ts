@@ -1,0 +1,220 @@
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { OpenResponses } from '../../../src/calls/open-responses.ts';
+import { NO_TOKENS } from '../../../src/protocol/price.ts';
+import type { StartedResponse } from '../../../src/upstream/contract.ts';
+
+const SECOND = 1000;
+const response = (id: string, changes: Partial<StartedResponse> = {}): StartedResponse => ({
+  id,
+  isInConversation: true,
+  maxOutputTokens: 1000,
+  grantedTokens: 1000,
+  modality: 'audio',
+  ...changes,
+});
+const beside = { isInConversation: false };
+
+let open: OpenResponses;
+beforeEach(() => {
+  open = new OpenResponses({ most: 2, isLocked: false, setupTokens: 50 });
+});
+
+describe('A response that begins', () => {
+  test('is ordinary where it is alone, in the conversation and no longer than granted', () => {
+    expect(open.start(response('r1'), 0)).toBe('ordinary');
+    open.done('r1', true, 0);
+    expect(open.start(response('r2', { maxOutputTokens: 1001 }), 0)).toBe('extra');
+    open.done('r2', true, 0);
+    expect(open.start(response('r3', beside), 0)).toBe('extra');
+    expect(open.start(response('r4'), 0)).toBe('extra');
+  });
+
+  test('is too many where as many run as may; those that were asked to end do not count', () => {
+    open.start(response('r1'), 0);
+    open.start(response('r2', beside), 0);
+    expect(open.start(response('r3', beside), 0)).toBe('too_many');
+    open.cancelled('r3', 0);
+    open.cancelled('r2', 0);
+    expect(open.start(response('r4', beside), 0)).toBe('extra');
+    expect(open.running).toEqual(['r1', 'r4']);
+  });
+
+  test('of a locked session is too much beside the conversation, and longer than granted', () => {
+    open = new OpenResponses({ most: 2, isLocked: true, setupTokens: 0 });
+    expect(open.start(response('r1', beside), 0)).toBe('out_of_band');
+    expect(open.start(response('r2', { maxOutputTokens: Infinity }), 0)).toBe('too_long');
+    open = new OpenResponses({ most: 2, isLocked: true, setupTokens: 0 });
+    expect(open.start(response('r3', { maxOutputTokens: 999 }), 0)).toBe('ordinary');
+  });
+});
+
+describe('A response of which nobody tells what it cost', () => {
+  test('is taken to have cost its context, and what it may have said in its time', () => {
+    open.start(response('r1'), 0);
+    expect(open.done('r1', false, 3 * SECOND)).toEqual({
+      key: 'r1',
+      tokens: { ...NO_TOKENS, textIn: 50, audioOut: 60 },
+    });
+    open.start(response('r2', { modality: 'text' }), 0);
+    expect(open.done('r2', false, 3 * SECOND)?.tokens).toMatchObject({ textOut: 300, audioOut: 0 });
+  });
+
+  test('has said at most what it was allowed', () => {
+    open.start(response('r1'), 0);
+    expect(open.settle(3600 * SECOND)).toMatchObject([{ key: 'r1', tokens: { audioOut: 1000 } }]);
+    expect(open.settle(3600 * SECOND)).toEqual([]);
+  });
+
+  test('is settled two seconds after it was asked to end', () => {
+    open.start(response('r1'), 0);
+    open.cancelled('r1', SECOND);
+    expect(open.overdue(3 * SECOND - 1)).toEqual([]);
+    expect(open.overdue(3 * SECOND)).toMatchObject([{ key: 'r1', tokens: { audioOut: 60 } }]);
+    expect(open.isEmpty).toBe(true);
+  });
+});
+
+describe('The context', () => {
+  const contextOf = (id: string): unknown => {
+    open.start(response(id), 0);
+    return open.done(id, false, 0)?.tokens;
+  };
+
+  test('is the input of the last response at the rates of what is not cached, and the items since it began', () => {
+    open.noteItem('question', 20);
+    open.start(response('r1'), 0);
+    open.noteItem('answer', 5);
+    open.noteItem('answer', 30);
+    open.noteUsage('r1', { ...NO_TOKENS, textIn: 10, textCached: 60, audioIn: 5, audioCached: 100, audioOut: 77 });
+    open.done('r1', true, 0);
+    expect(contextOf('r2')).toEqual({ ...NO_TOKENS, textIn: 70 + 30, audioIn: 105 });
+  });
+
+  test('is instructions, tools and items before any usage', () => {
+    open.noteItem('question', 20);
+    expect(contextOf('r1')).toEqual({ ...NO_TOKENS, textIn: 70 });
+  });
+
+  test('is not made smaller by a response beside the conversation', () => {
+    open.start(response('r1', beside), 0);
+    open.noteUsage('r1', { ...NO_TOKENS, textIn: 1 });
+    open.done('r1', true, 0);
+    expect(contextOf('r2')).toEqual({ ...NO_TOKENS, textIn: 50 });
+  });
+
+  test('loses no item, however many there are', () => {
+    for (let n = 0; n < 3000; n += 1) open.noteItem(`item_${n}`, 1);
+    expect(contextOf('r1')).toEqual({ ...NO_TOKENS, textIn: 3050 });
+  });
+});
+
+describe('A call that was another node’s', () => {
+  test('may have as many responses as may run, until each is told, heard or ruled out', () => {
+    open.granted(300);
+    open.inherit(0);
+    expect(open.worstCases).toMatchObject([{ outputTokens: 300 }, { outputTokens: 300 }]);
+    open.heard('r1');
+    expect(open.running).toEqual(['r1']);
+    expect(open.inherited).toBe(1);
+    expect(open.done('r2', true, SECOND)).toBeUndefined();
+    expect(open.inherited).toBe(0);
+    expect(open.settle(SECOND)).toMatchObject([{ key: 'r1', tokens: { audioOut: 20 } }]);
+  });
+
+  test('has one at most where its page may change nothing, and none once another runs in the conversation', () => {
+    open = new OpenResponses({ most: 2, isLocked: true, setupTokens: 0 });
+    open.inherit(0);
+    expect(open.inherited).toBe(1);
+    open.start(response('r1'), 0);
+    expect(open.inherited).toBe(0);
+  });
+
+  test('has none that is not heard for ten seconds in which the call is', () => {
+    open.inherit(0);
+    open.overdue(60 * SECOND);
+    expect(open.inherited).toBe(2);
+    open.attached(60 * SECOND);
+    open.overdue(70 * SECOND - 1);
+    expect(open.inherited).toBe(2);
+    open.overdue(70 * SECOND);
+    expect(open.inherited).toBe(0);
+  });
+
+  test('is charged for those that nothing rules out, by the time since', () => {
+    open.inherit(0);
+    expect(open.settle(2 * SECOND)).toMatchObject([{ tokens: { audioOut: 40 } }, { tokens: { audioOut: 40 } }]);
+  });
+
+  test('is charged under its own name for one that tells that it was cut off, and not what it cost', () => {
+    open.inherit(0);
+    expect(open.done('r1', false, SECOND)).toMatchObject({ key: 'r1', tokens: { audioOut: 20 } });
+    expect(open.inherited).toBe(1);
+  });
+});
+
+type Step =
+  | { readonly type: 'start'; readonly id: number; readonly isInConversation: boolean; readonly size: number }
+  | { readonly type: 'done'; readonly id: number; readonly isTold: boolean }
+  | { readonly type: 'heard' | 'item'; readonly id: number }
+  | { readonly type: 'tick' };
+
+const id = fc.nat(12);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    type: fc.constant('start' as const),
+    id,
+    isInConversation: fc.boolean(),
+    size: fc.constantFrom(1, 1000, 1001, Infinity),
+  }),
+  fc.record({ type: fc.constant('done' as const), id, isTold: fc.boolean() }),
+  fc.record({ type: fc.constantFrom('heard' as const, 'item' as const), id }),
+  fc.constant({ type: 'tick' as const }),
+);
+
+test('Whatever a provider tells, no response is forgotten, none is charged twice, and no more run than may', () => {
+  fc.assert(
+    fc.property(
+      fc.array(step, { maxLength: 60 }),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 3 }),
+      (steps, isLocked, most) => {
+        const responses = new OpenResponses({ most, isLocked, setupTokens: 0 });
+        /** Those that began and whose end nobody told. */
+        const unsettled = new Set<string>();
+        const charged: string[] = [];
+        let at = 0;
+        const charge = (estimates: readonly { readonly key: string }[]): void => {
+          for (const { key } of estimates) {
+            expect(unsettled.delete(key)).toBe(true);
+            charged.push(key);
+          }
+        };
+        steps.forEach((each, index) => {
+          at += 700;
+          // Ids come again only while their response runs: a provider makes new ones.
+          const name = `r${each.type === 'tick' ? 0 : each.id}`;
+          const open = [...unsettled].find((known) => known.startsWith(`${name}:`)) ?? `${name}:${index}`;
+          if (each.type === 'start') {
+            unsettled.add(open);
+            const { isInConversation, size } = each;
+            const kind = responses.start(response(open, { isInConversation, maxOutputTokens: size }), at);
+            if (kind !== 'ordinary' && kind !== 'extra') responses.cancelled(open, at);
+            if (isLocked && (!isInConversation || size > 1000)) expect(responses.running).not.toContain(open);
+          } else if (each.type === 'done') {
+            const estimate = responses.done(open, each.isTold, at);
+            if (estimate !== undefined) charge([estimate]);
+            unsettled.delete(open);
+          } else if (each.type === 'heard') responses.heard(open);
+          else if (each.type === 'item') responses.noteItem(open, 10);
+          else charge(responses.overdue(at));
+          expect(responses.running.length).toBeLessThanOrEqual(most);
+          for (const running of responses.running) expect(unsettled).toContain(running);
+        });
+        charge(responses.settle(at));
+        expect([...unsettled]).toEqual([]);
+        expect(new Set(charged).size).toBe(charged.length);
+      },
+    ),
+  );
+});

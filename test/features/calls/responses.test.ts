@@ -1,0 +1,293 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { NO_TOKENS } from '../../../src/protocol/price.ts';
+import type { FakeSideband } from '../../support/fake-brokered-provider.ts';
+import { CallsWorld, done, SESSION, started } from './calls-world.ts';
+
+let world: CallsWorld;
+let node: VoiceCalls;
+
+beforeEach(async () => {
+  world = await CallsWorld.start();
+  node = await world.addNode();
+});
+
+const endedBecause = () => world.sessions.get(SESSION)?.endReason ?? null;
+const beside = { isInConversation: false } as const;
+
+/** A call that its page may change, or may not. */
+async function open(isLocked: boolean): Promise<FakeSideband> {
+  const setup = world.setups.get(SESSION);
+  if (setup !== undefined) world.setups.set(SESSION, { ...setup, isLocked });
+  await world.open(node);
+  return world.provider.sideband;
+}
+
+/** Says of each response that is asked to end what it cost. */
+function tellsWhatItCutsOff(sideband: FakeSideband): void {
+  sideband.answerCancel = (id) => {
+    if (id === undefined) return sideband.hear({ type: 'conversationIdle' });
+    sideband.hear({ type: 'usage', key: id, model: undefined, tokens: NO_TOKENS });
+    sideband.hear(done(id));
+  };
+}
+
+/** Responses that were charged, by how that is known. */
+const charged = (type: 'usage' | 'usageEstimated'): unknown[] =>
+  world.metering.heard.flatMap((event) => {
+    const told = event as { readonly type: string; readonly key: string };
+    return told.type === type ? [told.key] : [];
+  });
+
+describe('A page that may change nothing', () => {
+  test('has no response beside the conversation, nor a longer one than granted: the third ends its session', async () => {
+    const sideband = await open(true);
+    const names = Array.from({ length: 30 }, (_, index) => `resp_${index}`);
+    for (const id of names) sideband.hear(started(id, { ...beside, maxOutputTokens: Infinity }));
+    expect(sideband.cancelled).toEqual(names);
+    await node.settled();
+    expect(await world.call()).toMatchObject({ closeReason: 'tampered' });
+    expect(endedBecause()).toBe('upstream_ended');
+    await world.pass(2000);
+    expect(charged('usageEstimated')).toEqual(names);
+  });
+
+  test('has a response longer than granted cut off, and one in the conversation of the granted size', async () => {
+    const sideband = await open(true);
+    sideband.hear(started('resp_long', { maxOutputTokens: 1001 }));
+    sideband.hear(done('resp_long'));
+    sideband.hear(started('resp_fair'));
+    expect(sideband.cancelled).toEqual(['resp_long']);
+  });
+
+  test('is put back when it changes its session, and struck for a response that it makes before that', async () => {
+    const sideband = await open(true);
+    for (const id of ['resp_1', 'resp_2', 'resp_3']) {
+      expect(await world.call()).toMatchObject({ state: 'open' });
+      sideband.hear({ type: 'configChanged', isAsSdk: false });
+      sideband.hear(started(id));
+      sideband.hear({ type: 'configRestored' });
+      sideband.hear(done(id));
+      world.clock.advance(30_000);
+    }
+    expect(sideband.restored).toBe(3);
+    await node.settled();
+    expect(await world.call()).toMatchObject({ closeReason: 'tampered' });
+    expect(endedBecause()).toBe('upstream_ended');
+  });
+
+  test('is not struck for changes that cost nothing, nor for how the provider’s SDK connects', async () => {
+    const sideband = await open(true);
+    for (let n = 0; n < 10; n += 1) {
+      sideband.hear({ type: 'configChanged', isAsSdk: n < 2 });
+      if (n < 2) sideband.hear(started(`resp_${n}`));
+      sideband.hear({ type: 'configRestored' });
+      if (n < 2) sideband.hear(done(`resp_${n}`));
+      await world.pass(25_000);
+    }
+    expect(sideband.restored).toBe(10);
+    expect(await world.call()).toMatchObject({ state: 'open' });
+  });
+});
+
+describe('A page that may change its session', () => {
+  test('has as many responses at once as MAX_OPEN_RESPONSES, and is ended at the third that is too many', async () => {
+    const sideband = await open(false);
+    for (const id of ['a', 'b', 'c', 'd']) sideband.hear(started(id, { ...beside, maxOutputTokens: Infinity }));
+    expect(sideband.cancelled).toEqual(['c', 'd']);
+    await world.look();
+    expect(await world.call()).toMatchObject({ state: 'open' });
+    sideband.hear(started('e', beside));
+    await node.settled();
+    expect(await world.call()).toMatchObject({ closeReason: 'tampered' });
+  });
+
+  test('has none beside another that what is left does not pay for, and always an ordinary one', async () => {
+    const sideband = await open(false);
+    world.budgets.affordable = (responses) => responses.length < 2;
+    sideband.hear(started('a'));
+    sideband.hear(started('b', beside));
+    expect(sideband.cancelled).toEqual(['b']);
+    world.budgets.affordable = () => false;
+    sideband.hear(done('a'));
+    sideband.hear(done('b'));
+    sideband.hear(started('c'));
+    sideband.hear(done('c'));
+    sideband.hear(started('d', beside));
+    expect(sideband.cancelled).toEqual(['b', 'd']);
+  });
+});
+
+describe('What runs when a call ends', () => {
+  const ends: readonly [string, () => unknown][] = [
+    ['its session ends', () => world.endSession()],
+    ['its budget is used up', () => world.endSession(SESSION, 'quota_exceeded')],
+    [
+      'its session goes idle',
+      () => world.bus.publish({ type: 'session.moved', sessionId: SESSION, state: 'idle', endReason: null }),
+    ],
+  ];
+
+  test.each(ends)('because %s is cut off by its name, and charged as told', async (_why, end) => {
+    const sideband = await open(false);
+    tellsWhatItCutsOff(sideband);
+    for (const id of ['resp_1', 'resp_2']) sideband.hear(started(id, beside));
+    end();
+    await node.settled();
+    expect(sideband.cancelled).toEqual(['resp_1', 'resp_2']);
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
+    expect(charged('usage')).toEqual(['resp_1', 'resp_2']);
+    expect(charged('usageEstimated')).toEqual([]);
+  });
+
+  test.each(ends)(
+    'because %s is charged by context and time where it is not told, before the call is closed',
+    async (_why, end) => {
+      const sideband = await open(false);
+      sideband.hear(started('resp_1'));
+      world.clock.advance(3000);
+      let chargedWhenClosed: unknown[] | undefined;
+      world.beforeSave = ({ state }) => {
+        if (state === 'closed') chargedWhenClosed ??= charged('usageEstimated');
+      };
+      end();
+      await node.settled();
+      await world.pass(2000);
+      expect(chargedWhenClosed).toEqual(['resp_1']);
+      // Three seconds until the end, and the one until its hang-up was confirmed.
+      expect(world.metering.heard).toMatchObject([{ tokens: { audioOut: 80 } }]);
+      expect(world.metering.gaps).toEqual([]);
+    },
+  );
+
+  test('is charged once where it is told late', async () => {
+    const sideband = await open(false);
+    sideband.hear(started('resp_1'));
+    world.endSession();
+    await node.settled();
+    sideband.hear({ type: 'usage', key: 'resp_1', model: undefined, tokens: NO_TOKENS });
+    sideband.hear(done('resp_1'));
+    await world.pass(2000);
+    expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
+  });
+
+  test('because its page left in an answer is charged', async () => {
+    const sideband = await open(true);
+    sideband.hear(started('resp_1'));
+    world.clock.advance(3000);
+    world.provider.live.clear();
+    sideband.close();
+    await world.pass(30_000);
+    expect(await world.call()).toMatchObject({ state: 'closed' });
+    expect(charged('usageEstimated')).toEqual(['resp_1']);
+  });
+});
+
+describe('A response that runs when nobody hears the call any more', () => {
+  async function lose(sideband: FakeSideband): Promise<void> {
+    sideband.close();
+    await Promise.resolve();
+    await node.settled();
+  }
+
+  test('is cut off when the call is heard again, and charged as told', async () => {
+    const sideband = await open(true);
+    sideband.hear(started('resp_1'));
+    await lose(sideband);
+    await world.pass(250);
+    const again = world.provider.sideband;
+    expect(again).not.toBe(sideband);
+    expect(again.cancelled).toEqual(['resp_1']);
+    again.hear({ type: 'usage', key: 'resp_1', model: undefined, tokens: NO_TOKENS });
+    again.hear(done('resp_1'));
+    await world.pass(5000);
+    expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
+  });
+
+  test.each([
+    ['says that it had ended', true],
+    ['says nothing for two seconds', false],
+  ])('is charged by context and time where the provider %s', async (_what, answers) => {
+    const sideband = await open(true);
+    sideband.hear(started('resp_1'));
+    await lose(sideband);
+    await world.pass(250);
+    if (answers) world.provider.sideband.hear(done('resp_1', false));
+    await world.pass(2000);
+    expect(charged('usageEstimated')).toEqual(['resp_1']);
+    expect(await world.call()).toMatchObject({ state: 'open' });
+  });
+});
+
+describe('A node that stops', () => {
+  test('cuts nothing off where another takes its calls, which charges what it hears', async () => {
+    const sideband = await open(true);
+    sideband.hear(started('resp_1'));
+    const other = await world.addNode();
+    await node.stop();
+    world.kill(node);
+    expect(sideband.cancelled).toEqual([]);
+    await world.pass(1000);
+    const taken = world.provider.sideband;
+    expect(taken).not.toBe(sideband);
+    expect(taken.cancelled).toEqual([]);
+    taken.hear({ type: 'usage', key: 'resp_1', model: undefined, tokens: NO_TOKENS });
+    taken.hear(done('resp_1'));
+    tellsWhatItCutsOff(taken);
+    world.endSession();
+    await other.settled();
+    await world.pass(2000);
+    expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
+  });
+
+  test('cuts off and charges what runs where no other does', async () => {
+    const sideband = await open(true);
+    tellsWhatItCutsOff(sideband);
+    sideband.hear(started('resp_1'));
+    await node.stop();
+    expect(sideband.cancelled).toEqual(['resp_1']);
+    expect(charged('usage')).toEqual(['resp_1']);
+    expect(world.provider.hangUps).toEqual([]);
+  });
+});
+
+describe('A call that was taken over from a node that died', () => {
+  async function take(): Promise<VoiceCalls> {
+    const other = await world.addNode();
+    world.kill(node);
+    await world.pass(12_000);
+    expect(world.provider.sidebands).toHaveLength(2);
+    return other;
+  }
+
+  test('has what may run in its conversation cut off at its end, and is charged for nothing where nothing does', async () => {
+    await open(true);
+    const other = await take();
+    tellsWhatItCutsOff(world.provider.sideband);
+    world.endSession();
+    await other.settled();
+    await world.pass(2000);
+    expect(world.provider.sideband.cancelled).toEqual([undefined]);
+    expect(charged('usageEstimated')).toEqual([]);
+  });
+
+  test('is charged for what may run, where its provider answers nothing', async () => {
+    await open(false);
+    const other = await take();
+    world.endSession();
+    await other.settled();
+    await world.pass(2000);
+    expect(charged('usageEstimated')).toHaveLength(2);
+  });
+
+  test('is charged for nothing that was not heard of for ten seconds', async () => {
+    await open(false);
+    const other = await take();
+    await world.pass(10_000);
+    world.endSession();
+    await other.settled();
+    await world.pass(2000);
+    expect(charged('usageEstimated')).toEqual([]);
+  });
+});

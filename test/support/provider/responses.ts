@@ -1,0 +1,81 @@
+/** How fast a stand-in's model talks, and what it reads. */
+export interface Generation {
+  /** Tokens of output in a second, until its bound. */
+  readonly tokensPerSec: number;
+  /** Tokens of context before each response. */
+  readonly inputTokens: number;
+}
+
+export interface ResponseTerms {
+  readonly id: string;
+  /** Undefined: by the time that it ran. */
+  readonly usage: unknown;
+  /** Null for one beside the conversation. */
+  readonly conversationId: string | null;
+  readonly maxOutputTokens: number | 'inf';
+  readonly modalities: readonly string[];
+}
+
+/** The most that a model says at once. */
+const MAX_TOKENS = 4096;
+
+/** One response at the stand-in for a provider, and what it costs by now. */
+export class TestResponse {
+  readonly terms: ResponseTerms;
+  readonly #generation: Generation;
+  readonly #beganAtMs = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param generation undefined for one that says nothing by itself, and ends when it is told to */
+  constructor(terms: ResponseTerms, generation: Generation | undefined, done: () => void) {
+    this.terms = terms;
+    this.#generation = generation ?? { tokensPerSec: 0, inputTokens: 0 };
+    if (generation === undefined) return;
+    this.#timer = setTimeout(done, (this.#most / generation.tokensPerSec) * 1000).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** What is billed of it. */
+  get usage(): unknown {
+    if (this.terms.usage !== undefined) return this.terms.usage;
+    const { inputTokens, tokensPerSec } = this.#generation;
+    if (tokensPerSec === 0) return undefined;
+    const said = ((performance.now() - this.#beganAtMs) / 1000) * tokensPerSec;
+    const output = Math.min(this.#most, Math.floor(said));
+    const isText = this.terms.modalities.every((each) => each === 'text');
+    return {
+      total_tokens: inputTokens + output,
+      input_tokens: inputTokens,
+      output_tokens: output,
+      input_token_details: { text_tokens: inputTokens, audio_tokens: 0, cached_tokens: 0 },
+      output_token_details: isText
+        ? { text_tokens: output, audio_tokens: 0 }
+        : { text_tokens: 0, audio_tokens: output },
+    };
+  }
+
+  /** As events repeat it. */
+  describe(status: string, usage: unknown = null): object {
+    const { id, conversationId, maxOutputTokens, modalities } = this.terms;
+    return {
+      object: 'realtime.response',
+      id,
+      status,
+      status_details: null,
+      output: [],
+      conversation_id: conversationId,
+      output_modalities: modalities,
+      max_output_tokens: maxOutputTokens,
+      usage,
+      metadata: null,
+    };
+  }
+
+  get #most(): number {
+    const { maxOutputTokens } = this.terms;
+    return maxOutputTokens === 'inf' ? MAX_TOKENS : Math.min(MAX_TOKENS, maxOutputTokens);
+  }
+}
