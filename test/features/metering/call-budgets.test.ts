@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NO_TOKENS } from '../../../src/protocol/price.ts';
+import type { WorstCase } from '../../../src/metering/contract.ts';
+import { NO_TOKENS, type TokenClasses } from '../../../src/protocol/price.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import type { UpstreamEvent } from '../../../src/upstream/contract.ts';
 import { attached, type ChannelClient } from '../../channel/client.ts';
@@ -148,6 +149,37 @@ describe('A session whose calls are metered by what the provider tells', () => {
     expect(provider.sideband).not.toBe(sideband);
     // The gap was charged as well.
     expect(provider.sideband.limit).toBeLessThanOrEqual(500);
+  });
+});
+
+describe('What is left pays for responses', () => {
+  const worst = (outputTokens: number, context: Partial<TokenClasses> = {}): WorstCase => ({
+    context: { ...NO_TOKENS, ...context },
+    outputTokens,
+  });
+
+  test('as far as the worst of all that run, their contexts included, is not above it', async () => {
+    const { app, provider } = await start();
+    const key = await app.key({ limits: { ...roomy, dailyDollars: 0.512 } });
+    const { session, sideband } = await speak(app, provider, key);
+    const [call] = (await app.service.heldCalls?.ofSession(session.id)) ?? [];
+    const affords = (...responses: readonly WorstCase[]) => app.service.budgets.affords(call?.id ?? '', responses);
+    expect(affords(worst(4000), worst(4000))).toBe(true);
+    expect(affords(worst(4000), worst(4000, { textIn: 1 }))).toBe(false);
+    // No provider lets one be longer than 4,096 tokens.
+    expect(affords(worst(Infinity))).toBe(true);
+    expect(affords(worst(Infinity), worst(Infinity))).toBe(false);
+    await hear(app, sideband, response(6000));
+    expect(affords(worst(2000))).toBe(true);
+    expect(affords(worst(2001))).toBe(false);
+  });
+
+  test('of the ceiling that comes first, in tokens too', async () => {
+    const { app, provider } = await start();
+    const { session } = await speak(app, provider, await app.key({ limits: { ...roomy, dailyTokens: 1000 } }));
+    const [call] = (await app.service.heldCalls?.ofSession(session.id)) ?? [];
+    expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 100 })])).toBe(true);
+    expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 101 })])).toBe(false);
   });
 });
 
