@@ -36,14 +36,13 @@ export class Connection implements SocketListener {
   #lease: SocketLease | undefined;
   #record: VoiceRecord | undefined;
   #state: VoiceState | undefined;
-  /** An end that became known while the record, or the answer to a report, was on its way. */
+  /** An end that became known while the record, or an answer, was on its way. */
   #missedEnd: EndReason | null = null;
-  #isReporting = false;
+  #holdsEnds = false;
   #badFrames = 0;
   #isOver = false;
   /** Frames that came while one takes its time, in order; undefined stands for a bad one. */
   #waiting: (ClientFrame | undefined)[] | undefined;
-  /** The last warning that was told. */
   #warned: Warning | undefined;
 
   /** @param address where it comes from; the connection is counted there, and leaves it when it closes */
@@ -94,7 +93,7 @@ export class Connection implements SocketListener {
 
   /** Tells the client of a transition that happened anywhere; each is told once. */
   push(state: VoiceState, endReason: EndReason | null): void {
-    if (this.#record === undefined || (this.#isReporting && endReason !== null)) {
+    if (this.#record === undefined || (this.#holdsEnds && endReason !== null)) {
       this.#state = state;
       this.#missedEnd = endReason;
     } else if (endReason !== null) this.#tellEnd(endReason);
@@ -228,22 +227,23 @@ export class Connection implements SocketListener {
 
   /** The client is told what became of its report before it is told of an end that the report brought. */
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
-    this.#isReporting = true;
+    this.#holdsEnds = true;
     try {
       const from = { address: this.#address.name, language: this.#language };
       const { answer, endReason } = await answerUsage(record, frame, from, at, this.#context.deps);
       if (answer !== undefined) this.send(answer);
       if (endReason !== null) await this.#answerEnd(record, endReason);
     } finally {
-      this.#isReporting = false;
+      this.#holdsEnds = false;
       if (this.#missedEnd !== null) this.#tellEnd(this.#missedEnd);
     }
   }
 
-  #end({ id }: VoiceRecord, at: number): Eventually<void> {
-    return andThen(this.#context.deps.sessions.end(id, 'closed_by_client', at), (outcome) => {
-      this.#tellEnd(outcome?.record.endReason ?? 'closed_by_client');
-    });
+  /** Who asks for an end hears of it when it is kept, and of a fault until then: not by the push that tells all others. */
+  async #end({ id }: VoiceRecord, at: number): Promise<void> {
+    this.#holdsEnds = true;
+    const ended = await this.#context.deps.sessions.endForGood(id, 'closed_by_client', at);
+    this.#tellEnd(ended?.record.endReason ?? 'closed_by_client');
   }
 
   #answerEnd(record: VoiceRecord, reason: EndReason): Eventually<void> {

@@ -153,6 +153,26 @@ export class VoiceSessions {
     return this.recovery.host.send(id, { type: 'END', at, reason, requestId }, admits);
   }
 
+  /**
+   * As `end`, for a caller who is told that it is done: what no durable store has is not acknowledged (docs/architecture.md, section 4).
+   * @throws Unavailable while the history does not take the end; the session is over all the same, and ending it again tells whether it does
+   */
+  async endForGood(
+    id: string,
+    reason: RequestedEnd,
+    at: number,
+    requestId?: string,
+    admits?: Admits,
+  ): Promise<VoiceOutcome | undefined> {
+    const outcome = await this.end(id, reason, at, requestId, admits);
+    if (outcome === undefined) return undefined;
+    // An end of before may wait here or on another node, or have waited on one that died.
+    const isKept =
+      outcome.facts.length > 0 ? !this.recovery.writer.waiting.has(id) : await confirm(outcome.record, this.recovery);
+    if (!isKept) throw new Unavailable('database', new Error('the end of a session is not kept yet'));
+    return outcome;
+  }
+
   /** Ends the live sessions of a subject that are meant. @throws Unavailable when the registry and the history are away */
   endSubject(subject: string, reason: RequestedEnd, at: number, isMeant: Admits, requestId?: string): Promise<void> {
     const { live, history } = this.#deps;

@@ -3,7 +3,7 @@ import { SECOND } from '../support/clock.ts';
 import { attached } from './client.ts';
 import { useApps } from '../support/use-apps.ts';
 
-const { build } = useApps();
+const { build, database } = useApps();
 
 describe('a heartbeat', () => {
   it('is answered at once, without a promise, with the session as it is now', async () => {
@@ -104,6 +104,24 @@ describe('a heartbeat', () => {
     await new Promise(setImmediate);
     expect(client.heard().map(({ type }) => type)).toEqual(['usage', 'ended']);
     expect(client.socket.closings).toBe(1);
+  });
+
+  it('that ends its session while the database is away is answered with a fault, and when it is kept with the end', async () => {
+    const app = await build();
+    const id = await app.open(await app.key());
+    const [client, other] = [attached(app, id), attached(app, id)];
+    database().isAway = true;
+    client.say({ type: 'end' });
+    expect(await client.hear()).toMatchObject({ type: 'error', code: 'SERVICE_UNAVAILABLE' });
+    // Nobody promised the other socket anything.
+    expect(await other.hear()).toMatchObject({ type: 'ended' });
+    app.live.bus.publish({ type: 'session.moved', sessionId: id, state: 'ended', endReason: 'closed_by_client' });
+    expect(client.heard()).toEqual([]);
+    database().isAway = false;
+    await app.flush();
+    client.say({ type: 'end' });
+    expect(await client.hear()).toMatchObject({ type: 'ended', reason: 'closed_by_client' });
+    expect(client.closeCode).toBe(4403);
   });
 
   it('of an idle session ends it', async () => {

@@ -203,6 +203,38 @@ describe('An end by the client', () => {
     expect(await beat({ sm_session_id })).toMatchObject({ status: 403, body: { reason: 'closed_by_client' } });
   });
 
+  test('is not acknowledged while the database does not keep it: 503, again and on every node, and 200 when it does', async () => {
+    const sm_session_id = await app.open(key);
+    const other = await build({ clock: app.clock, live: app.live });
+    database().isAway = true;
+    for (const node of [app, app, other]) {
+      const reply = await node.post('/api/realtime/end', { sm_session_id });
+      expect(errorOf(reply)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+      expect(reply.headers['retry-after']).toBeDefined();
+    }
+    // It is over all the same.
+    expect(await app.sessions.find(sm_session_id)).toMatchObject({ endReason: 'closed_by_client' });
+    database().isAway = false;
+    await other.flush();
+    expect(await other.post('/api/realtime/end', { sm_session_id })).toMatchObject({
+      status: 200,
+      body: { session: { active: false } },
+    });
+    expect(await app.service.stores.history.find(sm_session_id)).toMatchObject({ endReason: 'closed_by_client' });
+  });
+
+  test('is kept through the death of its process where it was acknowledged, and only there', async () => {
+    const [acknowledged, refused] = [await app.open(key), await app.open(key)];
+    expect((await end({ sm_session_id: acknowledged })).status).toBe(200);
+    database().isAway = true;
+    expect((await end({ sm_session_id: refused })).status).toBe(503);
+    database().isAway = false;
+    // Another process finds what was kept.
+    const restarted = await build({ clock: app.clock });
+    const found = await Promise.all([acknowledged, refused].map((id) => restarted.sessions.find(id)));
+    expect(found.map((record) => record?.endReason)).toEqual(['closed_by_client', null]);
+  });
+
   test('of somebody else’s session is 404, and the session goes on', async () => {
     const email = somebody();
     const sm_session_id = await app.open(key, { email });

@@ -13,7 +13,8 @@ export function endSessionRoute({ sessions, subjects }: Pick<SessionDeps, 'sessi
     path: '/api/realtime/end',
     operationId: 'endSession',
     summary: 'End a session',
-    description: 'Idempotent: ending an ended session changes nothing and answers the same.',
+    description:
+      'Idempotent: ending an ended session changes nothing and answers the same. 503 while the end cannot be kept: the session is over, and ending it again tells when it is.',
     tag: 'Voice sessions',
     access: 'proof',
     cors: 'widgets',
@@ -29,7 +30,7 @@ export function endSessionRoute({ sessions, subjects }: Pick<SessionDeps, 'sessi
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     handle: ({ body, request, isService }) =>
       andThen(
-        sessions.end(body.sm_session_id, 'closed_by_client', request.atMs, request.requestId, (record) =>
+        sessions.endForGood(body.sm_session_id, 'closed_by_client', request.atMs, request.requestId, (record) =>
           speaksFor(record, body.email, subjects, isService),
         ),
         (outcome) =>

@@ -123,7 +123,7 @@ async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps
     [...ids.entries()],
     async ([at, { id }]) => {
       const { atMs, requestId } = call.request;
-      const outcome = await deps.sessions.end(id, 'closed_by_operator', atMs, requestId);
+      const outcome = await deps.sessions.endForGood(id, 'closed_by_operator', atMs, requestId);
       results[at] = isEndedBy(outcome) ? 'done' : 'unchanged';
     },
     ENDED_AT_ONCE,

@@ -45,7 +45,7 @@ export function endRoute(deps: EndDeps): Route {
         const outcome = await audited(
           deps.audit,
           entryOf(call, 'session.end', { target, tenantId: record.tenantId, reason: call.body?.reason }),
-          () => deps.sessions.end(record.id, 'closed_by_operator', atMs, requestId),
+          () => deps.sessions.endForGood(record.id, 'closed_by_operator', atMs, requestId),
           (ended) => (isEndedBy(ended) ? 'done' : 'unchanged'),
         );
         if (outcome === undefined) return sessionNotFound();

@@ -38,7 +38,7 @@ const refusedWithout: Readonly<Record<Call, readonly Dependency[]>> = {
   create: ['redis', 'postgres'],
   heartbeat: [],
   attach: [],
-  end: [],
+  end: ['postgres'],
   usage: ['postgres'],
   call: ['redis', 'postgres'],
   send: ['postgres', 'mail'],
@@ -140,7 +140,7 @@ function wrongAnswer(entry: Entry, { faults, stalls }: History): string[] {
 }
 
 function hasLost({ kind, from }: Fault, { call, doneAt }: Entry): boolean {
-  const asks = call === 'heartbeat' || call === 'attach' || call === 'end';
+  const asks = call === 'heartbeat' || call === 'attach';
   return asks && (kind === 'redis.flush' || kind === 'redis.restart') && from <= doneAt;
 }
 
