@@ -4,6 +4,7 @@ import * as checkConfig from './cli/check-config.ts';
 import * as help from './cli/help.ts';
 import * as keys from './cli/keys.ts';
 import * as migrate from './cli/migrate.ts';
+import { readDatabaseTenants } from './cli/database-tenants.ts';
 import { openKeyStores } from './cli/open-key-stores.ts';
 import * as printOpenapi from './cli/print-openapi.ts';
 import { serve } from './cli/serve.ts';
@@ -29,7 +30,7 @@ function run([command, ...args]: readonly string[]): Promise<number> {
     case 'migrate':
       return migrate.run(args, terminal);
     case 'check-config':
-      return checkConfig.run(args, terminal);
+      return checkConfig.run(args, { ...terminal, databaseTenants: readDatabaseTenants });
     case 'keys':
       return keys.run(args, { ...terminal, openStores: openKeyStores });
     case 'tenants':

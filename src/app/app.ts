@@ -25,6 +25,7 @@ import type { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { findDemoKey, placeDemo } from '../tenants/demo.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
+import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import { requestIds } from '../transport/request.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
@@ -215,6 +216,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     );
   for (const warning of findShutdowns(directory.all(), prices, clock.now())) events.warned(warning);
   for (const warning of findDroppedTools(directory.all(), provider)) events.warned(warning);
+  const openKeys = describeOpenKeys(directory.all());
+  if (openKeys.length > 0) events.warned('keys are open: whoever copies one has a free model', { keys: openKeys });
   release.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);

@@ -12,18 +12,26 @@ import { readPrices } from '../metering/prices.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { requireAdmins } from '../tenants/admins.ts';
-import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
+import { describeOpenKeys } from '../tenants/open-keys.ts';
+import { mergeTenants, readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
 import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
+import { faultWords } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
+
+export interface CheckTerminal extends Terminal {
+  /** Undefined where there is no database yet. @throws what `faultWords` puts into words */
+  readonly databaseTenants: (config: Config) => Promise<readonly Tenant[] | undefined>;
+}
 
 /**
  * `check-config`: prints all that is wrong with the environment, the tenants file and the prices, or the settings in effect without a secret.
- * It connects to nothing.
+ * It reads the database where it can, for the keys that no file names, and connects to nothing else.
  * @returns 0, or 78 when something is wrong
  */
-export async function run(_args: readonly string[], { out, err, env }: Terminal): Promise<number> {
+export async function run(_args: readonly string[], terminal: CheckTerminal): Promise<number> {
+  const { out, err, env } = terminal;
   const config = attempt(() => readConfig(env));
   // The file is checked even when the environment is wrong: all problems at once.
   const file = env['TENANTS_FILE']?.trim() || defaultTenantsFile();
@@ -45,14 +53,20 @@ export async function run(_args: readonly string[], { out, err, env }: Terminal)
     err.write(`${fault.message}\n`);
     return exitCode.config;
   }
+  const database = await terminal.databaseTenants(config).catch(faultWords);
+  const known = typeof database === 'object' ? asMerged(served, database, config) : served;
+  const warnings = [
+    ...findShutdowns(known, prices, Date.now()),
+    ...findDroppedTools(known, provider),
+    ...describeOpenKeys(known).map((key) => `open key ${key}`),
+  ];
   const lines = [
     ...listSettings(env),
     '',
     ...describeParts(config, provider),
     ...describeTenants(config, tenants, served),
-    ...[...findShutdowns(served, prices, Date.now()), ...findDroppedTools(served, provider)].map(
-      (warning) => `warning: ${warning}`,
-    ),
+    ...describeDatabase(served, known, database),
+    ...warnings.map((warning) => `warning: ${warning}`),
   ];
   out.write(`${lines.join('\n')}\n`);
   return exitCode.ok;
@@ -125,12 +139,30 @@ function describeTenants({ tenantsFile }: Config, tenants: readonly Tenant[], se
   const valid = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
   const counts = `${amount(served.length, 'tenant')}, ${amount(keys.length, 'widget key')} (${keys.length - valid.length} revoked)`;
   const hasDemo = served.length < tenants.length || keys.length < tenants.flatMap((tenant) => tenant.keys).length;
-  const unbounded = valid.filter(({ totals }) => Object.keys(totals).length === 0);
-  const names = unbounded.map(({ tenantId, id }) => `${tenantId}/${id}`).join(', ');
-  return [
-    `tenants: ${counts} in ${tenantsFile}${hasDemo ? '; its demo keys are not served in production' : ''}`,
-    ...(unbounded.length === 0 ? [] : [`keys without totals (nothing bounds all their visitors together): ${names}`]),
-  ];
+  return [`tenants: ${counts} in ${tenantsFile}${hasDemo ? '; its demo keys are not served in production' : ''}`];
+}
+
+/** All that is served once the file was merged into the database. */
+function asMerged(
+  file: readonly Tenant[],
+  database: readonly Tenant[],
+  { mode, publicUrl }: Config,
+): readonly Tenant[] {
+  const merged = mergeTenants(database, file);
+  return mode === 'production' ? withoutDemo(merged, publicUrl) : merged;
+}
+
+/** @param database why it could not be read, where that is a text; undefined where there is none yet */
+function describeDatabase(
+  file: readonly Tenant[],
+  known: readonly Tenant[],
+  database: readonly Tenant[] | string | undefined,
+): string[] {
+  if (database === undefined) return [];
+  if (typeof database === 'string')
+    return [`database: not read, so that nothing is told of keys in it alone. ${database}`];
+  const more = known.flatMap(({ keys }) => keys).length - file.flatMap(({ keys }) => keys).length;
+  return [`database: ${amount(more, 'widget key')} that the tenants file does not name`];
 }
 
 function amount(count: number, what: string): string {

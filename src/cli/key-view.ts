@@ -1,39 +1,42 @@
+import type { KeyWarning } from '../protocol/operator/key.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
+import { describeWarning } from '../tenants/open-keys.ts';
 
-/** One key or a list, with the field names of TENANTS_FILE beside the tenant and the times of revocation and pause (ISO 8601). */
-export function keysAsJson(result: WidgetKey | readonly WidgetKey[]): string {
+/** A key, and what makes it open. */
+export interface KeyShown {
+  readonly key: WidgetKey;
+  readonly warnings: readonly KeyWarning[];
+}
+
+/** One key or a list, with the field names of TENANTS_FILE beside the tenant, the times of revocation and pause (ISO 8601), and warnings. */
+export function keysAsJson(result: KeyShown | readonly KeyShown[]): string {
   return `${JSON.stringify(isList(result) ? result.map(toView) : toView(result), null, 2)}\n`;
 }
 
-function toView({ pausedAtMs, revokedAtMs, ...key }: WidgetKey): object {
+function toView({ key: { pausedAtMs, revokedAtMs, ...key }, warnings }: KeyShown): object {
   const timeOf = (atMs: number | null) => (atMs === null ? null : new Date(atMs).toISOString());
-  return { ...key, revoked: revokedAtMs !== null, revokedAt: timeOf(revokedAtMs), pausedAt: timeOf(pausedAtMs) };
+  return {
+    ...key,
+    revoked: revokedAtMs !== null,
+    revokedAt: timeOf(revokedAtMs),
+    pausedAt: timeOf(pausedAtMs),
+    warnings,
+  };
 }
 
 /** A block of lines for each key. */
-export function keysAsText(result: WidgetKey | readonly WidgetKey[]): string {
+export function keysAsText(result: KeyShown | readonly KeyShown[]): string {
   const keys = isList(result) ? result : [result];
   return keys.length === 0 ? 'There are no keys.\n' : `${keys.map(describe).join('\n\n')}\n`;
 }
 
-function isList(result: WidgetKey | readonly WidgetKey[]): result is readonly WidgetKey[] {
+function isList(result: KeyShown | readonly KeyShown[]): result is readonly KeyShown[] {
   return Array.isArray(result);
 }
 
-function describe({
-  tenantId,
-  id,
-  key,
-  origin,
-  label,
-  agents,
-  allowOverrides,
-  call,
-  limits,
-  totals,
-  pausedAtMs,
-  revokedAtMs,
-}: WidgetKey): string {
+function describe({ key: of, warnings }: KeyShown): string {
+  const { tenantId, id, key, origin, label, agents, allowOverrides, call, dataChannel } = of;
+  const { limits, totals, pausedAtMs, revokedAtMs } = of;
   const textOf = (values: object) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
   const [limitTexts, totalTexts] = [textOf(limits), textOf(totals)];
   const lines = [
@@ -42,8 +45,10 @@ function describe({
     `  origin     ${origin}`,
     `  agents     ${agents === null ? 'any' : agents.join(', ')}${allowOverrides ? '' : ', no overrides'}`,
     call !== null && `  call       ${call}`,
+    dataChannel !== null && `  channel    ${dataChannel}, of brokered calls`,
     limitTexts.length > 0 && `  limits     ${limitTexts.join(', ')}`,
     `  totals     ${totalTexts.length > 0 ? totalTexts.join(', ') : 'none'}`,
+    ...warnings.map((warning) => `  warning    ${describeWarning(warning)}`),
     pausedAtMs !== null && `  paused     ${new Date(pausedAtMs).toISOString()}`,
     revokedAtMs !== null && `  revoked    ${new Date(revokedAtMs).toISOString()}`,
   ];

@@ -3,7 +3,7 @@ import { readConfig, type Config } from '../../config/config.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { callMode, type CallMode } from '../protocol/call.ts';
+import { callMode, dataChannel } from '../protocol/call.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { KeyTotals, Tenants, WidgetKey } from '../stores/tenants/contract.ts';
 import {
@@ -12,11 +12,13 @@ import {
   pauseKey,
   resumeKey,
   revokeKey,
+  type ChangedBy,
   type IssueManyRequest,
   type KeyDeps,
 } from '../tenants/keys.ts';
+import { warningsOf } from '../tenants/open-keys.ts';
 import { readTenantsFile } from '../tenants/tenants-file.ts';
-import { keysAsJson, keysAsText } from './key-view.ts';
+import { keysAsJson, keysAsText, type KeyShown } from './key-view.ts';
 import { tellFault } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 import { widgetTag } from './widget-tag.ts';
@@ -50,9 +52,9 @@ class UsageError extends Error {}
 export const keyCommands = [
   {
     usage:
-      'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--totals LIST] [--json]',
+      'keys issue --tenant T --site S --origin O [--origin O …] [--label L] [--agents A,B] [--overrides] [--call MODE] [--data-channel CHANNEL] [--totals LIST] [--reason R] [--json]',
     meaning:
-      'issues a widget key for each origin, and prints the tag for the page; --agents allows only these agents, --overrides lets pages change what an agent is, --call is direct or brokered, --totals sets what all visitors of a key may use together',
+      'issues a widget key for each origin, and prints the tag for the page; --agents allows these of the tenant and not all that it has (* is any, and none), --overrides lets pages change what an agent is, --call is direct or brokered, --data-channel is none or open (for pages of brokered calls that speak to the provider themselves), --totals sets what all visitors of a key may use together',
   },
   { usage: 'keys list [--tenant T] [--json]', meaning: 'lists widget keys, revoked ones included' },
   {
@@ -74,14 +76,6 @@ ${keyCommands.map((command) => `  ${command.usage}`).join('\n')}
 LIST names ceilings over all visitors of the key, such as sessionsPerMinute=60,concurrentSessions=20,tokensDaily=1000000,dollarsDaily=50; or none
 `;
 
-/** What a new key may use unless --totals says otherwise: as much as ten visitors by the default limits. */
-const usualTotals: KeyTotals = {
-  sessionsPerMinute: 120,
-  concurrentSessions: 100,
-  tokensDaily: 3_000_000,
-  dollarsDaily: 200,
-};
-
 /**
  * `keys issue`, `list`, `pause`, `resume` and `revoke`, with the server's own environment.
  * @param args what follows `keys`
@@ -102,7 +96,8 @@ export async function run(args: readonly string[], terminal: KeysTerminal): Prom
       }
       // At once: whoever reads only the first lines closes the pipe.
       const more = command.asJson ? undefined : await command.more?.(result, deps, config);
-      out.write(command.asJson ? keysAsJson(result) : `${keysAsText(result)}${more ?? ''}`);
+      const shown = await showing(result, deps);
+      out.write(command.asJson ? keysAsJson(shown) : `${keysAsText(shown)}${more ?? ''}`);
       return exitCode.ok;
     } finally {
       await stores.close();
@@ -110,6 +105,12 @@ export async function run(args: readonly string[], terminal: KeysTerminal): Prom
   } catch (error) {
     return explain(error, err);
   }
+}
+
+async function showing(keys: Keys, { tenants }: Deps): Promise<KeyShown | readonly KeyShown[]> {
+  const all = new Map((await tenants.all()).map((tenant) => [tenant.id, tenant]));
+  const show = (key: WidgetKey): KeyShown => ({ key, warnings: warningsOf(key, all.get(key.tenantId) ?? {}) });
+  return 'id' in keys ? show(keys) : keys.map(show);
 }
 
 function readCommand(args: readonly string[]): Command {
@@ -126,33 +127,43 @@ const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
 
 function readIssue(args: string[]): Command {
-  const names = { tenant: text, site: text, label: text, agents: text, call: text, totals: text };
+  const names = { tenant: text, site: text, label: text, agents: text, call: text, totals: text, reason: text };
   const origin = { type: 'string', multiple: true } as const;
   // --pinned is what holds without it: it is from the time when it did not.
-  const { values } = parseArgs({ args, options: { ...names, origin, overrides: flag, pinned: flag, json: flag } });
+  const { values } = parseArgs({
+    args,
+    options: { ...names, origin, 'data-channel': text, overrides: flag, pinned: flag, json: flag },
+  });
   if (values.overrides && values.pinned) throw new UsageError('--overrides and --pinned contradict each other');
   const request = {
     tenantId: need(values.tenant, 'tenant'),
     site: need(values.site, 'site'),
     origins: (values.origin ?? [undefined]).map((one) => need(one, 'origin')),
     label: values.label,
-    agents: values.agents?.split(',').flatMap((agent) => agent.trim() || []),
+    agents: readAgents(values.agents),
     allowOverrides: values.overrides,
-    call: readCall(values.call),
-    totals: values.totals === undefined ? usualTotals : readTotals(values.totals),
+    call: readChoice(callMode, 'call', values.call),
+    dataChannel: readChoice(dataChannel, 'data-channel', values['data-channel']),
+    totals: values.totals === undefined ? undefined : readTotals(values.totals),
   };
-  return { asJson: values.json, work: (deps, config) => issue(request, deps, config), more: tagsOf };
+  const by = { actor: 'cli', role: 'cli' as const, reason: values.reason ?? null };
+  return { asJson: values.json, work: (deps, config) => issue(request, by, deps, config), more: tagsOf };
 }
 
 /** One key, or the list of those for several origins. */
-async function issue(request: IssueManyRequest, deps: Deps, { tenantsFile }: Config): Promise<Keys | Refusal> {
+async function issue(
+  request: IssueManyRequest,
+  by: ChangedBy,
+  deps: Deps,
+  { tenantsFile }: Config,
+): Promise<Keys | Refusal> {
   const { tenantId } = request;
   if (!(await deps.tenants.all()).some(({ id }) => id === tenantId)) {
     // No server has started with it yet. Its keys in the file are left to the server, which knows where the demo's belong.
     const tenant = (await readTenantsFile(tenantsFile, deps.clock.now())).find(({ id }) => id === tenantId);
     if (tenant !== undefined) await deps.tenants.merge([{ ...tenant, keys: [] }]);
   }
-  const keys = await issueKeys(request, { actor: 'cli', role: 'cli' }, deps);
+  const keys = await issueKeys(request, by, deps);
   return keys instanceof Refusal || keys.length > 1 ? keys : (keys[0] as WidgetKey);
 }
 
@@ -167,10 +178,20 @@ async function tagsOf(keys: Keys, { tenants }: Deps, { publicUrl, port }: Config
   return tags.join('');
 }
 
-function readCall(mode: string | undefined): CallMode | undefined {
-  const { data, success } = callMode.optional().safeParse(mode);
-  if (!success) throw new UsageError(`--call is "${mode}", and not direct or brokered`);
-  return data;
+/** Those of a list; null for any. */
+function readAgents(list: string | undefined): readonly string[] | null | undefined {
+  return list?.trim() === '*' ? null : list?.split(',').flatMap((agent) => agent.trim() || []);
+}
+
+function readChoice<T extends string>(
+  { options }: { readonly options: readonly T[] },
+  option: string,
+  given: string | undefined,
+): T | undefined {
+  const known = options.find((one) => one === given);
+  if (known === undefined && given !== undefined)
+    throw new UsageError(`--${option} is "${given}", and not ${options.join(' or ')}`);
+  return known;
 }
 
 /** Names and amounts are checked with the other fields of the key. */

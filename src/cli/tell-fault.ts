@@ -20,6 +20,12 @@ export function tellFault(error: unknown, err: Output): number {
   return code;
 }
 
+/** The same in words, for who goes on without. @throws the error when it is a fault of ours */
+export function faultWords(error: unknown): string {
+  if (codeOf(error) === undefined) throw error;
+  return wordsOf(error as Error);
+}
+
 function codeOf(error: unknown): number | undefined {
   if (error instanceof ConfigError || error instanceof TenantsFileError) return exitCode.config;
   if (error instanceof DirectoryInUse || error instanceof UnusableDirectory || error instanceof MigrationError)

@@ -17,6 +17,8 @@ const RECHECK_MS = 60_000;
 const RETRY_MS = 2000;
 const MOST_SOCKETS = 50;
 const MOST_SOCKETS_OF_ONE = 5;
+/** Of the admins of all tenants together: operators can always watch, whatever customers do. */
+const MOST_SOCKETS_OF_TENANTS = MOST_SOCKETS / 2;
 
 /** What an upgrade brought along to tell who watches. */
 export interface FeedCredentials {
@@ -206,14 +208,18 @@ export class Feed {
     const { operator, loginId } = found;
     if (operator.role === 'nobody') return watcher.close(feedCloseCode.noRole, 'this login has no role here');
     const isNew = watcher.operator === undefined;
-    if (isNew && this.#countOf(operator.actor) >= MOST_SOCKETS_OF_ONE)
+    if (isNew && this.#count(({ actor }) => actor === operator.actor) >= MOST_SOCKETS_OF_ONE)
       return watcher.close(feedCloseCode.tooMany, 'too many sockets of one user');
+    const ofTenants = isNew && operator.role === 'tenant_admin';
+    if (ofTenants && this.#count(({ role }) => role === 'tenant_admin') >= MOST_SOCKETS_OF_TENANTS)
+      return watcher.close(feedCloseCode.tooMany, 'too many sockets of admins of tenants on this node');
     admitted.loginId = loginId;
     watcher.admit(operator);
   }
 
-  #countOf(actor: string): number {
-    return [...this.#watchers.keys()].filter(({ operator }) => operator?.actor === actor).length;
+  /** How many watch of whom it is true. */
+  #count(isMeant: (operator: Operator) => boolean): number {
+    return [...this.#watchers.keys()].filter(({ operator }) => operator !== undefined && isMeant(operator)).length;
   }
 
   #hear(message: BusMessage): void {

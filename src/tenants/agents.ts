@@ -76,7 +76,7 @@ export function resolveSessionConfig(
     instructions: wish.instructions ?? agent?.instructions,
     tools: wish.tools ?? agent?.tools ?? [],
     callMode,
-    dataChannel: callMode === 'brokered' ? (agent?.dataChannel ?? 'open') : 'open',
+    dataChannel: callMode === 'brokered' ? (key?.dataChannel ?? agent?.dataChannel ?? 'open') : 'open',
     isLocked: key !== null && !key.allowOverrides,
     price: model === ownModel ? (agent?.price ?? null) : null,
     metadata: wish.metadata ?? null,

@@ -45,7 +45,7 @@ export function bindDemo(tenants: readonly Tenant[], publicUrl: string): Tenant[
 }
 
 /** A shipped key as the file has it, or as a development server of this machine or of this address left it in a database. */
-function isDemo({ key, origin }: WidgetKey, publicUrl: string | undefined): boolean {
+export function isDemo({ key, origin }: WidgetKey, publicUrl?: string): boolean {
   const isOwn = publicUrl !== undefined && origin === new URL(publicUrl).origin;
   return shipped.has(key) && (isLoopback(origin) || isOwn);
 }

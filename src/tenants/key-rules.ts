@@ -1,5 +1,6 @@
 import type { AuditRole } from '../stores/audit/contract.ts';
-import type { AdminRight, KeyLimits, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
+import type { AdminRight, KeyLimits, Tenant } from '../stores/tenants/contract.ts';
+import type { KeyWish } from './new-key.ts';
 
 /** What the installation sets for the keys that are issued in it. */
 export interface KeyRules {
@@ -14,28 +15,34 @@ interface Fault {
   readonly message: string;
 }
 
-type Asked = Partial<Pick<WidgetKey, 'limits' | 'call'>>;
-
 /** What no key can have in this installation. */
-export function findImpossible({ call }: Asked, { noBrokering }: KeyRules): Fault[] {
+export function findImpossible({ call }: KeyWish, { noBrokering }: KeyRules): Fault[] {
   return call === 'brokered' && noBrokering !== undefined ? [{ path: 'call', message: noBrokering }] : [];
 }
 
 /**
- * What an admin of a tenant may not give a key: more for a visitor than the installation gives, and calls that it neither hears nor hangs
- * up, because who runs the installation pays for them. The entry of the tenant may permit either (`adminsMay`).
+ * What an admin of a tenant may not give a key, because who runs the installation pays for it: what makes it open (open-keys.ts), more for a
+ * visitor than the installation gives, and calls that it neither hears nor hangs up, or pages that speak to the provider themselves. The
+ * entry of the tenant may permit all but the first (`adminsMay`).
  */
 export function findForbidden(
-  { limits = {}, call }: Asked,
+  { limits = {}, call, dataChannel, allowOverrides, agents }: KeyWish,
   role: AuditRole,
   tenant: Tenant,
-  { widget }: KeyRules,
+  rules: KeyRules | undefined,
 ): Fault[] {
   if (role !== 'tenant_admin') return [];
+  const faults: Fault[] = [];
+  const add = (path: string, message: string) => faults.push({ path, message });
   const may = (right: AdminRight): boolean => tenant.adminsMay?.includes(right) === true;
-  const faults = may('limits') ? [] : Object.entries(widget).flatMap(([name, most]) => tooHigh(name, limits, most));
-  if (call === 'direct' && !may('direct'))
-    faults.push({ path: 'call', message: `must be left out: direct calls ${forOperators('direct')}` });
+  if (allowOverrides === true) add('allowOverrides', 'must be false: only an operator may let pages change an agent');
+  if (agents === null && tenant.agents.length > 0)
+    add('agents', 'must be left out or name agents: only an operator may let pages choose any');
+  if (!may('limits'))
+    faults.push(...Object.entries(rules?.widget ?? {}).flatMap(([name, most]) => tooHigh(name, limits, most)));
+  if (call === 'direct' && !may('direct')) add('call', `must be left out: direct calls ${forOperators('direct')}`);
+  if (dataChannel === 'open' && !may('direct'))
+    add('dataChannel', `must be none: an open data channel ${forOperators('direct')}`);
   return faults;
 }
 

@@ -1,22 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
-import type { CallMode } from '../protocol/call.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { audited, type Audit, type AuditAction, type AuditRole, type NewAuditEntry } from '../stores/audit/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import {
-  KeyTaken,
-  type KeyLimits,
-  type KeyTotals,
-  type Tenant,
-  type Tenants,
-  type WidgetKey,
-} from '../stores/tenants/contract.ts';
+import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from '../stores/tenants/contract.ts';
 import type { FileProblem } from './conflicts.ts';
 import { freeIds, words } from './key-ids.ts';
 import { findForbidden, findImpossible, type KeyRules } from './key-rules.ts';
+import { newKeyTerms, type KeyWish } from './new-key.ts';
+import { warningsOf } from './open-keys.ts';
 import { keyIdSchema, limitsSchema, originSchema, totalsSchema } from './schema.ts';
 import { toProblem } from './tenants-file.ts';
 
@@ -38,19 +32,13 @@ export interface ChangedBy {
   readonly requestId?: string | null;
 }
 
-export interface IssueRequest {
+export interface IssueRequest extends KeyWish {
   readonly tenantId: string;
   /** A word for the page or environment; it becomes a part of the key. */
   readonly site: string;
   /** By default it is made of the site. */
   readonly id?: string | undefined;
   readonly origin: string;
-  readonly label?: string | undefined;
-  readonly agents?: readonly string[] | null | undefined;
-  readonly allowOverrides?: boolean | undefined;
-  readonly call?: CallMode | undefined;
-  readonly limits?: KeyLimits | undefined;
-  readonly totals?: KeyTotals | undefined;
 }
 
 /** One key for each origin of a site. */
@@ -64,7 +52,7 @@ const TRIES = 10;
 /**
  * Issues a widget key of the form `w_<tenant>_<site>_<32 hex digits>` (docs/contract.md, section 3); every node knows it at once.
  * @returns a Refusal INVALID_REQUEST whose details name every wrong field, FORBIDDEN whose details name what an admin of the tenant may not
- * set, or CONFLICT for an id that its tenant has already
+ * set, or CONFLICT for an id that its tenant has already, or for more keys than it may have
  * @throws Unavailable when the database is away
  */
 export async function issueKey(request: IssueRequest, by: ChangedBy, deps: KeyDeps): Promise<WidgetKey | Refusal> {
@@ -97,6 +85,8 @@ async function issue(
       deps.bus.publish({ type: 'tenants.changed' });
       return keys;
     } catch (fault) {
+      if (fault instanceof TooManyKeys)
+        return new Refusal('CONFLICT', `${fault.message} (maxKeys in TENANTS_FILE); revoke one that is not used.`);
       if (!(fault instanceof KeyTaken)) throw fault;
       // Somebody else was first. Ids that are made here go on to the next numbers.
       if (id !== undefined || tries === TRIES) return taken(request.tenantId, id ?? keys.map((key) => key.id).join());
@@ -110,14 +100,14 @@ async function newKeys(
   role: AuditRole,
   { tenants, rules }: KeyDeps,
 ): Promise<WidgetKey[] | Refusal> {
-  const { tenantId, site, origins, label = '', agents = null, allowOverrides = true, call = null } = request;
-  const { limits = {}, totals = {} } = request;
+  const { tenantId, site, origins } = request;
   const tenant = (await tenants.all()).find((one) => one.id === tenantId);
   const details = [...findFaults(request, id, tenant), ...(rules === undefined ? [] : findImpossible(request, rules))];
-  if (details.length > 0) return refuseFields('INVALID_REQUEST', details);
-  const forbidden = rules === undefined || tenant === undefined ? [] : findForbidden(request, role, tenant, rules);
+  if (details.length > 0 || tenant === undefined) return refuseFields('INVALID_REQUEST', details);
+  const forbidden = findForbidden(request, role, tenant, rules);
   if (forbidden.length > 0) return refuseFields('FORBIDDEN', forbidden);
-  const known = new Set(tenant?.keys.map((key) => key.id));
+  const terms = newKeyTerms(request, tenant, role);
+  const known = new Set(tenant.keys.map((key) => key.id));
   if (id !== undefined && known.has(id)) return taken(tenantId, id);
   const ids = id === undefined ? freeIds(tenantId, site, origins.length, known) : [id];
   const name = `w_${words(tenantId, '_')}_${words(site, '_')}`;
@@ -126,25 +116,27 @@ async function newKeys(
     tenantId,
     key: `${name}_${randomBytes(16).toString('hex')}`,
     origin,
-    label,
-    agents,
-    allowOverrides,
-    call,
-    limits,
-    totals,
+    ...terms,
     pausedAtMs: null,
     revokedAtMs: null,
   }));
 }
 
-/** Each key has its audit row. @throws KeyTaken */
+/** Whoever opens a key says so for ever. */
+function openly(by: ChangedBy, key: WidgetKey): ChangedBy {
+  const warnings = warningsOf(key, {});
+  if (warnings.length === 0) return by;
+  return { ...by, reason: [`an open key (${warnings.join(', ')})`, by.reason ?? []].flat().join(': ') };
+}
+
+/** Each key has its audit row. @throws KeyTaken, TooManyKeys */
 async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps): Promise<void> {
   const batchId = keys.length > 1 ? `batch_${randomId()}` : null;
   const change = async (): Promise<void> => {
     if (!(await deps.tenants.issue(keys)))
       throw new Error(`the tenant ${keys[0]?.tenantId} vanished while keys were issued for it`);
   };
-  const rows = keys.map((key) => ({ ...entryOf('key.issue', key, by, deps), batchId }));
+  const rows = keys.map((key) => ({ ...entryOf('key.issue', key, openly(by, key), deps), batchId }));
   await rows.reduce((work, row) => () => audited(deps.audit, row, work, () => 'done'), change)();
 }
 

@@ -59,7 +59,7 @@ export const limitsSchema = z.strictObject(
   wanted('an object'),
 );
 
-/** The ceilings over all subjects of a widget key together. */
+/** The ceilings over all subjects of a widget key together, or of all keys of a tenant. */
 export const totalsSchema = z.strictObject(
   {
     sessionsPerMinute: sessions.optional(),
@@ -115,6 +115,7 @@ const keySchema = z.strictObject(
       .default(null),
     allowOverrides: z.boolean(wanted('true or false')).default(true),
     call: callMode.nullable().default(null),
+    dataChannel: dataChannel.nullable().default(null),
     limits: limitsSchema.default({}),
     totals: totalsSchema.default({}),
   },
@@ -131,6 +132,7 @@ const tenantSchema = z.strictObject(
     adminsMay: z
       .array(z.enum(ADMIN_RIGHTS, wanted(ADMIN_RIGHTS.join(' or '))), wanted(`a list of ${ADMIN_RIGHTS.join(', ')}`))
       .optional(),
+    maxKeys: whole(1_000_000).optional(),
   },
   wanted('an object with id and widgetKeys'),
 );

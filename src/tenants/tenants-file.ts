@@ -58,6 +58,19 @@ export function parseTenantsFile(text: string, file: string, atMs: number): Tena
   return result.data.tenants.map((entry) => toTenant(entry, atMs));
 }
 
+/** The tenants of the database once those of the file were merged into it: what is not named stays, and no revocation is undone. */
+export function mergeTenants(database: readonly Tenant[], file: readonly Tenant[]): Tenant[] {
+  const before = new Map(database.map((tenant) => [tenant.id, tenant]));
+  const merged = file.map((tenant) => {
+    const keys = new Map(before.get(tenant.id)?.keys.map((key) => [key.id, key]));
+    for (const key of tenant.keys)
+      keys.set(key.id, { ...key, revokedAtMs: keys.get(key.id)?.revokedAtMs ?? key.revokedAtMs });
+    return { ...tenant, keys: [...keys.values()] };
+  });
+  const named = new Set(file.map(({ id }) => id));
+  return [...database.filter(({ id }) => !named.has(id)), ...merged];
+}
+
 function toTenant(entry: TenantEntry, atMs: number): Tenant {
   return {
     id: entry.id,
@@ -65,6 +78,7 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
     agents: entry.agents,
     admins: entry.admins,
     adminsMay: entry.adminsMay,
+    maxKeys: entry.maxKeys,
     keys: entry.widgetKeys.map(({ id, key, revoked, ...rest }) => ({
       ...rest,
       id: id ?? key,

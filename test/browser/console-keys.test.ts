@@ -142,6 +142,7 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await enter();
     await rail('Keys').click();
     await here.button('Issue…').waitFor();
+    await here.sees('globex/site is open: pages may ask for any model and instructions; nothing bounds', '.matters');
     // From the table of one tenant to that of the next, and back.
     const focused = (): Promise<string> => here.page.evaluate<string>('document.activeElement.getAttribute("href")');
     for (const next of ['demo/local', 'demo/loopback', 'globex/site']) {
@@ -152,7 +153,8 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await focused()).toBe('/console/keys/demo/loopback');
     await here.button('Issue…').click();
     const dialog = here.page.locator('dialog');
-    expect(await dialog.getByLabel('Pages may change').isChecked()).toBe(false);
+    for (const opened of ['Pages may change', 'Nothing bounds', 'data channel'])
+      expect(await dialog.getByLabel(opened).isChecked()).toBe(false);
     await dialog.getByLabel('Id, in the tenant').fill('shop');
     await dialog.getByLabel('Origin').fill('https://shop.example/path');
     await here.button('Issue key').click();
@@ -165,6 +167,8 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     await here.button('Done').click();
     await here.page.locator('tr[data-row="demo/shop"] a').first().click();
     await here.sees('none: pages get the agent as it is', 'dd');
+    await here.sees('$200.00 a day', 'dd');
+    expect(await here.page.locator('.matter').count()).toBe(0);
     await here.button('Pause…').click();
     await dialog.getByLabel('Reason').fill('a campaign went wrong');
     expect(await violations(here.page)).toEqual([]);
@@ -385,7 +389,11 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     expect(await rail('Settings').count()).toBe(0);
     expect(await here.button('Issue…').count()).toBe(0);
     await rail('Keys').click();
-    await here.button('Issue…').waitFor();
+    await here.button('Issue…').click();
+    await here.sees('Issue a key', 'dialog');
+    // Only an operator may open a key.
+    expect(await here.page.locator('dialog').getByLabel('Pages may change').count()).toBe(0);
+    await here.button('Cancel').click();
     expect(await post(`/api/operator/sessions/${refOf(id)}/end`, {})).toBe(404);
     expect(await post('/api/operator/keys/local/revoke', { tenantId: 'demo' })).toBe(404);
     expect(await post('/api/operator/logins/auth_0000000000000000000000/revoke', {})).toBe(403);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import { KeyTaken, type Tenant, type Tenants, type WidgetKey } from '../../src/stores/tenants/contract.ts';
+import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from '../../src/stores/tenants/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
 function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKey {
@@ -13,6 +13,7 @@ function widgetKey(tenantId: string, changes: Partial<WidgetKey> = {}): WidgetKe
     agents: null,
     allowOverrides: true,
     call: null,
+    dataChannel: null,
     limits: {},
     totals: {},
     pausedAtMs: null,
@@ -36,6 +37,8 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
         name: 'Äcme "&" Söhne',
         admins: ['ops@acme.example'],
         adminsMay: ['limits'],
+        totals: { dollarsDaily: 9.5, concurrentSessions: 3 },
+        maxKeys: 7,
         agents: [
           {
             id: 'support',
@@ -60,6 +63,7 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
           agents: ['support'],
           allowOverrides: false,
           call: 'brokered',
+          dataChannel: 'none',
           limits: { concurrentSessions: 50 },
           totals: { dollarsDaily: 0.5 },
         }),
@@ -158,6 +162,20 @@ export function tenantsContract(name: string, make: Make<Tenants>): void {
       const more = [named('c'), named('d')];
       expect(await tenants().issue(more)).toBe(true);
       expect((await find(owner.id))?.keys).toEqual([...owner.keys, ...more]);
+    });
+
+    test('of issues at once no more succeed than the tenant may have keys, and those that are revoked do not count', async () => {
+      const revoked = (id: string) => widgetKey(id, { id: 'old', revokedAtMs: DAY_BEGIN });
+      const owner = { ...tenant((id) => [widgetKey(id, { id: 'a' }), revoked(id)]), maxKeys: 3 };
+      await tenants().merge([owner]);
+      const issue = (id: string) => tenants().issue([widgetKey(owner.id, { id })]);
+      const issued = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => issue(`more-${n}`)));
+      expect(issued.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+      const two = [widgetKey(owner.id, { id: 'x' }), widgetKey(owner.id, { id: 'y' })];
+      await tenants().revoke(owner.id, 'a', DAY_BEGIN);
+      await expect(tenants().issue(two)).rejects.toThrow(TooManyKeys);
+      expect(await issue('b')).toBe(true);
+      await expect(issue('c')).rejects.toThrow(`the tenant ${owner.id} has 3 keys, and may have 3`);
     });
 
     test('a revocation answers the key, keeps the first time, and is undefined for an unknown key', async () => {

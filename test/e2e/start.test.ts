@@ -118,6 +118,22 @@ describe('A start', () => {
     await world.close();
   });
 
+  test('names the keys that are open, and so does check-config, those in the database too', async () => {
+    const world = await World.start(embedded);
+    const check = async (): Promise<string> => (await runToEnd(['check-config'], world.environment)).stdout;
+    expect(world.printed()).toMatch(
+      /"acme\/site: pages may ask for any model.*keys are open: whoever copies one has a free model/,
+    );
+    expect(await check()).toMatch(/^database: not read, .* is in use by process/m);
+    await world.server.end();
+    const issue = ['keys', 'issue', '--tenant', 'acme', '--site', 'pilot', '--origin', 'https://pilot.example'];
+    expect((await runToEnd([...issue, '--overrides'], world.environment)).code).toBe(0);
+    const printed = await check();
+    expect(printed).toMatch(/^database: 1 widget key that the tenants file does not name$/m);
+    expect(printed).toMatch(/^warning: open key acme\/acme-pilot: pages may ask for any model and instructions$/m);
+    await world.close();
+  });
+
   test.runIf(process.platform === 'linux')('in development lets only this machine in, and says so', async () => {
     // Whoever listens on all addresses listens on this one as well.
     const reach = (port: number): Promise<unknown> =>

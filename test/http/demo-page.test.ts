@@ -43,6 +43,7 @@ describe('The demo page', () => {
         agents: null,
         allowOverrides: true,
         call: null,
+        dataChannel: null,
         limits: {},
         totals: {},
         pausedAtMs: null,

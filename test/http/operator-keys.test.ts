@@ -58,8 +58,10 @@ describe('Widget keys', () => {
       agents: ['support'],
       allowOverrides: false,
       call: null,
+      dataChannel: 'none',
       limits: { dailyTokens: 5 },
-      totals: {},
+      totals: { sessionsPerMinute: 120, concurrentSessions: 100, tokensDaily: 3_000_000, dollarsDaily: 200 },
+      warnings: [],
       revokedAt: null,
       pausedAt: null,
       live: 0,
@@ -225,6 +227,47 @@ describe('Widget keys', () => {
     expect((await own({ call: 'direct' })).status).toBe(201);
     await tenants.merge([globex]);
     expect((await own(high)).status).toBe(403);
+  });
+
+  test('are not opened by admins of tenants, and by an operator only in so many words', async () => {
+    const boss = await as('boss@globex.example');
+    const own = (body: object, headers: Record<string, string>) =>
+      issue({ tenantId: 'globex', id: unique('g'), ...body }, headers);
+    const { key } = (await own({ totals: {} }, boss)).body as { key: Key };
+    expect(key).toMatchObject({ allowOverrides: false, totals: { dollarsDaily: 200 }, dataChannel: 'none' });
+    for (const [body, path] of [
+      [{ allowOverrides: true }, 'allowOverrides'],
+      [{ dataChannel: 'open' }, 'dataChannel'],
+    ] as const) {
+      const refused = await own(body, boss);
+      expect(errorOf(refused)).toEqual({ status: 403, code: 'FORBIDDEN' });
+      expect(refused.body['details']).toMatchObject([{ path }]);
+    }
+    const id = unique('pilot');
+    const open = { allowOverrides: true, totals: {}, agents: null, reason: 'a pilot' };
+    expect((await issue({ id, ...open })).status).toBe(201);
+    expect((await keysOf('?tenantId=acme')).find((one) => one.id === id)).toMatchObject({
+      allowOverrides: true,
+      warnings: ['overrides', 'no_totals', 'any_agent'],
+    });
+    const { body } = await app.get(`/api/operator/audit?target=acme/${id}`, service);
+    expect(body['rows']).toMatchObject([{ reason: 'an open key (overrides, no_totals, any_agent): a pilot' }]);
+    await revoke(id);
+    expect((await keysOf('?tenantId=acme')).find((one) => one.id === id)).toMatchObject({ warnings: [] });
+  });
+
+  test('are not issued beyond what the tenant may have, which the list tells', async () => {
+    const { tenants } = app.service.stores;
+    const id = unique('small');
+    const small = { id, name: 'Small', agents: [], admins: null, keys: [] };
+    await tenants.merge([{ ...small, maxKeys: 1, totals: { dollarsDaily: 3 } }]);
+    const more = () => issue({ tenantId: id, id: unique('k') });
+    expect((await more()).status).toBe(201);
+    const refused = await more();
+    expect(errorOf(refused)).toEqual({ status: 409, code: 'CONFLICT' });
+    expect(refused.body['error']).toContain('has 1 keys, and may have 1 (maxKeys in TENANTS_FILE)');
+    const { body } = await app.get(`/api/operator/keys?tenantId=${id}`, service);
+    expect(body['tenants']).toMatchObject([{ id, totals: { dollarsDaily: 3 }, maxKeys: 1 }]);
   });
 
   test('of other tenants are not there, and viewers only see', async () => {

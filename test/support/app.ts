@@ -154,7 +154,7 @@ export class TestApp {
   async key(fields: Partial<WidgetKey> = {}): Promise<WidgetKey> {
     const id = unique('key');
     const { tenantId = 'acme' } = fields;
-    const defaults = { id, label: '', agents: null, allowOverrides: true, call: null };
+    const defaults = { id, label: '', agents: null, allowOverrides: true, call: null, dataChannel: null };
     const free = { limits: {}, totals: {}, pausedAtMs: null, revokedAtMs: null };
     const key = {
       ...defaults,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callMode } from '../call.ts';
+import { callMode, dataChannel } from '../call.ts';
 import { count, instant, ok, text } from '../values.ts';
 
 const amount = z.number().min(0);
@@ -16,6 +16,11 @@ const totals = z.object({
   dollarsDaily: amount.optional(),
 });
 
+/** Why a key that somebody copied would be a free model. */
+const keyWarning = z.enum(['overrides', 'no_totals', 'any_agent']);
+
+export type KeyWarning = z.infer<typeof keyWarning>;
+
 const doings = z.object({ started: count, refused: count });
 
 /** A widget key as operators see it (docs/contract.md, section 8). */
@@ -28,8 +33,13 @@ export const operatorKey = z.object({
   agents: z.array(z.string()).nullable(),
   allowOverrides: z.boolean(),
   call: callMode.nullable(),
+  dataChannel: dataChannel.nullable().meta({ description: 'Of brokered calls; null is as the agent says' }),
   limits,
   totals,
+  warnings: z.array(keyWarning).meta({
+    description:
+      'What makes it open: pages may change what an agent is, nothing bounds what all its visitors use in a day, it is not pinned to agents',
+  }),
   revokedAt: instant.nullable(),
   pausedAt: instant.nullable().meta({ description: 'Since when it opens no new sessions; null where it does' }),
   live: count.meta({ description: 'Its sessions that have not ended' }),
@@ -55,6 +65,8 @@ export const operatorKeys = z.object({
       id: z.string(),
       name: z.string(),
       agents: z.array(z.string()),
+      totals: totals.nullable().meta({ description: 'Ceilings over all its keys together; null where it has none' }),
+      maxKeys: count.nullable().meta({ description: 'How many keys it may have in use; null is any number' }),
       admins: count.nullable().meta({ description: 'How many entries its list of admins has; null where it has none' }),
     }),
   ),
@@ -70,14 +82,25 @@ export const issueKeyRequest = z.strictObject({
   id: text(200),
   origin: z.string(),
   label: z.string().optional(),
-  agents: z.array(z.string()).nullable().optional(),
+  agents: z
+    .array(z.string())
+    .nullable()
+    .optional()
+    .meta({ description: 'By default those that its tenant has; null is any' }),
   allowOverrides: z
     .boolean()
     .optional()
-    .meta({ description: 'false refuses what differs from the agent; true by default' }),
+    .meta({ description: 'true lets pages ask for another model and instructions; false by default' }),
   call: callMode.optional(),
+  dataChannel: dataChannel
+    .optional()
+    .meta({ description: 'Whether pages of brokered calls speak to the provider themselves; none by default' }),
   limits: z.record(z.string(), z.number()).optional(),
-  totals: z.record(z.string(), z.number()).optional(),
+  totals: z
+    .record(z.string(), z.number())
+    .optional()
+    .meta({ description: 'Over all its visitors; by default what ten of them may use, and {} is no bound' }),
+  reason: z.string().max(500).optional().meta({ description: 'For the audit' }),
 });
 
 export const issueKeyReply = z.object({ key: operatorKey });

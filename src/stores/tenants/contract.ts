@@ -14,7 +14,7 @@ export interface Agent extends AgentSettings {
   readonly id: string;
   /** How the calls of its sessions are opened, where the key does not say; without either CALL_MODE holds. */
   readonly call?: CallMode | undefined;
-  /** Of brokered calls; `open` when it is left out. */
+  /** Of brokered calls, where the key does not say; without either it is `open`. */
   readonly dataChannel?: DataChannel | undefined;
   /** Of its model; without one the list of prices holds. */
   readonly price?: ModelPrice | undefined;
@@ -28,7 +28,7 @@ export interface KeyLimits {
   readonly concurrentSessions?: number | undefined;
 }
 
-/** Ceilings over all subjects of a widget key together; one that is left out does not exist. */
+/** Ceilings over all subjects of a widget key together, or of all keys of a tenant; one that is left out does not exist. */
 export interface KeyTotals {
   readonly sessionsPerMinute?: number | undefined;
   readonly concurrentSessions?: number | undefined;
@@ -50,6 +50,8 @@ export interface WidgetKey {
   readonly allowOverrides: boolean;
   /** How the calls of its sessions are opened; null is as the agent or CALL_MODE says. */
   readonly call: CallMode | null;
+  /** Of brokered calls; null is as the agent says. */
+  readonly dataChannel: DataChannel | null;
   /** For each subject. */
   readonly limits: KeyLimits;
   readonly totals: KeyTotals;
@@ -73,10 +75,17 @@ export interface Tenant {
   readonly admins: readonly string[] | null;
   /** Of keys that they issue. */
   readonly adminsMay?: readonly AdminRight[] | undefined;
+  /** Over all its keys together. */
+  readonly totals?: KeyTotals | undefined;
+  /** How many keys it may have that are not revoked; any number without it. */
+  readonly maxKeys?: number | undefined;
   readonly keys: readonly WidgetKey[];
 }
 
 export class KeyTaken extends Error {}
+
+/** The tenant would have more keys than its `maxKeys`. */
+export class TooManyKeys extends Error {}
 
 /** Tenants and their widget keys: the database is the truth. @throws Unavailable when the database is away. */
 export interface Tenants {
@@ -89,7 +98,7 @@ export interface Tenants {
   merge(tenants: readonly Tenant[]): Promise<void>;
   /**
    * Adds keys of one tenant, all of them or none.
-   * @throws KeyTaken when an id or a key is in use
+   * @throws KeyTaken when an id or a key is in use, TooManyKeys when the tenant may not have so many
    * @returns false when the tenant is unknown
    */
   issue(keys: readonly WidgetKey[]): Promise<boolean>;

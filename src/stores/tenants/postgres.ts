@@ -1,8 +1,13 @@
 import postgres from 'postgres';
 import type { AnySql, Database } from '../../database/database.ts';
-import { KeyTaken, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
+import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
 
 const UNIQUE_VIOLATION = '23505';
+
+/** What a tenant does not say is null. */
+type TenantRow = Omit<Tenant, 'adminsMay' | 'totals' | 'maxKeys'> & {
+  readonly [K in 'adminsMay' | 'totals' | 'maxKeys']: NonNullable<Tenant[K]> | null;
+};
 
 /** Tenants and widget keys in PostgreSQL. */
 export function createPostgresTenants(database: Database): Tenants {
@@ -15,7 +20,7 @@ export function createPostgresTenants(database: Database): Tenants {
       (sql) => sql<WidgetKey[]>`
         update widget_key set ${set(sql)} where tenant_id = ${tenantId} and id = ${keyId}
         returning id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides",
-          call_mode as call, limits, totals, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`,
+          call_mode as call, data_channel as "dataChannel", limits, totals, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`,
     );
     return key;
   }
@@ -23,16 +28,23 @@ export function createPostgresTenants(database: Database): Tenants {
   return {
     async all() {
       const rows = await database.run(
-        (sql) => sql<(Tenant & { readonly adminsMay: Tenant['adminsMay'] | null })[]>`
-          select tenant.id, tenant.name, tenant.agents, tenant.admins, tenant.admins_may as "adminsMay", coalesce(json_agg(json_build_object(
+        (sql) => sql<TenantRow[]>`
+          select tenant.id, tenant.name, tenant.agents, tenant.admins, tenant.admins_may as "adminsMay", tenant.ceilings as totals,
+            tenant.max_keys as "maxKeys", coalesce(json_agg(json_build_object(
               'id', k.id, 'tenantId', k.tenant_id, 'key', k.key, 'origin', k.origin, 'label', k.label, 'agents', k.agents,
-              'allowOverrides', k.allow_overrides, 'call', k.call_mode, 'limits', k.limits, 'totals', k.totals,
+              'allowOverrides', k.allow_overrides, 'call', k.call_mode, 'dataChannel', k.data_channel,
+              'limits', k.limits, 'totals', k.totals,
               'pausedAtMs', k.paused_at_ms, 'revokedAtMs', k.revoked_at_ms
             ) order by k.id) filter (where k.key is not null), '[]') as keys
           from tenant left join widget_key as k on k.tenant_id = tenant.id
           group by tenant.id order by tenant.id`,
       );
-      return rows.map(({ adminsMay, ...tenant }) => (adminsMay === null ? tenant : { ...tenant, adminsMay }));
+      return rows.map(({ adminsMay, totals, maxKeys, ...tenant }) => ({
+        ...tenant,
+        ...(adminsMay !== null && { adminsMay }),
+        ...(totals !== null && { totals }),
+        ...(maxKeys !== null && { maxKeys }),
+      }));
     },
 
     async merge(tenants) {
@@ -50,8 +62,13 @@ export function createPostgresTenants(database: Database): Tenants {
     },
 
     async issue(keys) {
-      const { count } = await naming(keys, () => database.run((sql) => insertKeys(sql, keys)));
-      return count === keys.length;
+      return naming(keys, () =>
+        database.transaction(async (sql) => {
+          await refuseTooMany(sql, keys);
+          const { count } = await insertKeys(sql, keys);
+          return count === keys.length;
+        }),
+      );
     },
 
     revoke: (tenantId, keyId, atMs) =>
@@ -71,27 +88,28 @@ export function createPostgresTenants(database: Database): Tenants {
 
 async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
   await sql`
-    insert into tenant as kept (id, name, agents, admins, admins_may)
-    select id, name, agents, admins, "adminsMay"
+    insert into tenant as kept (id, name, agents, admins, admins_may, ceilings, max_keys)
+    select id, name, agents, admins, "adminsMay", totals, "maxKeys"
     from json_to_recordset(${JSON.stringify(tenants)}::text::json) as given (id text, name text, agents jsonb, admins jsonb,
-      "adminsMay" jsonb)
+      "adminsMay" jsonb, totals jsonb, "maxKeys" integer)
     order by id
     on conflict (id) do update set name = excluded.name, agents = excluded.agents, admins = excluded.admins,
-        admins_may = excluded.admins_may
-      where (kept.name, kept.agents, kept.admins, kept.admins_may)
-        is distinct from (excluded.name, excluded.agents, excluded.admins, excluded.admins_may)`;
+        admins_may = excluded.admins_may, ceilings = excluded.ceilings, max_keys = excluded.max_keys
+      where (kept.name, kept.agents, kept.admins, kept.admins_may, kept.ceilings, kept.max_keys)
+        is distinct from (excluded.name, excluded.agents, excluded.admins, excluded.admins_may, excluded.ceilings,
+          excluded.max_keys)`;
 }
 
 async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
   const merged = await sql<{ key: string }[]>`
     insert into widget_key as kept
-      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, limits, totals, revoked_at_ms)
-    select key, id, "tenantId", origin, label, agents, "allowOverrides", call, limits, totals, "revokedAtMs"
+      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, revoked_at_ms)
+    select key, id, "tenantId", origin, label, agents, "allowOverrides", call, "dataChannel", limits, totals, "revokedAtMs"
     from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-      label text, agents jsonb, "allowOverrides" boolean, call text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+      label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
     on conflict (key) do update set
       origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
-      call_mode = excluded.call_mode, limits = excluded.limits, totals = excluded.totals, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
+      call_mode = excluded.call_mode, data_channel = excluded.data_channel, limits = excluded.limits, totals = excluded.totals, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
       where kept.tenant_id = excluded.tenant_id and kept.id = excluded.id
     returning key`;
   if (merged.length === keys.length) return;
@@ -100,14 +118,29 @@ async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void>
   throw new KeyTaken(`widget key ${taken?.key} is in use by another tenant or under another id`);
 }
 
-/** One statement, so that it is all or nothing. */
+/**
+ * Those who issue keys of one tenant take turns, so that two together do not pass what each alone would not. The table is locked before
+ * the tenant, as a merge does, so that nobody waits in a circle.
+ */
+async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
+  const tenantId = keys[0]?.tenantId ?? '';
+  await sql`lock table widget_key in row exclusive mode`;
+  const [tenant] = await sql<{ readonly maxKeys: number | null }[]>`
+    select max_keys as "maxKeys" from tenant where id = ${tenantId} for update`;
+  if (tenant === undefined || tenant.maxKeys === null) return;
+  const [{ count = 0 } = {}] = await sql<{ readonly count: number }[]>`
+    select count(*)::integer as count from widget_key where tenant_id = ${tenantId} and revoked_at_ms is null`;
+  if (count + keys.length > tenant.maxKeys)
+    throw new TooManyKeys(`the tenant ${tenantId} has ${count} keys, and may have ${tenant.maxKeys}`);
+}
+
 function insertKeys(sql: AnySql, keys: readonly WidgetKey[]) {
   return sql`
     insert into widget_key
-      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, limits, totals, revoked_at_ms)
-    select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, limits, totals, "revokedAtMs"
+      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, revoked_at_ms)
+    select key, given.id, tenant.id, origin, label, given.agents, "allowOverrides", call, "dataChannel", limits, totals, "revokedAtMs"
     from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-      label text, agents jsonb, "allowOverrides" boolean, call text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+      label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
     join tenant on tenant.id = given."tenantId"`;
 }
 

@@ -2,8 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { run } from '../../../src/cli/check-config.ts';
-import { fakeTerminal } from './terminal.ts';
+import { run as check, type CheckTerminal } from '../../../src/cli/check-config.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import { aKey, aTenant } from '../tenants/fakes.ts';
+import { fakeTerminal, type FakeTerminal } from './terminal.ts';
+
+/** @param databaseTenants there is no database yet by default */
+function run(
+  args: readonly string[],
+  terminal: FakeTerminal,
+  databaseTenants: CheckTerminal['databaseTenants'] = () => Promise.resolve(undefined),
+): Promise<number> {
+  return check(args, { ...terminal, databaseTenants });
+}
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'check-config-'))));
@@ -39,7 +50,7 @@ describe('check-config', () => {
     expect(lines).toContain('storage: embedded PostgreSQL in ./data');
     expect(lines).toContain('provider: local (an echo, no model)');
     expect(lines).toContain('tenants: 1 tenant, 2 widget keys (0 revoked) in config/tenants.json');
-    expect(terminal.printed()).not.toContain('without totals');
+    expect(terminal.printed()).not.toMatch(/^(?:warning|database):/m);
   });
 
   test.each([
@@ -73,18 +84,60 @@ describe('check-config', () => {
     expect(terminal.printed().split('\n')).toEqual(expect.arrayContaining(told));
   });
 
-  test('names the keys that nothing bounds over all their visitors, and no others', async () => {
-    const key = (id: string, more: object) => ({ id, key: `w_acme_${id}_1`, origin: 'https://acme.example', ...more });
+  const closed = { totals: { dollarsDaily: 5 }, allowOverrides: false, agents: ['guide'] };
+
+  async function fileOfKeys(): Promise<string> {
+    const key = (id: string, more: object) => ({ id, key: `w_acme_${id}`, origin: 'https://acme.example', ...more });
     const widgetKeys = [
       key('free', {}),
-      key('bounded', { totals: { dollarsDaily: 5 } }),
+      key('closed', closed),
       key('gone', { revoked: true }),
-      key('open', { totals: {} }),
+      key('unbounded', { ...closed, totals: {} }),
     ];
-    const file = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', widgetKeys }] }));
-    const terminal = fakeTerminal({ TENANTS_FILE: file });
+    return tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', agents: [{ id: 'guide' }], widgetKeys }] }));
+  }
+
+  function openKeysIn(printed: string): string[] {
+    return [...printed.matchAll(/^warning: open key (.+)$/gm)].map(([, key = '']) => key);
+  }
+
+  test('names every key that is open, and why, and no others', async () => {
+    const terminal = fakeTerminal({ TENANTS_FILE: await fileOfKeys() });
     expect(await run([], terminal)).toBe(0);
-    expect(terminal.printed()).toMatch(/^keys without totals .*: acme\/free, acme\/open$/m);
+    expect(openKeysIn(terminal.printed())).toEqual([
+      'acme/free: pages may ask for any model and instructions; nothing bounds what all its visitors use in a day; pages may ask for any agent, or for none',
+      'acme/unbounded: nothing bounds what all its visitors use in a day',
+    ]);
+    expect(terminal.printed()).not.toContain('database:');
+  });
+
+  test('names those that only the database has, as a start would serve them', async () => {
+    const terminal = fakeTerminal({ TENANTS_FILE: await fileOfKeys() });
+    const acme = aTenant('acme', {
+      keys: [
+        aKey('acme', 'free', { revokedAtMs: 1 }),
+        aKey('acme', 'unbounded', closed),
+        aKey('acme', 'issued', { ...closed, allowOverrides: true }),
+      ],
+    });
+    const other = aTenant('other', { keys: [aKey('other', 'site', { ...closed, agents: null })] });
+    expect(await run([], terminal, () => Promise.resolve([acme, other]))).toBe(0);
+    expect(openKeysIn(terminal.printed())).toEqual([
+      'other/site: pages may ask for any agent, or for none',
+      'acme/unbounded: nothing bounds what all its visitors use in a day',
+      'acme/issued: pages may ask for any model and instructions',
+    ]);
+    expect(terminal.printed()).toContain('\ndatabase: 2 widget keys that the tenants file does not name\n');
+  });
+
+  test('says where the database cannot be read, and goes on', async () => {
+    const terminal = fakeTerminal({ TENANTS_FILE: await fileOfKeys() });
+    const away = () => Promise.reject(new Unavailable('database', new Error('connect ECONNREFUSED')));
+    expect(await run([], terminal, away)).toBe(0);
+    expect(terminal.printed()).toContain(
+      '\ndatabase: not read, so that nothing is told of keys in it alone. The database cannot be used: connect ECONNREFUSED.',
+    );
+    expect(openKeysIn(terminal.printed())).toHaveLength(2);
   });
 
   test('tells of models without a price where calls are metered here, and of a list that cannot be read', async () => {

@@ -75,6 +75,31 @@ describe('keys issue', () => {
     expect(await allowOverrides('--overrides')).toBe(true);
   });
 
+  test('allows the agents of the tenant, those that are named, or any, and no data channel unless asked for', async () => {
+    const issued = async (...more: string[]) => {
+      const { terminal } = build();
+      expect(await run([...issue, '--json', ...more], terminal)).toBe(0);
+      const { agents, dataChannel, warnings } = JSON.parse(terminal.printed()) as Record<string, unknown>;
+      return [agents, dataChannel, warnings];
+    };
+    expect(await issued()).toEqual([['guide', 'sales'], 'none', []]);
+    expect(await issued('--agents', 'sales')).toEqual([['sales'], 'none', []]);
+    expect(await issued('--agents', '*', '--data-channel', 'open')).toEqual([null, 'open', ['any_agent']]);
+    const wrong = build();
+    expect(await run([...issue, '--data-channel', 'wide'], wrong.terminal)).toBe(64);
+    expect(wrong.terminal.complained()).toContain('--data-channel is "wide", and not open or none');
+  });
+
+  test('says what makes a key open, to people and in the audit', async () => {
+    const { terminal, audit } = build();
+    expect(await run([...issue, '--overrides', '--totals', 'none', '--reason', 'a pilot'], terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(/^ {2}warning {4}overrides: pages may ask for any model and instructions$/m);
+    expect(terminal.printed()).toMatch(
+      /^ {2}warning {4}no totals: nothing bounds what all its visitors use in a day$/m,
+    );
+    expect(audit.rows).toMatchObject([{ reason: 'an open key (overrides, no_totals): a pilot' }]);
+  });
+
   test('makes a key for each --origin, with a tag for each', async () => {
     const { terminal } = build();
     expect(await run([...issue, '--origin', 'https://acme.example', '--json'], terminal)).toBe(0);

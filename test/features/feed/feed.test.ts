@@ -220,6 +220,17 @@ describe('The feed of operators', () => {
     await watch(app, 'ops@example.com');
   });
 
+  test('leaves half of a node’s places to those who are no admins of tenants', async () => {
+    const admins = ['@admins.example'];
+    await app.service.stores.tenants.merge([{ id: 'many', name: 'Many', agents: [], admins, keys: [] }]);
+    await app.service.directory.reload();
+    for (let n = 0; n < 25; n += 1) await watch(app, `${Math.floor(n / 5)}@admins.example`);
+    const next = new Watching(app, await credentialsOf(app, 'last@admins.example'));
+    expect(await next.closeCode()).toBe(4429);
+    await watch(app, 'ops@example.com');
+    await watch(app, 'vera@example.com');
+  });
+
   test.each([
     ['what is no JSON', '{'],
     ['what is no watch frame', { type: 'end' }],

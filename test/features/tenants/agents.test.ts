@@ -162,6 +162,22 @@ describe('How the calls of a session are opened', () => {
     expect(configOf(shop, keyOf('brokered'), {})).toMatchObject({ dataChannel: 'open' });
   });
 
+  test.each([
+    ['none', {}, 'none'],
+    ['none', { agentId: 'wide' }, 'none'],
+    ['open', { agentId: 'silent' }, 'open'],
+    [null, { agentId: 'silent' }, 'none'],
+    [null, { agentId: 'wide' }, 'open'],
+    [null, {}, 'open'],
+  ] as const)(
+    'gives the page the data channel of the key (%s) before that of the agent of %j: %s',
+    (own, wish, channel) => {
+      const tenant = aTenant('shop', { agents: [...agents, { id: 'wide', dataChannel: 'open' }] });
+      const key = aKey('shop', 'key', { call: 'brokered', dataChannel: own });
+      expect(configOf(tenant, key, wish)).toMatchObject({ dataChannel: channel });
+    },
+  );
+
   test('has the price of the agent for the model of the agent, and for no other', () => {
     const priceOf = (wish: SessionWish) => (configOf(shop, null, wish) as { price: unknown }).price;
     expect(priceOf({ agentId: 'brokered' })).toEqual(price);

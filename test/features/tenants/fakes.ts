@@ -13,6 +13,7 @@ export function aKey(tenantId: string, id: string, more: Partial<WidgetKey> = {}
     agents: null,
     allowOverrides: true,
     call: null,
+    dataChannel: null,
     limits: {},
     totals: {},
     pausedAtMs: null,

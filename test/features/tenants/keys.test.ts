@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import { KeyTaken, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import { KeyTaken, TooManyKeys, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import {
   issueKey,
   issueKeys,
@@ -10,6 +10,7 @@ import {
   revokeKey,
   type IssueRequest,
 } from '../../../src/tenants/keys.ts';
+import { warningsOf } from '../../../src/tenants/open-keys.ts';
 import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from './fakes.ts';
 
 function build() {
@@ -29,10 +30,61 @@ describe('Issuing a key', () => {
     const deps = build();
     const key = (await issueKey(request, by, deps)) as WidgetKey;
     expect(key.key).toMatch(/^w_acme_web_shop_[0-9a-f]{32}$/);
-    expect(key).toMatchObject({ tenantId: 'acme', label: '', agents: null, allowOverrides: true, revokedAtMs: null });
+    expect(key).toMatchObject({ tenantId: 'acme', label: '', revokedAtMs: null });
     expect(await listKeys(deps, 'acme')).toContainEqual(key);
     expect(deps.bus.published).toEqual([{ type: 'tenants.changed' }]);
     expect(deps.audit.rows).toEqual([{ ...kept, action: 'key.issue', target: `acme/${key.id}`, result: 'done' }]);
+  });
+
+  test('makes one that is not open: no overrides, its own agents, totals, no data channel', async () => {
+    const key = (await issueKey(request, by, build())) as WidgetKey;
+    expect(key).toMatchObject({
+      agents: ['guide'],
+      allowOverrides: false,
+      call: null,
+      dataChannel: 'none',
+      limits: {},
+    });
+    const totals = { sessionsPerMinute: 120, concurrentSessions: 100, tokensDaily: 3_000_000, dollarsDaily: 200 };
+    expect(key.totals).toEqual(totals);
+    expect(warningsOf(key, {})).toEqual([]);
+    const bare = (await issueKey({ ...request, tenantId: 'Other.Co' }, by, build())) as WidgetKey;
+    expect([bare.agents, warningsOf(bare, {})]).toEqual([null, ['any_agent']]);
+  });
+
+  test('opens one for an operator who says so, and keeps that in the audit', async () => {
+    const deps = build();
+    const open = { agents: null, allowOverrides: true, dataChannel: 'open', totals: {} } as const;
+    const key = (await issueKey({ ...request, ...open }, by, deps)) as WidgetKey;
+    expect(key).toMatchObject(open);
+    expect(warningsOf(key, {})).toEqual(['overrides', 'no_totals', 'any_agent']);
+    expect(deps.audit.rows[0]?.reason).toBe('an open key (overrides, no_totals, any_agent): new site');
+  });
+
+  test('never opens one for an admin of the tenant, who always has totals', async () => {
+    const boss = { ...by, role: 'tenant_admin' } as const;
+    const faultsOf = async (wish: Partial<IssueRequest>): Promise<unknown> => {
+      const refusal = (await issueKey({ ...request, ...wish }, boss, build())) as Refusal;
+      return [refusal.code, refusal.additions.details?.map(({ path }) => path)];
+    };
+    expect(await faultsOf({ allowOverrides: true })).toEqual(['FORBIDDEN', ['allowOverrides']]);
+    expect(await faultsOf({ agents: null })).toEqual(['FORBIDDEN', ['agents']]);
+    expect(await faultsOf({ dataChannel: 'open' })).toEqual(['FORBIDDEN', ['dataChannel']]);
+    for (const totals of [undefined, {}, { concurrentSessions: 5 }]) {
+      const key = (await issueKey({ ...request, totals }, boss, build())) as WidgetKey;
+      expect(key.totals).toMatchObject({ dollarsDaily: 200, tokensDaily: 3_000_000, ...totals });
+      expect(warningsOf(key, {})).toEqual([]);
+    }
+  });
+
+  test('makes none where the tenant has as many as it may', async () => {
+    const deps = build();
+    deps.tenants.issue = () => Promise.reject(new TooManyKeys('the tenant acme has 2 keys, and may have 2'));
+    const refusal = (await issueKey(request, by, deps)) as Refusal;
+    expect([refusal.code, refusal.error]).toEqual([
+      'CONFLICT',
+      'the tenant acme has 2 keys, and may have 2 (maxKeys in TENANTS_FILE); revoke one that is not used.',
+    ]);
   });
 
   test('never makes the same key twice, and counts the ids of a site', async () => {

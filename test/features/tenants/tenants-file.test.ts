@@ -46,6 +46,7 @@ describe('A tenants file', () => {
             agents: null,
             allowOverrides: true,
             call: null,
+            dataChannel: null,
             limits: {},
             totals: {},
             pausedAtMs: null,

@@ -12,16 +12,17 @@ import {
 } from '../../../protocol/operator/key.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import type { AuditRole } from '../../../stores/audit/contract.ts';
-import type { WidgetKey } from '../../../stores/tenants/contract.ts';
+import type { Tenant, WidgetKey } from '../../../stores/tenants/contract.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import type { TenantDirectory } from '../../../tenants/directory.ts';
 import { issueKey, revokeKey, type ChangedBy, type KeyDeps } from '../../../tenants/keys.ts';
+import { warningsOf } from '../../../tenants/open-keys.ts';
 import { defineRoute, type Call, type Route } from '../../route.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 
 export interface KeysDeps extends KeyActivityDeps {
-  readonly directory: Pick<TenantDirectory, 'all' | 'reload'>;
+  readonly directory: Pick<TenantDirectory, 'all' | 'reload' | 'tenant'>;
   readonly keys: KeyDeps;
   readonly history: Pick<VoiceHistory, 'countOpen' | 'countOpenByKey'>;
   readonly events: Pick<Events, 'operatorActed'>;
@@ -36,8 +37,10 @@ const exampleKey: OperatorKey = {
   agents: ['support'],
   allowOverrides: false,
   call: null,
+  dataChannel: 'none',
   limits: { concurrentSessions: 2 },
   totals: { dollarsDaily: 100 },
+  warnings: [],
   revokedAt: null,
   pausedAt: null,
   live: 212,
@@ -62,7 +65,12 @@ export function keysRoute(deps: KeysDeps): Route {
       200: {
         description: 'The keys',
         schema: operatorKeys,
-        example: { tenants: [{ id: 'acme', name: 'Acme', agents: ['support'], admins: 1 }], keys: [exampleKey] },
+        example: {
+          tenants: [
+            { id: 'acme', name: 'Acme', agents: ['support'], totals: { dollarsDaily: 300 }, maxKeys: 20, admins: 1 },
+          ],
+          keys: [exampleKey],
+        },
       },
     },
     refusals: ['INVALID_REQUEST', ...alwaysRefused],
@@ -78,15 +86,19 @@ export function keysRoute(deps: KeysDeps): Route {
         const live = new Map(counts.map(({ tenantId: of, keyId, sessions }) => [`${of}/${keyId}`, sessions]));
         const tenants = directory.all().filter(({ id }) => seesTenant(operator, id));
         const body = {
-          tenants: tenants.map(({ id, name, agents, admins }) => ({
+          tenants: tenants.map(({ id, name, agents, admins, totals, maxKeys }) => ({
             id,
             name,
             agents: agents.map((agent) => agent.id),
+            totals: totals ?? null,
+            maxKeys: maxKeys ?? null,
             admins: admins?.length ?? null,
           })),
-          keys: tenants
-            .flatMap(({ keys }) => keys)
-            .map((key) => describe(key, activityOf(key.tenantId, key.id), live.get(`${key.tenantId}/${key.id}`))),
+          keys: tenants.flatMap((tenant) =>
+            tenant.keys.map((key) =>
+              describe(key, tenant, activityOf(key.tenantId, key.id), live.get(`${key.tenantId}/${key.id}`)),
+            ),
+          ),
         };
         return { status: 200, body };
       }),
@@ -111,7 +123,6 @@ export function issueKeyRoute(deps: KeysDeps): Route {
       id: 'shop',
       origin: 'https://shop.acme.example',
       agents: ['support'],
-      allowOverrides: false,
     },
     replies: { 201: { description: 'The key', schema: issueKeyReply, example: { key: exampleKey } } },
     refusals: ['INVALID_REQUEST', 'ORIGIN_MISMATCH', 'NOT_FOUND', 'CONFLICT', ...alwaysRefused],
@@ -122,7 +133,7 @@ export function issueKeyRoute(deps: KeysDeps): Route {
         const key = await issueKey({ ...rest, tenantId, site: id, id }, by(call), deps.keys);
         if (key instanceof Refusal) return key;
         deps.events.operatorActed(call.operator.role, 'key.issue', `${tenantId}/${id}`, call.request.requestId);
-        return { status: 201, body: { key: describe(key, noActivity) } };
+        return { status: 201, body: { key: describe(key, deps.directory.tenant(tenantId)) } };
       }),
   });
 }
@@ -193,15 +204,18 @@ export function by({
 }
 
 function describe(
-  { pausedAtMs, revokedAtMs, limits, totals, agents, ...key }: WidgetKey,
-  activity: KeyActivity,
+  of: WidgetKey,
+  tenant: Pick<Tenant, 'totals'> = {},
+  activity: KeyActivity = noActivity,
   live = 0,
 ): OperatorKey {
+  const { pausedAtMs, revokedAtMs, limits, totals, agents, ...key } = of;
   return {
     ...key,
     agents: agents === null ? null : [...agents],
     limits: { ...limits },
     totals: { ...totals },
+    warnings: warningsOf(of, tenant),
     revokedAt: isoOrNull(revokedAtMs),
     pausedAt: isoOrNull(pausedAtMs),
     live,

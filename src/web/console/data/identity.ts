@@ -21,7 +21,14 @@ export function may(right: Right): boolean {
 export const mayChange = computed(() => may('change'));
 
 /** Whether they may look for an address: who sees no whole id may not. */
-export const mayFindAddresses = computed(() => me.value?.role === 'operator' || me.value?.role === 'service');
+export const mayFindAddresses = computed(isOfInstallation);
+
+/** Whether a key that they issue may be open. */
+export const mayOpenKeys = computed(isOfInstallation);
+
+function isOfInstallation(): boolean {
+  return me.value?.role === 'operator' || me.value?.role === 'service';
+}
 
 /** Asks the server, and knows afterwards. */
 export async function identify(): Promise<void> {

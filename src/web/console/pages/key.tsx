@@ -13,6 +13,7 @@ import { Fact } from '../parts/facts.tsx';
 import { KeyToCopy } from '../parts/key-issued.tsx';
 import { KeyRefusals } from '../parts/key-refusals.tsx';
 import { KeyTrend } from '../parts/key-trend.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { PauseKeyDialog } from '../parts/pause-key-dialog.tsx';
@@ -20,6 +21,7 @@ import { RevokeKeyDialog } from '../parts/revoke-key-dialog.tsx';
 import { KeyStanding } from '../parts/standing.tsx';
 import { Empty, Unread, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
+import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
 
 const watch = { topics: ['counts', 'audit'] } as const;
@@ -98,6 +100,12 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
           <a href={auditOf(`${tenantId}/${id}`)}>Who did that?</a>
         </p>
       )}
+      {found.warnings.length > 0 && (
+        <Matter degree="watch">
+          This key is open: {warningWords(found.warnings)}. Every browser can read it, so whoever copies it has a free
+          model.
+        </Matter>
+      )}
       <div class="columns">
         <KeyTrend found={found} spentThen={spentThen} />
         <KeyRefusals found={found} page={refusals.body.value} />
@@ -106,7 +114,15 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
           <KeyToCopy widgetKey={found} agents={agents} />
           <dl class="facts">
             <Fact name="Origin">{origin}</Fact>
-            <Fact name="Agents">{found.agents === null ? 'all of the tenant' : found.agents.join(', ') || 'none'}</Fact>
+            <Fact name="Agents">
+              {found.agents === null ? (
+                <>
+                  <Warning /> any of the tenant, or none
+                </>
+              ) : (
+                found.agents.join(', ') || 'none'
+              )}
+            </Fact>
             <Fact name="Overrides">
               {found.allowOverrides ? (
                 <>
@@ -117,8 +133,11 @@ function Shown({ found, agents }: { readonly found: OperatorKey; readonly agents
               )}
             </Fact>
             <Fact name="Calls">{found.call ?? 'as set for all'}</Fact>
+            <Fact name="Data channel">{found.dataChannel ?? 'as the agent says'}</Fact>
             <Fact name="A visitor">{limitWords(found.limits) || 'as set for all'}</Fact>
-            <Fact name="All visitors">{limitWords(found.totals) || 'no limit'}</Fact>
+            <Fact name="All visitors">
+              {found.warnings.includes('no_totals') && <Warning />} {limitWords(found.totals) || 'no limit of the key'}
+            </Fact>
             <Fact name="Live">
               {live === 0 ? (
                 '0'

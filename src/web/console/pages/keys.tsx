@@ -6,13 +6,18 @@ import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts'
 import { useResource } from '../data/resource.ts';
 import { sumOf } from '../data/sum.ts';
 import { IssueKeyDialog } from '../parts/issue-key-dialog.tsx';
+import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { KeyStanding } from '../parts/standing.tsx';
+import { KeyStanding, Standing } from '../parts/standing.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Unread } from '../parts/view-states.tsx';
 import { countText, moneyText } from '../words/format.ts';
+import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
+
+/** Open keys that are named above the tables; all are marked in them. */
+const MOST_NAMED = 5;
 
 /** The widget keys of all tenants, or of the one that the address names. */
 export function KeysPage() {
@@ -47,10 +52,32 @@ export function KeysPage() {
           </p>
         </Empty>
       )}
+      <OpenKeys keys={keys.keys.filter((key) => shown.some(({ id }) => id === key.tenantId))} />
       {shown.map((tenant) => (
         <TenantKeys key={tenant.id} tenant={tenant} keys={keys.keys.filter((key) => key.tenantId === tenant.id)} />
       ))}
     </div>
+  );
+}
+
+/** Those that are a free model for whoever copies one. */
+function OpenKeys({ keys }: { readonly keys: readonly OperatorKey[] }) {
+  const open = keys.filter(({ warnings }) => warnings.length > 0);
+  if (open.length === 0) return null;
+  const more = open.length - MOST_NAMED;
+  return (
+    <section class="matters" aria-label="Open keys">
+      {open.slice(0, MOST_NAMED).map((key) => (
+        <Matter key={`${key.tenantId}/${key.id}`} degree="watch" href={keyPage(key)}>
+          {key.tenantId}/{key.id} is open: {warningWords(key.warnings)}
+        </Matter>
+      ))}
+      {more > 0 && (
+        <Matter degree="watch">
+          {more} more {more === 1 ? 'key is' : 'keys are'} open, as marked below
+        </Matter>
+      )}
+    </section>
   );
 }
 
@@ -59,7 +86,8 @@ interface TenantKeysProps {
   readonly keys: readonly OperatorKey[];
 }
 
-function TenantKeys({ tenant: { id, name, agents, admins }, keys }: TenantKeysProps) {
+function TenantKeys({ tenant: { id, name, agents, admins, totals, maxKeys }, keys }: TenantKeysProps) {
+  const inUse = keys.filter(({ revokedAt }) => revokedAt === null).length;
   // What is revoked comes last; apart from that they stay in their order.
   const rows = keys
     .toSorted((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
@@ -73,6 +101,8 @@ function TenantKeys({ tenant: { id, name, agents, admins }, keys }: TenantKeysPr
         <span class="soft">
           {agents.length === 0 ? 'no agents' : `agents ${agents.join(', ')}`}
           {admins !== null && `; ${admins} ${admins === 1 ? 'admin' : 'admins'}`}
+          {totals !== null && `; in all ${limitWords(totals)}`}
+          {maxKeys !== null && `; ${countText(inUse)} of ${countText(maxKeys)} keys in use`}
         </span>
       </div>
       {rows.length === 0 ? (
@@ -88,10 +118,15 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   { title: 'Key', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
   {
     title: 'State',
-    cell: (key) => <KeyStanding {...key} />,
+    cell: (key) => (
+      <>
+        <KeyStanding {...key} />
+        {key.warnings.length > 0 && <Standing kind="bad">open</Standing>}
+      </>
+    ),
   },
   { title: 'Origin', cell: ({ origin }) => <span class="break">{origin}</span> },
-  { title: 'Agents', cell: ({ agents }) => (agents === null ? 'all' : agents.join(', ') || 'none') },
+  { title: 'Agents', cell: ({ agents }) => (agents === null ? 'any' : agents.join(', ') || 'none') },
   {
     title: 'Limits',
     cell: ({ limits, totals }) => (

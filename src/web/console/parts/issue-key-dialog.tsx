@@ -1,9 +1,10 @@
-/** Issues a widget key. Nothing is chosen beforehand that would let a page say what it is told: overrides are for who asks for them. */
+/** Issues a widget key. Nothing is chosen beforehand that would open it: that is for operators who ask for it. */
 import { useSignal, type Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { OperatorKey } from '../../../protocol/operator/key.ts';
 import type { Failure } from '../data/api.ts';
 import { closeDialog } from '../data/dialogs.ts';
+import { mayOpenKeys } from '../data/identity.ts';
 import { issueKey, type KeyTenant } from '../data/keys.ts';
 import { refreshAll } from '../data/live.ts';
 import { LIMITS, TOTALS } from '../words/limits.ts';
@@ -49,16 +50,20 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
       );
     const chosen = data.getAll('agents').map(String);
     const label = text('label');
+    const totals = numbers('totals', TOTALS);
+    const isUnbounded = data.has('noTotals');
     isRunning.value = true;
     const answer = await issueKey({
       tenantId: tenant.peek(),
       id: text('id'),
       origin: text('origin'),
       ...(label === '' ? {} : { label }),
-      agents: chosen.length === agents.length ? null : chosen,
-      allowOverrides: data.has('allowOverrides'),
+      ...(agents.length === 0 ? {} : { agents: chosen }),
+      ...(data.has('allowOverrides') ? { allowOverrides: true } : {}),
+      ...(data.has('dataChannel') ? { dataChannel: 'open' as const } : {}),
       limits: numbers('limits', LIMITS),
-      totals: numbers('totals', TOTALS),
+      // Left out it has the usual ones; an empty object is none.
+      ...(isUnbounded || Object.keys(totals).length > 0 ? { totals } : {}),
     });
     isRunning.value = false;
     if (!answer.ok) {
@@ -99,10 +104,20 @@ function IssueForm({ tenants, tenantId, issued }: Props & { readonly issued: Sig
         ))}
         {agents.length === 0 && <p class="soft">The tenant has none.</p>}
       </fieldset>
-      <label class="check">
-        <input type="checkbox" name="allowOverrides" /> Pages may change model, voice, instructions and tools
-      </label>
-      <p class="soft hint">Every browser can read a key: with this, a copied one is a free model.</p>
+      {mayOpenKeys.value && (
+        <>
+          <label class="check">
+            <input type="checkbox" name="allowOverrides" /> Pages may change model, voice, instructions and tools
+          </label>
+          <label class="check">
+            <input type="checkbox" name="noTotals" /> Nothing bounds what all visitors use together
+          </label>
+          <p class="soft hint">Every browser can read a key: with either of these, a copied one is a free model.</p>
+          <label class="check">
+            <input type="checkbox" name="dataChannel" /> Pages of brokered calls get a data channel to the provider
+          </label>
+        </>
+      )}
       <Numbers prefix="limits" title="Limits for each visitor" names={LIMITS} />
       <Numbers prefix="totals" title="Limits over all visitors" names={TOTALS} />
       <Refused failure={failure.value} />
@@ -166,7 +181,7 @@ function Numbers({ prefix, title, names }: NumbersProps) {
               type="number"
               min="0"
               step={words.startsWith('dollars') ? 'any' : '1'}
-              placeholder={prefix === 'limits' ? 'as set for all' : 'none'}
+              placeholder={prefix === 'limits' ? 'as set for all' : 'as usual'}
             />
           </label>
         ))}

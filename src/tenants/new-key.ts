@@ -1,0 +1,47 @@
+import type { CallMode, DataChannel } from '../protocol/call.ts';
+import type { AuditRole } from '../stores/audit/contract.ts';
+import type { KeyLimits, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
+
+/** What a new key may be asked to be. */
+export interface KeyWish {
+  readonly label?: string | undefined;
+  /** Null is any agent, and none. */
+  readonly agents?: readonly string[] | null | undefined;
+  readonly allowOverrides?: boolean | undefined;
+  readonly call?: CallMode | undefined;
+  readonly dataChannel?: DataChannel | undefined;
+  readonly limits?: KeyLimits | undefined;
+  readonly totals?: KeyTotals | undefined;
+}
+
+export type KeyTerms = Pick<
+  WidgetKey,
+  'label' | 'agents' | 'allowOverrides' | 'call' | 'dataChannel' | 'limits' | 'totals'
+>;
+
+/** What all visitors of a new key may use together unless somebody says otherwise: as much as ten visitors by the default limits. */
+const USUAL_TOTALS: KeyTotals = {
+  sessionsPerMinute: 120,
+  concurrentSessions: 100,
+  tokensDaily: 3_000_000,
+  dollarsDaily: 200,
+};
+
+/**
+ * What a new key is, by whatever door it is issued: as safe as a copied one should be, unless it was asked for in so many words. What an
+ * admin of the tenant leaves out of the totals is as usual, because such a key is never without.
+ */
+export function newKeyTerms(wish: KeyWish, tenant: Pick<Tenant, 'agents'>, role: AuditRole): KeyTerms {
+  const { label = '', allowOverrides = false, call = null, dataChannel = 'none', limits = {} } = wish;
+  const own = tenant.agents.map(({ id }) => id);
+  const { agents = own.length === 0 ? null : own, totals = USUAL_TOTALS } = wish;
+  return {
+    label,
+    agents,
+    allowOverrides,
+    call,
+    dataChannel,
+    limits,
+    totals: role === 'tenant_admin' ? { ...USUAL_TOTALS, ...totals } : totals,
+  };
+}
