@@ -19,7 +19,7 @@ describe.skipIf(skipped !== undefined)(`A call that the server opens, with the e
 
   beforeAll(async () => {
     [browser, host] = await Promise.all([openBrowser(), serveHostPage(() => world.server.origin)]);
-    const key = { id: 'host', key: widgetKey, origin: host.origin };
+    const key = { id: 'host', key: widgetKey, origin: host.origin, allowOverrides: false };
     world = await World.start(
       {
         NODE_ENV: 'development',

@@ -157,10 +157,19 @@ describe.skipIf(skipped !== undefined)(`The echo agent ${skipped ?? ''}`, () => 
     expect(heard).toEqual([{ type: 'ready' }]);
     await hearsItself();
     await inPage('speak(false)');
-    await hears('usage');
+    await hears('responseDone');
     const told = heard.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1]);
-    expect(told).toEqual(['ready', 'listening', 'activity', 'speaking', 'activity', 'usage']);
-    const usage = heard.at(-1);
+    expect(told).toEqual([
+      'ready',
+      'listening',
+      'activity',
+      'responseStarted',
+      'activity',
+      'speaking',
+      'usage',
+      'responseDone',
+    ]);
+    const usage = heard.at(-2);
     const key = await inPage('call.events.at(-1).response.id');
     expect(usage).toMatchObject({ type: 'usage', key, model: undefined, tokens: { textIn: 40, textCached: 0 } });
   });

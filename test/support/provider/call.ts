@@ -301,7 +301,12 @@ export class TestCall {
     if (isShort) this.finishResponse('incomplete', id);
   }
 
+  /** As events repeat it, whole. */
+  describeSession(): Json {
+    return { object: 'realtime.session', ...this.session };
+  }
+
   #tellUpdated(): void {
-    this.emit({ type: 'session.updated', session: { object: 'realtime.session', ...this.session } });
+    this.emit({ type: 'session.updated', session: this.describeSession() });
   }
 }
