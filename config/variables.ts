@@ -197,6 +197,18 @@ export const groups = {
       expiryMinutes: variable('OTP_EXPIRY_MINUTES', s.integer(1, 1440), '10', 'life of a login code'),
       perHour: variable('MAX_OTP_PER_HOUR', s.integer(1, 1000), '3', 'codes an hour per e-mail address'),
       maxAttempts: variable('MAX_OTP_VERIFY_ATTEMPTS', s.integer(1, 100), '5', 'attempts per code'),
+      failuresPerDay: variable(
+        'MAX_OTP_FAILURES_PER_DAY',
+        s.integer(1, 100_000),
+        '100',
+        'wrong codes a day (UTC) at all addresses of a domain; five times as many in all',
+      ),
+      newMailsPerHour: variable(
+        'MAX_OTP_NEW_MAILS_PER_HOUR',
+        s.integer(1, 100_000),
+        '60',
+        'mails an hour to addresses of a domain that nobody has logged in by; five times as many in all',
+      ),
     },
     auth: {
       expiryHours: variable('SESSION_EXPIRY_HOURS', s.integer(1, 8760), '24', 'sliding life of a console login'),

@@ -1,11 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { version } from '../../config/version.ts';
-import { createConsoleLogins } from '../auth/console-logins.ts';
-import { matchesEmailList } from '../protocol/email.ts';
-import { createLoginCodes } from '../auth/login-codes.ts';
 import { createServiceTokens } from '../auth/service-tokens.ts';
 import { createSubjects } from '../auth/subjects.ts';
-import { createTokens } from '../auth/tokens.ts';
 import { createCallModes } from './call-mode.ts';
 import type { BotDetector } from '../bots/contract.ts';
 import type { Calls } from '../calls/contract.ts';
@@ -23,7 +19,7 @@ import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { edgeWindows } from '../limits/edge.ts';
-import { MailRefused, type Mailer } from '../mail/contract.ts';
+import type { Mailer } from '../mail/contract.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { createCalendar } from '../quota/calendar.ts';
 import { createCeilings } from '../quota/caller-ceilings.ts';
@@ -38,6 +34,7 @@ import { TenantDirectory } from '../tenants/directory.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
+import { wireLogins } from './logins.ts';
 import { wireOperating } from './operating.ts';
 import { buildMetering } from './metering.ts';
 import { keepRefusals, wireConsole, wireWriters, type ProcessParts } from './console.ts';
@@ -76,7 +73,6 @@ export async function buildService(on: Foundations) {
   const { config, clock, stores, live, mailer, provider, prices, bots, events, metrics, onError, publicUrl } = on;
   const { bus, slots, sockets, windows } = live;
   const installationKey = await stores.installation.secret('subjects');
-  const jwtSecrets = config.jwtSecrets ?? [(await stores.installation.secret('development-jwt')).toString('base64url')];
 
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
@@ -105,30 +101,16 @@ export async function buildService(on: Foundations) {
       for (const { tenantId, id } of keys) await sessions.endKey(tenantId, id, 'key_revoked', clock.now());
     },
   });
-  const admits = (email: string): boolean => matchesEmailList(email, config.consoleEmails);
-  const tokens = createTokens(jwtSecrets);
-  const logins = createConsoleLogins({
-    logins: stores.logins,
+  const isHttps = (): boolean => publicUrl().startsWith('https:');
+  const { admits, logins, codes, devices } = await wireLogins({
+    ...on,
     bus,
-    tokens,
-    limits: config.auth,
-    admits,
-    trace,
-  });
-  logins.onEnded((loginId) => feed.recheck(loginId));
-  const codes = createLoginCodes({
-    challenges: stores.challenges,
-    counters: stores.counters,
-    mailer,
     subjects,
     installationKey,
-    limits: config.otp,
-    admits,
-    publicUrl,
     trace,
-    onFault: (error) =>
-      error instanceof MailRefused ? events.mailRefused(error) : events.faulted(error, undefined, 'login mail'),
+    isHttps,
   });
+  logins.onEnded((loginId) => feed.recheck(loginId));
   const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
   const totalsOf: TotalsOf = (tenantId, keyId) => directory.keyNamed(tenantId, keyId)?.totals ?? {};
   const consoleOrigins = () => config.consoleOrigins ?? [new URL(publicUrl()).origin];
@@ -189,6 +171,8 @@ export async function buildService(on: Foundations) {
     directory,
     logins,
     codes,
+    admits,
+    devices,
     ...ceilings,
     totalsOf,
     isKeyRevoked: (tenantId: string, keyId: string) => directory.isRevoked(tenantId, keyId),
@@ -211,7 +195,6 @@ export async function buildService(on: Foundations) {
     maxSocketsPerAddress: config.edge.maxSocketsPerIp,
     frames: { burst: config.edge.burst, perMinute: config.edge.perIpPerMinute },
   });
-  const isHttps = () => publicUrl().startsWith('https:');
   const cookies = createConsoleCookie(logins, isHttps);
   const serviceOf = createServiceTokens(config.serviceTokens);
   const operating = wireConsole({ on, audit, node, installationKey, writers, hub, sessions });

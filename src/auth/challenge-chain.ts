@@ -10,7 +10,7 @@ import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { createHost, type Host } from '../actors/host.ts';
 import type { Trace } from '../actors/trace.ts';
 import { randomId } from '../kernel/ids.ts';
-import type { Challenges } from '../stores/challenges/contract.ts';
+import type { Askers, Challenges } from '../stores/challenges/contract.ts';
 
 /** An id names the challenge that it takes the place of, after a dot; beyond this length it starts afresh. */
 const MAX_ID_LENGTH = 400;
@@ -32,7 +32,7 @@ type ChainEvent =
   | (Extract<ChallengeEvent, { type: 'REDEEM' }> & { readonly login: AuthRecord });
 
 /**
- * The challenges of an address, one of which holds. A draft holds from its insertion on, because its mail may be read before the
+ * The challenges of an address, of which one of each kind of askers holds. A draft holds from its insertion on, because its mail may be read before the
  * mail server has told us so; `confirm` then ends the one before it, and `withdraw` makes that one hold again. To find it, an id
  * carries its predecessor's: `newer.older`. Whatever was superseded is passed over, so no order of events brings it back.
  */
@@ -54,9 +54,9 @@ export class ChallengeChain {
     });
   }
 
-  /** The subject's challenge that can be redeemed. @throws Unavailable */
-  async live(subject: string, atMs: number): Promise<ChallengeRecord | undefined> {
-    let record = await this.#challenges.newest(subject);
+  /** The subject's challenge of some askers that can be redeemed. @throws Unavailable */
+  async live(subject: string, askers: Askers, atMs: number): Promise<ChallengeRecord | undefined> {
+    let record = await this.#challenges.newest(subject, askers);
     while (record?.outcome === 'superseded') {
       const previousId = previousOf(record.id);
       record = previousId === undefined ? undefined : await this.#challenges.load(previousId);
@@ -64,9 +64,15 @@ export class ChallengeChain {
     return record !== undefined && classify(record, atMs) === 'pending' ? record : undefined;
   }
 
-  /** Issues a challenge in the place of the present one. @throws Unavailable */
-  async draft(terms: DraftTerms, atMs: number, hashFor: (id: string) => string, requestId?: string): Promise<Draft> {
-    const previousId = (await this.live(terms.subject, atMs))?.id;
+  /** Issues a challenge in the place of the present one of these askers. @throws Unavailable */
+  async draft(
+    terms: DraftTerms,
+    askers: Askers,
+    atMs: number,
+    hashFor: (id: string) => string,
+    requestId?: string,
+  ): Promise<Draft> {
+    const previousId = (await this.live(terms.subject, askers, atMs))?.id;
     const isLinked = previousId !== undefined && previousId.length < MAX_ID_LENGTH;
     const id = isLinked ? `${randomId()}.${previousId}` : randomId();
     const issued = { ...terms, id, codeHash: hashFor(id) };

@@ -1,26 +1,31 @@
 const NAME = 'tenant_session';
-const PREFIX = `${NAME}=`;
+
+/** The console token of a Cookie header; undefined when there is none. */
+export function readSessionCookie(header: string | undefined): string | undefined {
+  return readCookie(header, NAME);
+}
 
 /**
- * The console token of a Cookie header; undefined when there is none. A name that comes twice counts as none: one of the two was
- * planted (by a neighbouring subdomain, say), and nothing in the header tells which.
+ * A cookie of a Cookie header; undefined when there is none. A name that comes twice counts as none: one of the two was planted (by a
+ * neighbouring subdomain, say), and nothing in the header tells which.
  */
-export function readSessionCookie(header: string | undefined): string | undefined {
+export function readCookie(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
-  const start = nextValue(header, 0);
-  if (start < 0 || nextValue(header, start) >= 0) return undefined;
+  const start = nextValue(header, name, 0);
+  if (start < 0 || nextValue(header, name, start) >= 0) return undefined;
   const end = header.indexOf(';', start);
   const token = header.slice(start, end < 0 ? header.length : end).trim();
   return token === '' ? undefined : token;
 }
 
-/** Where our cookie's next value begins, or -1. It searches rather than splits: this is done for every request with a cookie. */
-function nextValue(header: string, from: number): number {
-  for (let at = header.indexOf(PREFIX, from); at >= 0; at = header.indexOf(PREFIX, at + 1)) {
+/** Where a cookie's next value begins, or -1. It searches rather than splits: this is done for every request with a cookie. */
+function nextValue(header: string, name: string, from: number): number {
+  for (let at = header.indexOf(name, from); at >= 0; at = header.indexOf(name, at + 1)) {
+    if (header[at + name.length] !== '=') continue;
     let before = at - 1;
     while (header[before] === ' ') before -= 1;
     // Anything else is the end of a longer name, or part of another cookie's value.
-    if (before < 0 || header[before] === ';') return at + PREFIX.length;
+    if (before < 0 || header[before] === ';') return at + name.length + 1;
   }
   return -1;
 }
@@ -45,5 +50,18 @@ export function clearedSessionCookie(isSecure: boolean): string {
 }
 
 function serialize(value: string, maxAgeSec: number, isSecure: boolean): string {
-  return `${NAME}=${value}; Path=/; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  return writeCookie({ name: NAME, value, path: '/', maxAgeSec, isSecure });
+}
+
+export interface WrittenCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  readonly maxAgeSec: number;
+  readonly isSecure: boolean;
+}
+
+/** A Set-Cookie value that no script reads and no foreign page's request brings along, but for links to us. */
+export function writeCookie({ name, value, path, maxAgeSec, isSecure }: WrittenCookie): string {
+  return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSec}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 }

@@ -1,4 +1,4 @@
-import type { Counters, CounterTake } from '../stores/counters/contract.ts';
+import type { Counted, Counters, CounterTake } from '../stores/counters/contract.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -11,13 +11,13 @@ export interface SendTaken {
   readonly retryAtMs: number;
   /** Its asker has asked for more codes of this e-mail address today than people do. */
   readonly isFrequent: boolean;
-  readonly counts: readonly { readonly key: string; readonly windowStartMs: number }[];
+  readonly counts: readonly Counted[];
 }
 
 /**
  * Codes an hour per e-mail address (MAX_OTP_PER_HOUR). Anybody may ask for them, so anybody can use them up; but whoever has done so
- * for two hours of a day leaves the last code of each further hour to other network addresses. All e-mail addresses are treated
- * alike, known or not. @throws Unavailable when the database is away
+ * for two hours of a day leaves the last code of each further hour to other network addresses, and browsers that logged in before have codes
+ * of their own. All e-mail addresses are treated alike, known or not. @throws Unavailable when the database is away
  */
 export class SendBudget {
   readonly #counters: Counters;
@@ -28,24 +28,28 @@ export class SendBudget {
     this.#perHour = perHour;
   }
 
-  /** Counts a send. A refused one is counted nowhere. */
+  /** Counts a send of a stranger. A refused one is counted nowhere. */
   async take(subject: string, asker: string, atMs: number): Promise<SendTaken> {
     const daily = `otp-asked:${subject}:${asker}`;
-    const hourly = `otp-send:${subject}`;
     const day = await this.#counters.take(daily, USUAL_HOURS * this.#perHour, DAY_MS, atMs);
     const limit = day.allowed ? this.#perHour : Math.max(1, this.#perHour - 1);
-    const hour = await this.#counters.take(hourly, limit, HOUR_MS, atMs);
-    const counts = [...counted(daily, day), ...counted(hourly, hour)];
-    const taken = { allowed: hour.allowed, retryAtMs: hour.retryAtMs, isFrequent: !day.allowed, counts };
-    if (!hour.allowed) await this.giveBack(taken);
-    return taken;
+    const hour = await this.#takeHour(`otp-send:${subject}`, limit, atMs);
+    const counts = [...counted(daily, day), ...hour.counts];
+    if (!hour.allowed) await this.#counters.giveBack(counts);
+    return { ...hour, isFrequent: !day.allowed, counts };
   }
 
-  async giveBack({ counts }: SendTaken): Promise<void> {
-    for (const { key, windowStartMs } of counts) await this.#counters.giveBack(key, windowStartMs);
+  /** Counts a send of a browser that holds a device cookie of the address. */
+  async takeOfKnown(subject: string, atMs: number): Promise<SendTaken> {
+    return { ...(await this.#takeHour(`otp-send:${subject}:known`, this.#perHour, atMs)), isFrequent: false };
+  }
+
+  async #takeHour(key: string, limit: number, atMs: number) {
+    const hour = await this.#counters.take(key, limit, HOUR_MS, atMs);
+    return { allowed: hour.allowed, retryAtMs: hour.retryAtMs, counts: counted(key, hour) };
   }
 }
 
-function counted(key: string, { allowed, windowStartMs }: CounterTake) {
+function counted(key: string, { allowed, windowStartMs }: CounterTake): readonly Counted[] {
   return allowed ? [{ key, windowStartMs }] : [];
 }

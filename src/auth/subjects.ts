@@ -11,6 +11,10 @@ export interface Subjects {
   widgetKey(tenantId: string, keyId: string): string;
   /** The network address that a caller comes from, by its scope (an IPv4 address or an IPv6 /64). */
   address(scope: string): string;
+  /** All browsers that hold a device cookie of an address: as askers of its codes they are one. */
+  knownBrowsers(email: string): string;
+  /** All addresses of a domain. */
+  domain(domain: string): string;
   /** Compares two subjects in a time that does not tell where they differ. */
   equal(a: string, b: string): boolean;
 }
@@ -35,6 +39,8 @@ export function createSubjects(installationKey: Buffer): Subjects {
     widgetUser: (tenantId, email) => subjectOf(`widget:${plain(tenantId)}:${email}`),
     widgetKey: (tenantId, keyId) => subjectOf(`widget:${plain(tenantId)}:${plain(keyId)}`),
     address: (scope) => subjectOf(`address:${scope}`),
+    knownBrowsers: (email) => subjectOf(`browsers:${email}`),
+    domain: (domain) => subjectOf(`domain:${domain}`),
     equal,
   };
 }

@@ -56,6 +56,7 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const database = await terminal.databaseTenants(config).catch(faultWords);
   const known = typeof database === 'object' ? asMerged(served, database, config) : served;
   const warnings = [
+    ...findOperatorDomains(config),
     ...findShutdowns(known, prices, Date.now()),
     ...findDroppedTools(known, provider),
     ...describeOpenKeys(known).map((key) => `open key ${key}`),
@@ -70,6 +71,15 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   ];
   out.write(`${lines.join('\n')}\n`);
   return exitCode.ok;
+}
+
+/** Whoever gets hold of one mailbox of a domain, or guesses a code of one, would operate everything. */
+function findOperatorDomains({ operatorEmails }: Config): string[] {
+  const domains = operatorEmails.filter((entry) => entry.startsWith('@'));
+  if (domains.length === 0) return [];
+  return [
+    `OPERATOR_EMAILS has whole domains (${domains.join(', ')}): every address there operates; name the operators`,
+  ];
 }
 
 function attempt<T>(read: () => T): T | Error {

@@ -57,7 +57,8 @@ const replyHeaders = {
     example: '/api/realtime/calls/call_kX2vQ9mB4tYw7nLcR1sZ0A',
   },
   'Set-Cookie': {
-    description: 'The cookie `tenant_session`: `HttpOnly`, and `Secure` over https. `Max-Age=0` clears it.',
+    description:
+      'The cookie `tenant_session`: `HttpOnly`, and `Secure` over https. `Max-Age=0` clears it. A login sets a second one, `tenant_device_` and a hash of the address, by which the browser is known when it asks for codes again.',
     schema: { type: 'string' },
     example: 'tenant_session=eyJhbGciOiJIUzI1NiJ9...; Path=/; Max-Age=86400; HttpOnly; Secure; SameSite=Lax',
   },

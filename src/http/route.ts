@@ -100,6 +100,8 @@ export interface Route<B = unknown> {
   readonly right: Right;
   /** What one operator may ask of it in a minute, beside what holds for all routes together. */
   readonly perOperator?: OperatorRate;
+  /** Whether it counts in the windows of the networks around an IPv6 address as well. */
+  readonly countsNetworks?: true;
   /** By default a path under /api is in the API's, every other in the one of pages. */
   readonly window: AddressWindow;
   /** Where it takes undefined, the body may be left out. */

@@ -12,6 +12,12 @@ export interface EdgeWindow {
   readonly unit: Unit;
 }
 
+/** The window of an IPv6 network. */
+export interface NetworkWindow extends EdgeWindow {
+  /** How long its prefix is. */
+  readonly bits: number;
+}
+
 /** How many requests a minute each window lets through. */
 export interface EdgeRates {
   readonly perIpPerMinute: number;
@@ -30,12 +36,17 @@ export interface EdgeWindows {
   readonly operator: EdgeWindow;
   /** Of an address, for what is not of the API: pages, files, descriptions. */
   readonly page: EdgeWindow;
+  /** Of the networks around an IPv6 address, for requests of logins: whoever has a /48 has 65,536 addresses of /64. */
+  readonly networks: readonly NetworkWindow[];
   /** Of an address, for service tokens that are none. */
   readonly wrongTokens: EdgeWindow;
 }
 
 /** Nobody mistypes a token this often in a minute; a guess in six seconds is none that finds one. */
 const WRONG_TOKENS_PER_MINUTE = 10;
+
+/** So many times what one address may, a site may as a whole. */
+const SITE_SHARE = 4;
 
 /** The edge windows with the limits that are configured. */
 export function edgeWindows(rates: EdgeRates): EdgeWindows {
@@ -44,6 +55,12 @@ export function edgeWindows(rates: EdgeRates): EdgeWindows {
     user: windowOf('user:', rates.perUserPerMinute, 'RATE_USER_PER_MIN'),
     operator: windowOf('operator:', rates.perOperatorPerMinute, 'RATE_OPERATOR_PER_MIN'),
     page: windowOf('page:', rates.perPagePerMinute, 'RATE_PAGE_PER_MIN'),
+    networks: [
+      // What one customer has.
+      { bits: 56, ...windowOf('network:56:', rates.perIpPerMinute, 'RATE_IP_PER_MIN') },
+      // What a site has.
+      { bits: 48, ...windowOf('network:48:', SITE_SHARE * rates.perIpPerMinute, 'RATE_IP_PER_MIN') },
+    ],
     wrongTokens: windowOf('token:', WRONG_TOKENS_PER_MINUTE, 'SERVICE_TOKENS', 'wrong service tokens'),
   };
 }

@@ -27,7 +27,8 @@ const tellings: Readonly<Record<Code, Telling>> = {
   INVALID_OTP: {
     layer: 'login',
     lever: 'MAX_OTP_VERIFY_ATTEMPTS',
-    say: () => 'The login code was wrong, used or expired, or its attempts were spent',
+    say: ({ detail }) =>
+      `The login code was ${detail.fact === undefined ? 'wrong, used or expired, or its attempts were spent' : `not looked at: ${detail.fact}`}`,
   },
   INVALID_WIDGET_KEY: {
     layer: 'key',

@@ -28,6 +28,7 @@ export type Unit =
   | 'sessions'
   | 'calls'
   | 'codes'
+  | 'wrong codes'
   | 'KiB'
   | 'minutes';
 

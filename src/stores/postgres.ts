@@ -10,6 +10,7 @@ import { createPostgresHolds } from './holds/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
 import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
+import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
 import { createPostgresNodeRuns } from './nodes/postgres.ts';
 import { createPostgresRefusals } from './refusals/postgres.ts';
@@ -40,6 +41,7 @@ export function createPostgresStores(database: Database) {
     keySlots: createPostgresKeySlots(database),
     ledger: createPostgresLedger(database),
     liveNodes: createPostgresLiveNodes(database),
+    loginAddresses: createPostgresLoginAddresses(database),
     logins: createPostgresLogins(database),
     nodeRuns: createPostgresNodeRuns(database),
     refusals: createPostgresRefusals(database),

@@ -238,6 +238,12 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       within('mail refused', (about) => log.warn({ event: 'mail.refused', err: error.cause, ...about }));
     },
 
+    /** A guess that was not evaluated, or a mail that was not sent, because a budget of logins has nothing left. */
+    loginBudgetSpent(scope: string, domain: string): void {
+      metrics.loginBudgetSpent.inc({ scope });
+      within(`login budget ${scope}`, (about) => log.warn({ event: 'login.budget_spent', scope, domain, ...about }));
+    },
+
     /** @param basis how it is known, or that it is estimated */
     usageMetered(model: string, basis: string, tokens: number, microDollars: number): void {
       metrics.meteredTokens.inc({ model, basis }, tokens);

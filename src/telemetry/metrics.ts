@@ -22,6 +22,7 @@ export class Metrics {
   readonly faults: Counter<'dependency'>;
   readonly connectionsRefused: Counter;
   readonly mailRefused: Counter;
+  readonly loginBudgetSpent: Counter<'scope'>;
   readonly meteredTokens: Counter<'model' | 'basis'>;
   readonly meteredMicroDollars: Counter<'model' | 'basis'>;
   readonly usageUnreadable: Counter;
@@ -89,6 +90,12 @@ export class Metrics {
     this.mailRefused = new Counter({
       name: 'switchboard_mail_refused_total',
       help: 'Login codes whose recipient the mail server refused',
+      registers,
+    });
+    this.loginBudgetSpent = new Counter({
+      name: 'switchboard_login_budget_spent_total',
+      help: 'Guesses at login codes, and mails with one, that a budget had nothing left for',
+      labelNames: ['scope'],
       registers,
     });
     this.meteredTokens = new Counter({

@@ -144,7 +144,7 @@ async function count(
   { counters }: AllowanceDeps,
 ): Promise<Undo | Refusal> {
   const minute = await counters.take(name, limit, MINUTE_MS, at);
-  if (minute.allowed) return () => counters.giveBack(name, minute.windowStartMs);
+  if (minute.allowed) return () => counters.giveBack([{ key: name, windowStartMs: minute.windowStartMs }]);
   return mustWait(`More than ${what} in a minute`, minute.retryAtMs, at, {
     layer: 'minute',
     limit,

@@ -118,6 +118,19 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     for (const text of [...urls, here.page.url(), kept]) expect(decodeURIComponent(text)).not.toContain(email);
   });
 
+  test('whom nobody but known browsers can log in as: an address is lifted, with a reason that the audit keeps', async () => {
+    await enter();
+    await rail('Logins').click();
+    await here.button('Lift an address…').click();
+    await here.page.getByLabel('E-mail address').fill('ann@example.com');
+    await here.page.getByLabel('Reason, for the audit').fill('she called');
+    await here.button('Let it log in').click();
+    await here.sees('It may log in again', 'body');
+    await rail('Audit').click();
+    await here.sees('opened an address to new browsers', 'tbody');
+    await here.sees('she called', 'tbody');
+  });
+
   test('whether a key is abused: keys, and the key, tell starts, refusals, networks and spend', async () => {
     await createSession(server);
     await enter();

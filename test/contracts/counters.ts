@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Counters } from '../../src/stores/counters/contract.ts';
+import { FOREVER_MS, type Counters } from '../../src/stores/counters/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, type Make } from './support.ts';
 
 const MINUTE_MS = 60_000;
@@ -64,26 +64,50 @@ export function countersContract(name: string, make: Make<Counters>): void {
     test('what is given back can be taken again, from its own window only', async () => {
       const key = randomId();
       const { windowStartMs } = await take(key, 1);
-      await counters().giveBack(key, windowStartMs + MINUTE_MS);
+      await counters().giveBack([{ key, windowStartMs: windowStartMs + MINUTE_MS }]);
       expect((await take(key, 1)).allowed).toBe(false);
-      await counters().giveBack(key, windowStartMs);
+      await counters().giveBack([{ key, windowStartMs }]);
       expect((await take(key, 1)).allowed).toBe(true);
     });
 
     test('giving back never goes below zero', async () => {
       const key = randomId();
-      await counters().giveBack(key, DAY_BEGIN);
+      await counters().giveBack([{ key, windowStartMs: DAY_BEGIN }]);
       const { windowStartMs } = await take(key, 2);
-      for (let i = 0; i < 3; i += 1) await counters().giveBack(key, windowStartMs);
+      for (let i = 0; i < 3; i += 1) await counters().giveBack([{ key, windowStartMs }]);
       const taken = [await take(key, 2), await take(key, 2), await take(key, 2)];
       expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false]);
+    });
+
+    test('counts of several windows are given back together, twice what was taken twice', async () => {
+      const [one, two] = [randomId(), randomId()];
+      for (const key of [one, one, two]) await take(key, 2);
+      const counts = [one, one, two, randomId()].map((key) => ({ key, windowStartMs: DAY_BEGIN }));
+      await counters().giveBack(counts);
+      for (const key of [one, two]) expect(await counters().read(key, MINUTE_MS, at)).toBe(0);
+      await counters().giveBack([]);
+    });
+
+    test('a window without an end counts for ever, until it is cleared', async () => {
+      const key = randomId();
+      const year = 366 * 24 * HOUR_MS;
+      const lasting = (atMs: number) => counters().take(key, 2, FOREVER_MS, atMs);
+      expect([await lasting(at), await lasting(at + year), await lasting(at + 2 * year)]).toMatchObject([
+        { allowed: true },
+        { allowed: true },
+        { allowed: false },
+      ]);
+      expect(await counters().read(key, FOREVER_MS, at)).toBe(2);
+      await counters().clear(key);
+      expect(await counters().read(key, FOREVER_MS, at)).toBe(0);
+      expect(await lasting(at)).toMatchObject({ allowed: true });
     });
 
     test('of 50 takes at once exactly the limit is admitted, and what they give back at once can be taken again', async () => {
       const key = randomId();
       const admitted = async () => (await atOnce(50, () => take(key, 10))).filter(({ allowed }) => allowed).length;
       expect(await admitted()).toBe(10);
-      await atOnce(4, () => counters().giveBack(key, DAY_BEGIN));
+      await atOnce(4, () => counters().giveBack([{ key, windowStartMs: DAY_BEGIN }]));
       expect(await admitted()).toBe(4);
     });
 

@@ -9,6 +9,7 @@ import { createPostgresClockAgreements } from '../../src/stores/clock/postgres.t
 import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
 import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
+import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresNodeRuns } from '../../src/stores/nodes/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
@@ -28,6 +29,7 @@ import { clockAgreementsContract } from './clock-agreements.ts';
 import { installationContract } from './installation.ts';
 import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
+import { loginAddressesContract } from './login-addresses.ts';
 import { loginsContract } from './logins.ts';
 import { nodeRunsContract } from './node-runs.ts';
 import { refusalsContract } from './refusals.ts';
@@ -86,6 +88,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
     })),
   );
   loginsContract(name, both(createPostgresLogins));
+  loginAddressesContract(name, both(createPostgresLoginAddresses), both(createPostgresLogins));
   tenantsContract(name, both(createPostgresTenants));
   clockAgreementsContract(name, both(createPostgresClockAgreements));
   installationContract(name, both(createPostgresInstallation));

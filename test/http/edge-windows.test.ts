@@ -72,6 +72,26 @@ describe('The window of an address', () => {
     expect(await from('2001:db8:0:2::1')).toBe(401);
   });
 
+  test('and those of the networks around an IPv6 address hold for logins: its /56 as one address, its /48 as four', async () => {
+    const app = await build({ env: { RATE_IP_PER_MIN: '2' } });
+    const ask = (peer: string, path = '/api/auth/otp/verify') =>
+      app.send({ method: 'POST', path, peer, body: { email: somebody(), code: '000000' } });
+    const statuses = async (...peers: string[]) => {
+      const found = [];
+      for (const peer of peers) found.push((await ask(peer)).status);
+      return found;
+    };
+    expect(await statuses('2001:db8:1:1::1', '2001:db8:1:2::1', '2001:db8:1:3::1')).toEqual([401, 401, 429]);
+    // One of the /56 before counts on.
+    expect(await statuses(...[1, 2, 3, 4, 5, 6, 7].map((n) => `2001:db8:1:${n}00::1`))).toEqual([
+      ...Array.from({ length: 6 }, () => 401),
+      429,
+    ]);
+    expect(errorOf(await ask('2001:db8:1:900::1', '/api/auth/otp/send')).code).toBe('RATE_LIMIT_EXCEEDED');
+    expect(await statuses('2001:db8:2:1::1')).toEqual([401]);
+    expect((await app.send({ path: '/api/auth/session', peer: '2001:db8:1:900::2' })).status).toBe(401);
+  });
+
   test('cannot be left with X-Forwarded-For, unless a trusted proxy writes it', async () => {
     const app = await build({ env: { RATE_IP_PER_MIN: '1', TRUST_PROXY: '10.0.0.0/8' } });
     const from = async (peer: string, forwarded: string) =>

@@ -55,6 +55,45 @@ describe('Sending a code', () => {
   });
 });
 
+describe('The device cookie', () => {
+  async function logIn(email: string, cookie = ''): Promise<string> {
+    await app.post('/api/auth/otp/send', { email }, { cookie });
+    const reply = await verify(email, codeFor(email), { cookie });
+    expect([reply.status, reply.cookies.length]).toEqual([200, 2]);
+    return reply.cookies[1] ?? '';
+  }
+
+  test('comes with a login, for the addresses of codes alone', async () => {
+    const email = somebody();
+    expect(await logIn(email)).toMatch(
+      /^tenant_device_[0-9a-f]{16}=[\w-]+\.\d+\.[\w-]{43}; Path=\/api\/auth\/otp; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
+    );
+    app = await build({ env: { PUBLIC_URL: 'https://voice.example.com' } });
+    expect(await logIn(email)).toMatch(/; Secure$/);
+  });
+
+  test('gives its browser codes that strangers cannot use up, for its own address alone', async () => {
+    const [email, other] = [somebody(), somebody()];
+    const cookie = pairOf(await logIn(email));
+    const forged = cookie.replace(/\.\d+\./, '.9999999999999.');
+    for (const address of [email, other]) for (let n = 0; n < 3; n += 1) await send(address);
+    const ask = async (address: string, held: string) =>
+      (await app.post('/api/auth/otp/send', { email: address }, { cookie: held })).status;
+    expect([await ask(email, ''), await ask(email, forged), await ask(other, cookie)]).toEqual([429, 429, 429]);
+    const named = cookie.replace(/^[^=]*/, pairOf(await logIn(somebody())).split('=', 1)[0] ?? '');
+    expect(await ask(other, named)).toBe(429);
+    expect(await ask(email, `a=b; ${cookie}`)).toBe(200);
+    app.clock.advance(180 * DAY);
+    for (let n = 0; n < 3; n += 1) await send(email);
+    expect(await ask(email, cookie)).toBe(429);
+  });
+
+  test('stays after a logout', async () => {
+    const reply = await app.post('/api/auth/logout', {}, { origin: CONSOLE });
+    expect(reply.cookies).toEqual([expect.stringMatching(/^tenant_session=;/)]);
+  });
+});
+
 describe('Verifying a code', () => {
   test('spends it on a login that is there, at whatever question the database fails', async () => {
     const tries: number[] = [];

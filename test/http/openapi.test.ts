@@ -159,6 +159,7 @@ async function driveOperators(id: string): Promise<void> {
     await post(`${one}/end`, { reason: 'test' }, headers);
     await post('/api/operator/sessions/end', { filter: { tenantId: 'acme' }, dryRun: true }, headers);
     await post('/api/operator/search', { q: 'acme' }, headers);
+    await post('/api/operator/addresses/lift', { email: 'ann@example.com', reason: 'new laptop' }, headers);
     await post('/api/operator/keys', newKey, headers);
     await post(`/api/operator/logins/${String(other.body['sessionId'])}/revoke`, {}, headers);
     for (const what of ['pause', 'resume', 'revoke'])
@@ -203,6 +204,8 @@ async function driveOperators(id: string): Promise<void> {
   await post('/api/operator/logins/nobody/revoke', {}, operator);
   for (const path of ['keys', 'keys/site/pause', 'keys/site/resume', 'keys/site/revoke', 'logins/x/revoke'])
     await post(`/api/operator/${path}`, newKey, { ...operator, origin: EVIL });
+  const lift = { email: 'ann@example.com', reason: 'new laptop' };
+  await post('/api/operator/addresses/lift', lift, { ...operator, origin: EVIL });
   for (const path of ['sessions/end', 'search'])
     await post(`/api/operator/${path}`, { filter: {}, q: 'x' }, { ...operator, origin: EVIL });
 }

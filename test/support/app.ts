@@ -44,6 +44,8 @@ export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** All of Set-Cookie. */
+  readonly cookies: readonly string[];
   readonly text: string;
   /** Empty when the reply is not JSON. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -271,11 +273,15 @@ function toReply({ status, shared, lines = '', headers: own, body }: HttpReply):
   const written = [...lines.matchAll(/\r\n([^:\r\n]+): ([^\r\n]*)/g)].map(
     ([, name = '', value = '']) => [name, value] as const,
   );
-  const headers = [...(shared?.headers ?? []), ...written, ...own];
+  const all = [...(shared?.headers ?? []), ...written, ...own];
+  const isCookie = ([name]: readonly [string, string]): boolean => name.toLowerCase() === 'set-cookie';
+  const cookies = all.filter(isCookie).map(([, value]) => value);
+  // Of cookies alone there may be several, each a header of its own: the first is the login's.
+  const headers = all.filter((header) => !isCookie(header) || header[1] === cookies[0]);
   const text = body.toString();
   const byName = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
   if (Object.keys(byName).length !== headers.length) throw new Error(`a header came twice: ${JSON.stringify(headers)}`);
   const isPlain = text !== '' && byName['content-encoding'] === undefined;
   const isJson = isPlain && byName['content-type']?.startsWith('application/json') === true;
-  return { status, headers: byName, text, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} };
+  return { status, headers: byName, cookies, text, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} };
 }

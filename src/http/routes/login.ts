@@ -1,6 +1,8 @@
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { ConsoleLogins } from '../../auth/console-logins.ts';
+import type { DeviceCookies } from '../../auth/device-cookie.ts';
 import type { LoginCodes } from '../../auth/login-codes.ts';
+import type { Visitor } from '../../auth/standing.ts';
 import {
   loginReply,
   noLoginReply,
@@ -14,11 +16,12 @@ import { Refusal } from '../../protocol/refusal.ts';
 import { done } from '../../protocol/values.ts';
 import type { Events } from '../../telemetry/events.ts';
 import { addressScope } from '../steps/limit.ts';
-import { defineRoute, type Result, type Route } from '../route.ts';
+import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 
 export interface LoginDeps {
   readonly codes: LoginCodes;
+  readonly devices: DeviceCookies;
   readonly logins: ConsoleLogins;
   readonly events: Events;
 }
@@ -37,7 +40,7 @@ export function loginRoutes(deps: LoginDeps): Route[] {
   return [sendRoute(deps), verifyRoute(deps), sessionRoute(), logoutRoute(deps)];
 }
 
-function sendRoute({ codes }: LoginDeps): Route {
+function sendRoute({ codes, devices }: LoginDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/send',
@@ -46,6 +49,7 @@ function sendRoute({ codes }: LoginDeps): Route {
     description: 'The answer is the same for every well-formed address, known or not.',
     tag: TAG,
     access: 'proof',
+    countsNetworks: true,
     body: sendCodeRequest,
     bodyExample: { email: sample.email },
     replies: {
@@ -56,15 +60,17 @@ function sendRoute({ codes }: LoginDeps): Route {
       },
     },
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
-    async handle({ body, request, ip }): Promise<Result> {
-      const sent = await codes.send(body.email, addressScope(ip), request.atMs, request.requestId);
+    async handle(call): Promise<Result> {
+      const { body, request } = call;
+      const visitor = visitorOf(call, body.email, devices);
+      const sent = await codes.send(body.email, visitor, request.atMs, request.requestId);
       if (sent instanceof Refusal) return sent;
       return { status: 200, body: { ok: true, message: SENT_MESSAGE, expiresIn: sent.expiresInSec } };
     },
   });
 }
 
-function verifyRoute({ codes, logins, events }: LoginDeps): Route {
+function verifyRoute({ codes, devices, logins, events }: LoginDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/auth/otp/verify',
@@ -74,6 +80,7 @@ function verifyRoute({ codes, logins, events }: LoginDeps): Route {
       'A code works once, and allows five tries by default. Wrong, expired, used and never sent are the same 401. It ends the login that the same browser had before.',
     tag: TAG,
     access: 'proof',
+    countsNetworks: true,
     body: verifyCodeRequest,
     bodyExample: { email: sample.email, code: '042137' },
     replies: {
@@ -85,9 +92,11 @@ function verifyRoute({ codes, logins, events }: LoginDeps): Route {
     },
     refusals: ['INVALID_REQUEST', 'INVALID_OTP', 'ORIGIN_MISMATCH', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
     cookie: 'set',
-    async handle({ body, request, login, ip }): Promise<Result> {
-      const { atMs, requestId } = request;
-      const redeem = (record: AuthRecord) => codes.verify(record, body.code, addressScope(ip), atMs, requestId);
+    async handle(call): Promise<Result> {
+      const { body, login } = call;
+      const { atMs, requestId } = call.request;
+      const visitor = visitorOf(call, body.email, devices);
+      const redeem = (record: AuthRecord) => codes.verify(record, body.code, visitor, atMs, requestId);
       const opened = await logins.open(body.email, atMs, redeem, requestId);
       if (opened instanceof Refusal) return opened;
       // The code is spent by now: whoever proved the address is logged in, whatever becomes of the login before.
@@ -98,9 +107,18 @@ function verifyRoute({ codes, logins, events }: LoginDeps): Route {
       events.loggedIn(opened.login.id, requestId);
       const { id: sessionId, expiresAtMs } = opened.login;
       const session = { email: body.email, sessionId, expiresAt: new Date(expiresAtMs).toISOString() };
-      return { status: 200, body: { ok: true, session }, cookie: { kind: 'set', token: opened.token, expiresAtMs } };
+      return {
+        status: 200,
+        body: { ok: true, session },
+        cookie: { kind: 'set', token: opened.token, expiresAtMs },
+        headers: [['Set-Cookie', devices.issue(body.email, atMs)]],
+      };
     },
   });
+}
+
+function visitorOf({ ip, request }: Pick<Call, 'ip' | 'request'>, email: string, devices: DeviceCookies): Visitor {
+  return { from: addressScope(ip), device: devices.read(request.headers['cookie'], email, request.atMs) };
 }
 
 function sessionRoute(): Route {

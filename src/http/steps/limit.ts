@@ -71,7 +71,16 @@ export function createLimits({ edge, windows, serviceOf }: LimitDeps) {
     if (x.window === 'page') return countPage(x, scope);
     if (countsLater(x)) return refuseGuesses(x, scope);
     if (x.kind === 'socket') return note(x, edge.address, countAtOnce(edge.address, scope, x.request.atMs));
-    return count(x, edge.address, scope);
+    const counting = count(x, edge.address, scope);
+    return x.route?.countsNetworks === true ? andThen(counting, (refusal) => refusal ?? countNetworks(x, 0)) : counting;
+  }
+
+  /** The windows of the networks around an IPv6 address, the narrowest first. */
+  function countNetworks(x: RequestContext, from: number): Eventually<Refusal | undefined> {
+    const window = edge.networks[from];
+    const network = window && networkOf(x.ip, window.bits);
+    if (window === undefined || network === undefined) return undefined;
+    return andThen(count(x, window, network), (refusal) => refusal ?? countNetworks(x, from + 1));
   }
 
   function countUser(x: RequestContext): Eventually<Refusal | undefined> {
@@ -130,12 +139,22 @@ export function bringsCredentials({ request: { headers } }: RequestContext): boo
 
 /** Under what an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
 export function addressScope(address: string): string {
-  if (!address.includes(':')) return address;
+  return networkOf(address, 64) ?? address;
+}
+
+/** The network of an IPv6 address, by the length of its prefix, at most 64; undefined for an IPv4 address. */
+export function networkOf(address: string, bits: number): string | undefined {
+  if (!address.includes(':')) return undefined;
   const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros =
     tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  const groups = [...left, ...zeros, ...right].slice(0, 4);
-  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
+  const groups = [...left, ...zeros, ...right].slice(0, Math.ceil(bits / 16));
+  const hidden = groups.length * 16 - bits;
+  const named = groups.map((group, at) => {
+    const value = Number.parseInt(group, 16);
+    return (at === groups.length - 1 ? (value >> hidden) << hidden : value).toString(16);
+  });
+  return `${named.join(':')}::/${bits}`;
 }

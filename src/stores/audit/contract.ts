@@ -9,6 +9,7 @@ export const AUDIT_ACTIONS = [
   'key.pause',
   'key.resume',
   'login.revoke',
+  'address.lift',
   'search.address',
 ] as const;
 

@@ -2,6 +2,9 @@ import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-chal
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import type { RecordStore } from '../../actors/record-store.ts';
 
+/** One asker, or all others. */
+export type Askers = { readonly only: string } | { readonly but: string };
+
 export interface ChallengePage {
   readonly challenges: readonly ChallengeRecord[];
   /** The next page begins after it; undefined on the last page. */
@@ -17,8 +20,8 @@ export interface Challenges extends RecordStore<ChallengeRecord> {
   /** Saves a challenge whose code was right and inserts the login that it opens: both, or neither. */
   redeem(record: ChallengeRecord, expectedVersion: number, login: AuthRecord): Promise<boolean>;
   insert(record: ChallengeRecord): Promise<void>;
-  /** The subject's newest challenge, whatever its state. */
-  newest(subject: string): Promise<ChallengeRecord | undefined>;
+  /** The subject's newest challenge of some askers, by default of all, whatever its state. */
+  newest(subject: string, askers?: Askers): Promise<ChallengeRecord | undefined>;
   /** Challenges that are in a state at a time, or all, the newest first. @param before where an earlier page ended */
   list(
     state: ChallengeState | undefined,

@@ -2,7 +2,7 @@ import type { ChallengeRecord, ChallengeState } from '../../../machines/otp-chal
 import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { insertLogin } from '../logins/postgres.ts';
 import { MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
-import type { Challenges } from './contract.ts';
+import type { Askers, Challenges } from './contract.ts';
 
 /** OTP challenges in PostgreSQL. */
 export function createPostgresChallenges(database: Database): Challenges {
@@ -44,14 +44,20 @@ export function createPostgresChallenges(database: Database): Challenges {
       };
     },
 
-    async newest(subject) {
+    async newest(subject, askers) {
       const [record] = await database.run(
         (sql) => sql<ChallengeRecord[]>`
-          select ${columns(sql)} from otp_challenge where subject = ${subject} order by ordinal desc limit 1`,
+          select ${columns(sql)} from otp_challenge where subject = ${subject} and ${isBy(sql, askers)}
+          order by ordinal desc limit 1`,
       );
       return record;
     },
   };
+}
+
+function isBy(sql: AnySql, askers: Askers | undefined) {
+  if (askers === undefined) return sql`true`;
+  return 'only' in askers ? sql`asker = ${askers.only}` : sql`asker <> ${askers.but}`;
 }
 
 interface WalkedRow extends ChallengeRecord, Walked {

@@ -28,11 +28,30 @@ export function createPostgresCounters(database: Database): Counters {
       return take({ key, limit, windowStartMs, windowEndMs: windowStartMs + windowMs, atMs });
     },
 
-    async giveBack(key, windowStartMs) {
+    async giveBack(counts) {
+      if (counts.length === 0) return;
       await database.run(
         (sql) => sql`
-          update counter set count = count - 1 where key = ${key} and window_start_ms = ${windowStartMs} and count > 0`,
+          update counter set count = greatest(0, count - taken) from (
+            select asked.key, window_start, count(*)::integer as taken
+            from unnest(${counts.map(({ key }) => key)}::text[],
+              ${counts.map(({ windowStartMs }) => windowStartMs)}::bigint[]) as asked (key, window_start)
+            group by asked.key, window_start
+          ) as given
+          where counter.key = given.key and counter.window_start_ms = given.window_start`,
       );
+    },
+
+    async read(key, windowMs, atMs) {
+      const [row] = await database.run(
+        (sql) => sql<{ count: number }[]>`
+          select count from counter where key = ${key} and window_start_ms = ${atMs - (atMs % windowMs)}`,
+      );
+      return row?.count ?? 0;
+    },
+
+    async clear(key) {
+      await database.run((sql) => sql`delete from counter where key = ${key}`);
     },
   };
 }

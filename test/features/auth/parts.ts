@@ -7,7 +7,8 @@ import {
   type OpenedLogin,
 } from '../../../src/auth/console-logins.ts';
 import { openLogin } from '../../support/login.ts';
-import { createLoginCodes, type LoginCodes, type LoginCodesDeps } from '../../../src/auth/login-codes.ts';
+import { createLoginCodes, type LoginCodes } from '../../../src/auth/login-codes.ts';
+import type { LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import type { Database } from '../../../src/database/database.ts';
@@ -16,6 +17,7 @@ import { randomId } from '../../../src/kernel/ids.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresChallenges } from '../../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../../src/stores/counters/postgres.ts';
+import { createPostgresLoginAddresses } from '../../../src/stores/login-addresses/postgres.ts';
 import { createPostgresLogins } from '../../../src/stores/logins/postgres.ts';
 
 export const SECOND = 1_000;
@@ -56,8 +58,8 @@ export const HERE = '192.0.2.1';
 
 /** Login codes that open a login like any other, and answer a send when its mail has come to its end. */
 export interface TestLoginCodes {
-  send(email: string, atMs: number, from?: string): ReturnType<LoginCodes['send']>;
-  verify(email: string, code: string, atMs: number, from?: string): Promise<true | Refusal>;
+  send(email: string, atMs: number, from?: string, device?: string): ReturnType<LoginCodes['send']>;
+  verify(email: string, code: string, atMs: number, from?: string, device?: string): Promise<true | Refusal>;
   /** The real ones. */
   readonly codes: LoginCodes;
 }
@@ -70,23 +72,25 @@ export function loginCodes(
   const codes = createLoginCodes({
     challenges: createPostgresChallenges(database),
     counters: createPostgresCounters(database),
+    addresses: createPostgresLoginAddresses(database),
     subjects: createSubjects(installationKey),
     installationKey,
-    limits: { expiryMinutes: 10, perHour: 3, maxAttempts: 5 },
+    limits: { expiryMinutes: 10, perHour: 3, maxAttempts: 5, failuresPerDay: 100_000, newMailsPerHour: 100_000 },
     admits: () => true,
     publicUrl: () => 'http://localhost:3000',
     ...options,
   });
   return {
     codes,
-    send: async (email, atMs, from = HERE) => {
+    send: async (email, atMs, from = HERE, device) => {
       try {
-        return await codes.send(email, from, atMs);
+        return await codes.send(email, { from, device }, atMs);
       } finally {
         await codes.settled();
       }
     },
-    verify: (email, code, atMs, from = HERE) => codes.verify(loginOf(email, atMs), code, from, atMs),
+    verify: (email, code, atMs, from = HERE, device) =>
+      codes.verify(loginOf(email, atMs), code, { from, device }, atMs),
   };
 }
 

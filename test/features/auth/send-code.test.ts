@@ -322,7 +322,7 @@ describe('A mail that the server does not take', () => {
     for (const email of [known, somebody()]) {
       steps.length = 0;
       const before = database.asked;
-      expect(await real.send(email, HERE, START)).toEqual({ expiresInSec: 600 });
+      expect(await real.send(email, { from: HERE }, START)).toEqual({ expiresInSec: 600 });
       traces.push([...steps, database.asked - before]);
     }
     expect(traces[0]).toEqual(traces[1]);

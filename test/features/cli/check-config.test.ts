@@ -168,6 +168,15 @@ describe('check-config', () => {
     expect((await listed({ TENANTS_FILE: file }, model('9999-01-01'))).printed).not.toContain('warning:');
   });
 
+  test('warns of whole domains that operate', async () => {
+    const terminal = fakeTerminal({ OPERATOR_EMAILS: 'ann@ops.example,@ops.example' });
+    expect(await run([], terminal)).toBe(0);
+    expect(terminal.printed()).toMatch(/^warning: OPERATOR_EMAILS has whole domains \(@ops\.example\): /m);
+    const named = fakeTerminal({ OPERATOR_EMAILS: 'ann@ops.example' });
+    expect(await run([], named)).toBe(0);
+    expect(named.printed()).not.toContain('whole domains');
+  });
+
   test('warns of agents whose tools the provider does not take', async () => {
     const tools = [{ kind: 'http_tool', name: 'look_up' }];
     const agents = [{ id: 'able', tools }, { id: 'plain' }, { id: 'none', tools: [] }];

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressScope } from '../../../src/http/steps/limit.ts';
+import { addressScope, networkOf } from '../../../src/http/steps/limit.ts';
 import { edgeRefusal, edgeWindows, operatorWindow, tighter, type EdgeWindow } from '../../../src/limits/edge.ts';
 import type { WindowCount } from '../../../src/stores/windows/contract.ts';
 import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
@@ -71,7 +71,12 @@ describe('Edge windows', () => {
 
   test('are no two the same, also for one name', () => {
     const take = counting();
-    const all = [...Object.values<EdgeWindow>({ ...edge }), operatorWindow({ name: 'ends', perMinute: 1 })];
+    const { networks, ...others } = edge;
+    const all = [
+      ...Object.values<EdgeWindow>({ ...others }),
+      ...networks,
+      operatorWindow({ name: 'ends', perMinute: 1 }),
+    ];
     const taken = all.map((window) => take(window, 'ada@example.com'));
     expect(taken.map(({ allowed, remaining }) => [allowed, remaining])).toEqual(
       all.map(({ perMinute }) => [true, perMinute - 1]),
@@ -92,6 +97,16 @@ describe('The scope of the window per address', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ])('of %s is %s', (address, scope) => {
     expect(addressScope(address)).toBe(scope);
+  });
+
+  test.each([
+    ['2001:db8:1:2ff:3::1', 56, '2001:db8:1:200::/56'],
+    ['2001:db8:1:3ff:3::1', 56, '2001:db8:1:300::/56'],
+    ['2001:db8:1:2ff:3::1', 48, '2001:db8:1::/48'],
+    ['2001:db8::1', 48, '2001:db8:0::/48'],
+    ['192.0.2.1', 56, undefined],
+  ])('the network of %s by %i bits is %s', (address, bits, network) => {
+    expect(networkOf(address, bits)).toBe(network);
   });
 
   test('is one for all addresses of a /64, and another for the next /64', () => {

@@ -8,6 +8,7 @@ import { machinesRoute, type MachinesDeps } from './machines.ts';
 import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
 import { refusalsRoute, type RefusalListDeps } from './refusals.ts';
+import { liftAddressRoute, type LiftAddressDeps } from './lift-address.ts';
 import { auditRoute, type AuditDeps } from './audit.ts';
 import { challengeRoute, challengesRoute, type ChallengesDeps } from './challenges.ts';
 import { endManyRoute } from './end-many.ts';
@@ -37,6 +38,7 @@ export type OperatorDeps = OverviewDeps &
   MeDeps &
   KeysDeps &
   LoginsDeps &
+  LiftAddressDeps &
   ChallengesDeps &
   SearchDeps;
 
@@ -65,6 +67,7 @@ export function operatorRoutes(deps: OperatorDeps): Route[] {
     loginsRoute(deps),
     loginRoute(deps),
     revokeLoginRoute(deps),
+    liftAddressRoute(deps),
     challengesRoute(deps),
     challengeRoute(deps),
     meRoute(deps),

@@ -6,6 +6,12 @@ import type { Output } from './shapes.ts';
 export type LoginDetail = Output<typeof operatorLoginDetail>;
 export type ChallengeDetail = Output<typeof operatorChallengeDetail>;
 
+/** Opens an address to new browsers again. @returns why it was refused, or undefined */
+export async function liftAddress(email: string, reason: string): Promise<Failure | undefined> {
+  const answer = await post('/api/operator/addresses/lift', { email, reason });
+  return answer.ok ? undefined : answer.failure;
+}
+
 /** @returns why it was refused, or undefined */
 export async function revokeLogin(id: string, reason: string): Promise<Failure | undefined> {
   const answer = await post(`/api/operator/logins/${encodeURIComponent(id)}/revoke`, { reason });

@@ -1,9 +1,12 @@
 import { useLocation } from 'preact-iso';
 import type { OperatorLogin } from '../../../protocol/operator/login.ts';
+import { dialog } from '../data/dialogs.ts';
+import { may } from '../data/identity.ts';
 import { useList } from '../data/list.ts';
 import { queryText } from '../data/query.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
+import { LiftAddressDialog } from '../parts/lift-address-dialog.tsx';
 import { LoginMark, LoginTabs } from '../parts/login-marks.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
@@ -33,6 +36,12 @@ export function LoginsPage() {
             ['destroyed', 'over'],
           ]}
         />
+        <span class="spring" />
+        {may('change-installation') && (
+          <button type="button" onClick={() => (dialog.value = <LiftAddressDialog />)}>
+            Lift an address…
+          </button>
+        )}
       </div>
       <FoundList
         what="Logins"

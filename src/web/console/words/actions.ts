@@ -7,6 +7,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'key.resume': 'resumed a key',
   'key.revoke': 'revoked a key',
   'login.revoke': 'revoked a login',
+  'address.lift': 'opened an address to new browsers',
   'search.address': 'looked for an address',
 };
 

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { Unavailable, ifAway } from '../kernel/errors.ts';
+import type { ReadyMail } from '../mail/contract.ts';
+import { loginCodeMail } from '../mail/templates/login-code.ts';
+import { mustWait, type Refusal } from '../protocol/refusal.ts';
+import type { Counted } from '../stores/counters/contract.ts';
+import type { ChallengeChain, Draft, DraftTerms } from './challenge-chain.ts';
+import { drawCode, type CodeHash } from './code.ts';
+import { DomainBudget, domainOf } from './domain-budget.ts';
+import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
+import { SendBudget } from './send-budget.ts';
+import { askersFor, type Standings, type Visitor } from './standing.ts';
+
+const HOUR_MS = 3_600_000;
+
+interface SenderParts {
+  readonly chain: ChallengeChain;
+  readonly hashCode: CodeHash;
+  readonly standings: Standings;
+  /** The device cookie, while it is worth something. */
+  readonly deviceOf: (visitor: Visitor, atMs: number) => Promise<string | undefined>;
+}
+
+/** Mails codes, or does all that is to be seen of it: what `LoginCodes` says of both. */
+export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
+  const { counters, mailer, subjects, limits } = deps;
+  const { chain, hashCode, standings, deviceOf } = parts;
+  const sends = new SendBudget(counters, limits.perHour);
+  const newMails = new DomainBudget(counters, subjects, {
+    name: 'otp-mailed',
+    perDomain: limits.newMailsPerHour,
+    windowMs: HOUR_MS,
+  });
+  const underWay = new Set<Promise<unknown>>();
+
+  async function send(email: string, visitor: Visitor, atMs: number, requestId?: string): Promise<CodeSent | Refusal> {
+    const subject = subjects.console(email);
+    const device = await deviceOf(visitor, atMs);
+    const asker = device === undefined ? subjects.address(visitor.from) : subjects.knownBrowsers(email);
+    const taken =
+      device === undefined ? await sends.take(subject, asker, atMs) : await sends.takeOfKnown(subject, atMs);
+    if (!taken.allowed) return tooManySends(taken.retryAtMs, atMs, limits.perHour);
+    const counts = [...taken.counts];
+    let mail: ReadyMail | undefined;
+    try {
+      const mails = await takeMail(email, device, atMs);
+      counts.push(...mails.counts);
+      const code = (deps.newCode ?? drawCode)();
+      mail = await mailer.prepare({ to: email, ...render(code, atMs) });
+      // A code that nobody gets must not be guessed either: no code has this hash.
+      const hashFor = (id: string): string => (mails.isMailed ? hashCode(id, code) : randomBytes(32).toString('hex'));
+      const terms = termsFor(subject, asker, taken.isFrequent, atMs);
+      const [own] = askersFor(email, device, subjects);
+      const draft = await chain.draft(terms, own, atMs, hashFor, requestId);
+      finish(handOver(mails.isMailed, mail, draft, atMs));
+      return { expiresInSec: limits.expiryMinutes * 60 };
+    } catch (error) {
+      mail?.drop();
+      const given = counters.giveBack(counts).catch(ifAway(() => undefined));
+      // A database that has just been waited for in vain is not waited for again.
+      if (error instanceof Unavailable && error.dependency === 'database') given.catch(() => {});
+      else await given;
+      throw error;
+    }
+  }
+
+  /** Whether a mail goes out, for as many questions as if none did. */
+  async function takeMail(
+    email: string,
+    device: string | undefined,
+    atMs: number,
+  ): Promise<{ readonly isMailed: boolean; readonly counts: readonly Counted[] }> {
+    const { isKnown, isLifted, isClosed } = await standings.of(email, atMs);
+    const isShut = isClosed && device === undefined;
+    const mayBeMailed = deps.admits(email) && !isShut;
+    const isNew = !isKnown && !isLifted && device === undefined;
+    const { spent, counts } = await newMails.take(mayBeMailed && isNew ? email : undefined, atMs);
+    if (deps.admits(email) && isShut) deps.onSpent?.('address', domainOf(email));
+    if (spent !== undefined) deps.onSpent?.(`mails_${spent}`, domainOf(email));
+    return { isMailed: mayBeMailed && spent === undefined, counts };
+  }
+
+  function termsFor(subject: string, asker: string, isFrequent: boolean, atMs: number): DraftTerms {
+    const expiresAtMs = atMs + limits.expiryMinutes * 60_000;
+    const maxAttempts = isFrequent ? Math.ceil(limits.maxAttempts / 2) : limits.maxAttempts;
+    return { subject, asker, expiresAtMs, maxAttempts };
+  }
+
+  function render(code: string, requestedAtMs: number) {
+    const { expiryMinutes: expiresInMinutes } = limits;
+    return loginCodeMail({ code, expiresInMinutes, publicUrl: deps.publicUrl(), requestedAtMs });
+  }
+
+  /** Nobody waits for it: how long it takes and how it ends would tell who is known. */
+  async function handOver(isMailed: boolean, mail: ReadyMail, draft: Draft, atMs: number): Promise<void> {
+    try {
+      if (isMailed) await mail.send();
+      else mail.drop();
+    } catch (error) {
+      deps.onFault?.(error);
+      return chain.withdraw(draft, atMs);
+    }
+    // Only tidies up, since the draft holds already.
+    await chain.confirm(draft, atMs);
+  }
+
+  function finish(work: Promise<void>): void {
+    const done: Promise<unknown> = work
+      .catch((error: unknown) => deps.onFault?.(error))
+      .then(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  return {
+    send,
+    async settled(): Promise<void> {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}
+
+function tooManySends(untilMs: number, atMs: number, limit: number): Refusal {
+  const why = { layer: 'login', limit, unit: 'codes', lever: 'MAX_OTP_PER_HOUR' } as const;
+  return mustWait('Too many codes were requested for this address', untilMs, atMs, why);
+}

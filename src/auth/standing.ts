@@ -1,0 +1,85 @@
+import { FOREVER_MS, type Counters } from '../stores/counters/contract.ts';
+import type { Askers } from '../stores/challenges/contract.ts';
+import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
+import { MAX_FAILURES_IN_ROW, rowKey } from './guess-budget.ts';
+import type { Subjects } from './subjects.ts';
+
+/** How long an operator's lift lasts. */
+const LIFT_MS = 86_400_000;
+
+/** Whoever asks for a code, or tries one. */
+export interface Visitor {
+  /** The network address, by its scope. */
+  readonly from: string;
+  /** The id of the device cookie of the e-mail address, where the browser holds one. */
+  readonly device?: string | undefined;
+}
+
+/** What holds for an address. */
+export interface Standing {
+  /** Somebody has logged in by it. */
+  readonly isKnown: boolean;
+  /** An operator lifted what holds for it, within a day. */
+  readonly isLifted: boolean;
+  /** Its wrong codes in a row count: of one that nobody has logged in by they would close it to its owner. */
+  readonly isCountedInRow: boolean;
+  /** So many wrong codes in a row were tried that only browsers that logged in before may go on. */
+  readonly isClosed: boolean;
+}
+
+/** How addresses stand (docs/contract.md, section 6.2). @throws Unavailable when the database is away */
+export class Standings {
+  readonly #addresses: LoginAddresses;
+  readonly #counters: Pick<Counters, 'read' | 'clear'>;
+  readonly #subjects: Pick<Subjects, 'console'>;
+
+  constructor(
+    addresses: LoginAddresses,
+    counters: Pick<Counters, 'read' | 'clear'>,
+    subjects: Pick<Subjects, 'console'>,
+  ) {
+    this.#addresses = addresses;
+    this.#counters = counters;
+    this.#subjects = subjects;
+  }
+
+  async of(email: string, atMs: number): Promise<Standing> {
+    const [{ isKnown, liftedAtMs }, failures] = await Promise.all([
+      this.#addresses.find(this.#subjects.console(email), email),
+      this.#failuresInRow(email, atMs),
+    ]);
+    const isLifted = liftedAtMs !== null && Math.abs(atMs - liftedAtMs) < LIFT_MS;
+    const isCountedInRow = isKnown || isLifted;
+    return { isKnown, isLifted, isCountedInRow, isClosed: isCountedInRow && failures >= MAX_FAILURES_IN_ROW };
+  }
+
+  /** Somebody logged in by the address: the row of wrong codes is over. */
+  async loggedIn(email: string, atMs: number): Promise<void> {
+    const subject = this.#subjects.console(email);
+    await Promise.all([this.#addresses.loggedIn(subject, atMs), this.#counters.clear(rowKey(subject))]);
+  }
+
+  /** @returns how many wrong codes in a row are forgotten */
+  async lift(email: string, atMs: number): Promise<number> {
+    const subject = this.#subjects.console(email);
+    const failures = await this.#failuresInRow(email, atMs);
+    await this.#addresses.lift(subject, atMs);
+    await this.#counters.clear(rowKey(subject));
+    return failures;
+  }
+
+  #failuresInRow(email: string, atMs: number): Promise<number> {
+    return this.#counters.read(rowKey(this.#subjects.console(email)), FOREVER_MS, atMs);
+  }
+}
+
+/** Those whose codes a browser asks for and tries first, and the others: what strangers ask for takes no place of what known browsers did. */
+export function askersFor(
+  email: string,
+  device: string | undefined,
+  subjects: Pick<Subjects, 'knownBrowsers'>,
+): readonly [own: Askers, others: Askers] {
+  const known = { only: subjects.knownBrowsers(email) };
+  const strangers = { but: known.only };
+  return device === undefined ? [strangers, known] : [known, strangers];
+}

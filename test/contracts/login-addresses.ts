@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { Logins } from '../../src/stores/logins/contract.ts';
+import type { LoginAddresses } from '../../src/stores/login-addresses/contract.ts';
+import { DAY_BEGIN, nodesOf, type Make } from './support.ts';
+
+export function loginAddressesContract(name: string, make: Make<LoginAddresses>, makeLogins: Make<Logins>): void {
+  describe(`addresses of logins, ${name}`, () => {
+    const addresses = nodesOf(make);
+    const logins = nodesOf(makeLogins);
+
+    test('are unknown until somebody logs in', async () => {
+      const [subject, email] = [randomId(), `${randomId()}@example.com`];
+      expect(await addresses().find(subject, email)).toEqual({ isKnown: false, liftedAtMs: null });
+      await addresses().loggedIn(subject, DAY_BEGIN);
+      await addresses().loggedIn(subject, DAY_BEGIN + 1);
+      expect(await addresses().find(subject, email)).toEqual({ isKnown: true, liftedAtMs: null });
+    });
+
+    test('are known by a login that was there before', async () => {
+      const [subject, email] = [randomId(), `${randomId()}@example.com`];
+      const times = { createdAtMs: DAY_BEGIN, renewedAtMs: DAY_BEGIN, expiresAtMs: DAY_BEGIN + 1 };
+      const id = `auth_${randomId()}`;
+      await logins().insert({ id, email, ...times, destroyedAtMs: null, destroyReason: null, version: 1 });
+      expect(await addresses().find(subject, email)).toEqual({ isKnown: true, liftedAtMs: null });
+    });
+
+    test('are lifted, known or not, and keep what else is known', async () => {
+      const [subject, email] = [randomId(), `${randomId()}@example.com`];
+      await addresses().lift(subject, DAY_BEGIN);
+      expect(await addresses().find(subject, email)).toEqual({ isKnown: false, liftedAtMs: DAY_BEGIN });
+      await addresses().loggedIn(subject, DAY_BEGIN + 1);
+      await addresses().lift(subject, DAY_BEGIN + 2);
+      expect(await addresses().find(subject, email)).toEqual({ isKnown: true, liftedAtMs: DAY_BEGIN + 2 });
+    });
+  });
+}
