@@ -31,6 +31,8 @@ type Open = Omit<StartedResponse, 'grantedTokens'> & {
   readonly context: TokenClasses;
   /** What the conversation held when it began. */
   readonly items: readonly string[];
+  /** Tokens that it was heard to say. */
+  heardTokens: number;
   cancelledAtMs: number | undefined;
 };
 
@@ -111,10 +113,13 @@ export class OpenResponses {
   }
 
   /** It says something, and so it runs, also where nobody heard it begin. */
-  heard(id: string): void {
-    if (this.#open.has(id) || this.#inherited === 0) return;
-    this.#forgetInherited();
-    this.#open.set(id, this.#inheritedAs(id));
+  heard(id: string, tokens: number): void {
+    if (!this.#open.has(id) && this.#inherited > 0) {
+      this.#forgetInherited();
+      this.#open.set(id, this.#inheritedAs(id));
+    }
+    const response = this.#open.get(id);
+    if (response !== undefined) response.heardTokens += tokens;
   }
 
   /** @param isTold its cost was told, or there is none @returns what it is taken to have cost where nobody tells */
@@ -197,7 +202,14 @@ export class OpenResponses {
 
   #add(response: Omit<StartedResponse, 'grantedTokens'>, sinceMs: number): void {
     const items = [...this.#items.keys()];
-    this.#open.set(response.id, { ...response, sinceMs, context: this.#present, items, cancelledAtMs: undefined });
+    this.#open.set(response.id, {
+      ...response,
+      sinceMs,
+      context: this.#present,
+      items,
+      heardTokens: 0,
+      cancelledAtMs: undefined,
+    });
   }
 
   #forgetInherited(): void {
@@ -213,6 +225,7 @@ export class OpenResponses {
       sinceMs: this.#inheritedSinceMs,
       context: this.#present,
       items: [],
+      heardTokens: 0,
       cancelledAtMs: undefined,
     };
   }
@@ -224,9 +237,9 @@ export class OpenResponses {
   }
 }
 
-/** Its context, and what it may have said in the time that it ran, at most what it was allowed. */
-function estimateOf({ id, context, modality, maxOutputTokens, sinceMs }: Open, atMs: number): Estimate {
-  const said = Math.ceil((Math.max(0, atMs - sinceMs) / 1000) * TOKENS_A_SECOND[modality]);
-  const tokens = Math.min(said, maxOutputTokens);
+/** Its context, and what it may have said in the time that it ran, or was heard to say, at most what it was allowed. */
+function estimateOf({ id, context, modality, maxOutputTokens, sinceMs, heardTokens }: Open, atMs: number): Estimate {
+  const inItsTime = (Math.max(0, atMs - sinceMs) / 1000) * TOKENS_A_SECOND[modality];
+  const tokens = Math.min(Math.ceil(Math.max(inItsTime, heardTokens)), maxOutputTokens);
   return { key: id, tokens: { ...context, [modality === 'text' ? 'textOut' : 'audioOut']: tokens } };
 }

@@ -61,7 +61,7 @@ export class ResponseGuard {
       case 'responseDone':
         return this.#end(event.id, event.isTold, atMs);
       case 'responseHeard':
-        return this.#open.heard(event.id);
+        return this.#open.heard(event.id, event.tokens);
       case 'conversationIdle':
         return this.#open.noneInConversation();
       case 'itemAdded':

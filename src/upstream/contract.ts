@@ -89,8 +89,8 @@ export type UpstreamEvent =
   | ({ readonly type: 'responseStarted' } & StartedResponse)
   /** A response runs no more. `isTold`: its cost was told, or there is none; after its usage. */
   | { readonly type: 'responseDone'; readonly id: string; readonly isTold: boolean }
-  /** A response that says something, and so runs. */
-  | { readonly type: 'responseHeard'; readonly id: string }
+  /** A response that says something, and so runs: about so many tokens, or a part of one. */
+  | { readonly type: 'responseHeard'; readonly id: string; readonly tokens: number }
   /** Nothing runs in the conversation: what was asked to end there had ended. */
   | { readonly type: 'conversationIdle' }
   /** The conversation holds an item, of about so many tokens. */

@@ -29,10 +29,12 @@ export function eventsOf(
       return [activity, ...startOf(frame, grantedTokens)];
     case 'response.done':
       return endOf(frame);
-    case 'response.output_item.added':
-    case 'response.output_text.delta':
     case 'response.output_audio_transcript.delta':
+      return signOf(frame, AUDIO_TOKENS_A_CHARACTER);
+    case 'response.output_text.delta':
     case 'response.function_call_arguments.delta':
+      return signOf(frame, TEXT_TOKENS_A_CHARACTER);
+    case 'response.output_item.added':
       return signOf(frame);
     case 'response.function_call_arguments.done':
       return [...signOf(frame), { type: 'toolCalled' }];
@@ -105,11 +107,15 @@ function endOf(frame: CallFrame): readonly UpstreamEvent[] {
   return [activity, { type: 'usage', key, model: undefined, tokens }, ...done(true)];
 }
 
-const sign = z.object({ response_id: id });
+/** Of speech, about 15 characters are said in a second, and 20 tokens of audio. */
+const AUDIO_TOKENS_A_CHARACTER = 4 / 3;
+const TEXT_TOKENS_A_CHARACTER = 1 / 4;
+const sign = z.object({ response_id: id, delta: z.string().optional().catch(undefined) });
 
-function signOf(frame: CallFrame): readonly UpstreamEvent[] {
-  const { response_id } = sign.safeParse(frame).data ?? {};
-  return response_id === undefined ? [] : [{ type: 'responseHeard', id: response_id }];
+function signOf(frame: CallFrame, tokensACharacter = 0): readonly UpstreamEvent[] {
+  const { response_id, delta = '' } = sign.safeParse(frame).data ?? {};
+  if (response_id === undefined) return [];
+  return [{ type: 'responseHeard', id: response_id, tokens: delta.length * tokensACharacter }];
 }
 
 const BYTES_A_TOKEN = 4;

@@ -66,6 +66,12 @@ describe('A response of which nobody tells what it cost', () => {
     expect(open.settle(3600 * SECOND)).toEqual([]);
   });
 
+  test('has said what it was heard to say, where that is more than its time', () => {
+    open.start(response('r1'), 0);
+    for (let n = 0; n < 100; n += 1) open.heard('r1', 4.2);
+    expect(open.done('r1', false, SECOND)).toMatchObject({ tokens: { audioOut: 420 } });
+  });
+
   test('is settled two seconds after it was asked to end', () => {
     open.start(response('r1'), 0);
     open.cancelled('r1', SECOND);
@@ -114,7 +120,7 @@ describe('A call that was another node’s', () => {
     open.granted(300);
     open.inherit(0);
     expect(open.worstCases).toMatchObject([{ outputTokens: 300 }, { outputTokens: 300 }]);
-    open.heard('r1');
+    open.heard('r1', 0);
     expect(open.running).toEqual(['r1']);
     expect(open.inherited).toBe(1);
     expect(open.done('r2', true, SECOND)).toBeUndefined();
@@ -206,7 +212,7 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
             const estimate = responses.done(open, each.isTold, at);
             if (estimate !== undefined) charge([estimate]);
             unsettled.delete(open);
-          } else if (each.type === 'heard') responses.heard(open);
+          } else if (each.type === 'heard') responses.heard(open, 3);
           else if (each.type === 'item') responses.noteItem(open, 10);
           else charge(responses.overdue(at));
           expect(responses.running.length).toBeLessThanOrEqual(most);

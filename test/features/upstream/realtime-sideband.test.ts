@@ -308,7 +308,10 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     call.emit({ type: 'response.output_audio_transcript.delta', response_id: 'resp_1', delta: 'He' });
     call.emit({ type: 'response.function_call_arguments.done', response_id: 'resp_1', name: 'x', arguments: '{}' });
     await heard.next('toolCalled');
-    expect(heard.of('responseHeard')).toHaveLength(2);
+    call.emit({ type: 'response.output_text.delta', response_id: 'resp_2', delta: 'x'.repeat(40) });
+    expect((await heard.next('responseHeard', 3)).tokens).toBe(10);
+    const [spoken] = heard.of('responseHeard');
+    expect(spoken?.tokens).toBeCloseTo(8 / 3);
   });
 });
 

@@ -103,7 +103,7 @@ export class TestCall {
         ...terms,
       },
       usage === undefined ? this.generation : undefined,
-      () => this.finishResponse('completed', id),
+      { said: (event) => this.emit(event), done: () => this.finishResponse('completed', id) },
     );
     this.#open.set(id, response);
     this.emit({ type: 'response.created', response: response.describe('in_progress') });

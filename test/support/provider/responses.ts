@@ -16,6 +16,7 @@ export interface ResponseTerms {
   readonly modalities: readonly string[];
 }
 
+const TELL_MS = 100;
 /** The most that a model says at once. */
 const MAX_TOKENS = 4096;
 
@@ -24,18 +25,26 @@ export class TestResponse {
   readonly terms: ResponseTerms;
   readonly #generation: Generation;
   readonly #beganAtMs = performance.now();
-  #timer: NodeJS.Timeout | undefined;
+  #timers: readonly NodeJS.Timeout[] = [];
 
   /** @param generation undefined for one that says nothing by itself, and ends when it is told to */
-  constructor(terms: ResponseTerms, generation: Generation | undefined, done: () => void) {
+  constructor(
+    terms: ResponseTerms,
+    generation: Generation | undefined,
+    on: { readonly said: (event: Record<string, unknown>) => void; readonly done: () => void },
+  ) {
     this.terms = terms;
     this.#generation = generation ?? { tokensPerSec: 0, inputTokens: 0 };
     if (generation === undefined) return;
-    this.#timer = setTimeout(done, (this.#most / generation.tokensPerSec) * 1000).unref();
+    const { tokensPerSec } = generation;
+    const done = setTimeout(on.done, (this.#most / tokensPerSec) * 1000);
+    const delta = 'x'.repeat(Math.round((tokensPerSec * TELL_MS * 0.75) / 1000));
+    const said = { type: 'response.output_audio_transcript.delta', response_id: terms.id, delta };
+    this.#timers = [done.unref(), setInterval(() => on.said(said), TELL_MS).unref()];
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   /** What is billed of it. */
