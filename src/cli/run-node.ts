@@ -50,13 +50,20 @@ export async function runNode(
   });
   process.on('unhandledRejection', (error) => log.error({ event: 'fault', where: 'unhandled rejection', err: error }));
 
-  let app: App;
+  let app: App | undefined;
   try {
-    app = await startApp(config, log, {
+    const starting = startApp(config, log, {
       onDevMail: (mail) => out.write(`\n  Mail to ${mail.to}: ${codeIn(mail.text)}\n\n`),
     });
+    // A start is patient with its database, and a stop is not: what was begun there is undone by itself.
+    const stoppedMeanwhile = stopped.then(() => delay(SHUTDOWN_MS, undefined, { ref: false }));
+    app = await Promise.race([starting, stoppedMeanwhile]);
   } catch (error) {
     return tellFault(error, err);
+  }
+  if (app === undefined) {
+    log.info({ event: 'service.stopped', isDrained: false });
+    return exitCode.refused;
   }
   onStarted(app);
 

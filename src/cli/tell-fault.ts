@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config/config-error.ts';
-import { isServerError, isTlsFault, permissionDenied } from '../database/connection-fault.ts';
+import { codeOf as causeCodeOf, isServerError, isTlsFault, TOO_SLOW } from '../database/connection-fault.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
 import { MigrationError } from '../database/migrate.ts';
@@ -53,6 +53,21 @@ function wordsOf(error: Error): string {
 function hintOf(cause: unknown): string {
   if (isTlsFault(cause))
     return "Does it speak TLS as DATABASE_URL's sslmode asks, and is its certificate trusted (NODE_EXTRA_CA_CERTS)? See docs/operations.md.";
-  if (permissionDenied(cause) !== undefined) return 'Grant its role what docs/operations.md lists.';
-  return 'Is it running, and is DATABASE_URL right?';
+  const code = causeCodeOf(cause);
+  return hints.find(([codes]) => codes.test(code))?.[1] ?? 'Is it running, and is DATABASE_URL right?';
 }
+
+/** What an operator can do, by the code of the fault: of a server that is there the address is right. */
+const hints: readonly (readonly [codes: RegExp, hint: string])[] = [
+  [/^42501$/, 'Grant its role what docs/operations.md lists.'],
+  [/^28...$/, 'Are user and password in DATABASE_URL right, and does its pg_hba.conf admit them?'],
+  [/^3D000$/, 'Is the name of the database in DATABASE_URL right?'],
+  [/^25006$/, 'It takes no writes: it is a standby, or set to be read-only.'],
+  [/^53100$/, 'Its disk is full.'],
+  [/^53300$/, 'It has no connection left: see its max_connections.'],
+  [/^57P0.$/, 'It starts, stops or recovers: try again when it serves.'],
+  [
+    new RegExp(`^(?:${TOO_SLOW}|57014|25P03|40001|40P01)$`),
+    'It is there, and slow, busy or locked: see what it does at this moment.',
+  ],
+];

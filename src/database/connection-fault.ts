@@ -7,6 +7,9 @@ export const EMBEDDED_GONE = 'EMBEDDED_GONE';
 /** A call was given up, because nothing came in time; used like a system error code. */
 export const NO_ANSWER = 'NO_ANSWER';
 
+/** The same of a server that had answered before: it is there, and slow or busy; used like a system error code. */
+export const TOO_SLOW = 'TOO_SLOW';
+
 /** Codes of the driver and of the operating system that mean "no conversation with the server". */
 const connectionCodes: ReadonlySet<string> = new Set([
   EMBEDDED_GONE,
@@ -41,7 +44,8 @@ const serverStates = /^(?:08...|28...|3D000|53...|57P0.|57014|25P03|25006|42501)
 /** Serialization failure and deadlock: the work lost against another and was undone; another try may do. */
 const lostStates: ReadonlySet<string> = new Set(['40001', '40P01']);
 
-function codeOf(error: unknown): string {
+/** The code of the server, of the driver or of the system; empty where there is none. */
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
@@ -83,6 +87,7 @@ export function isConnectTimeout(error: unknown): boolean {
 /** What a server that starts, stops or has more to do than it can may say or do; a server that is not there does not. */
 const earlyCodes: ReadonlySet<string> = new Set([
   NO_ANSWER,
+  TOO_SLOW,
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',
   'ECONNRESET',

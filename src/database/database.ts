@@ -16,9 +16,18 @@ export type TransactionSql = postgres.TransactionSql<DriverTypes>;
 export type AnySql = postgres.ISql<DriverTypes>;
 
 export interface WorkOptions {
-  /** Milliseconds until the caller is told `Unavailable`; the engine's default when absent. */
+  /** Milliseconds until the caller is told `Unavailable`; the engine's default, a request's patience, when absent. */
   readonly deadlineMs?: number;
 }
+
+/**
+ * The patience of a start, and of work that no request waits for: it ends what hangs, and nothing that is large or late. Each statement of it
+ * is small all the same, because others wait behind it (docs/architecture.md, section 5).
+ */
+export const PATIENT: WorkOptions = { deadlineMs: 60_000 };
+
+/** How many rows one statement of large work writes or reads. */
+export const CHUNK_ROWS = 1000;
 
 /**
  * PostgreSQL, embedded in this process or elsewhere; everything that must never be lost is kept through it.

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { permissionDenied } from './connection-fault.ts';
-import type { AnySql, Database } from './database.ts';
+import { PATIENT, type AnySql, type Database } from './database.ts';
 
 /** Any fixed number that no other user of the same database takes. */
 const LOCK_KEY = 727_001;
-
-/** A node may have to wait while another one migrates. */
-const DEADLINE_MS = 60_000;
 
 const fileName = /^(\d{3})_[a-z0-9_]+\.sql$/;
 
@@ -38,7 +35,7 @@ export class MigrationError extends Error {
 export async function migrate(database: Database, directory: URL = shippedMigrations): Promise<readonly string[]> {
   const migrations = await readMigrations(directory);
   try {
-    const missing = await database.run((sql) => missingMigrations(sql, migrations));
+    const missing = await database.run((sql) => missingMigrations(sql, migrations), PATIENT);
     return missing.length === 0 ? [] : await apply(database, migrations);
   } catch (error) {
     const denied = permissionDenied(error);
@@ -66,7 +63,8 @@ function apply(database: Database, migrations: readonly Migration[]): Promise<re
       }
       return missing.map(({ name }) => name);
     },
-    { deadlineMs: DEADLINE_MS },
+    // Another node may migrate at this moment.
+    PATIENT,
   );
 }
 

@@ -8,6 +8,7 @@ import {
   isReadOnly,
   NO_ANSWER,
   takesNoWrites,
+  TOO_SLOW,
   translateFault,
 } from './connection-fault.ts';
 import type { Database, Sql, TransactionSql, WorkOptions } from './database.ts';
@@ -93,6 +94,7 @@ export class Pool implements Database {
   readonly #options: PoolOptions;
   readonly #retiring = new Set<Promise<void>>();
   #current: Generation;
+  #hasAnswered = false;
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -136,12 +138,14 @@ export class Pool implements Database {
     return new Promise<T>((resolve, reject) => {
       let isTold = false;
       const refuse = (ms: number): void => {
-        const cause = noAnswer(ms);
+        const cause = this.#hasAnswered ? tooSlow(ms) : noAnswer(ms);
         if (!isTold) this.health.refused(cause);
         isTold = true;
         reject(new Unavailable('database', cause));
       };
-      const callOffImpatience = generation.isSilent ? deadline(SILENT_MS, () => refuse(SILENT_MS)) : undefined;
+      // Who is patient waits for an answer, however long there was none.
+      const isImpatient = generation.isSilent && attempt.deadlineMs <= this.#options.deadlineMs;
+      const callOffImpatience = isImpatient ? deadline(SILENT_MS, () => refuse(SILENT_MS)) : undefined;
       const callOff = deadline(attempt.deadlineMs, () => {
         overdue = true;
         generation.overdue += 1;
@@ -165,6 +169,7 @@ export class Pool implements Database {
       start(generation.sql, attempt).then(
         (value) => {
           generation.answers += 1;
+          this.#hasAnswered = true;
           settled();
           // What came too late served nobody.
           if (!isTold) this.health.served();
@@ -206,6 +211,13 @@ export class Pool implements Database {
     this.#retiring.add(ended);
     void ended.finally(() => this.#retiring.delete(ended));
   }
+}
+
+/** What the server has let pass that answered other calls before. */
+function tooSlow(ms: number): Error {
+  return Object.assign(new Error(`a call was not answered within ${ms} ms, although calls before were`), {
+    code: TOO_SLOW,
+  });
 }
 
 function noAnswer(ms: number): Error {

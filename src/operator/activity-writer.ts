@@ -1,3 +1,4 @@
+import { chunksOf } from '../kernel/chunks.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { ActivityStore, Counted } from '../stores/activity/contract.ts';
 
@@ -6,6 +7,8 @@ const MINUTE_MS = 60_000;
 const MOST_MINUTES = 120;
 /** And counts in them: each key of each tenant has some of its own. */
 const MOST_COUNTS = 50_000;
+/** One statement carries at most this many. */
+const BATCH = 1000;
 /** Processes that write at once should not meet in one row. */
 const SHARDS = 64;
 
@@ -51,7 +54,14 @@ export class ActivityWriter {
     const now = clock.now();
     this.#keep(take(), now - (now % MINUTE_MS));
     for (const [minute, counts] of this.#waiting) {
-      await store.add([...counts.values()], minute, shard);
+      for (const some of chunksOf([...counts], BATCH)) {
+        await store.add(
+          some.map(([, one]) => one),
+          minute,
+          shard,
+        );
+        for (const [key] of some) counts.delete(key);
+      }
       this.#waiting.delete(minute);
     }
   }

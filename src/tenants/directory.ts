@@ -27,6 +27,8 @@ const REFRESH_MS = 5000;
 /** A load that is late by more than this was held up. */
 const LATE_MS = 2000;
 
+type LoadOptions = NonNullable<Parameters<Tenants['all']>[0]>;
+
 interface Snapshot {
   readonly tenants: ReadonlyMap<string, Tenant>;
   readonly keys: ReadonlyMap<string, { readonly key: WidgetKey; readonly tenant: Tenant }>;
@@ -70,7 +72,7 @@ export class TenantDirectory {
     });
     this.#stops.push(stopListening);
     try {
-      await this.reload();
+      await this.reload({ isPatient: true });
     } catch (error) {
       await this.stop();
       throw error;
@@ -138,10 +140,10 @@ export class TenantDirectory {
    * Resolves when a load that began after this call is in place; calls that come during a load share the next one.
    * @throws Unavailable when the database is away; the last good snapshot stays
    */
-  reload(): Promise<void> {
+  reload(options: LoadOptions = {}): Promise<void> {
     this.#queued ??= this.#running.then(() => {
       this.#queued = undefined;
-      const load = this.#load();
+      const load = this.#load(options);
       this.#running = load.catch(() => undefined);
       return load;
     });
@@ -152,9 +154,9 @@ export class TenantDirectory {
     this.reload().catch(() => undefined);
   }
 
-  async #load(): Promise<void> {
+  async #load(options: LoadOptions): Promise<void> {
     try {
-      this.#snapshot = index(await this.#deps.tenants.all());
+      this.#snapshot = index(await this.#deps.tenants.all(options));
       this.#troubles.delete('load');
     } catch (error) {
       this.#tell('load', error);

@@ -1,5 +1,6 @@
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { chunksOf } from '../kernel/chunks.ts';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
 import { grouped } from '../stores/grouped.ts';
 import type { Saved, VoiceHistory } from '../stores/voice-history/contract.ts';
@@ -53,7 +54,7 @@ export class HistoryWriter {
    */
   async flush(): Promise<void> {
     const records = [...this.waiting.values()];
-    for (let from = 0; from < records.length; from += BATCH) await this.#flushSome(records.slice(from, from + BATCH));
+    for (const some of chunksOf(records, BATCH)) await this.#flushSome(some);
     this.#isBehind = false;
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Sql } from '../../src/database/database.ts';
+import type { Sql, WorkOptions } from '../../src/database/database.ts';
 import { Pool } from '../../src/database/pool.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 
@@ -24,8 +24,11 @@ describe('A server that answers nothing', () => {
     return new Pool({ kind: 'postgres', connect, size: 10, deadlineMs: DEADLINE_MS, graceMs: 0 });
   }
 
-  const ask = (pool: Pool): Promise<string> =>
-    pool.run(() => new Promise((resolve) => (isSilent ? queue.push(() => resolve('late')) : resolve('answered'))));
+  const ask = (pool: Pool, options?: WorkOptions): Promise<string> =>
+    pool.run(
+      () => new Promise((resolve) => (isSilent ? queue.push(() => resolve('late')) : resolve('answered'))),
+      options,
+    );
 
   /** How long a question took on the clock that is turned by hand, and what became of it. */
   async function outcomeOf(asking: Promise<string>): Promise<{ ms: number; answer: unknown }> {
@@ -42,6 +45,25 @@ describe('A server that answers nothing', () => {
     expect(await outcomeOf(ask(pool))).toMatchObject({ ms: DEADLINE_MS, answer: expect.any(Unavailable) as unknown });
     for (let step = 0; step < 3; step += 1)
       expect(await outcomeOf(ask(pool))).toMatchObject({ ms: KNOWN_MS, answer: expect.any(Unavailable) as unknown });
+  });
+
+  test('is waited for by a start as long as that is patient, although requests are told at once', async () => {
+    const pool = open();
+    await outcomeOf(ask(pool));
+    const patient = ask(pool, { deadlineMs: 60_000 });
+    expect((await outcomeOf(ask(pool))).ms).toBe(KNOWN_MS);
+    queue.at(-2)?.();
+    expect(await patient).toBe('late');
+  });
+
+  test('is told apart from one that was never there', async () => {
+    const pool = open();
+    const codeOf = (answer: unknown): unknown => ((answer as Unavailable).cause as { readonly code?: unknown }).code;
+    expect(codeOf((await outcomeOf(ask(pool))).answer)).toBe('NO_ANSWER');
+    isSilent = false;
+    await outcomeOf(ask(pool));
+    isSilent = true;
+    expect(codeOf((await outcomeOf(ask(pool))).answer)).toBe('TOO_SLOW');
   });
 
   test('is told of by what work got from it, and no more once it serves', async () => {

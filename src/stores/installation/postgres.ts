@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Database } from '../../database/database.ts';
+import { PATIENT, type Database } from '../../database/database.ts';
 import { OWN_SHARD } from '../shard.ts';
 import type { Installation } from './contract.ts';
 
@@ -19,6 +19,7 @@ export function createPostgresInstallation(database: Database): Installation {
           insert into installation_secret as kept (name, value) values (${name}, ${proposal})
           on conflict (name) do update set value = kept.value
           returning value`,
+        PATIENT,
       );
       if (row === undefined) throw new Error(`no installation secret ${name} came back`);
       return row.value;

@@ -1,8 +1,5 @@
-import type { Database, Sql } from '../../database/database.ts';
+import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { CHUNK, type Kept, type Retention } from './contract.ts';
-
-/** Nobody waits for it, and a slow one must not look like a database that is away. */
-const PATIENCE = { deadlineMs: 30_000 };
 
 /** Kinds that share a table: of how many minutes their rows are. */
 const spans: Readonly<Partial<Record<Kept, number>>> = { activityMinutes: 1, activityHours: 60 };
@@ -39,14 +36,14 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
 /** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is. */
 export function createPostgresRetention(database: Database): Retention {
   const run = async (kind: Kept, before: number | string): Promise<number> => {
-    const { count } = await database.run((sql) => deletion(sql, kind, before), PATIENCE);
+    const { count } = await database.run((sql) => deletion(sql, kind, before), PATIENT);
     return count;
   };
   return {
     deleteSome: run,
     deleteDays: run,
     async deleteRefusalsBeyond(most) {
-      const { count } = await database.run((sql) => refusalsBeyond(sql, most), PATIENCE);
+      const { count } = await database.run((sql) => refusalsBeyond(sql, most), PATIENT);
       return count;
     },
   };

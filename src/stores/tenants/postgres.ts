@@ -1,11 +1,12 @@
 import postgres from 'postgres';
-import type { AnySql, Database } from '../../database/database.ts';
+import { CHUNK_ROWS, PATIENT, type AnySql, type Database, type WorkOptions } from '../../database/database.ts';
+import { chunksOf } from '../../kernel/chunks.ts';
 import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
 /** What a tenant does not say is null. */
-type TenantRow = Omit<Tenant, 'adminsMay' | 'totals' | 'maxKeys'> & {
+type TenantRow = Omit<Tenant, 'keys' | 'adminsMay' | 'totals' | 'maxKeys'> & {
   readonly [K in 'adminsMay' | 'totals' | 'maxKeys']: NonNullable<Tenant[K]> | null;
 };
 
@@ -19,31 +20,42 @@ export function createPostgresTenants(database: Database): Tenants {
     const [key] = await database.run(
       (sql) => sql<WidgetKey[]>`
         update widget_key set ${set(sql)} where tenant_id = ${tenantId} and id = ${keyId}
-        returning id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides",
-          call_mode as call, data_channel as "dataChannel", limits, totals, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`,
+        returning ${columns(sql)}`,
     );
     return key;
   }
 
+  /** A page of all keys by tenant and id; what changes meanwhile is in the next look. */
+  const keysAfter = (last: WidgetKey | undefined, patience: WorkOptions): Promise<readonly WidgetKey[]> =>
+    database.run(
+      (sql) => sql<WidgetKey[]>`
+        select ${columns(sql)} from widget_key
+        where (tenant_id, id) > (${last?.tenantId ?? ''}, ${last?.id ?? ''}) order by tenant_id, id limit ${CHUNK_ROWS}`,
+      patience,
+    );
+
   return {
-    async all() {
-      const rows = await database.run(
-        (sql) => sql<TenantRow[]>`
-          select tenant.id, tenant.name, tenant.agents, tenant.admins, tenant.admins_may as "adminsMay", tenant.ceilings as totals,
-            tenant.max_keys as "maxKeys", coalesce(json_agg(json_build_object(
-              'id', k.id, 'tenantId', k.tenant_id, 'key', k.key, 'origin', k.origin, 'label', k.label, 'agents', k.agents,
-              'allowOverrides', k.allow_overrides, 'call', k.call_mode, 'dataChannel', k.data_channel,
-              'limits', k.limits, 'totals', k.totals,
-              'pausedAtMs', k.paused_at_ms, 'revokedAtMs', k.revoked_at_ms
-            ) order by k.id) filter (where k.key is not null), '[]') as keys
-          from tenant left join widget_key as k on k.tenant_id = tenant.id
-          group by tenant.id order by tenant.id`,
-      );
+    async all({ isPatient = false } = {}) {
+      const patience = isPatient ? PATIENT : {};
+      const [rows, first] = await Promise.all([
+        database.run(
+          (sql) => sql<TenantRow[]>`
+            select id, name, agents, admins, admins_may as "adminsMay", ceilings as totals, max_keys as "maxKeys"
+            from tenant order by id`,
+          patience,
+        ),
+        keysAfter(undefined, patience),
+      ]);
+      const keys = new Map<string, WidgetKey[]>(rows.map(({ id }) => [id, []]));
+      let page = first;
+      const take = (): void => page.forEach((key) => keys.get(key.tenantId)?.push(key));
+      for (take(); page.length === CHUNK_ROWS; take()) page = await keysAfter(page.at(-1), patience);
       return rows.map(({ adminsMay, totals, maxKeys, ...tenant }) => ({
         ...tenant,
         ...(adminsMay !== null && { adminsMay }),
         ...(totals !== null && { totals }),
         ...(maxKeys !== null && { maxKeys }),
+        keys: keys.get(tenant.id) ?? [],
       }));
     },
 
@@ -55,9 +67,9 @@ export function createPostgresTenants(database: Database): Tenants {
           // Writers of keys take turns and readers go on: ON CONFLICT watches one of the two unique indexes only, and in the other
           // one a key that is issued at this moment would make the merge fail.
           await sql`lock table widget_key in share row exclusive mode`;
-          await mergeTenants(sql, tenants);
-          await mergeKeys(sql, keys);
-        }),
+          for (const some of chunksOf(tenants, CHUNK_ROWS)) await mergeTenants(sql, some);
+          for (const some of chunksOf(keys, CHUNK_ROWS)) await mergeKeys(sql, some);
+        }, PATIENT),
       );
     },
 
@@ -87,10 +99,11 @@ export function createPostgresTenants(database: Database): Tenants {
 }
 
 async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
+  const bare = tenants.map(({ keys: _, ...tenant }) => tenant);
   await sql`
     insert into tenant as kept (id, name, agents, admins, admins_may, ceilings, max_keys)
     select id, name, agents, admins, "adminsMay", totals, "maxKeys"
-    from json_to_recordset(${JSON.stringify(tenants)}::text::json) as given (id text, name text, agents jsonb, admins jsonb,
+    from json_to_recordset(${JSON.stringify(bare)}::text::json) as given (id text, name text, agents jsonb, admins jsonb,
       "adminsMay" jsonb, totals jsonb, "maxKeys" integer)
     order by id
     on conflict (id) do update set name = excluded.name, agents = excluded.agents, admins = excluded.admins,
@@ -100,22 +113,34 @@ async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<vo
           excluded.max_keys)`;
 }
 
+/** Writes what differs alone: a start with an unchanged file writes no row. */
 async function mergeKeys(sql: AnySql, keys: readonly WidgetKey[]): Promise<void> {
-  const merged = await sql<{ key: string }[]>`
-    insert into widget_key as kept
-      (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, revoked_at_ms)
-    select key, id, "tenantId", origin, label, agents, "allowOverrides", call, "dataChannel", limits, totals, "revokedAtMs"
-    from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
-      label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
-    on conflict (key) do update set
-      origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
-      call_mode = excluded.call_mode, data_channel = excluded.data_channel, limits = excluded.limits, totals = excluded.totals, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
-      where kept.tenant_id = excluded.tenant_id and kept.id = excluded.id
-    returning key`;
-  if (merged.length === keys.length) return;
-  const mine = new Set(merged.map(({ key }) => key));
-  const taken = keys.find(({ key }) => !mine.has(key));
-  throw new KeyTaken(`widget key ${taken?.key} is in use by another tenant or under another id`);
+  const [taken] = await sql<{ key: string }[]>`
+    with given as materialized (
+      select * from json_to_recordset(${JSON.stringify(keys)}::text::json) as given (key text, id text, "tenantId" text, origin text,
+        label text, agents jsonb, "allowOverrides" boolean, call text, "dataChannel" text, limits jsonb, totals jsonb, "revokedAtMs" bigint)
+    ), merged as (
+      insert into widget_key as kept
+        (key, id, tenant_id, origin, label, agents, allow_overrides, call_mode, data_channel, limits, totals, revoked_at_ms)
+      select key, id, "tenantId", origin, label, agents, "allowOverrides", call, "dataChannel", limits, totals, "revokedAtMs" from given
+      on conflict (key) do update set
+        origin = excluded.origin, label = excluded.label, agents = excluded.agents, allow_overrides = excluded.allow_overrides,
+        call_mode = excluded.call_mode, data_channel = excluded.data_channel, limits = excluded.limits, totals = excluded.totals, revoked_at_ms = coalesce(kept.revoked_at_ms, excluded.revoked_at_ms)
+        where kept.tenant_id = excluded.tenant_id and kept.id = excluded.id
+          and (kept.origin, kept.label, kept.agents, kept.allow_overrides, kept.call_mode, kept.data_channel, kept.limits, kept.totals, kept.revoked_at_ms)
+            is distinct from (excluded.origin, excluded.label, excluded.agents, excluded.allow_overrides, excluded.call_mode,
+              excluded.data_channel, excluded.limits, excluded.totals, coalesce(kept.revoked_at_ms, excluded.revoked_at_ms))
+    )
+    select given.key from given join widget_key as kept on kept.key = given.key
+    where (kept.tenant_id, kept.id) <> (given."tenantId", given.id) limit 1`;
+  if (taken !== undefined)
+    throw new KeyTaken(`widget key ${taken.key} is in use by another tenant or under another id`);
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    id, tenant_id as "tenantId", key, origin, label, agents, allow_overrides as "allowOverrides", call_mode as call,
+    data_channel as "dataChannel", limits, totals, paused_at_ms as "pausedAtMs", revoked_at_ms as "revokedAtMs"`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Database, Sql } from '../../database/database.ts';
+import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
 import { askWalk, MOST_WALKED } from '../walked.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
@@ -13,9 +13,6 @@ type FlatRow = VoiceRecord & Pick<HistoryRow, 'state'>;
 
 const MAX_INSERTS = 500;
 const MAX_FOUND = 500;
-
-/** Nobody waits for it, and a slow one must not look like a database that is away. */
-const RECOUNT_PATIENCE = { deadlineMs: 30_000 };
 
 /**
  * The history of voice sessions in PostgreSQL: sessions that start together are inserted together, and those that are looked for together
@@ -107,7 +104,7 @@ export function createPostgresVoiceHistory(database: Database, mostWalked = MOST
 
     counts: (endedSinceMs, tenants) => database.run((sql) => countSessions(sql, endedSinceMs, tenants)),
 
-    recount: () => database.transaction(recount, RECOUNT_PATIENCE),
+    recount: () => database.transaction(recount, PATIENT),
     countEnding: (filter) => database.run((sql) => countEnding(sql, filter)),
   };
 }

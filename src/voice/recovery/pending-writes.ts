@@ -1,10 +1,14 @@
 import { above, laterOf, restored } from '../../../machines/voice-session/merge.ts';
 import { slotUntilMs } from '../../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../../machines/voice-session/types.ts';
+import { chunksOf } from '../../kernel/chunks.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { settleAll } from '../../kernel/settle-all.ts';
 import type { LiveStores } from '../../stores/contract.ts';
 import type { VoiceHistory } from '../../stores/voice-history/contract.ts';
+
+/** Sessions that are looked up together. */
+const PAGE = 1000;
 
 export interface PendingWritesDeps {
   readonly live: Pick<LiveStores, 'registry' | 'slots'> & { readonly bus: Pick<LiveStores['bus'], 'publish'> };
@@ -46,7 +50,8 @@ export class PendingWrites {
   async flush(): Promise<void> {
     if (this.#waiting.size === 0) return;
     // Another node may have ended some of them.
-    for (const record of await this.#deps.history.endedAmong([...this.#waiting.keys()])) this.add(record);
+    for (const ids of chunksOf([...this.#waiting.keys()], PAGE))
+      for (const record of await this.#deps.history.endedAmong(ids)) this.add(record);
     await settleAll([...this.#waiting.values()], async (record) => {
       const isWritten = await this.write(record);
       // Else somebody was first: the next flush sees what became of it.

@@ -32,6 +32,13 @@ describe('What waits for the live stores', () => {
     expect([pending.waiting.get(session.id), pending.waiting.size]).toEqual([undefined, 0]);
   });
 
+  test('of many sessions is looked up in parts', async () => {
+    for (let n = 0; n < 2500; n += 1) pending.add({ ...over, id: `${over.id}${n}` });
+    await pending.flush();
+    expect(node.history.lookedUp).toEqual([1000, 1000, 500]);
+    expect(pending.waiting.size).toBe(0);
+  });
+
   test('of an engaged session is the record and the slot', async () => {
     await node.stores.registry.insert(session);
     pending.add(beaten);

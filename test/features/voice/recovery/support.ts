@@ -15,6 +15,8 @@ type Refusal = 'nothing' | 'writes' | 'everything';
 
 /** A history in memory, of which a part may be away. */
 class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | 'active'> {
+  /** How many sessions each look-up was of. */
+  readonly lookedUp: number[] = [];
   readonly rows = new Map<string, VoiceRecord>();
   isAway = false;
 
@@ -42,6 +44,7 @@ class MemoryHistory implements Pick<VoiceHistory, 'insert' | 'find' | 'save' | '
   }
 
   async endedAmong(ids: readonly string[]): Promise<VoiceRecord[]> {
+    this.lookedUp.push(ids.length);
     return [...this.#ask().values()].filter(({ id, endedAtMs }) => endedAtMs !== null && ids.includes(id));
   }
 
