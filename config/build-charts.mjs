@@ -21,7 +21,7 @@ const limits = {
   voice: { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 },
   calls: { graceSec: 30, unheardSec: 20 },
   otp: { expiryMinutes: 10, maxAttempts: 5 },
-  auth: { expiryHours: 24, absoluteHours: 0 },
+  auth: { expiryHours: 24, absoluteHours: 720 },
 };
 
 /** Pixels of the drawing at its full size; src/web/shared/chart/chart.css sets the sizes of its text. */

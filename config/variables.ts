@@ -215,7 +215,7 @@ export const groups = {
       absoluteHours: variable(
         'SESSION_ABSOLUTE_HOURS',
         s.integer(0, 87_600),
-        '0',
+        '720',
         'absolute cap on a console login; 0 is none',
       ),
     },

@@ -31,5 +31,23 @@ export const verifyCodeReply = z.object({ ok, session: authSession });
 
 export const loginReply = authSession.extend({ ok });
 
+/** A login of whoever asks; its id proves nothing. */
+export const ownLogin = z.object({
+  id: z.string(),
+  createdAt: instant,
+  renewedAt: instant.meta({ description: 'When it was last used, give or take a minute' }),
+  expiresAt: instant,
+  isCurrent: z.boolean().meta({ description: 'Whether it is the one that asks' }),
+});
+
+export type OwnLogin = Readonly<z.infer<typeof ownLogin>>;
+
+export const ownLogins = z.object({ ok, logins: z.array(ownLogin) });
+
+export const revokeOwnLoginReply = z.object({
+  ok,
+  alreadyEnded: z.boolean().meta({ description: 'Whether it had ended before' }),
+});
+
 /** The one refusal that has no code (docs/contract.md, section 6.5). */
 export const noLoginReply = z.object({ ok: z.literal(false), error: z.string() });

@@ -118,6 +118,22 @@ describe.skipIf(skipped !== undefined)(`What operators ask the console ${skipped
     for (const text of [...urls, here.page.url(), kept]) expect(decodeURIComponent(text)).not.toContain(email);
   });
 
+  test('where one is logged in: another login of one’s own is ended, and this one stays', async () => {
+    const email = operator();
+    await enter(email);
+    await here.leave();
+    await enter(email);
+    await here.button('You and this browser').click();
+    await here.page.getByRole('link', { name: 'Your logins' }).click();
+    await here.isAt('/console/your-logins');
+    const rows = here.page.locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(2);
+    await rows.filter({ hasNotText: 'this browser' }).getByRole('button', { name: 'End…' }).click();
+    await here.button('End it').click();
+    await expect.poll(() => rows.count()).toBe(1);
+    await here.sees('(this browser)', 'tbody');
+  });
+
   test('whom nobody but known browsers can log in as: an address is lifted, with a reason that the audit keeps', async () => {
     await enter();
     await rail('Logins').click();

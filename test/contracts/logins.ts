@@ -69,6 +69,8 @@ export function loginsContract(name: string, make: Make<Logins>): void {
       expect(await listed('destroyed')).toEqual([over.id]);
       expect(await listed('destroyed', expiresAtMs)).toEqual([over.id, ...newestFirst]);
       expect((await logins().ofEmail(email, 2)).map(({ id }) => id)).toEqual([over.id, newestFirst[0]]);
+      expect((await logins().ofEmail(email, 9, over.createdAtMs)).map(({ id }) => id)).toEqual(newestFirst);
+      expect(await logins().ofEmail(email, 3, expiresAtMs)).toEqual([]);
       expect(await logins().ofEmail(randomId(), 2)).toEqual([]);
     });
   });

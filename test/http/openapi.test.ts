@@ -128,6 +128,12 @@ async function driveLogins(): Promise<void> {
   await get('/api/auth/session', { cookie });
   await get('/api/auth/session');
   await post('/api/session', {}, { cookie, origin: EVIL });
+  await get('/api/auth/logins', { cookie });
+  const senders: readonly Headers[] = [{}, { cookie, origin: EVIL }, { cookie, origin: CONSOLE }];
+  for (const headers of senders) await post('/api/auth/logins/auth_nobody/revoke', {}, headers);
+  const another = await app.login(email);
+  const { body: own } = await get('/api/auth/session', { cookie: another });
+  await post(`/api/auth/logins/${String(own['sessionId'])}/revoke`, {}, { cookie: another, origin: CONSOLE });
   await post('/api/auth/logout', {}, { cookie, origin: EVIL });
   await post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
 }
@@ -225,7 +231,9 @@ async function driveEverywhere(id: string): Promise<void> {
   for (const one of paths) await send({ ...one, body: {} }, narrow);
   for (const one of [...api, { method: 'GET', path: '/metrics' }])
     await send({ ...one, body: {}, duplicates: ['origin'] });
-  for (const one of api.filter(({ method, path }) => method === 'POST' && path !== '/api/auth/logout')) {
+  // Those that take no body look at none.
+  const isBodiless = (path: string): boolean => /^\/api\/auth\/(?:logout|logins\/.*)$/.test(path);
+  for (const one of api.filter(({ method, path }) => method === 'POST' && !isBodiless(path))) {
     await send({ ...one, body: 'x'.repeat(70_000) });
     await send({ ...one, body: '{}', headers: { 'content-type': 'text/plain' } });
     await send({ ...one, body: '[]' });

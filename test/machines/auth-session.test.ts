@@ -158,6 +158,16 @@ describe('A login', () => {
     expect(play(record, capped, [activity(30 * HOUR)]).state).toBe('destroyed');
   });
 
+  test('in use every day ends after its absolute life, to the millisecond', () => {
+    const monthly = { expiryHours: 24, absoluteHours: 720 };
+    const uses = Array.from({ length: 60 }, (_, n) => activity((n + 1) * 12 * HOUR - 1));
+    const { state, record } = play(opened(monthly), monthly, uses);
+    expect([state, record.expiresAtMs]).toEqual(['active', 720 * HOUR]);
+    for (const at of [720 * HOUR - 1, 720 * HOUR])
+      expect(play(record, monthly, [clock(at)]).state).toBe(classify(record, at));
+    expect(classify(record, 720 * HOUR)).toBe('destroyed');
+  });
+
   test('with a cap below its sliding life ends at the cap', () => {
     const capped = { expiryHours: 24, absoluteHours: 2 };
     expect(opened(capped).expiresAtMs).toBe(2 * HOUR);

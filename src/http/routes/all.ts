@@ -8,6 +8,7 @@ import { createSessionRoute, type CreateSessionDeps } from './create-session.ts'
 import { endSessionRoute } from './end-session.ts';
 import { healthRoutes, type HealthDeps } from './health.ts';
 import { heartbeatRoute } from './heartbeat.ts';
+import { ownLoginRoutes, type OwnLoginsDeps } from './own-logins.ts';
 import { loginRoutes, type LoginDeps } from './login.ts';
 import { openCallRoute, type OpenCallDeps } from './open-call.ts';
 import { operatorRoutes, type OperatorDeps } from './operator/all.ts';
@@ -21,6 +22,7 @@ export type RouteDeps = CreateSessionDeps &
   CallTicketDeps &
   ReportUsageDeps &
   LoginDeps &
+  OwnLoginsDeps &
   Omit<HealthDeps, 'readiness'> &
   ReadinessDeps &
   OperatorDeps &
@@ -55,6 +57,7 @@ function apiRoutes(deps: RouteDeps & HealthDeps): Route[] {
     callTicketRoute(deps),
     reportUsageRoute(deps),
     ...loginRoutes(deps),
+    ...ownLoginRoutes(deps),
     ...healthRoutes(deps),
     ...operatorRoutes(deps),
   ];

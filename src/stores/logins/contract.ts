@@ -20,8 +20,8 @@ export interface Logins extends RecordStore<AuthRecord> {
   load(id: string): Promise<AuthRecord | undefined>;
   save(record: AuthRecord, expectedVersion: number): Promise<boolean>;
   insert(record: AuthRecord): Promise<void>;
-  /** The newest logins of an address. */
-  ofEmail(email: string, limit: number): Promise<AuthRecord[]>;
+  /** The newest logins of an address; those that are active at a time, where one is given. */
+  ofEmail(email: string, limit: number, activeAtMs?: number): Promise<AuthRecord[]>;
   /** Logins that are in a state at a time, or all, the newest first. */
   list(state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number): Promise<LoginPage>;
 }

@@ -24,10 +24,12 @@ export function createPostgresLogins(database: Database): Logins {
       return count === 1;
     },
 
-    async ofEmail(email, limit) {
+    async ofEmail(email, limit, activeAtMs) {
       const rows = await database.run(
         (sql) => sql<AuthRecord[]>`
-          select ${columns(sql)} from login where email = ${email} order by created_at_ms desc, id desc limit ${limit}`,
+          select ${columns(sql)} from login
+          where email = ${email} and ${activeAtMs === undefined ? sql`true` : isActive(sql, activeAtMs)}
+          order by created_at_ms desc, id desc limit ${limit}`,
       );
       return [...rows];
     },
@@ -43,16 +45,20 @@ export function createPostgresLogins(database: Database): Logins {
 }
 
 function walk(sql: Sql, state: AuthState | undefined, atMs: number, after: LoginPosition | undefined, limit: number) {
-  const isActive = sql`(destroyed_at_ms is null and expires_at_ms > ${atMs})`;
+  const active = isActive(sql, atMs);
   return sql<(AuthRecord & Walked)[]>`
     select * from (
       select ${columns(sql)}, row_number() over (order by created_at_ms desc, id desc) as place,
-        ${state === undefined ? sql`true` : state === 'active' ? isActive : sql`not ${isActive}`} as "isHit"
+        ${state === undefined ? sql`true` : state === 'active' ? active : sql`not ${active}`} as "isHit"
       from login
       where ${after === undefined ? sql`true` : sql`(created_at_ms, id) < (${after.atMs}, ${after.id})`}
       order by created_at_ms desc, id desc limit ${MOST_WALKED}
     ) as walked
     where "isHit" or place = ${MOST_WALKED} order by "createdAtMs" desc, id desc limit ${limit}`;
+}
+
+function isActive(sql: AnySql, atMs: number) {
+  return sql`(destroyed_at_ms is null and expires_at_ms > ${atMs})`;
 }
 
 function columns(sql: AnySql) {

@@ -41,7 +41,7 @@ describe('The settings', () => {
       edge: { perIpPerMinute: 60, perUserPerMinute: 120, burst: 20 },
       voice: { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 },
       otp: { expiryMinutes: 10, perHour: 3, maxAttempts: 5 },
-      auth: { expiryHours: 24, absoluteHours: 0 },
+      auth: { expiryHours: 24, absoluteHours: 720 },
     });
     expect(config.callers.widget).toEqual({
       sessionsPerMinute: 12,

@@ -1,10 +1,18 @@
 /** Console logins, and the codes that lead to them. */
 import type { operatorChallengeDetail, operatorLoginDetail } from '../../../protocol/operator/login.ts';
+import type { ownLogins } from '../../../protocol/login.ts';
 import { post, type Failure } from './api.ts';
 import type { Output } from './shapes.ts';
 
+export type OwnLogins = Output<typeof ownLogins>;
 export type LoginDetail = Output<typeof operatorLoginDetail>;
 export type ChallengeDetail = Output<typeof operatorChallengeDetail>;
+
+/** Ends a login of one's own. @returns why it was refused, or undefined */
+export async function revokeOwnLogin(id: string): Promise<Failure | undefined> {
+  const answer = await post(`/api/auth/logins/${encodeURIComponent(id)}/revoke`, {});
+  return answer.ok ? undefined : answer.failure;
+}
 
 /** Opens an address to new browsers again. @returns why it was refused, or undefined */
 export async function liftAddress(email: string, reason: string): Promise<Failure | undefined> {

@@ -128,6 +128,10 @@ export const DETAILS: readonly Page[] = [
     component: later(() => import('./machines.ts').then(({ LoginDetailPage }) => LoginDetailPage)),
   },
   {
+    path: '/console/your-logins',
+    component: later(() => import('./lists.ts').then(({ OwnLoginsPage }) => OwnLoginsPage)),
+  },
+  {
     path: '/console/challenges',
     component: later(() => import('./lists.ts').then(({ ChallengesPage }) => ChallengesPage)),
   },

@@ -2,4 +2,5 @@
 export { AuditPage } from './audit.tsx';
 export { ChallengesPage } from './challenges.tsx';
 export { LoginsPage } from './logins.tsx';
+export { OwnLoginsPage } from './own-logins.tsx';
 export { SessionsPage } from './sessions.tsx';

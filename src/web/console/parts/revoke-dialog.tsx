@@ -17,6 +17,8 @@ interface Props {
   readonly children: ComponentChildren;
   /** False until it is known what it does. */
   readonly isReady: boolean;
+  /** Whether the audit keeps why. */
+  readonly needsReason?: boolean;
   /** To be typed before anything is done. */
   readonly confirm?: string;
   /** @returns why it was refused */
@@ -24,7 +26,7 @@ interface Props {
   readonly done: string;
 }
 
-export function RevokeDialog({ title, verb, children, isReady, confirm, act, done }: Props) {
+export function RevokeDialog({ title, verb, children, isReady, needsReason = true, confirm, act, done }: Props) {
   const id = useId();
   const reason = useSignal('');
   const failure = useSignal<Failure | undefined>(undefined);
@@ -50,7 +52,7 @@ export function RevokeDialog({ title, verb, children, isReady, confirm, act, don
           <Warning /> {title}
         </h2>
         {children}
-        <ReasonField reason={reason} />
+        {needsReason && <ReasonField reason={reason} />}
         {confirm !== undefined && (
           <>
             <label for={id}>

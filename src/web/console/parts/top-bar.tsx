@@ -105,6 +105,9 @@ function You({ hasScope }: { readonly hasScope: boolean }) {
         <button type="button" data-closes onClick={() => (isHelpOpen.value = true)}>
           Keys…
         </button>
+        <a href="/console/your-logins" data-closes>
+          Your logins
+        </a>
         <button type="button" onClick={() => void logOut()}>
           Log out
         </button>

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { AuthRecord } from '../../../machines/auth-session/types.ts';
+import { classify } from '../../../machines/auth-session/selectors.ts';
+import type { ConsoleLogins } from '../../auth/console-logins.ts';
+import { ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../protocol/login.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Logins } from '../../stores/logins/contract.ts';
+import { defineRoute, type Route } from '../route.ts';
+
+export interface OwnLoginsDeps {
+  readonly logins: Pick<ConsoleLogins, 'destroy'>;
+  readonly loginStore: Pick<Logins, 'load' | 'ofEmail'>;
+}
+
+const TAG = 'Console login';
+/** Nobody is logged in in so many places. */
+const MOST_LOGINS = 100;
+
+const example: OwnLogin = {
+  id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
+  createdAt: '2030-01-01T08:00:00.000Z',
+  renewedAt: '2030-01-01T12:00:00.000Z',
+  expiresAt: '2030-01-02T12:00:00.000Z',
+  isCurrent: true,
+};
+
+const params = z.object({ id: z.string().meta({ description: 'The id of the login', examples: [example.id] }) });
+
+/** What somebody who is logged in sees and ends of their own (docs/contract.md, section 6.8). */
+export function ownLoginRoutes(deps: OwnLoginsDeps): Route[] {
+  return [listRoute(deps), revokeRoute(deps)];
+}
+
+function listRoute({ loginStore }: OwnLoginsDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/auth/logins',
+    operationId: 'listOwnLogins',
+    summary: 'Where one is logged in',
+    description: 'The active logins of the own address, newest first, at most 100. An id proves nothing.',
+    tag: TAG,
+    access: 'console',
+    replies: {
+      200: { description: 'The logins', schema: ownLogins, example: { ok: true, logins: [example] } },
+    },
+    refusals: ['AUTH_REQUIRED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    credentials: ['cookie'],
+    async handle({ login, request: { atMs } }) {
+      if (login === undefined) return noLogin();
+      const found = await loginStore.ofEmail(login.email, MOST_LOGINS, atMs);
+      return { status: 200, body: { ok: true, logins: found.map((one) => describe(one, login.id)) } };
+    },
+  });
+}
+
+function revokeRoute({ logins, loginStore }: OwnLoginsDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/auth/logins/{id}/revoke',
+    operationId: 'revokeOwnLogin',
+    summary: 'End a login of one’s own',
+    description:
+      'On every node within a second. Of the login that asks it clears the cookie as well. Again changes nothing.',
+    params,
+    tag: TAG,
+    access: 'console',
+    replies: {
+      200: { description: 'It is over', schema: revokeOwnLoginReply, example: { ok: true, alreadyEnded: false } },
+    },
+    refusals: ['AUTH_REQUIRED', 'ORIGIN_MISMATCH', 'NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'],
+    credentials: ['cookie'],
+    cookie: 'set',
+    async handle({ login, params: [id = ''], request: { atMs, requestId } }) {
+      if (login === undefined) return noLogin();
+      const found = /^auth_[\w-]{1,64}$/.test(id) ? await loginStore.load(id) : undefined;
+      // Of somebody else is as if it were not there.
+      if (found?.email !== login.email) return new Refusal('NOT_FOUND', 'You have no login of this id.');
+      const isCurrent = id === login.id;
+      await logins.destroy(id, isCurrent ? 'logout' : 'revoked', atMs, requestId);
+      const body = { ok: true, alreadyEnded: classify(found, atMs) === 'destroyed' };
+      return { status: 200, body, ...(isCurrent && { cookie: { kind: 'clear' } as const }) };
+    },
+  });
+}
+
+function noLogin(): Refusal {
+  return new Refusal('AUTH_REQUIRED', 'Log in first.');
+}
+
+function describe({ id, createdAtMs, renewedAtMs, expiresAtMs }: AuthRecord, currentId: string): OwnLogin {
+  const iso = (atMs: number): string => new Date(atMs).toISOString();
+  return {
+    id,
+    createdAt: iso(createdAtMs),
+    renewedAt: iso(renewedAtMs),
+    expiresAt: iso(expiresAtMs),
+    isCurrent: id === currentId,
+  };
+}

@@ -1,0 +1,74 @@
+import type { OwnLogin } from '../../../protocol/login.ts';
+import { dialog } from '../data/dialogs.ts';
+import { logOut } from '../data/identity.ts';
+import { revokeOwnLogin, type OwnLogins } from '../data/logins.ts';
+import { useResource } from '../data/resource.ts';
+import { Ago, Countdown, Moment } from '../parts/moments.tsx';
+import { usePage } from '../parts/page.ts';
+import { RevokeDialog } from '../parts/revoke-dialog.tsx';
+import { Shown } from '../parts/shown.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+
+/** Where whoever looks is logged in. */
+export function OwnLoginsPage() {
+  usePage('Your logins');
+  const resource = useResource<OwnLogins>('/api/auth/logins', { topics: ['counts'] });
+  return (
+    <div class="page">
+      <h1>Your logins</h1>
+      <p class="soft">Each is a browser in which you logged in. End one that you do not know, or no longer use.</p>
+      <Shown resource={resource} what="your logins">
+        {({ logins }) => (
+          <Table
+            caption="Your logins, newest first"
+            columns={COLUMNS}
+            rows={logins.map((row) => ({ key: row.id, row, isPast: false }))}
+          />
+        )}
+      </Shown>
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<OwnLogin>[] = [
+  {
+    title: 'Since',
+    cell: ({ createdAt, isCurrent }) => (
+      <>
+        <Moment at={createdAt} />
+        {isCurrent && ' (this browser)'}
+      </>
+    ),
+  },
+  { title: 'Last used', cell: ({ renewedAt }) => <Ago at={renewedAt} /> },
+  { title: 'Ends', cell: ({ expiresAt }) => <Countdown to={expiresAt} /> },
+  {
+    title: 'End it',
+    cell: (login) => (
+      <button
+        type="button"
+        onClick={() => (login.isCurrent ? void logOut() : (dialog.value = <EndOwnLoginDialog {...login} />))}
+      >
+        {login.isCurrent ? 'Log out' : 'End…'}
+      </button>
+    ),
+  },
+];
+
+function EndOwnLoginDialog({ id, createdAt }: OwnLogin) {
+  return (
+    <RevokeDialog
+      title="End this login?"
+      verb="End it"
+      isReady
+      needsReason={false}
+      act={() => revokeOwnLogin(id)}
+      done="Login ended"
+    >
+      <p>
+        The browser that logged in <Moment at={createdAt} /> is logged out at once. If you do not know it, tell an
+        operator: somebody reads your mail.
+      </p>
+    </RevokeDialog>
+  );
+}
