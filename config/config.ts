@@ -78,7 +78,7 @@ function complete(settings: Settings, shown: readonly SettingShown[], values: Re
     shown,
     /** What was read, by the names of the variables, secrets included: to be compared, and never told. */
     values,
-    upstream: { ...upstream, provider: upstream.provider ?? (upstream.apiKey === undefined ? 'local' : 'openai') },
+    upstream: { ...upstream, provider: upstream.provider ?? (upstream.apiKeys === undefined ? 'local' : 'openai') },
     bots: { ...bots, provider: bots.provider ?? (isProduction ? 'heuristic' : 'none') },
     callers: { widget, console },
     consoleEmails,

@@ -64,6 +64,9 @@ export const credential: z.ZodType<string, string> = z
   .string()
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces');
 
+/** A comma-separated list of credentials, at least one. Messages never repeat one. */
+export const credentials: z.ZodType<string[], string> = list.pipe(z.array(credential).min(1, 'must hold a key'));
+
 /** An origin as browsers send it: scheme, host and, where not the scheme's own, port. */
 export const origin: z.ZodType<string, string> = z.string().refine((text) => isOrigin(text) && !text.includes('*'), {
   message: 'must be an origin such as https://www.example.com, without a path, a trailing slash or a wildcard',

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import * as s from './schemas.ts';
 import { variable } from './variable.ts';
 
+const ROTATED = 'comma-separated for rotation: the first opens, all hang up the calls that they opened';
+
 /** The part of the table of variables (variables.ts) that says which model provider is used, and how its calls are. */
 export const upstream = {
   'Upstream model provider': {
@@ -13,12 +15,26 @@ export const upstream = {
         'the model provider: openai, openai-live, azure, gemini, assemblyai, or local, a simulated one for development',
         { example: 'openai' },
       ),
-      apiKey: variable('OPENAI_API_KEY', s.credential, { unset: 'unset' }, 'provider key', {
+      apiKeys: variable('OPENAI_API_KEY', s.credentials, { unset: 'unset' }, `provider key; ${ROTATED}`, {
         example: 'sk-...',
         production: true,
         neededBy: 'UPSTREAM_PROVIDER=openai|openai-live',
         secret: 'all',
       }),
+      openAiProject: variable(
+        'OPENAI_PROJECT',
+        s.credential,
+        { unset: "unset: the key's own" },
+        'project that calls and secrets belong to, where the key may use several',
+        { example: 'proj_...' },
+      ),
+      openAiOrganization: variable(
+        'OPENAI_ORGANIZATION',
+        s.credential,
+        { unset: "unset: the key's own" },
+        'organization that calls and secrets belong to, where the key may use several',
+        { example: 'org-...' },
+      ),
       azureEndpoint: variable(
         'AZURE_OPENAI_ENDPOINT',
         s.url(['http', 'https']),
@@ -30,21 +46,39 @@ export const upstream = {
           secret: 'in address',
         },
       ),
-      azureApiKey: variable('AZURE_OPENAI_API_KEY', s.credential, { unset: 'unset' }, 'key of that resource', {
-        example: 'key',
-        neededBy: 'UPSTREAM_PROVIDER=azure',
-        secret: 'all',
-      }),
-      geminiApiKey: variable('GEMINI_API_KEY', s.credential, { unset: 'unset' }, 'key of the Gemini API', {
-        example: 'key',
-        neededBy: 'UPSTREAM_PROVIDER=gemini',
-        secret: 'all',
-      }),
-      assemblyAiApiKey: variable('ASSEMBLYAI_API_KEY', s.credential, { unset: 'unset' }, 'key of AssemblyAI', {
-        example: 'key',
-        neededBy: 'UPSTREAM_PROVIDER=assemblyai',
-        secret: 'all',
-      }),
+      azureApiKeys: variable(
+        'AZURE_OPENAI_API_KEY',
+        s.credentials,
+        { unset: 'unset' },
+        `key of that resource; ${ROTATED}`,
+        {
+          example: 'key',
+          neededBy: 'UPSTREAM_PROVIDER=azure',
+          secret: 'all',
+        },
+      ),
+      geminiApiKeys: variable(
+        'GEMINI_API_KEY',
+        s.credentials,
+        { unset: 'unset' },
+        `key of the Gemini API; ${ROTATED}`,
+        {
+          example: 'key',
+          neededBy: 'UPSTREAM_PROVIDER=gemini',
+          secret: 'all',
+        },
+      ),
+      assemblyAiApiKeys: variable(
+        'ASSEMBLYAI_API_KEY',
+        s.credentials,
+        { unset: 'unset' },
+        `key of AssemblyAI; ${ROTATED}`,
+        {
+          example: 'key',
+          neededBy: 'UPSTREAM_PROVIDER=assemblyai',
+          secret: 'all',
+        },
+      ),
       baseUrl: variable(
         'UPSTREAM_BASE_URL',
         s.url(['http', 'https']),
@@ -113,6 +147,12 @@ export const upstream = {
         s.integer(1, 32),
         '2',
         'responses of one call that may run at once where its page has a data channel; one more is cut off as it begins',
+      ),
+      formerProviderDrain: variable(
+        'FORMER_PROVIDER_DRAIN',
+        s.choice(['refuse', 'ignore']),
+        'refuse',
+        'the start with another UPSTREAM_PROVIDER while calls of the former one are open; ignore: nobody hears or ends them any more',
       ),
       reserveSec: variable(
         'RESERVE_SEC',

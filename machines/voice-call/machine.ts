@@ -29,6 +29,14 @@ function taken({ context, event }: At): Partial<CallRecord> {
   return { ownerNode: event.node, fence: context.fence + 1 };
 }
 
+/** Who cannot ask for a call asks nothing; who can again begins anew. @param nextTryAtMs when the provider is to be asked, where it can be */
+function askedBy({ context, event }: At, nextTryAtMs: number | null): Partial<CallRecord> {
+  assertEvent(event, 'TAKEN');
+  if (context.providerCallId === null) return {};
+  if (event.isForeign === true) return { ...NOTHING_SAID, hangup: 'unconfirmed', nextTryAtMs: null };
+  return context.hangup === 'unconfirmed' ? { hangup: 'none', nextTryAtMs } : {};
+}
+
 /** How a hang-up stands when the call is over. */
 function hangupWhenOver({ hangup }: CallRecord): Hangup {
   return hangup === 'asked' ? 'confirmed' : 'already_over';
@@ -70,9 +78,16 @@ export function createVoiceCallMachine(limits: CallLimits) {
 
   /** A provider that has not answered yet cannot be asked to hang up. */
   const closing = (at: At, reason: CloseReason): Partial<CallRecord> => {
-    const { providerCallId, providerEndsAtMs } = at.context;
+    const { providerCallId, providerEndsAtMs, hangup } = at.context;
     const tries = providerCallId === null ? {} : tryFrom(at.event.at, providerEndsAtMs);
-    return changed(at.context, { state: 'closing', unheardSinceMs: null, ...because(at, reason), ...tries });
+    const nobodyAsks = hangup === 'unconfirmed' ? { nextTryAtMs: null } : {};
+    return changed(at.context, {
+      state: 'closing',
+      unheardSinceMs: null,
+      ...because(at, reason),
+      ...tries,
+      ...nobodyAsks,
+    });
   };
 
   const closed = (at: At, hangup: Hangup, reason: CloseReason = 'lost'): Partial<CallRecord> =>
@@ -100,6 +115,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
     guards: {
       isCreated: ({ context }) => context.providerCallId !== null,
       isUncreated: ({ context }) => context.providerCallId === null,
+      isAsked: ({ context }) => context.providerCallId !== null && context.hangup !== 'unconfirmed',
       isHeard: ({ context }) => context.unheardSinceMs === null,
       isUnheard: ({ context }) => context.unheardSinceMs !== null,
       isGivenUp: ({ context, event }) => event.at >= (context.giveUpAtMs ?? Infinity),
@@ -178,15 +194,17 @@ export function createVoiceCallMachine(limits: CallLimits) {
       endQuiet: assign((at) => closed(at, 'confirmed')),
       endUnconfirmed: assign((at) => closed(at, 'unconfirmed')),
       take: assign((at) => changed(at.context, taken(at))),
+      takeClosing: assign((at) => changed(at.context, { ...taken(at), ...askedBy(at, at.event.at) })),
       takeUnheard: assign((at) => {
         assertEvent(at.event, 'TAKEN');
         const { context, event } = at;
         return changed(context, {
           ...taken(at),
+          ...askedBy(at, null),
           ...(context.unheardSinceMs === null ? unheard(event.unheardSinceMs) : {}),
         });
       }),
-      takeAsFailed: assign((at) => ({ ...closing(at, 'create_failed'), ...taken(at) })),
+      takeAsFailed: assign((at) => ({ ...closing(at, 'create_failed'), ...taken(at), ...askedBy(at, at.event.at) })),
       endGrace: assign(({ context }) => changed(context, { graceUntilMs: null })),
       tellOpened: emit({ type: 'call.opened' }),
       tellClosing: emit(({ context }) => ({ type: 'call.closing', reason: context.closeReason ?? 'lost' })),
@@ -244,14 +262,14 @@ export function createVoiceCallMachine(limits: CallLimits) {
           CREATE_FAILED: { guard: 'isUncreated', target: 'closed', actions: 'endUncreated' },
           HANGUP_ANSWERED: [
             { guard: 'provesOver', target: 'closed', actions: 'endAsAnswered' },
-            { guard: 'isCreated', actions: 'noteAnswer' },
+            { guard: 'isAsked', actions: 'noteAnswer' },
           ],
           OVER: [
             { guard: 'provesOver', target: 'closed', actions: 'endAsOver' },
             { guard: 'isNotSaidOver', actions: 'noteSaidOver' },
           ],
           HEARD: { guard: 'isSaidOver', actions: 'noteAlive' },
-          TAKEN: { actions: 'take' },
+          TAKEN: { actions: 'takeClosing' },
           CLOCK: [
             { guard: 'provesOver', target: 'closed', actions: 'endQuiet' },
             { guard: 'isHangupGivenUp', target: 'closed', actions: 'endUnconfirmed' },

@@ -10,7 +10,8 @@ export type CallState = 'creating' | 'open' | 'closing' | 'closed';
  * - `asked`: the provider has begun it
  * - `confirmed`: the provider has begun it when it was asked, and the call is over
  * - `already_over`: whenever the provider was asked, it knew the call no more
- * - `unconfirmed`: given up, because the provider itself has ended the call by now
+ * - `unconfirmed`: given up, because the provider itself has ended the call by now; of a call that is not closed: nobody here has the
+ *   credential to ask for it
  */
 export type Hangup = 'none' | 'asked' | 'confirmed' | 'already_over' | 'unconfirmed';
 
@@ -24,6 +25,8 @@ export interface CallTerms {
   readonly keyId: string | null;
   /** The provider's name. */
   readonly provider: string;
+  /** Of the provider, its address and the credential that the call was created with, a keyed hash; null for calls of before. */
+  readonly fingerprint: string | null;
   readonly model: string;
 }
 
@@ -117,8 +120,14 @@ export type CallEvent = (
     }
   /** Something was said in a call of which the provider says that it is over. */
   | { readonly type: 'HEARD'; readonly at: number }
-  /** Another node takes the call over, whose owner was last known to be alive at `unheardSinceMs`. */
-  | { readonly type: 'TAKEN'; readonly at: number; readonly node: string; readonly unheardSinceMs: number }
+  /** Another node takes the call over, whose owner was last known to be alive at `unheardSinceMs`. `isForeign`: it cannot ask for the call. */
+  | {
+      readonly type: 'TAKEN';
+      readonly at: number;
+      readonly node: string;
+      readonly unheardSinceMs: number;
+      readonly isForeign?: boolean;
+    }
   | { readonly type: 'CLOCK'; readonly at: number }
 ) &
   Asked;

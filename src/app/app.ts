@@ -14,6 +14,7 @@ import { edgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { buildService } from './compose.ts';
+import { requireDrained } from './former-provider.ts';
 import { deleteWhatIsOver } from './retention.ts';
 import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
@@ -31,7 +32,7 @@ import { requestIds } from '../transport/request.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type ListenOptions, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
-import { openProvider } from '../upstream/select.ts';
+import { openProvider, selectOthers } from '../upstream/select.ts';
 import { restoreLost } from '../voice/recovery/restore.ts';
 import { socketsOf } from './sockets.ts';
 import { liveEngineOf, openLiveStores } from './stores.ts';
@@ -108,6 +109,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => mailer.close());
   const provider = openProvider({ ...config.upstream, clock }, config.mode);
   requireBrokering(config, provider);
+  await requireDrained(config, provider, stores.calls, clock.now());
   release.add(() => provider.close?.());
   const bots = selectDetector(config.bots);
 
@@ -122,6 +124,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     live,
     mailer,
     provider,
+    others: selectOthers({ ...config.upstream, clock }),
     prices,
     bots,
     events,

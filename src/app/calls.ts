@@ -9,13 +9,15 @@ import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
+import { isBrokered, type BrokeredProvider, type UpstreamProvider } from '../upstream/contract.ts';
 
 export interface CallsFoundations {
   readonly config: Config;
   /** This process. */
   readonly node: string;
   readonly provider: UpstreamProvider;
+  readonly others: readonly BrokeredProvider[] | undefined;
+  readonly installationKey: Buffer;
   readonly stores: DurableStores;
   readonly live: Pick<LiveStores, 'bus'>;
   readonly sessions: VoiceSessions;
@@ -46,6 +48,8 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
     {
       node,
       provider,
+      others: on.others,
+      installationKey: on.installationKey,
       store: stores.calls,
       nodes: stores.liveNodes,
       setups: stores.sessionSetups,
@@ -60,6 +64,11 @@ export function wireCalls(on: CallsFoundations): VoiceCalls | undefined {
     },
   );
   metrics.observe('switchboard_calls_held', 'Calls at the provider that this process holds', () => held.held);
+  metrics.observe(
+    'switchboard_calls_foreign',
+    'Calls that may go on and that nobody here has the credential to ask for',
+    () => held.foreign,
+  );
   metrics.observe('switchboard_call_sidebands', 'Calls that this process hears', () => held.sidebands);
   return held;
 }

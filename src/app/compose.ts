@@ -31,7 +31,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
-import type { UpstreamProvider } from '../upstream/contract.ts';
+import type { BrokeredProvider, UpstreamProvider } from '../upstream/contract.ts';
 import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { wireLogins } from './logins.ts';
@@ -51,6 +51,8 @@ export interface Foundations extends ProcessParts {
   readonly live: LiveStores;
   readonly mailer: Mailer;
   readonly provider: UpstreamProvider;
+  /** The same provider with credentials that only hear and end calls. */
+  readonly others?: readonly BrokeredProvider[];
   readonly prices: Prices;
   readonly bots: BotDetector;
   readonly events: Events;
@@ -151,6 +153,8 @@ export async function buildService(on: Foundations) {
     config,
     node,
     provider,
+    others: on.others,
+    installationKey,
     stores,
     live,
     sessions,

@@ -55,7 +55,7 @@ async function settleUsage(id: string, { metering, heldOf }: Pick<DueDeps, 'mete
 
 function hangUp(call: CallRecord, at: number, deps: DueDeps): void {
   const { host, hangUps, clock, heldOf } = deps;
-  const { id, provider, providerCallId, state, fence, hangup, hangupTries, overDoor } = call;
+  const { id, providerCallId, state, fence, hangup, hangupTries, overDoor } = call;
   if (state !== 'closing' || providerCallId === null || at < (call.nextTryAtMs ?? Infinity)) return;
   // A call that was not hung up yet may have spoken again; what confirms the first hang-up finds it silent.
   const held = heldOf(id);
@@ -64,7 +64,7 @@ function hangUp(call: CallRecord, at: number, deps: DueDeps): void {
     hear: (event) => held?.hear(event),
   };
   const isDialledToo = hangup !== 'asked' && overDoor === 'hangup' && isSecondWordDue(call, at);
-  hangUps.start({ id, provider, providerCallId, isDialledToo }, listener, async (answer) => {
+  hangUps.start({ ...call, providerCallId, isDialledToo }, listener, async (answer) => {
     const isLeft = held?.isLeft ?? false;
     const event: CallEvent = { type: 'HANGUP_ANSWERED', at: clock.now(), ...answer, isLeft };
     if (provesOver(call, event)) await settleUsage(id, deps);

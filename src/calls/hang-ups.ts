@@ -1,6 +1,7 @@
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
 import type { Running } from '../kernel/running.ts';
-import { UpstreamFault, type BrokeredProvider, type UpstreamEvent } from '../upstream/contract.ts';
+import { UpstreamFault, type UpstreamEvent } from '../upstream/contract.ts';
+import type { Accounts } from './accounts.ts';
 
 export type HangupAnswer = Pick<Extract<CallEvent, { type: 'HANGUP_ANSWERED' }>, 'answer' | 'dialled'>;
 
@@ -10,7 +11,7 @@ const TRY_MS = 2000;
 const AT_ONCE = 256;
 
 /** What is hung up: a call that the provider has created. */
-export type Ending = Pick<CallRecord, 'id' | 'provider'> & {
+export type Ending = Pick<CallRecord, 'id' | 'provider' | 'fingerprint'> & {
   readonly providerCallId: string;
   /** A provider that knows the call no more is asked so over the other door as well. */
   readonly isDialledToo?: boolean;
@@ -25,8 +26,7 @@ export interface EndingListener {
 }
 
 export interface HangUpDeps {
-  /** The provider of that name; undefined for one that this service does not use any more. */
-  readonly providerOf: (name: string) => BrokeredProvider | undefined;
+  readonly accounts: Accounts;
   readonly running: Running;
   /** Hears of faults that are none of the provider's. */
   readonly onError: (error: unknown) => void;
@@ -64,8 +64,8 @@ export class HangUps {
   }
 
   async #ask(call: Ending, listener: EndingListener): Promise<HangupAnswer> {
-    const { provider: name, providerCallId, isDialledToo = false } = call;
-    const provider = this.#deps.providerOf(name);
+    const { providerCallId, isDialledToo = false } = call;
+    const provider = this.#deps.accounts.of(call);
     if (provider === undefined) return { answer: 'failed' };
     try {
       await listener.quieten();

@@ -8,7 +8,7 @@ import type { ListenerDeps } from './listener.ts';
 
 /** What a held call is made of: the same for all of a node. */
 export interface HeldCallDeps extends ListenerDeps {
-  /** The call's provider; undefined where this service does not use it any more. */
+  /** Who can be asked for the call; undefined where nobody here has its credential. */
   readonly provider: BrokeredProvider | undefined;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly hangUps: HangUps;

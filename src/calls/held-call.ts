@@ -60,7 +60,8 @@ export class HeldCall implements EndingListener {
       send: (event) => this.#send(event),
     });
     this.#metered = meteredCall(record, setup);
-    const meter = deps.provider?.capabilities.meter;
+    // What nobody here can hear is a gap.
+    const meter = deps.provider?.capabilities.meter ?? 'events';
     if (meter === 'clock') this.#time = new ConnectedTime(this.#metered, deps);
     if (meter === 'events') this.#unheard = new Unheard(this.#metered, deps.metering);
     this.#responses = new ResponseGuard(openResponsesOf(setup, deps.maxOpenResponses), {
@@ -106,6 +107,11 @@ export class HeldCall implements EndingListener {
   /** True once it is over, or another node's. */
   get isReleased(): boolean {
     return this.#isReleased;
+  }
+
+  /** Nobody here has the credential to ask for it. */
+  get isForeign(): boolean {
+    return this.#record.hangup === 'unconfirmed';
   }
 
   get hasSideband(): boolean {

@@ -1,3 +1,4 @@
+import type { CallLimits } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { LiveNodes } from '../stores/voice-calls/contract.ts';
 
@@ -29,9 +30,10 @@ export class NodeLease {
     return this.#deps.clock.now() - this.#renewedAtMs < SAFE_MS;
   }
 
-  /** When the lease was renewed last; -Infinity before it first was. */
-  get renewedAtMs(): number {
-    return this.#renewedAtMs;
+  /** Whether what calls use waits for the database, or this node could not hold them, for longer than a call may go unheard. */
+  isUncountedTooLong(waitingSinceMs: number | undefined, { unheardSec }: Pick<CallLimits, 'unheardSec'>): boolean {
+    const sinceMs = Math.min(waitingSinceMs ?? Infinity, this.#renewedAtMs);
+    return unheardSec > 0 && this.#deps.clock.now() - sinceMs > unheardSec * 1000;
   }
 
   /** Renews the lease where that is due. @throws Unavailable when the database is away */

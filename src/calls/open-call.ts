@@ -21,6 +21,8 @@ const gone = new UpstreamFault('timeout', 'the caller went away');
 
 export interface OpenCallDeps {
   readonly provider: BrokeredProvider;
+  /** Of the account that the call is opened with. */
+  readonly fingerprint: string;
   readonly store: CallStore;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly sessions: Pick<CallSessions, 'find'>;
@@ -71,7 +73,7 @@ async function insert(
   { session, setup, requestId }: OpenCallRequest,
   deps: OpenCallDeps,
 ): Promise<CallRecord | Refusal> {
-  const { provider, store, host, clock, node, createTimeoutMs, readyMs, perSession } = deps;
+  const { provider, fingerprint, store, host, clock, node, createTimeoutMs, readyMs, perSession } = deps;
   const { id: sessionId, subject, tenantId, keyId } = session;
   const at = clock.now();
   const record = host.open({
@@ -84,6 +86,7 @@ async function insert(
       tenantId,
       keyId,
       provider: provider.name,
+      fingerprint,
       model: setup.model,
     },
     node,

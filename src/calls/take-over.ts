@@ -4,7 +4,9 @@ import type { Clock } from '../kernel/clock.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
 import type { Orphan, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
+import type { Accounts } from './accounts.ts';
 import type { Events } from '../telemetry/events.ts';
+import type { HeldCall } from './held-call.ts';
 import { LEASE_MS } from './node-lease.ts';
 
 /** So many are taken at one look; the others are left to other nodes, or to the next. */
@@ -13,10 +15,11 @@ const AT_ONCE = 50;
 
 export interface TakeOverDeps {
   readonly store: Pick<CallStore, 'orphans'>;
+  readonly accounts: Accounts;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly clock: Clock;
-  readonly events: Pick<Events, 'callTaken'>;
+  readonly events: Pick<Events, 'callTaken' | 'callForeign'>;
   /** The name of this node. */
   readonly node: string;
   /** @param uncountedSinceMs until then all that the call used was counted */
@@ -25,21 +28,35 @@ export interface TakeOverDeps {
 
 /** Takes calls over whose nodes are dead; of several nodes that try, one gets each. @throws Unavailable when the database is away */
 export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
-  const orphans = await deps.store.orphans(deps.clock.now(), AT_MOST);
+  const orphans = await deps.store.orphans(deps.clock.now(), deps.accounts.fingerprints, AT_MOST);
   await settleAll(orphans, (orphan) => take(orphan, deps), AT_ONCE);
 }
 
-async function take({ id, sessionId, fence, ownerUntilMs }: Orphan, deps: TakeOverDeps): Promise<void> {
-  const { host, setups, clock, events, node, hold } = deps;
+async function take(orphan: Orphan, deps: TakeOverDeps): Promise<void> {
+  const { id, sessionId, fence, ownerUntilMs } = orphan;
+  const { accounts, host, setups, clock, events, node, hold } = deps;
   // Before the call is ours: a node that took it and could not hold it would hang it up without a word of what nobody heard.
   const setup = await setups.find(sessionId);
   const at = clock.now();
   // Its lease ran from its last sign of life on.
   const unheardSinceMs = ownerUntilMs === null ? at : Math.min(at, ownerUntilMs - LEASE_MS);
   const isStillOrphan = (present: CallRecord): boolean => present.fence === fence;
-  const outcome = await host.send(id, { type: 'TAKEN', at, node, unheardSinceMs }, isStillOrphan);
+  const isForeign = accounts.of(orphan) === undefined;
+  const outcome = await host.send(id, { type: 'TAKEN', at, node, unheardSinceMs, isForeign }, isStillOrphan);
   if (outcome === undefined || outcome.record.fence === fence) return;
   const { record } = outcome;
   events.callTaken(record);
+  if (isForeign && record.state !== 'closed') events.callForeign(record);
   if (record.state !== 'closed') hold(record, setup, unheardSinceMs);
+}
+
+/** Other nodes end calls, and take those that this one cannot ask for: what is not this node's any more is let go of. @throws Unavailable */
+export async function noteWhatOthersDid(held: Iterable<HeldCall>, store: Pick<CallStore, 'load'>): Promise<void> {
+  const touched = [...held].filter(({ isForeign, record }) => isForeign || record.state === 'closing');
+  await Promise.all(
+    touched.map(async (call) => {
+      const record = await store.load(call.record.id);
+      if (record !== undefined) call.note(record);
+    }),
+  );
 }

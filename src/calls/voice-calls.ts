@@ -1,26 +1,21 @@
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
-import type { CallEvent, CallFact, CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
-import type { VoiceLimits } from '../../machines/voice-session/types.ts';
+import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
-import type { Trace } from '../actors/trace.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { Running } from '../kernel/running.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import type { Budgets, Metering } from '../metering/contract.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import type { Bus } from '../stores/bus/contract.ts';
-import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
-import type { LiveNodes, VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
-import type { Events } from '../telemetry/events.ts';
-import type { BrokeredProvider } from '../upstream/contract.ts';
-import type { Calls, CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
+import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
+import { Accounts } from './accounts.ts';
 import { actOnDue } from './due.ts';
+import { EndsElsewhere } from './ends-elsewhere.ts';
 import { HangUps } from './hang-ups.ts';
 import { HeldCall } from './held-call.ts';
 import { NodeLease } from './node-lease.ts';
 import { openCall } from './open-call.ts';
 import { keepInStep, reasonFor } from './sessions-of-calls.ts';
-import { takeOrphans } from './take-over.ts';
+import { noteWhatOthersDid, takeOrphans } from './take-over.ts';
+import type { VoiceCallsDeps, VoiceCallsOptions } from './voice-calls-deps.ts';
 
 /** How often the sessions of held calls are looked up, and other nodes' orphans looked for. */
 const LOOK_MS = 1000;
@@ -28,49 +23,18 @@ const LOOK_MS = 1000;
 const DUE_AT_ONCE = 1000;
 const ACTED_AT_ONCE = 50;
 
-export interface VoiceCallsOptions {
-  readonly limits: CallLimits;
-  readonly voiceLimits: VoiceLimits;
-  /** Milliseconds for the provider to answer an offer. */
-  readonly createTimeoutMs: number;
-  readonly readyMs: number;
-  readonly perSession: number;
-  readonly maxOpenResponses: number;
-}
-
-export interface VoiceCallsDeps {
-  /** This process, as the owner of calls. */
-  readonly node: string;
-  /** That opens new calls. */
-  readonly provider: BrokeredProvider;
-  readonly store: CallStore;
-  readonly nodes: LiveNodes;
-  readonly setups: Pick<SessionSetups, 'find'>;
-  readonly sessions: CallSessions;
-  readonly metering: Metering;
-  readonly budgets: Budgets;
-  readonly bus: Pick<Bus, 'publish' | 'subscribe'>;
-  /** The time that all nodes share. */
-  readonly clock: Clock;
-  readonly events: Events;
-  readonly trace?: Trace<CallRecord> | undefined;
-  /** Hears of faults that no caller can be told of. */
-  readonly onError: (error: unknown) => void;
-  /** From 0 to 1. */
-  readonly random?: () => number;
-}
-
 /** The calls at the provider that this node holds: every change of one goes through its actor here, and every end is asked of the provider. */
 export class VoiceCalls implements Calls {
   readonly node: string;
   readonly #options: VoiceCallsOptions;
   readonly #deps: VoiceCallsDeps;
-  readonly #providers: ReadonlyMap<string, BrokeredProvider>;
+  readonly #accounts: Accounts;
   readonly #lease: NodeLease;
   readonly #running: Running;
   readonly #hangUps: HangUps;
   readonly #host: Host<CallRecord, CallEvent, CallFact>;
   readonly #held = new Map<string, HeldCall>();
+  readonly #elsewhere: EndsElsewhere;
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
 
@@ -79,12 +43,10 @@ export class VoiceCalls implements Calls {
     this.node = node;
     this.#options = options;
     this.#deps = deps;
-    // Calls of a provider that is not used any more cannot be ended by another.
-    this.#providers = new Map([[provider.name, provider]]);
+    this.#accounts = new Accounts(provider, deps.others ?? [], deps.installationKey);
     this.#lease = new NodeLease(this.node, { nodes, clock });
     this.#running = new Running(onError);
-    const providerOf = (name: string): BrokeredProvider | undefined => this.#providers.get(name);
-    this.#hangUps = new HangUps({ providerOf, running: this.#running, onError });
+    this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError });
     this.#host = createHost<CallRecord, CallEvent, CallFact>({
       machine: createVoiceCallMachine(options.limits),
       store,
@@ -92,8 +54,9 @@ export class VoiceCalls implements Calls {
       settled: (record, facts) => this.#settled(record, facts),
       trace,
     });
-    this.#unsubscribe = bus.subscribe((message) => {
-      if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, reasonFor(message.state));
+    this.#elsewhere = new EndsElsewhere({ store, host: this.#host, accounts: this.#accounts, clock, node });
+    this.#unsubscribe = bus.subscribe((message, isOwn) => {
+      if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, reasonFor(message.state), isOwn);
       if (message.type === 'calls.orphaned') this.#running.start(this.#takeOrphans());
     });
   }
@@ -101,6 +64,11 @@ export class VoiceCalls implements Calls {
   /** Calls that this node holds. */
   get held(): number {
     return this.#held.size;
+  }
+
+  /** Of those the ones that nobody here has the credential to ask for. */
+  get foreign(): number {
+    return [...this.#held.values()].filter(({ isForeign }) => isForeign).length;
   }
 
   get sidebands(): number {
@@ -113,6 +81,7 @@ export class VoiceCalls implements Calls {
     return openCall(request, {
       ...this.#options,
       provider,
+      fingerprint: this.#accounts.fingerprint,
       store,
       sessions,
       clock,
@@ -141,7 +110,9 @@ export class VoiceCalls implements Calls {
   guard(): void {
     for (const [id, call] of this.#held) if (call.isReleased) this.#held.delete(id);
     this.#dropIfLapsed();
-    if (this.#isUncountedTooLong()) for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
+    const { metering } = this.#deps;
+    if (this.#lease.isUncountedTooLong(metering.waitingSinceMs, this.#options.limits))
+      for (const call of this.#held.values()) this.#running.start(call.close('unheard'));
   }
 
   /** What is due: call it several times a second. @throws Unavailable when the database is away */
@@ -157,7 +128,10 @@ export class VoiceCalls implements Calls {
       await keepInStep([...this.#held.values()], at, this.#options.voiceLimits, sessions, noteHeard);
     }
     await this.#actOnDue(at);
-    if (isLookDue && this.#lease.isHeld) await this.#takeOrphans();
+    await this.#elsewhere.look((record) => this.#act(record));
+    if (!isLookDue) return;
+    await noteWhatOthersDid(this.#held.values(), this.#deps.store);
+    if (this.#lease.isHeld) await this.#takeOrphans();
   }
 
   /** Resolves when nothing is under way that nobody waits for. */
@@ -197,7 +171,7 @@ export class VoiceCalls implements Calls {
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
     const { metering, budgets, sessions, bus, clock, events, random = Math.random } = this.#deps;
     const call = new HeldCall(record, setup, {
-      provider: this.#providers.get(record.provider),
+      provider: this.#accounts.of(record),
       host: this.#host,
       hangUps: this.#hangUps,
       mayHear: () => this.#lease.isHeld,
@@ -234,6 +208,7 @@ export class VoiceCalls implements Calls {
     }
     // What is due at once need not wait for the next look.
     if (record.ownerNode === this.node) this.#running.start(this.#act(record));
+    else if (record.state === 'closing') this.#elsewhere.note(record);
   }
 
   #tell({ id: callId, sessionId }: CallRecord, event: 'ready' | 'over'): void {
@@ -269,6 +244,7 @@ export class VoiceCalls implements Calls {
     const { store, setups, clock, events } = this.#deps;
     return takeOrphans({
       store,
+      accounts: this.#accounts,
       setups,
       clock,
       events,
@@ -282,18 +258,11 @@ export class VoiceCalls implements Calls {
     });
   }
 
-  #sessionMoved(sessionId: string, reason: ReturnType<typeof reasonFor>): void {
+  #sessionMoved(sessionId: string, reason: ReturnType<typeof reasonFor>, isOwn: boolean): void {
     if (reason === undefined) return;
-    for (const call of this.#held.values())
-      if (call.record.sessionId === sessionId) this.#running.start(call.close(reason));
-  }
-
-  /** Whether what calls use waits for the database, or this node could not hold them, for longer than a call may go unheard. */
-  #isUncountedTooLong(): boolean {
-    const { limits } = this.#options;
-    const { metering, clock } = this.#deps;
-    if (limits.unheardSec === 0) return false;
-    const sinceMs = Math.min(metering.waitingSinceMs ?? Infinity, this.#lease.renewedAtMs);
-    return clock.now() - sinceMs > limits.unheardSec * 1000;
+    const calls = [...this.#held.values()].filter(({ record }) => record.sessionId === sessionId);
+    for (const call of calls) this.#running.start(call.close(reason));
+    // A session has one call at a time.
+    if (isOwn && calls.length === 0) this.#running.start(this.#elsewhere.closeAll(sessionId, reason));
   }
 }

@@ -44,6 +44,7 @@ const wordings: Readonly<Record<MachineName, (limits: MachineLimits) => Words>> 
     CLOCK: 'clock',
     isCreated: 'provider has it',
     isUncreated: 'no answer so far',
+    isAsked: 'can be asked',
     isHeard: 'was heard',
     isUnheard: 'was not heard',
     isGivenUp: 'given up',

@@ -150,6 +150,12 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       log.info({ event: 'call.taken', ...about(record), state: record.state });
     },
 
+    /** A call was taken over that nobody here has the credential to ask for: it may go on, and be billed. */
+    callForeign(record: CallRecord): void {
+      const { provider, fingerprint } = record;
+      log.warn({ event: 'call.foreign', ...about(record), provider, fingerprint, state: record.state });
+    },
+
     /** A provider was asked for a secret that opens a call. */
     minted(provider: string, outcome: string, seconds: number): void {
       metrics.mints.observe({ provider, outcome }, seconds);

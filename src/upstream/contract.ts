@@ -131,6 +131,8 @@ export interface Sideband {
 /** A provider whose calls we create, hear and end. */
 export interface BrokeredProvider extends UpstreamProvider {
   readonly capabilities: Capabilities & { readonly call: 'brokered' };
+  /** Names the provider, its address and our credential there, and tells nothing of them to who has not the key: 16 hexadecimal digits. */
+  fingerprint(installationKey: Buffer): string;
   /**
    * Creates a call. Never retried: one whose reply was lost may exist.
    * @throws UpstreamFault

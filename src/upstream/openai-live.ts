@@ -4,7 +4,7 @@ import { isDialled, openCallSocket } from './call-socket.ts';
 import { CallOver, UpstreamFault } from './contract.ts';
 import type { BrokeredProvider, CallRequest, CreatedCall, Minted, Sideband, UpstreamEvent } from './contract.ts';
 import { LiveSideband } from './live-sideband.ts';
-import { readReply, request, type Account } from './provider-http.ts';
+import { fingerprintOf, readReply, request, type Account } from './provider-http.ts';
 import { openAiAccount, type OpenAiOptions } from './openai.ts';
 import type { CallSetup } from './realtime-session.ts';
 
@@ -64,6 +64,10 @@ export class OpenAiLiveProvider implements BrokeredProvider {
 
   mint(): Promise<Minted> {
     return Promise.reject(new UpstreamFault('refused', 'OpenAI has no client secrets for its live API'));
+  }
+
+  fingerprint(installationKey: Buffer): string {
+    return fingerprintOf(this.name, this.#account, installationKey);
   }
 
   async createCall(asked: CallRequest): Promise<CreatedCall> {

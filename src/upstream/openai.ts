@@ -5,6 +5,9 @@ import { RealtimeProvider } from './realtime-provider.ts';
 export interface OpenAiOptions {
   /** OPENAI_API_KEY. */
   readonly apiKey: string | undefined;
+  /** OPENAI_PROJECT and OPENAI_ORGANIZATION; undefined is the key's own. */
+  readonly openAiProject?: string | undefined;
+  readonly openAiOrganization?: string | undefined;
   /** Default `https://api.openai.com/v1`. An address without a path gets `/v1`. */
   readonly baseUrl?: string | undefined;
   /** UPSTREAM_SOCKET_URL; undefined is the base address. */
@@ -34,6 +37,8 @@ export class OpenAiProvider extends RealtimeProvider {
 /** @throws Error without a key, and for one that could not be sent as a header */
 export function openAiAccount({
   apiKey,
+  openAiProject,
+  openAiOrganization,
   baseUrl,
   socketUrl,
   timeoutMs,
@@ -45,6 +50,7 @@ export function openAiAccount({
     path: '/v1',
     keyHeader: ['authorization', 'Bearer '],
     key: apiKey,
+    headers: { 'openai-organization': openAiOrganization, 'openai-project': openAiProject },
     timeoutMs,
   });
 }

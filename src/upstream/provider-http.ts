@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
@@ -28,7 +29,19 @@ export interface AccountOptions {
   /** The header that carries the key, and what stands before the key in it. */
   readonly keyHeader: readonly [name: string, prefix: string];
   readonly key: string | undefined;
+  /** Further headers that say who we are; those that are undefined are left out. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
+}
+
+/** Tells accounts apart without a word of them: who has another key, project or address there knows nothing of this one's calls. */
+export function fingerprintOf(
+  provider: string,
+  account: Pick<Account, 'baseUrl' | 'credentials'>,
+  key: Buffer,
+): string {
+  const text = JSON.stringify(['account', provider, account.baseUrl.href, Object.entries(account.credentials)]);
+  return createHmac('sha256', key).update(text).digest('hex').slice(0, 16);
 }
 
 /** @throws Error without a key, and for one that could not be sent as a header */
@@ -39,7 +52,9 @@ export function openAccount(options: AccountOptions): Account {
   const baseUrl = withPath(options.baseUrl, path);
   const socketUrl = withPath(options.socketUrl ?? baseUrl.href.replace(/^http/, 'ws'), path);
   const [name, prefix] = options.keyHeader;
-  return { title, timeoutMs, baseUrl, socketUrl, credentials: { [name]: prefix + key } };
+  const further = Object.entries(options.headers ?? {}).flatMap(([header, value]) => (value ? [[header, value]] : []));
+  const credentials = { [name]: prefix + key, ...(Object.fromEntries(further) as Record<string, string>) };
+  return { title, timeoutMs, baseUrl, socketUrl, credentials };
 }
 
 function withPath(address: string, path: string): URL {

@@ -14,7 +14,7 @@ import {
   type Sideband,
   type UpstreamEvent,
 } from './contract.ts';
-import { malformed, readReply, request, under, type Account } from './provider-http.ts';
+import { fingerprintOf, malformed, readReply, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
 import { describeCall, describeSession } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';
@@ -98,6 +98,10 @@ export class RealtimeProvider implements BrokeredProvider {
       value: data.value,
       expiresAtSec: data.expires_at,
     };
+  }
+
+  fingerprint(installationKey: Buffer): string {
+    return fingerprintOf(this.name, this.#account, installationKey);
   }
 
   async createCall(asked: CallRequest): Promise<CreatedCall> {

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { AssemblyAiProvider } from './assemblyai.ts';
 import { AzureProvider } from './azure.ts';
-import type { UpstreamProvider } from './contract.ts';
+import { isBrokered, type BrokeredProvider, type UpstreamProvider } from './contract.ts';
 import { EchoProvider } from './echo/provider.ts';
 import { findWebRtc } from './echo/web-rtc.ts';
 import { GeminiProvider } from './gemini.ts';
@@ -13,18 +13,47 @@ import { OpenAiProvider } from './openai.ts';
 /** The settings of all providers; each takes what it uses. */
 export type ProviderOptions = Config['upstream'] & { readonly clock?: Clock | undefined };
 
-const providers: Readonly<Record<ProviderOptions['provider'], (options: ProviderOptions) => UpstreamProvider>> = {
-  local: (options) => new LocalProvider(options),
-  openai: (options) => new OpenAiProvider(options),
-  'openai-live': (options) => new OpenAiLiveProvider(options),
-  azure: (options) => new AzureProvider(options),
-  gemini: (options) => new GeminiProvider(options),
-  assemblyai: (options) => new AssemblyAiProvider(options),
+interface Row {
+  /** Its credentials, in the order of the variable. */
+  readonly keys: (options: ProviderOptions) => readonly string[] | undefined;
+  readonly make: (options: ProviderOptions, key: string | undefined) => UpstreamProvider;
+}
+
+const providers: Readonly<Record<ProviderOptions['provider'], Row>> = {
+  local: { keys: () => undefined, make: (options) => new LocalProvider(options) },
+  openai: {
+    keys: ({ apiKeys }) => apiKeys,
+    make: (options, apiKey) => new OpenAiProvider({ ...options, apiKey }),
+  },
+  'openai-live': {
+    keys: ({ apiKeys }) => apiKeys,
+    make: (options, apiKey) => new OpenAiLiveProvider({ ...options, apiKey }),
+  },
+  azure: {
+    keys: ({ azureApiKeys }) => azureApiKeys,
+    make: (options, azureApiKey) => new AzureProvider({ ...options, azureApiKey }),
+  },
+  gemini: {
+    keys: ({ geminiApiKeys }) => geminiApiKeys,
+    make: (options, geminiApiKey) => new GeminiProvider({ ...options, geminiApiKey }),
+  },
+  assemblyai: {
+    keys: ({ assemblyAiApiKeys }) => assemblyAiApiKeys,
+    make: (options, assemblyAiApiKey) => new AssemblyAiProvider({ ...options, assemblyAiApiKey }),
+  },
 };
 
-/** The provider of the settings. @throws Error when it lacks what it needs */
+/** The provider of the settings, with its first credential. @throws Error when it lacks what it needs */
 export function selectProvider(options: ProviderOptions): UpstreamProvider {
-  return providers[options.provider](options);
+  const { keys, make } = providers[options.provider];
+  return make(options, keys(options)?.[0]);
+}
+
+/** The same provider with each further credential, where its calls are brokered: for calls that were opened with them. */
+export function selectOthers(options: ProviderOptions): readonly BrokeredProvider[] {
+  const { keys, make } = providers[options.provider];
+  const [, ...further] = keys(options) ?? [];
+  return further.map((key) => make(options, key)).filter(isBrokered);
 }
 
 /** The provider of the settings, ready for calls: a simulated one answers them with an echo where it can. @throws Error when it lacks what it needs */

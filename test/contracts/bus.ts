@@ -33,6 +33,18 @@ export function busContract(name: string, make: Make<Bus>, cut?: () => Promise<u
       await publishUntil(both, here, { type: 'login.changed', loginId });
     });
 
+    test('a message is told as the own one of who published it, and of nobody else', async () => {
+      const loginId = randomId();
+      const [here, there] = [bus(), bus()];
+      const told = new Map<Bus, boolean>();
+      for (const node of new Set([here, there]))
+        node.subscribe((message, isOwn) => {
+          if (message.type === 'login.changed' && message.loginId === loginId) told.set(node, isOwn);
+        });
+      await publishUntil(heard(there, loginId), here, { type: 'login.changed', loginId });
+      expect([told.get(here), told.get(there)]).toEqual([true, here === there]);
+    });
+
     test('who has stopped hears nothing more; stopping twice is harmless', async () => {
       const node = bus();
       const stopped: BusMessage[] = [];

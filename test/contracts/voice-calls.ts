@@ -15,6 +15,7 @@ export function call(changes: Partial<CallRecord> = {}): CallRecord {
     tenantId: 'acme',
     keyId: null,
     provider: 'local',
+    fingerprint: 'one',
     model: 'echo',
     state: 'creating',
     providerCallId: null,
@@ -122,13 +123,20 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       const underWay = call({ ownerNode, ...open, fence: 4 });
       const ending = call({ ownerNode, ...closed, graceUntilMs: DAY_BEGIN });
       for (const one of [underWay, ending, call({ ownerNode, ...closed })]) await calls().insert(one, MANY);
-      const found = async (atMs: number) => {
-        const orphans = await calls().orphans(atMs, 10_000);
+      const found = async (atMs: number, fingerprints: readonly string[] = []) => {
+        const orphans = await calls().orphans(atMs, fingerprints, 10_000);
         return orphans.filter(({ id }) => [underWay.id, ending.id].includes(id)).toSorted((a, b) => b.fence - a.fence);
       };
       const orphans = (ownerUntilMs: number | null) => [
-        { id: underWay.id, sessionId: underWay.sessionId, fence: 4, ownerUntilMs },
-        { id: ending.id, sessionId: ending.sessionId, fence: 1, ownerUntilMs },
+        {
+          id: underWay.id,
+          sessionId: underWay.sessionId,
+          provider: 'local',
+          fingerprint: 'one',
+          fence: 4,
+          ownerUntilMs,
+        },
+        { id: ending.id, sessionId: ending.sessionId, provider: 'local', fingerprint: 'one', fence: 1, ownerUntilMs },
       ];
       expect(await found(DAY_BEGIN)).toEqual(orphans(null));
       await stores().nodes.renew(ownerNode, DAY_BEGIN + 1);
@@ -152,6 +160,50 @@ export function voiceCallsContract(name: string, make: Make<Stores>): void {
       await stores().nodes.leave(other);
       expect(await stores().nodes.hasOther(one, at)).toBe(false);
       await stores().nodes.leave(one);
+    });
+
+    test('calls that their owner cannot ask for are orphans to who can', async () => {
+      const ownerNode = randomId();
+      const [mine, other] = [randomId(), randomId()];
+      await stores().nodes.renew(ownerNode, DAY_BEGIN + 10);
+      const foreign = { ownerNode, ...open, hangup: 'unconfirmed' } as const;
+      const lost = call({ ...foreign, fingerprint: mine });
+      const over = { ...foreign, ...closed, fingerprint: mine };
+      for (const one of [
+        lost,
+        call({ ...foreign, fingerprint: other }),
+        call(over),
+        call({ ...foreign, fingerprint: null }),
+      ])
+        await calls().insert(one, MANY);
+      const found = await calls().orphans(DAY_BEGIN, [mine, randomId()], 10_000);
+      expect(found.filter(({ id }) => id === lost.id)).toMatchObject([
+        { fingerprint: mine, ownerUntilMs: DAY_BEGIN + 10 },
+      ]);
+      expect(found.filter(({ fingerprint }) => fingerprint === other)).toEqual([]);
+      expect(await calls().orphans(DAY_BEGIN, [other], 10_000)).not.toContainEqual(
+        expect.objectContaining({ id: lost.id }),
+      );
+    });
+
+    test('calls that may be open at other providers are counted, and some are named', async () => {
+      const provider = randomId();
+      const providerEndsAtMs = DAY_BEGIN + 100;
+      const many = [0, 1, 2, 3].map((n) => call({ provider, ...open, providerEndsAtMs, createdAtMs: DAY_BEGIN + n }));
+      const others = [{ ...closed, providerEndsAtMs }, { ...open, providerEndsAtMs: DAY_BEGIN }, {}];
+      for (const one of [...many, ...others.map((changes) => call({ provider, ...changes }))])
+        await calls().insert(one, MANY);
+      const elsewhere = async (from: string, atMs: number) =>
+        (await calls().openElsewhere(from, atMs)).filter((one) => one.provider === provider);
+      const newest = many
+        .toReversed()
+        .slice(0, 3)
+        .map(({ id }) => id);
+      expect(await elsewhere('another', DAY_BEGIN)).toEqual([
+        { provider, count: 4, endsAtMs: providerEndsAtMs, newest },
+      ]);
+      expect(await elsewhere(provider, DAY_BEGIN)).toEqual([]);
+      expect(await elsewhere('another', providerEndsAtMs)).toEqual([]);
     });
   });
 }

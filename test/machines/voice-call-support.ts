@@ -20,6 +20,7 @@ export const create: CallEvent = {
     tenantId: 'acme',
     keyId: 'site',
     provider: 'fake',
+    fingerprint: 'one',
     model: 'echo',
   },
   node: 'one',
@@ -49,11 +50,13 @@ export const over = (
   isLeft = true,
 ): CallEvent => ({ type: 'OVER', at, reason, isLeft });
 export const heard = (at: number): CallEvent => ({ type: 'HEARD', at });
-export const taken = (at: number, node = 'two', unheardSinceMs = at): CallEvent => ({
+/** @param isForeign whether the taker has not the credential to ask for the call */
+export const taken = (at: number, node = 'two', unheardSinceMs = at, isForeign = false): CallEvent => ({
   type: 'TAKEN',
   at,
   node,
   unheardSinceMs,
+  isForeign,
 });
 export const clock = (at: number): CallEvent => ({ type: 'CLOCK', at });
 
@@ -126,7 +129,11 @@ const anyKind: fc.Arbitrary<(at: number) => CallEvent> = fc.oneof(
         (at: number) =>
           over(at, reason, isLeft),
     ),
-  fc.constantFrom('two', 'three').map((node) => (at: number) => taken(at, node, at - 10 * SECOND)),
+  fc.tuple(fc.constantFrom('two', 'three'), fc.boolean()).map(
+    ([node, isForeign]) =>
+      (at: number) =>
+        taken(at, node, at - 10 * SECOND, isForeign),
+  ),
 );
 
 /** Any events at times that may run backwards a little, as clocks of nodes do. */

@@ -85,7 +85,7 @@ describe('For every sequence of events and times, a call', () => {
       const { record } = play(fresh(under), events, under);
       const { state, providerCallId, nextTryAtMs, hangup } = record;
       const isCreated = providerCallId !== null;
-      expect(nextTryAtMs !== null).toBe(state === 'closing' && isCreated);
+      expect(nextTryAtMs !== null).toBe(state === 'closing' && isCreated && hangup !== 'unconfirmed');
       expect(state === 'closed' && isCreated && hangup === 'none').toBe(false);
       expect(!isCreated && hangup !== 'none').toBe(false);
     });
@@ -172,6 +172,7 @@ describe('The model of a call', () => {
       over(SECOND, 'lost', false),
       heard(SECOND),
       taken(SECOND),
+      taken(SECOND, 'two', SECOND, true),
       clock(GIVE_UP),
     ];
     const paths = getShortestPaths(createVoiceCallMachine(limits), {

@@ -35,6 +35,7 @@ describe('A call', () => {
       tenantId: 'acme',
       keyId: 'site',
       provider: 'fake',
+      fingerprint: 'one',
       model: 'echo',
       state: 'creating',
       providerCallId: null,
@@ -303,6 +304,33 @@ describe('A call that is taken over', () => {
   ])('%s', (_, record, expected) => {
     const after = play(record, [taken(at, 'two', 3 * SECOND)]).record;
     expect(after).toMatchObject({ ...expected, ownerNode: 'two', fence: 2, version: record.version + 1 });
+  });
+
+  const foreign = (record: CallRecord): CallRecord => play(record, [taken(at, 'two', 3 * SECOND, true)]).record;
+
+  test('by a node that cannot ask for it is unconfirmed, unheard, and closed with its session without a question', () => {
+    expect(foreign(opened())).toMatchObject({ state: 'open', hangup: 'unconfirmed', unheardSinceMs: 3 * SECOND });
+    const unheard = play(foreign(opened()), [clock(23 * SECOND)]).record;
+    expect(unheard).toMatchObject({
+      state: 'closing',
+      closeReason: 'unheard',
+      hangup: 'unconfirmed',
+      nextTryAtMs: null,
+    });
+    expect(foreign(closing())).toMatchObject({ state: 'closing', hangup: 'unconfirmed', nextTryAtMs: null });
+    expect(foreign(answeredYet())).toMatchObject({ state: 'closing', hangup: 'unconfirmed', nextTryAtMs: null });
+    expect(foreign(fresh())).toMatchObject({ state: 'closing', hangup: 'none' });
+    expect(play(unheard, [clock(PROVIDER_ENDS)]).record).toMatchObject({ state: 'closed', hangup: 'unconfirmed' });
+  });
+
+  test('by a node that can ask for it again is heard and hung up again', () => {
+    const later = 10 * SECOND;
+    expect(play(foreign(opened()), [taken(later), ready(later)]).record).toMatchObject({
+      state: 'open',
+      hangup: 'none',
+      unheardSinceMs: null,
+    });
+    expect(play(foreign(closing()), [taken(later)]).record).toMatchObject({ hangup: 'none', nextTryAtMs: later });
   });
 
   test('is no other thing than it was when nothing is left to do', () => {

@@ -104,6 +104,13 @@ export class FakeBrokeredProvider implements BrokeredProvider {
   /** How often it was asked whether it knows a call. */
   questions = 0;
 
+  /** Whose calls it knows: those of another are unknown to it. */
+  credential = 'one';
+
+  fingerprint(): string {
+    return this.credential;
+  }
+
   mint(): Promise<never> {
     return Promise.reject(new Error('a brokered provider mints nothing here'));
   }

@@ -28,9 +28,10 @@ export const operatorCall = z.object({
   openedAt: z.iso.datetime().nullable(),
   closedAt: z.iso.datetime().nullable(),
   closeReason: z.enum(Object.keys(CLOSE_REASONS) as CloseReason[]).nullable(),
-  hangup: z
-    .enum(['none', 'asked', 'confirmed', 'already_over', 'unconfirmed'] satisfies Hangup[])
-    .meta({ description: '`unconfirmed`: given up, see whether the provider still bills the call' }),
+  hangup: z.enum(['none', 'asked', 'confirmed', 'already_over', 'unconfirmed'] satisfies Hangup[]).meta({
+    description:
+      '`unconfirmed`: given up, or asked by nobody for want of the credential: see whether the provider still bills the call',
+  }),
   hangupTries: count,
   basis: z
     .enum(['events', 'clock', 'reported'])

@@ -1,20 +1,31 @@
 import type { Bus, BusMessage } from './contract.ts';
 
+type Listen = (message: BusMessage, isOwn: boolean) => unknown;
+
+export interface InProcessBus extends Bus {
+  /** Tells this node's listeners what another node published. */
+  relay(message: BusMessage): void;
+}
+
 /**
  * The bus of a single process: listeners get a message before `publish` returns.
  * A listener that throws or rejects affects neither the publisher nor the others: `onError` is told.
  */
-export function createInProcessBus(onError: (error: unknown) => void = warn): Bus {
-  const listeners = new Set<{ readonly listen: (message: BusMessage) => unknown }>();
+export function createInProcessBus(onError: (error: unknown) => void = warn): InProcessBus {
+  const listeners = new Set<{ readonly listen: Listen }>();
+
+  function tell(message: BusMessage, isOwn: boolean): void {
+    for (const { listen } of listeners) deliver(listen, message, isOwn, onError);
+  }
 
   return {
     isConnected: true,
     // No other node publishes.
     onGap: () => () => undefined,
 
-    publish(message) {
-      for (const { listen } of listeners) deliver(listen, message, onError);
-    },
+    publish: (message) => tell(message, true),
+
+    relay: (message) => tell(message, false),
 
     subscribe(listen) {
       // An object of its own, so that one function that listens twice can stop once.
@@ -27,13 +38,9 @@ export function createInProcessBus(onError: (error: unknown) => void = warn): Bu
   };
 }
 
-function deliver(
-  listen: (message: BusMessage) => unknown,
-  message: BusMessage,
-  onError: (error: unknown) => void,
-): void {
+function deliver(listen: Listen, message: BusMessage, isOwn: boolean, onError: (error: unknown) => void): void {
   try {
-    const result = listen(message);
+    const result = listen(message, isOwn);
     if (result instanceof Promise) result.catch(onError);
   } catch (error) {
     onError(error);

@@ -48,7 +48,7 @@ export function createRedisBus({ redis, onError }: RedisBusDeps): RedisBus {
     const said = text.slice(me.length);
     if (said === GAP) return announceGap();
     const message = readMessage(said);
-    if (message !== undefined) local.publish(message);
+    if (message !== undefined) local.relay(message);
   }
 
   async function tellGap(): Promise<void> {

@@ -5,10 +5,22 @@ import type { RecordStore } from '../../actors/record-store.ts';
 export interface Orphan {
   readonly id: string;
   readonly sessionId: string;
+  readonly provider: string;
+  readonly fingerprint: string | null;
   /** As it was seen: whoever takes the call over first changes it. */
   readonly fence: number;
   /** Until when its owner's lease ran; null for a node that left, or that nobody remembers. */
   readonly ownerUntilMs: number | null;
+}
+
+/** Calls that may be open at a provider. */
+export interface CallsElsewhere {
+  readonly provider: string;
+  readonly count: number;
+  /** When the provider itself has ended the last of them. */
+  readonly endsAtMs: number;
+  /** The ids of some. */
+  readonly newest: readonly string[];
 }
 
 /** Calls at providers: what must be found again when the node that holds one dies. @throws Unavailable when the database is away. */
@@ -25,8 +37,13 @@ export interface VoiceCalls extends RecordStore<CallRecord> {
   ofSession(sessionId: string): Promise<readonly CallRecord[]>;
   /** The node's calls whose next deadline (see `nextDeadline`) has come, the longest due first. */
   due(node: string, atMs: number, limit: number): Promise<readonly CallRecord[]>;
-  /** Calls that are not over, or whose session is still to end, and whose owner is not among the live nodes. */
-  orphans(atMs: number, limit: number): Promise<readonly Orphan[]>;
+  /**
+   * Calls that are not over, or whose session is still to end, and whose owner is not among the live nodes.
+   * @param fingerprints of accounts that the node can ask; calls of theirs that their owner cannot ask for are orphans as well
+   */
+  orphans(atMs: number, fingerprints: readonly string[], limit: number): Promise<readonly Orphan[]>;
+  /** Calls that may still be open at other providers than this one, by provider. */
+  openElsewhere(provider: string, atMs: number): Promise<readonly CallsElsewhere[]>;
 }
 
 /** The nodes that are alive: one row each, so that a node that holds a thousand calls renews one. @throws Unavailable */

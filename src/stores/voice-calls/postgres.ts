@@ -2,10 +2,15 @@ import { nextDeadline } from '../../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
 import type { AnySql, Database } from '../../database/database.ts';
 import { groupedById } from '../grouped.ts';
-import type { LiveNodes, Orphan, VoiceCalls } from './contract.ts';
+import type { CallsElsewhere, LiveNodes, Orphan, VoiceCalls } from './contract.ts';
 
 /** Records that are read in one statement. */
 const MAX_FOUND = 500;
+
+/** Of the calls of another provider so many are named. */
+const NAMED = 3;
+/** The simulated provider, whose calls ended with the process that held them. */
+const IN_PROCESS = 'local';
 
 /** Calls in PostgreSQL. */
 export function createPostgresVoiceCalls(database: Database): VoiceCalls {
@@ -67,13 +72,28 @@ export function createPostgresVoiceCalls(database: Database): VoiceCalls {
       return [...records];
     },
 
-    async orphans(atMs, limit) {
+    async orphans(atMs, fingerprints, limit) {
       const orphans = await database.run(
         (sql) => sql<Orphan[]>`
-          select id, session_id as "sessionId", fence, until_ms as "ownerUntilMs" from voice_call left join live_node on node = owner_node
-          where ${isUnfinished(sql)} and (until_ms is null or until_ms <= ${atMs}) limit ${limit}`,
+          select id, session_id as "sessionId", provider, fingerprint, fence, until_ms as "ownerUntilMs"
+          from voice_call left join live_node on node = owner_node
+          where ${isUnfinished(sql)} and (until_ms is null or until_ms <= ${atMs}
+            or (hangup = 'unconfirmed' and state <> 'closed' and fingerprint = any(${[...fingerprints]}::text[])))
+          limit ${limit}`,
       );
       return [...orphans];
+    },
+
+    async openElsewhere(provider, atMs) {
+      const found = await database.run(
+        (sql) => sql<CallsElsewhere[]>`
+          select provider, count(*)::integer as count, max(provider_ends_at_ms) as "endsAtMs",
+            (array_agg(id order by created_at_ms desc))[1:${NAMED}] as newest
+          from voice_call
+          where state <> 'closed' and provider_ends_at_ms > ${atMs} and provider not in (${provider}, ${IN_PROCESS})
+          group by provider order by provider`,
+      );
+      return [...found];
     },
   };
 }
@@ -104,12 +124,12 @@ export function createPostgresLiveNodes(database: Database): LiveNodes {
 
 function insertOne(sql: AnySql, record: CallRecord) {
   return sql`
-    insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, model, state, provider_call_id,
+    insert into voice_call (id, session_id, subject, tenant_id, key_id, provider, fingerprint, model, state, provider_call_id,
       created_at_ms, opened_at_ms, closed_at_ms, close_reason, hangup, hangup_tries, over_at_ms, over_door,
       next_try_at_ms, unheard_since_ms,
       give_up_at_ms, provider_ends_at_ms, grace_until_ms, owner_node, fence, due_at_ms, version)
     values (${record.id}, ${record.sessionId}, ${record.subject}, ${record.tenantId}, ${record.keyId},
-      ${record.provider}, ${record.model}, ${record.state}, ${record.providerCallId}, ${record.createdAtMs},
+      ${record.provider}, ${record.fingerprint}, ${record.model}, ${record.state}, ${record.providerCallId}, ${record.createdAtMs},
       ${record.openedAtMs}, ${record.closedAtMs}, ${record.closeReason}, ${record.hangup}, ${record.hangupTries},
       ${record.overAtMs}, ${record.overDoor}, ${record.nextTryAtMs}, ${record.unheardSinceMs}, ${record.giveUpAtMs}, ${record.providerEndsAtMs},
       ${record.graceUntilMs}, ${record.ownerNode}, ${record.fence}, ${dueAtMs(record)}, ${record.version})
@@ -128,7 +148,7 @@ function dueAtMs(record: CallRecord): number | null {
 
 function columns(sql: AnySql) {
   return sql`
-    id, session_id as "sessionId", subject, tenant_id as "tenantId", key_id as "keyId", provider, model, state,
+    id, session_id as "sessionId", subject, tenant_id as "tenantId", key_id as "keyId", provider, fingerprint, model, state,
     provider_call_id as "providerCallId", created_at_ms as "createdAtMs", opened_at_ms as "openedAtMs",
     closed_at_ms as "closedAtMs", close_reason as "closeReason", hangup, hangup_tries as "hangupTries",
     over_at_ms as "overAtMs", over_door as "overDoor",

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClasses } from '../../protocol/price.ts';
@@ -56,6 +57,10 @@ export class EchoProvider implements BrokeredProvider {
 
   mint(request: MintRequest): Promise<Minted> {
     return this.#secrets.mint(request);
+  }
+
+  fingerprint(installationKey: Buffer): string {
+    return createHmac('sha256', installationKey).update(this.name).digest('hex').slice(0, 16);
   }
 
   async createCall(request: CallRequest): Promise<CreatedCall> {

@@ -155,9 +155,9 @@ export class CallsWorld {
     if (isTold) this.bus.publish({ type: 'session.moved', sessionId: id, state: 'ended', endReason });
   }
 
-  async addNode(): Promise<VoiceCalls> {
+  async addNode(provider = this.provider, ...others: readonly FakeBrokeredProvider[]): Promise<VoiceCalls> {
     const log = createLog('info', false, { write: (line) => this.logged.push(line) });
-    const node = new VoiceCalls(
+    const node: VoiceCalls = new VoiceCalls(
       {
         limits: { graceSec: 30, unheardSec: this.unheardSec },
         voiceLimits: { maxMinutes: 60, maxIdleSec: this.maxIdleSec, staleGraceSec: 7200, staleReapSec: 60 },
@@ -168,7 +168,9 @@ export class CallsWorld {
       },
       {
         node: randomId(),
-        provider: this.provider,
+        provider,
+        installationKey: Buffer.alloc(32),
+        others,
         store: {
           ...this.stores.calls,
           save: async (record, version) => {
@@ -196,7 +198,14 @@ export class CallsWorld {
         },
         metering: this.metering,
         budgets: this.budgets,
-        bus: this.bus,
+        bus: {
+          publish: (message) => this.bus.publish(message),
+          // A dead node hears nothing.
+          subscribe: (listen) =>
+            this.bus.subscribe((message, isOwn) => {
+              if (this.nodes.has(node)) listen(message, isOwn);
+            }),
+        },
         clock: this.clock,
         events: createEvents(log, this.metrics),
         onError: (error) => this.faults.push(error),

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
 /** Never answered: what a process had under way when it was killed. */
@@ -251,5 +252,113 @@ describe('An owner that dies while it opens a call', () => {
     await dieWhen(() => isOpening);
     expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup: 'confirmed' });
     expect(world.provider.live.size).toBe(0);
+  });
+});
+
+describe('A call that was created with a credential', () => {
+  const AT_LEAST_MS = 10_000;
+  let world: CallsWorld;
+  let stranger: FakeBrokeredProvider;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    stranger = new FakeBrokeredProvider();
+    stranger.credential = 'two';
+    const owner = await world.addNode();
+    await world.open(owner);
+    world.kill(owner);
+    await owner.stop();
+  });
+
+  test('that no node has any more is asked for by nobody, unconfirmed while it is open, and an alarm', async () => {
+    const node = await world.addNode(stranger);
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'open', hangup: 'unconfirmed', ownerNode: node.node });
+    expect(node.foreign).toBe(1);
+    expect(world.logged.at(-1)).toContain('call.foreign');
+    await world.pass(20_000);
+    expect(await world.call()).toMatchObject({ state: 'closing', closeReason: 'unheard', hangup: 'unconfirmed' });
+    expect(world.sessions.get(SESSION)?.endReason).toBe('upstream_ended');
+    expect(world.metering.gaps).toHaveLength(1);
+    world.clock.advance(3_600_000);
+    await world.look();
+    await world.look();
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'unconfirmed' });
+    expect([...world.provider.hangUps, ...stranger.hangUps, ...stranger.sidebands]).toEqual([]);
+    expect(node.foreign).toBe(0);
+  });
+
+  test('is heard again by a node that has it, also as its second, from one that has it not', async () => {
+    const node = await world.addNode(stranger);
+    await world.pass(2000);
+    const rightful = await world.addNode(stranger, world.provider);
+    await world.pass(AT_LEAST_MS);
+    expect(await world.call()).toMatchObject({ state: 'open', hangup: 'none', ownerNode: rightful.node });
+    expect([rightful.sidebands, node.held, node.foreign]).toEqual([1, 0, 0]);
+  });
+
+  test('is hung up by a node that has it, when its session ended meanwhile', async () => {
+    const node = await world.addNode(stranger);
+    await world.pass(2000);
+    world.endSession();
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'closing', hangup: 'unconfirmed' });
+    await world.addNode();
+    await world.pass(AT_LEAST_MS);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
+    expect([world.provider.live.size, node.held]).toEqual([0, 0]);
+  });
+});
+
+describe('The node that saves the end of a session', () => {
+  let world: CallsWorld;
+  let owner: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    owner = await world.addNode();
+    await world.addNode();
+    await world.open(owner);
+  });
+
+  test('asks for the hang-up itself where the owner of the call is dead and nobody knows so yet', async () => {
+    world.kill(owner);
+    world.endSession();
+    for (const node of world.nodes) await node.settled();
+    expect(await world.call()).toMatchObject({ state: 'closing', closeReason: 'session_ended' });
+    await world.pass(750);
+    expect(world.provider.live.size).toBe(0);
+    await world.pass(4500);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: owner.node });
+  });
+
+  test('asks again where that fails', async () => {
+    world.kill(owner);
+    world.provider.isAway = true;
+    world.endSession();
+    await world.pass(2000);
+    expect(world.provider.hangUps.length).toBeGreaterThan(1);
+    world.provider.isAway = false;
+    await world.pass(5000);
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('leaves the hang-up to an owner that lives, which cuts off first what is being said', async () => {
+    world.endSession();
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', hangupTries: 2 });
+    expect(world.provider.live.size).toBe(0);
+    await world.look();
+    expect([...world.nodes].map(({ held }) => held)).toEqual([0, 0]);
+  });
+
+  test('asks nothing where it has not the credential', async () => {
+    const stranger = new FakeBrokeredProvider();
+    stranger.credential = 'two';
+    for (const node of world.nodes) world.kill(node);
+    await world.addNode(stranger);
+    world.endSession();
+    await world.pass(5000);
+    expect([...world.provider.hangUps, ...stranger.hangUps]).toEqual([]);
   });
 });

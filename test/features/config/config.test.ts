@@ -170,6 +170,8 @@ describe('A wrong value is told with its variable:', () => {
       'smtp://user:100%@smtp.example.com',
       'must have user and password percent-encoded (a % sign is written %25)',
     ],
+    ['OPENAI_API_KEY', ' , ', 'must hold a key'],
+    ['OPENAI_API_KEY', 'sk-1,sk-two words', 'must be printable ASCII without spaces'],
     ['OPENAI_API_KEY', 'sk-two words', 'must be printable ASCII without spaces'],
     ['BOT_VERDICT_TOKEN', 'schlüssel', 'must be printable ASCII without spaces'],
     ['JWT_SECRET', 'short', 'each must have 32 or more characters'],

@@ -99,14 +99,14 @@ export class FakeTenants implements Tenants {
 export class FakeBus implements Bus {
   readonly published: BusMessage[] = [];
   readonly isConnected = true;
-  readonly #listeners = new Set<(message: BusMessage) => void>();
+  readonly #listeners = new Set<(message: BusMessage, isOwn: boolean) => void>();
 
   publish(message: BusMessage): void {
     this.published.push(message);
-    for (const listener of this.#listeners) listener(message);
+    for (const listener of this.#listeners) listener(message, true);
   }
 
-  subscribe(listener: (message: BusMessage) => void): () => void {
+  subscribe(listener: (message: BusMessage, isOwn: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
 import { answererOf, titleOf } from '../../../src/upstream/answerer.ts';
+import type { BrokeredProvider } from '../../../src/upstream/contract.ts';
 import { EchoProvider } from '../../../src/upstream/echo/provider.ts';
 import { LocalProvider } from '../../../src/upstream/local.ts';
-import { openProvider, selectProvider } from '../../../src/upstream/select.ts';
+import { openProvider, selectOthers, selectProvider } from '../../../src/upstream/select.ts';
 
 const request = { model: 'gpt-realtime', voice: 'marin', tools: [], subjectHash: 'ab12' };
 const { upstream, calls } = readConfig({});
@@ -29,23 +30,23 @@ test('The simulated provider mints nothing for a caller that gave up', async () 
 
 test('The provider is chosen by name', () => {
   expect(selectProvider({ ...options, provider: 'local' }).name).toBe('local');
-  expect(selectProvider({ ...options, provider: 'openai', apiKey: 'sk-1' })).toMatchObject({
+  expect(selectProvider({ ...options, provider: 'openai', apiKeys: ['sk-1'] })).toMatchObject({
     name: 'openai',
     simulated: false,
   });
 });
 
 test('Each provider that brokers is chosen by name', () => {
-  const azure = { azureEndpoint: 'https://x.openai.azure.com', azureApiKey: 'k' };
+  const azure = { azureEndpoint: 'https://x.openai.azure.com', azureApiKeys: ['k'] };
   for (const provider of ['openai', 'openai-live', 'azure'] as const)
-    expect(selectProvider({ ...options, ...azure, apiKey: 'sk-1', provider })).toMatchObject({
+    expect(selectProvider({ ...options, ...azure, apiKeys: ['sk-1'], provider })).toMatchObject({
       name: provider,
       capabilities: { call: 'brokered' },
     });
 });
 
 test('Each provider whose calls only browsers open is chosen by name', () => {
-  const keys = { geminiApiKey: 'k', assemblyAiApiKey: 'k' };
+  const keys = { geminiApiKeys: ['k'], assemblyAiApiKeys: ['k'] };
   for (const provider of ['gemini', 'assemblyai'] as const) {
     expect(selectProvider({ ...options, ...keys, provider })).toMatchObject({
       name: provider,
@@ -54,6 +55,17 @@ test('Each provider whose calls only browsers open is chosen by name', () => {
     });
     expect(() => selectProvider({ ...options, provider })).toThrow(/key/);
   }
+});
+
+test('The first key opens calls; the others only hear and end those that they opened', () => {
+  const installationKey = Buffer.alloc(32);
+  const openAi = (...apiKeys: string[]) => ({ ...options, provider: 'openai', apiKeys }) as const;
+  const rotated = openAi('sk-new', 'sk-old', 'sk-older');
+  const of = (key: string) => (selectProvider(openAi(key)) as BrokeredProvider).fingerprint(installationKey);
+  expect((selectProvider(rotated) as BrokeredProvider).fingerprint(installationKey)).toBe(of('sk-new'));
+  expect(selectOthers(rotated).map((one) => one.fingerprint(installationKey))).toEqual([of('sk-old'), of('sk-older')]);
+  expect(selectOthers({ ...options, provider: 'gemini', geminiApiKeys: ['a', 'b'] })).toEqual([]);
+  expect(selectOthers({ ...options, provider: 'local' })).toEqual([]);
 });
 
 test('OpenAI without a key is refused when it is chosen, not at the first session', () => {
@@ -70,11 +82,11 @@ test.each([
 });
 
 test.each([
-  ['a model', { provider: 'openai', apiKey: 'sk-1' }, 'production', 'model', 'openai'],
+  ['a model', { provider: 'openai' }, 'production', 'model', 'openai'],
   ['an echo', { provider: 'local' }, 'development', 'echo', 'local (an echo, no model)'],
   ['nobody', { provider: 'local' }, 'production', 'nobody', 'local (simulated)'],
 ] as const)('Who answers calls is told: %s', (_who, chosen, mode, answerer, title) => {
-  const provider = openProvider({ ...options, ...chosen }, mode);
+  const provider = openProvider({ ...options, apiKeys: ['sk-1'], ...chosen }, mode);
   expect([answererOf(provider), titleOf(provider)]).toEqual([answerer, title]);
 });
 

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UpstreamFault } from '../../../src/upstream/contract.ts';
 import type { MintRequest } from '../../../src/upstream/contract.ts';
+import { OpenAiLiveProvider } from '../../../src/upstream/openai-live.ts';
 import { OpenAiProvider } from '../../../src/upstream/openai.ts';
 import { TestProvider } from '../../support/provider.ts';
 import type { ProviderMode } from '../../support/provider.ts';
+import { offerSdp } from '../../support/provider/sdp.ts';
+import { callRequest, noAbort } from './brokered-suite.ts';
 
 let provider: TestProvider;
 
@@ -13,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => provider.close());
 
-function openAi(options: { baseUrl?: string; timeoutMs?: number; apiKey?: string } = {}): OpenAiProvider {
+function openAi(options: Partial<ConstructorParameters<typeof OpenAiProvider>[0]> = {}): OpenAiProvider {
   const { apiKey, baseUrl } = provider;
   return new OpenAiProvider({ apiKey, baseUrl, timeoutMs: 5_000, clientSecretTtlSec: 60, ...options });
 }
@@ -171,4 +174,48 @@ describe('A mint that fails', () => {
 test('A provider key that can not be a header is refused at once and not shown', () => {
   expect(() => openAi({ apiKey: 'sk-secret\n' })).toThrow(/printable/);
   expect(() => openAi({ apiKey: 'sk-secret\n' })).not.toThrow(/sk-secret/);
+});
+
+test('All that OpenAI is asked says the project and the organization that are set, and nothing of them where they are not', async () => {
+  const offer = offerSdp();
+  const own = openAi();
+  const { providerCallId } = await own.createCall(callRequest(offer));
+  await own.isKnown(providerCallId, noAbort());
+  const set = openAi({ openAiProject: 'proj_1', openAiOrganization: 'org-1' });
+  await set.mint(request());
+  await set.createCall(callRequest(offer));
+  const { id } = provider.lastCall;
+  await set.isKnown(id, noAbort());
+  await set.hangUp(id, noAbort());
+  const said = [...provider.requests, ...provider.calls.upgradeRequests].map(({ headers }) => [
+    headers['openai-project'],
+    headers['openai-organization'],
+  ]);
+  const [none, both] = [
+    [undefined, undefined],
+    ['proj_1', 'org-1'],
+  ];
+  expect(said).toEqual([none, both, both, both, none, both]);
+});
+
+test('Accounts are told apart by provider, address, key, project and organization, and nothing of them is told', () => {
+  const key = Buffer.alloc(32, 1);
+  const of = (options: Parameters<typeof openAi>[0], by = key): string => openAi(options).fingerprint(by);
+  const same = of({});
+  expect(same).toMatch(/^[0-9a-f]{16}$/);
+  expect(of({ timeoutMs: 1 })).toBe(same);
+  const others = [
+    of({ apiKey: 'sk-other' }),
+    of({ baseUrl: 'https://gateway.example/v1' }),
+    of({ openAiProject: 'proj_1' }),
+    of({ openAiOrganization: 'proj_1' }),
+    of({}, Buffer.alloc(32, 2)),
+    new OpenAiLiveProvider({
+      apiKey: provider.apiKey,
+      baseUrl: provider.baseUrl,
+      timeoutMs: 1,
+      liveSideband: 'hold',
+    }).fingerprint(key),
+  ];
+  expect(new Set([same, ...others]).size).toBe(7);
 });

@@ -42,6 +42,7 @@ const call: CallRecord = {
   tenantId: 'acme',
   keyId: 'acme-site',
   provider: 'openai',
+  fingerprint: 'one',
   model: 'm',
   state: 'closed',
   providerCallId: 'rtc_1',

@@ -87,6 +87,7 @@ export class TestCalls {
   readonly all: TestCall[] = [];
   /** How many upgrades were asked for, in vain or not. */
   upgrades = 0;
+  readonly upgradeRequests: Pick<IncomingMessage, 'headers'>[] = [];
   readonly #credentials: Credentials;
   readonly #unanswered = new Set<Duplex>();
   readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
@@ -110,6 +111,7 @@ export class TestCalls {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.upgrades += 1;
+    this.upgradeRequests.push({ headers: request.headers });
     if (this.attachMode === 'never') return void this.#unanswered.add(socket);
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
     const path = pathname.replace(/^\/(?:openai\/)?v1/, '');

@@ -1,0 +1,31 @@
+import type { CallRecord } from '../../machines/voice-call/types.ts';
+import type { BrokeredProvider } from '../upstream/contract.ts';
+
+/**
+ * The provider's accounts that this service has credentials of, known by their fingerprints: one opens calls, all hear and end those that
+ * were opened with them. Who asked for a call with another account's credential would be told that it is over.
+ */
+export class Accounts {
+  /** Of the account that opens calls. */
+  readonly fingerprint: string;
+  readonly #opens: BrokeredProvider;
+  readonly #byFingerprint: ReadonlyMap<string, BrokeredProvider>;
+
+  constructor(opens: BrokeredProvider, others: readonly BrokeredProvider[], installationKey: Buffer) {
+    this.#opens = opens;
+    this.fingerprint = opens.fingerprint(installationKey);
+    this.#byFingerprint = new Map(
+      [...others, opens].map((provider) => [provider.fingerprint(installationKey), provider]),
+    );
+  }
+
+  get fingerprints(): readonly string[] {
+    return [...this.#byFingerprint.keys()];
+  }
+
+  /** Who can be asked for a call; undefined where nobody here has its credential. A call of before has no fingerprint, only a provider. */
+  of({ provider, fingerprint }: Pick<CallRecord, 'provider' | 'fingerprint'>): BrokeredProvider | undefined {
+    if (fingerprint === null) return provider === this.#opens.name ? this.#opens : undefined;
+    return this.#byFingerprint.get(fingerprint);
+  }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../../config/config-error.ts';
+import { readConfig } from '../../../config/config.ts';
+import { requireDrained } from '../../../src/app/former-provider.ts';
+import { createPostgresStores } from '../../../src/stores/postgres.ts';
+import { call } from '../../contracts/voice-calls.ts';
+import { TestDatabase } from '../../support/test-database.ts';
+
+const ENDS = Date.UTC(2026, 6, 1, 12);
+
+test('A start with another provider is refused while calls of the former one may be open, says which, and what to do', async () => {
+  const { calls } = createPostgresStores(await TestDatabase.open());
+  const open = { provider: 'azure', state: 'open', providerCallId: 'rtc_1', providerEndsAtMs: ENDS } as const;
+  const [first, second] = [call(open), call(open)];
+  for (const one of [first, second, call({ ...open, provider: 'local' })]) await calls.insert(one, 10);
+  const start = (env: Record<string, string>, atMs = ENDS - 1) =>
+    requireDrained(readConfig(env), { name: 'openai' }, calls, atMs);
+
+  const refusal: unknown = await start({}).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ConfigError);
+  const { message } = refusal as ConfigError;
+  expect(message).toContain('must not change to openai while 2 calls of azure may be open');
+  expect(message).toContain(first.id);
+  expect(message).toContain(second.id);
+  expect(message).toContain('start with azure and let them end');
+  expect(message).toContain('2026-07-01T12:00:00.000Z');
+  expect(message).toContain('FORMER_PROVIDER_DRAIN=ignore');
+
+  await start({ FORMER_PROVIDER_DRAIN: 'ignore' });
+  await start({}, ENDS);
+  await requireDrained(readConfig({}), { name: 'azure' }, calls, ENDS - 1);
+});
