@@ -1,9 +1,11 @@
 import type { Config } from '../../config/config.ts';
 import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
 import { findDroppedTools } from './dropped-tools.ts';
+import { faultsOfFiles, StartFaults } from './file-faults.ts';
 import { startBackground } from './background.ts';
 import { selectDetector } from '../bots/select.ts';
 import { migrate } from '../database/migrate.ts';
+import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
 import { createUnreadCount } from '../http/steps/limit.ts';
@@ -68,7 +70,7 @@ export interface App {
 
 /**
  * Opens what the service stands on, builds it and serves it: with compose.ts the only place that knows all parts.
- * @throws ConfigError for PRICES_FILE, TenantsFileError, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
+ * @throws ConfigError or TenantsFileError for the files, StartFaults for several at once, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
  */
 export async function startApp(config: Config, log: Log, overrides: Overrides = {}): Promise<App> {
   const release = new Release((error) => log.error({ event: 'fault', where: 'shutdown', err: error }));
@@ -80,16 +82,31 @@ export async function startApp(config: Config, log: Log, overrides: Overrides = 
   }
 }
 
+/** The database with its tables. What is wrong with the files is told together with a database that is away. */
+async function openChecked(config: Config, release: Release): Promise<Database> {
+  const faults = await faultsOfFiles(config);
+  try {
+    const database = await openDatabase(config);
+    release.add(() => database.close());
+    if (faults.length === 0) {
+      await migrate(database);
+      return database;
+    }
+  } catch (fault) {
+    if (faults.length === 0) throw fault;
+    throw new StartFaults([...faults, fault]);
+  }
+  throw faults.length === 1 ? faults[0] : new StartFaults(faults);
+}
+
 async function start(config: Config, log: Log, overrides: Overrides, release: Release): Promise<App> {
   const metrics = new Metrics();
   metrics.watchProcess();
   const events = createEvents(log, metrics);
   const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
 
+  const database = await openChecked(config, release);
   const prices = readPrices(config.calls.pricesFile);
-  const database = await openDatabase(config);
-  release.add(() => database.close());
-  await migrate(database);
   const stores = createPostgresStores(database);
   const live = await openLiveStores(config, {
     history: stores.history,

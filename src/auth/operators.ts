@@ -69,6 +69,11 @@ export function tenantsOf({ tenants }: Operator): readonly string[] | undefined 
   return tenants === '*' ? undefined : tenants;
 }
 
+/** The name of a process, for those alone who are shown all tenants: it is of the installation. */
+export function nodeSeenBy({ tenants }: Operator, node: string): string | null {
+  return tenants === '*' ? node : null;
+}
+
 /** Whether an operator is shown whole session ids, which prove their callers. */
 export function seesWholeIds({ role }: Operator): boolean {
   return role === 'operator' || role === 'service';

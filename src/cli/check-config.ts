@@ -1,19 +1,17 @@
 import { readConfig, type Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import type { Variable } from '../../config/variable.ts';
 import { variables } from '../../config/variables.ts';
-import { createCallModes, requireBrokering, requireBrokeringOf } from '../app/call-mode.ts';
+import { createCallModes } from '../app/call-mode.ts';
 import { findDroppedTools } from '../app/dropped-tools.ts';
+import { attempt, faultsTogether, keep, servedOf } from '../app/file-faults.ts';
 import { openProvider } from '../upstream/select.ts';
 import { liveEngineOf } from '../app/stores.ts';
-import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
+import { findShutdowns } from '../metering/check-prices.ts';
 import { readPrices } from '../metering/prices.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
-import { withoutDemo } from '../tenants/demo.ts';
-import { requireAdmins } from '../tenants/admins.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
-import { mergeTenants, readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
+import { mergeTenants, readTenantsFile } from '../tenants/tenants-file.ts';
 import { titleOf } from '../upstream/answerer.ts';
 import { describeEnforcement } from '../upstream/enforcement.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
@@ -41,18 +39,11 @@ export async function run(_args: readonly string[], terminal: CheckTerminal): Pr
   const prices = attempt(() => readPrices(env['PRICES_FILE']?.trim() || undefined));
   if (prices instanceof Error) err.write(`${prices.message}\n`);
   if (config instanceof Error || tenants instanceof Error || prices instanceof Error) return exitCode.config;
-  const served = config.mode === 'production' ? withoutDemo(tenants, config.publicUrl) : tenants;
+  const served = servedOf(tenants, config);
   const provider = openProvider(config.upstream, config.mode);
-  const fault = attempt(() => {
-    if (config.needsAdmins) requireAdmins(served, file);
-    requireBrokering(config, provider);
-    requireBrokeringOf(served, file, provider);
-    requirePrices(served, file, prices, config);
-  });
-  if (fault instanceof Error) {
-    err.write(`${fault.message}\n`);
-    return exitCode.config;
-  }
+  const faults = faultsTogether(config, tenants, prices, provider);
+  for (const { message } of faults) err.write(`${message}\n`);
+  if (faults.length > 0) return exitCode.config;
   const database = await terminal.databaseTenants(config).catch(faultWords);
   const known = typeof database === 'object' ? asMerged(served, database, config) : served;
   const warnings = [
@@ -80,19 +71,6 @@ function findOperatorDomains({ operatorEmails }: Config): string[] {
   return [
     `OPERATOR_EMAILS has whole domains (${domains.join(', ')}): every address there operates; name the operators`,
   ];
-}
-
-function attempt<T>(read: () => T): T | Error {
-  try {
-    return read();
-  } catch (error) {
-    return keep(error);
-  }
-}
-
-function keep(error: unknown): Error {
-  if (error instanceof ConfigError || error instanceof TenantsFileError) return error;
-  throw error;
 }
 
 const nameWidth = Math.max(...variables.map(({ name }) => name.length)) + 1;
@@ -153,13 +131,8 @@ function describeTenants({ tenantsFile }: Config, tenants: readonly Tenant[], se
 }
 
 /** All that is served once the file was merged into the database. */
-function asMerged(
-  file: readonly Tenant[],
-  database: readonly Tenant[],
-  { mode, publicUrl }: Config,
-): readonly Tenant[] {
-  const merged = mergeTenants(database, file);
-  return mode === 'production' ? withoutDemo(merged, publicUrl) : merged;
+function asMerged(file: readonly Tenant[], database: readonly Tenant[], config: Config): readonly Tenant[] {
+  return servedOf(mergeTenants(database, file), config);
 }
 
 /** @param database why it could not be read, where that is a text; undefined where there is none yet */

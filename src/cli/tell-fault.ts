@@ -1,4 +1,5 @@
 import { ConfigError } from '../../config/config-error.ts';
+import { StartFaults } from '../app/file-faults.ts';
 import { codeOf as causeCodeOf, isServerError, isTlsFault, TOO_SLOW } from '../database/connection-fault.ts';
 import { UnusableDirectory } from '../database/embedded/directory.ts';
 import { DirectoryInUse } from '../database/embedded/directory-lock.ts';
@@ -14,6 +15,10 @@ import { exitCode, type Output } from './terminal.ts';
  * @throws the error when it is a fault of ours
  */
 export function tellFault(error: unknown, err: Output): number {
+  if (error instanceof StartFaults) {
+    const codes = error.faults.map((fault) => tellFault(fault, err));
+    return codes.find((code) => code === exitCode.config) ?? codes[0] ?? exitCode.refused;
+  }
   const code = codeOf(error);
   if (code === undefined) throw error;
   err.write(`${wordsOf(error as Error)}\n`);

@@ -22,7 +22,7 @@ interface Place {
 
 /**
  * Runs `config.workers` processes of `entry` on one port until SIGTERM or SIGINT, and starts those anew that end by themselves.
- * SIGHUP replaces all, one after the other: the next serves before the last drains, so that no request is lost and a new version of
+ * SIGHUP replaces all, one after the other: the next serves before the last drains, so that no request that one took is lost and a new version of
  * the built files is taken up.
  * @returns the exit code: 0 when all drained, 1 when one did not or the address is taken, what the first worker ended with when it
  * could not start

@@ -30,7 +30,8 @@ export class RefusalFacts {
 
   sample(refusal: KeptRefusal): void {
     // Told to all who watch: as whoever sees least is shown it.
-    if (this.#samples.length < MOST_SAMPLES && this.#isWanted()) this.#samples.push(viewOfRefusal(refusal, []));
+    if (this.#samples.length < MOST_SAMPLES && this.#isWanted())
+      this.#samples.push({ ...viewOfRefusal(refusal, []), node: refusal.node });
   }
 
   /** What was gathered since the last time. */

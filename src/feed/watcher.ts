@@ -1,5 +1,5 @@
 import type { Operator } from '../auth/operators.ts';
-import { actorSeenBy, seesTenant } from '../auth/operators.ts';
+import { actorSeenBy, nodeSeenBy, seesTenant } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import {
   FEED_TOPICS,
@@ -94,7 +94,7 @@ export class Watcher implements SocketListener {
     }
     const { node, isLossy, now } = this.#deps;
     const at = new Date(now()).toISOString();
-    this.send({ type: 'hello', at, node, role: operator.role, lossy: isLossy() });
+    this.send({ type: 'hello', at, node: nodeSeenBy(operator, node), role: operator.role, lossy: isLossy() });
     this.#deps.onWatch();
   }
 
@@ -148,12 +148,13 @@ export class Watcher implements SocketListener {
     if (fact.kind === 'event') {
       const { ref, tenantId, event } = fact;
       if (this.#ref?.startsWith(ref) === true && seesTenant(operator, tenantId))
-        this.send({ type: 'event', ref, event });
+        this.send({ type: 'event', ref, event: withNodeFor(operator, event) });
     }
     if (fact.kind === 'refusals' && this.wants('refusals')) {
+      const samples = fact.samples.map((sample) => withNodeFor(operator, sample));
       const { tenantId: tenant, keyId: key } = this.#filter;
       this.#refusals.add(
-        fact,
+        { ...fact, samples },
         (tenantId, keyId) =>
           seesTenant(operator, tenantId) && (tenant ?? tenantId) === tenantId && (key ?? keyId) === keyId,
       );
@@ -210,6 +211,11 @@ export class Watcher implements SocketListener {
     this.#seq += 1;
     return isTaken;
   }
+}
+
+/** What is told to all watchers alike names its process; some are not to know. */
+function withNodeFor<T extends { readonly node: string | null }>(operator: Operator, told: T): T {
+  return { ...told, node: told.node === null ? null : nodeSeenBy(operator, told.node) };
 }
 
 /** What a session was counts as well: a list must hear of those that leave it. */

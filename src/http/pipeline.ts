@@ -24,7 +24,7 @@ export type PipelineDeps = LimitDeps & LoginDeps & AnswerDeps & { readonly trust
  */
 export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Eventually<HttpReply> {
   const contextOf = createContextOf(deps);
-  const { countAddress, countCaller } = createLimits(deps);
+  const { countAddress, countCaller, countOperation } = createLimits(deps);
   const steps: readonly Step[] = [
     countAddress,
     refuseRepeatedHeaders,
@@ -33,7 +33,10 @@ export function createPipeline(deps: PipelineDeps): (request: HttpRequest) => Ev
     only(({ route }) => route === undefined, createMethodCheck(deps)),
     readBody,
     only(mayChangeByCookie, createOriginCheck(deps)),
-    only(({ access }) => access === 'operator', requireRole),
+    only(
+      ({ access }) => access === 'operator',
+      (x) => requireRole(x) ?? countOperation(x),
+    ),
     handle,
   ];
   const answer = createAnswer(deps);

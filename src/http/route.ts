@@ -68,6 +68,8 @@ export type AddressWindow = 'api' | 'page' | 'none';
 export interface OperatorRate {
   readonly name: string;
   readonly perMinute: number;
+  /** Which bodies count; all without it. */
+  concerns?(body: unknown): boolean;
 }
 
 /** What a body is that is no JSON. */

@@ -39,7 +39,7 @@ const wordings: Readonly<Record<MachineName, (limits: MachineLimits) => Words>> 
     CLOSE: 'asked to close',
     HANGUP_ANSWERED: 'hang-up answered',
     OVER: 'provider: over',
-    HEARD: 'heard all the same',
+    HEARD: 'heard after all',
     TAKEN: 'node took over',
     CLOCK: 'clock',
     isCreated: 'provider has it',

@@ -27,7 +27,7 @@ export function viewOfRefusal(refusal: KeptRefusal, tenants: TenantScope): Opera
     retryAfter,
     verdict,
     ...explainRefusal(kept),
-    node: kept.node,
+    node: tenants === '*' ? kept.node : null,
   };
 }
 

@@ -33,7 +33,10 @@ export interface Known {
   readonly calls: readonly CallRecord[];
   readonly meters: readonly CallMeter[];
   /** What its machine did, as far as that was kept. */
-  readonly events: readonly Pick<ActorEvent, 'kind' | 'event' | 'atMs' | 'node' | 'detail'>[];
+  readonly events: readonly (Pick<ActorEvent, 'kind' | 'event' | 'atMs' | 'detail'> & {
+    /** Null for who is not told. */
+    readonly node: string | null;
+  })[];
   readonly lost: readonly LostEvents[];
   /** What was reported of it or metered; undefined where that is nothing. */
   readonly used: UsageTotals | undefined;
@@ -99,7 +102,7 @@ function lateness({ record, limits, atMs, events }: Known): string[] {
   const end = events.find(({ kind }) => kind === 'ended');
   if (end === undefined || end.atMs - record.endedAtMs <= LATE_MS) return [];
   return [
-    `That was found ${when(end.atMs)}, ${span(end.atMs - record.endedAtMs)} later, by ${end.event} on node ${end.node}.`,
+    `That was found ${when(end.atMs)}, ${span(end.atMs - record.endedAtMs)} later, by ${end.event}${end.node === null ? '' : ` on node ${end.node}`}.`,
   ];
 }
 

@@ -122,7 +122,7 @@ describe.skipIf(reason !== undefined)(
       await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), soon);
     });
 
-    test('are all replaced on SIGHUP under load, without a failed request', async () => {
+    test('are all replaced on SIGHUP under load, and no request fails that one of them took', async () => {
       world = await startWorld();
       const { pid } = world.server;
       const before = workersOf(pid);

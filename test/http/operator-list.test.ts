@@ -3,7 +3,7 @@ import { CONSOLE, SERVICE_TOKEN, unique, type TestApp } from '../support/app.ts'
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
 
-const { build } = useApps();
+const { build, database } = useApps();
 const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
 
 let app: TestApp;
@@ -90,6 +90,10 @@ describe('The list of sessions', () => {
     expect(new Set(await order(`agentId=${agentId}&sort=-endedAt`))).toEqual(new Set([0, 1]));
     expect(await order(`agentId=${agentId}&state=engaged,idle`)).toEqual([2]);
     expect(await order(`agentId=${agentId}&reason=closed_by_client,abandoned&keyId=${key.id}`)).toEqual([1, 0]);
+    await app.flush();
+    await database().run((sql) => sql`update voice_session set end_reason = 'later_reason' where id = ${ids[1] ?? ''}`);
+    expect(await order(`agentId=${agentId}&reason=later_reason`)).toEqual([1]);
+    expect(await order(`agentId=${agentId}&reason=closed_by_client,later_reason`)).toEqual([1, 0]);
     expect(await order(`agentId=${agentId}&from=${at(1)}&to=${at(2)}`)).toEqual([1]);
     const first = await list(`agentId=${agentId}&sort=startedAt&limit=1`);
     expect(first).toMatchObject({ asOf: new Date(app.clock.now()).toISOString(), searchedTo: null });

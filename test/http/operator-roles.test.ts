@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CONSOLE, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
+import { tickOf, watch } from '../features/feed/watching.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';
 
@@ -91,6 +92,34 @@ describe('In the operator API', () => {
     expect(await app.sessions.find(acmes)).toMatchObject({ endedAtMs: null });
     expect((await app.post(`${pathOf(globexs)}/end`, {}, boss)).status).toBe(200);
     expect(errorOf(await app.get('/metrics', boss))).toEqual({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  test('the admin of a tenant is told the name of no process, by no reply and no frame', async () => {
+    const key = await app.key({ tenantId: 'globex' });
+    await app.create(key, {}, { origin: 'https://evil.example' });
+    const watchers = [await watch(app, BOSS), await watch(app)];
+    const frame = { type: 'watch', topics: ['refusals', 'nodes', 'sessions'], ref: globexs.slice(0, 42) };
+    for (const watching of watchers) watching.say(frame);
+    await app.post('/api/realtime/end', { sm_session_id: globexs });
+    await app.create(key, {}, { origin: 'https://evil.example' });
+    await app.service.eventWriter.flush();
+    await app.service.refusalWriter.flush();
+    await tickOf(app.clock, app);
+    const { body } = await app.get(`${pathOf(globexs)}/events`, service);
+    const node = (body['events'] as { node: string }[])[0]?.node ?? '';
+    expect(node).toHaveLength(22);
+    const boss = await as(BOSS);
+    for (const path of ['', '/events']
+      .map((rest) => pathOf(globexs) + rest)
+      .concat(
+        ['sessions', 'refusals', 'overview', 'changes', 'audit', 'keys', 'me'].map((name) => `/api/operator/${name}`),
+      )) {
+      const reply = await app.get(path, boss);
+      expect([path, reply.status, reply.text.includes(node)]).toEqual([path, 200, false]);
+    }
+    const told = watchers.map(({ socket }) => JSON.stringify(socket.frames));
+    expect(told.map((text) => text.includes('"type":"event"'))).toEqual([true, true]);
+    expect(told.map((text) => text.includes(node))).toEqual([false, true]);
   });
 
   test('the overview of one tenant is what its admin sees, and of another nothing', async () => {

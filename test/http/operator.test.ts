@@ -221,7 +221,7 @@ describe('The operator API', () => {
   test.each([
     'state=dead',
     'state=idle,',
-    'reason=boredom',
+    'reason=bored,',
     'from=noon',
     'endingWithinSec=3601',
     'sort=id',

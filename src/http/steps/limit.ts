@@ -7,7 +7,7 @@ import type { WindowCount, Windows } from '../../stores/windows/contract.ts';
 import { clientAddress } from '../client-address.ts';
 import type { HttpRequest } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
-import { windowOfPath, type OperatorRate } from '../route.ts';
+import { windowOfPath } from '../route.ts';
 
 export interface LimitDeps {
   readonly edge: EdgeWindows;
@@ -87,20 +87,22 @@ export function createLimits({ edge, windows, serviceOf }: LimitDeps) {
     return x.login === undefined ? undefined : count(x, edge.user, x.login.email);
   }
 
-  function countOperatorAt(x: RequestContext, rate: OperatorRate | undefined): Eventually<Refusal | undefined> {
-    return rate === undefined ? undefined : count(x, operatorWindow(rate), x.operator.actor);
-  }
-
   function countCaller(x: RequestContext): Eventually<Refusal | undefined> {
     if (x.window !== 'api') return undefined;
     if (!countsLater(x)) return countUser(x);
     const { actor, role } = x.operator;
-    if (role !== 'nobody')
-      return andThen(count(x, edge.operator, actor), (refusal) => refusal ?? countOperatorAt(x, x.route?.perOperator));
+    if (role !== 'nobody') return count(x, edge.operator, actor);
     return andThen(count(x, edge.address, addressScope(x.ip)), (refusal) => refusal ?? countUser(x));
   }
 
-  return { countAddress, countCaller };
+  /** In the window that the route has for itself, once it is known what is asked. */
+  function countOperation(x: RequestContext): Eventually<Refusal | undefined> {
+    const rate = x.route?.perOperator;
+    const isCounted = rate !== undefined && (rate.concerns?.(x.body) ?? true);
+    return isCounted ? count(x, operatorWindow(rate), x.operator.actor) : undefined;
+  }
+
+  return { countAddress, countCaller, countOperation };
 }
 
 /**

@@ -46,7 +46,7 @@ export const operatorEvent = z.object({
     })
     .meta({ description: 'The record after it' }),
   detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
-  node: z.string(),
+  node: z.string().nullable().meta({ description: 'Null for who is shown some tenants only' }),
   requestId: z.string().nullable(),
 });
 

@@ -67,7 +67,7 @@ export const feedFrames = {
     type: z.literal('hello'),
     seq,
     at: instant,
-    node: z.string(),
+    node: z.string().nullable().meta({ description: 'Null for who is shown some tenants only' }),
     role: z.string(),
     lossy: z
       .boolean()

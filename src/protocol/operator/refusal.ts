@@ -25,7 +25,7 @@ export const operatorRefusal = z.object({
   verdict: z.string().nullable(),
   lever: z.string().nullable().meta({ description: 'The variable, or the field of a widget key, that decides' }),
   sentence: z.string(),
-  node: z.string(),
+  node: z.string().nullable().meta({ description: 'Null for who is shown some tenants only' }),
 });
 
 export type OperatorRefusal = z.infer<typeof operatorRefusal>;

@@ -67,9 +67,10 @@ export const operatorSessionDetail = operatorSession.extend({
   calls: z.array(operatorCall).meta({ description: 'Its calls at the provider that the service opened, newest first' }),
   events: z.array(operatorEvent).meta({ description: 'What its machine did, newest first, at most 200' }),
   moreEvents: z.boolean().meta({ description: 'Whether there are older ones' }),
-  lost: z
-    .array(z.object({ node: z.string(), from: z.iso.datetime(), to: z.iso.datetime(), count }))
-    .meta({ description: 'Times in its life in which some node had no room for events, of whatever session' }),
+  lost: z.array(z.object({ node: z.string().nullable(), from: z.iso.datetime(), to: z.iso.datetime(), count })).meta({
+    description:
+      'Times in its life in which some node had no room for events, of whatever session; which one is null for who is shown some tenants only',
+  }),
 });
 
 export type LimitsInForce = z.infer<typeof operatorSessionDetail>['limits'];
@@ -89,11 +90,20 @@ const chosenBy = {
     .meta({ description: 'The sessions of one subject: `emailHash` of a session, `id` of a row of usage by subject' }),
 };
 
+/** Reasons of ends; a process of a later version may know one that this one does not. */
+const reasonsAsked = z
+  .string()
+  .regex(/^[a-z_]{1,64}(?:,[a-z_]{1,64}){0,31}$/, 'must be one or more names of reasons, separated by commas')
+  .transform((text) => text.split(',') as EndReason[])
+  .meta({
+    description: `One or more of ${Object.keys(END_REASONS).join(', ')}, separated by commas; later versions may have more`,
+  });
+
 /** What GET /api/operator/sessions may be asked. */
 export const sessionFilters = z.object({
   state: commaList(Object.values(sessionState.enum)).optional(),
   ...chosenBy,
-  reason: commaList(Object.keys(END_REASONS) as EndReason[]).optional(),
+  reason: reasonsAsked.optional(),
   from: instantAsked.optional(),
   to: instantAsked.optional(),
   endingWithinSec: z.coerce

@@ -2,8 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../../config/config.ts';
+import { startApp } from '../../../src/app/app.ts';
 import { run as check, type CheckTerminal } from '../../../src/cli/check-config.ts';
+import { tellFault } from '../../../src/cli/tell-fault.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import { freePort } from '../../support/services/server-process.ts';
 import { aKey, aTenant } from '../tenants/fakes.ts';
 import { fakeTerminal, type FakeTerminal } from './terminal.ts';
 
@@ -237,6 +242,23 @@ describe('check-config', () => {
     await tenantsFile(JSON.stringify({ tenants: [{ ...open, admins: ['@acme.example'] }, other] }));
     const decided = fakeTerminal({ ...everybody, TENANTS_FILE });
     expect([await run([], decided), decided.complained()]).toEqual([0, '']);
+  });
+
+  test('tells all that the files and the environment have against each other, as the start does with a database that is away', async () => {
+    const brokered = { key: 'w_acme_site', origin: 'https://acme.example', call: 'brokered' };
+    const TENANTS_FILE = await tenantsFile(JSON.stringify({ tenants: [{ id: 'acme', widgetKeys: [brokered] }] }));
+    const DATABASE_URL = `postgres://localhost:${await freePort()}/none`;
+    const gemini = { UPSTREAM_PROVIDER: 'gemini', GEMINI_API_KEY: 'k' };
+    const env = { ...production, ...gemini, CONSOLE_EMAILS: '*', TENANTS_FILE, DATABASE_URL };
+    const [checked, started] = [fakeTerminal(env), fakeTerminal(env)];
+    expect(await run([], checked)).toBe(78);
+    const fault = await startApp(readConfig(env), createLog('silent', false)).catch((reason: unknown) => reason);
+    expect(tellFault(fault, started.err)).toBe(78);
+    for (const terminal of [checked, started])
+      expect(terminal.complained()).toMatch(
+        /tenant acme: has no admins[^]*key acme\/[^]*must not ask for brokered calls/,
+      );
+    expect(started.complained()).toContain('The database cannot be used');
   });
 
   test('tells brokered calls that the provider does not have, of the environment and of the tenants file', async () => {

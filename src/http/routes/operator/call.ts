@@ -55,7 +55,10 @@ export function callRoute(deps: OperatorCallDeps): Route {
         const known = await callsOf(record.id, deps);
         const found = describeCalls(known, call.operator).find(({ ref }) => ref === call.params[1]);
         if (found === undefined) return new Refusal('NOT_FOUND', 'The session has no call of this ref.');
-        return { status: 200, body: { ...found, ...(await toldOf('voice-call', found.ref, deps.actorEvents)) } };
+        return {
+          status: 200,
+          body: { ...found, ...(await toldOf('voice-call', found.ref, call.operator, deps.actorEvents)) },
+        };
       }),
   });
 }

@@ -106,7 +106,7 @@ export function challengeRoute({ challengeStore, actorEvents }: ChallengesDeps):
         const record = /^[\w.-]{1,512}$/.test(id) ? await challengeStore.load(id) : undefined;
         if (record === undefined)
           return new Refusal('NOT_FOUND', 'There is no code of this id; it may be so old that it was deleted.');
-        const told = await toldOf('otp-challenge', id, actorEvents);
+        const told = await toldOf('otp-challenge', id, call.operator, actorEvents);
         return { status: 200, body: { ...describe(record, call.request.atMs), ...told } };
       }),
   });

@@ -1,3 +1,4 @@
+import { nodeSeenBy, type Operator } from '../../../auth/operators.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
@@ -80,7 +81,7 @@ export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
         const nextCursor = page.hasMore && last !== undefined ? String(last.ordinal) : null;
         return {
           status: 200,
-          body: { events: page.events.map((event) => viewOfEvent(event, String(event.ordinal))), nextCursor },
+          body: { events: viewsOf(page, call.operator), nextCursor },
         };
       }),
   });
@@ -105,22 +106,35 @@ export async function newestEvents(
   return { page, lost };
 }
 
-export function describeEvents({ page, lost }: EventsKnown) {
+export function describeEvents({ page, lost }: EventsKnown, operator: Operator) {
   return {
-    events: page.events.map((event) => viewOfEvent(event, String(event.ordinal))),
+    events: viewsOf(page, operator),
     moreEvents: page.hasMore,
-    lost: lost.map(({ node, fromMs, toMs, count }) => ({ node, from: iso(fromMs), to: iso(toMs), count })),
+    lost: lost.map(({ node, fromMs, toMs, count }) => ({
+      node: nodeSeenBy(operator, node),
+      from: iso(fromMs),
+      to: iso(toMs),
+      count,
+    })),
   };
 }
 
 /** What any machine did, the newest first: by its name, so that a reader can draw it. @throws Unavailable when the database is away */
-export async function toldOf(machine: MachineName, actor: string, actorEvents: Pick<ActorEvents, 'of'>) {
-  const { events, hasMore } = await actorEvents.of(machine, actor, undefined, NEWEST);
-  return {
-    machine,
-    events: events.map((event) => viewOfEvent(event, String(event.ordinal))),
-    moreEvents: hasMore,
-  };
+export async function toldOf(
+  machine: MachineName,
+  actor: string,
+  operator: Operator,
+  actorEvents: Pick<ActorEvents, 'of'>,
+) {
+  const page = await actorEvents.of(machine, actor, undefined, NEWEST);
+  return { machine, events: viewsOf(page, operator), moreEvents: page.hasMore };
+}
+
+function viewsOf({ events }: Pick<ActorEventPage, 'events'>, operator: Operator): OperatorEvent[] {
+  return events.map((event) => ({
+    ...viewOfEvent(event, String(event.ordinal)),
+    node: nodeSeenBy(operator, event.node),
+  }));
 }
 
 const iso = (atMs: number): string => new Date(atMs).toISOString();

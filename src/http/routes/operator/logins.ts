@@ -127,7 +127,7 @@ export function loginRoute({ loginStore, actorEvents }: LoginsDeps): Route {
         const [id = ''] = call.params;
         const login = await find(id, loginStore);
         if (login instanceof Refusal) return login;
-        const told = await toldOf('auth-session', id, actorEvents);
+        const told = await toldOf('auth-session', id, call.operator, actorEvents);
         return { status: 200, body: { ...describe(login, call.request.atMs, call.operator), ...told } };
       }),
   });

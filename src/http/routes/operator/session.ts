@@ -111,7 +111,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           limits: limitsInForce(record, limits, deps),
           metadata: setup?.metadata ?? null,
           calls: describeCalls(calls, call.operator),
-          ...describeEvents(events),
+          ...describeEvents(events, call.operator),
         };
         return { status: 200, body };
       }),

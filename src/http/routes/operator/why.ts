@@ -1,6 +1,6 @@
 import type { CallLimits } from '../../../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
-import type { Operator } from '../../../auth/operators.ts';
+import { nodeSeenBy, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { totalCeilings, type LimitsOf, type TotalsOf } from '../../../quota/ceilings.ts';
 import type { QuotaDay } from '../../../quota/calendar.ts';
@@ -47,7 +47,7 @@ export async function whyOf(
     atMs,
     calls: records,
     meters,
-    events: page.events,
+    events: page.events.map((event) => ({ ...event, node: nodeSeenBy(operator, event.node) })),
     lost,
     used,
     act,

@@ -108,9 +108,7 @@ function Exact({ refusal }: { readonly refusal: Refusal }) {
                 </a>
               )}
             </Fact>
-            <Fact name="Process">
-              <code class="break">{node}</code>
-            </Fact>
+            <Fact name="Process">{node === null ? null : <code class="break">{node}</code>}</Fact>
           </dl>
         </Card>
         <Card title="Like it, in the last 24 h">

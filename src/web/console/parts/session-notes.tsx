@@ -46,8 +46,8 @@ export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { reado
           <ul class="notes">
             {lost.map(({ node, from, to, count }) => (
               <li key={`${node} ${from}`}>
-                <Moment at={from} /> to <Moment at={to} />: node {node.slice(0, 6)} had no room for {countText(count)},
-                of whatever session
+                <Moment at={from} /> to <Moment at={to} />: {node === null ? 'a node' : `node ${node.slice(0, 6)}`} had
+                no room for {countText(count)}, of whatever session
               </li>
             ))}
           </ul>

@@ -45,7 +45,7 @@ export function TimelineEvent({ machine, event, isHere, onStep }: Props) {
         {isHere && to !== null && <EventDetail event={event} />}
       </div>
       <p class="event-where soft">
-        <span title={node}>node {node.slice(0, 6)}</span>
+        {node !== null && <span title={node}>node {node.slice(0, 6)}</span>}
         {requestId !== null && (
           <button
             type="button"

@@ -1,0 +1,70 @@
+import { ConfigError } from '../../config/config-error.ts';
+import type { Config } from '../../config/config.ts';
+import { requirePrices } from '../metering/check-prices.ts';
+import { readPrices, type Prices } from '../metering/prices.ts';
+import type { Tenant } from '../stores/tenants/contract.ts';
+import { requireAdmins } from '../tenants/admins.ts';
+import { withoutDemo } from '../tenants/demo.ts';
+import { readTenantsFile, TenantsFileError } from '../tenants/tenants-file.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
+import { openProvider } from '../upstream/select.ts';
+import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
+
+// What is wrong with the files that a configuration names, and with both together. Nothing is connected to for that.
+
+/** Several things that keep the service from starting, told together (docs/contract.md, section 1.1). */
+export class StartFaults extends Error {
+  override readonly name = 'StartFaults';
+  readonly faults: readonly unknown[];
+
+  constructor(faults: readonly unknown[]) {
+    super(`${faults.length} faults keep the service from starting`);
+    this.faults = faults;
+  }
+}
+
+/** What `read` reads, or what is wrong with the configuration. @throws any other fault */
+export function attempt<T>(read: () => T): T | Error {
+  try {
+    return read();
+  } catch (fault) {
+    return keep(fault);
+  }
+}
+
+/** @throws what is no fault of the configuration */
+export function keep(fault: unknown): Error {
+  if (fault instanceof ConfigError || fault instanceof TenantsFileError) return fault;
+  throw fault;
+}
+
+/** All faults of the files of a configuration. */
+export async function faultsOfFiles(config: Config): Promise<readonly Error[]> {
+  const tenants = await readTenantsFile(config.tenantsFile, 0).catch(keep);
+  const prices = attempt(() => readPrices(config.calls.pricesFile));
+  const faults = [tenants, prices].filter((read) => read instanceof Error);
+  if (tenants instanceof Error || prices instanceof Error) return faults;
+  return faultsTogether(config, tenants, prices, openProvider(config.upstream, config.mode));
+}
+
+/** What is wrong with a configuration and its files together, each of which is right by itself. */
+export function faultsTogether(
+  config: Config,
+  tenants: readonly Tenant[],
+  prices: Prices,
+  provider: UpstreamProvider,
+): readonly Error[] {
+  const served = servedOf(tenants, config);
+  const rules = [
+    () => config.needsAdmins && requireAdmins(served, config.tenantsFile),
+    () => requireBrokering(config, provider),
+    () => requireBrokeringOf(served, config.tenantsFile, provider),
+    () => requirePrices(served, config.tenantsFile, prices, config),
+  ];
+  return rules.map((rule) => attempt(rule)).filter((fault) => fault instanceof Error);
+}
+
+/** The tenants of the file that the service serves: production has no use for a demo. */
+export function servedOf(tenants: readonly Tenant[], { mode, publicUrl }: Config): readonly Tenant[] {
+  return mode === 'production' ? withoutDemo(tenants, publicUrl) : tenants;
+}
