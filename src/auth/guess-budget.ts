@@ -40,9 +40,9 @@ interface GuessBudgetOptions {
 }
 
 /**
- * How many wrong codes may be tried: at an address by the hour and in a row, at a domain and the whole installation by the day (UTC), and by
- * a browser that logged in before out of a budget of its own, so that no stranger shuts it out. Each guess is counted before it is evaluated,
- * exact over all nodes, and given back where it was not evaluated or right. @throws Unavailable when the database is away
+ * How many wrong codes may be tried: at an address by the hour and in a row, at a domain and the whole installation by the day (UTC),
+ * and by a browser that logged in before out of a budget of its own, so that no stranger shuts it out. Each guess is counted before it
+ * is evaluated, exact over all nodes, and given back where it was not evaluated or right. @throws Unavailable when the database is away
  */
 export class GuessBudget {
   readonly #counters: Counters;

@@ -16,9 +16,9 @@ import { askersFor, Standings, type Visitor } from './standing.ts';
  */
 export interface LoginCodes {
   /**
-   * Mails a new code, which takes the place of the one before. An address that may not log in gets the same answer for the same
-   * work, and no mail; so does one whose budget of mails is spent, or that is closed to strangers: the answer comes when the mail server is ready for a
-   * recipient, and does not wait for what it says to one.
+   * Mails a new code, which takes the place of the one before. An address that may not log in, whose budget of mails is spent or
+   * that is closed to strangers gets the same answer for the same work, and no mail: the answer comes when the mail server is ready
+   * for a recipient, and does not wait for what it says to one.
    * A send that is refused or fails is as if it had not been: the code before goes on to work, as it does when the mail is not
    * taken afterwards.
    * @returns RATE_LIMIT_EXCEEDED beyond `perHour` sends, with the seconds to wait.
@@ -32,8 +32,10 @@ export interface LoginCodes {
    */
   verify(login: AuthRecord, code: string, visitor: Visitor, atMs: number, requestId?: string): Promise<true | Refusal>;
   /**
-   * Opens an address to strangers again after too many wrong codes in a row, and for a day also where its domain or the installation has used
-   * up what is theirs. @returns how many wrong codes in a row are forgotten @throws Unavailable when the database is away
+   * Opens an address to strangers again after too many wrong codes in a row, and for a day also where its domain or the installation
+   * has used up what is theirs.
+   * @returns how many wrong codes in a row are forgotten
+   * @throws Unavailable when the database is away
    */
   lift(email: string, atMs: number): Promise<number>;
   /** Resolves when no mail is being handed over any more. */

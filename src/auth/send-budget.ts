@@ -16,8 +16,8 @@ export interface SendTaken {
 
 /**
  * Codes an hour per e-mail address (MAX_OTP_PER_HOUR). Anybody may ask for them, so anybody can use them up; but whoever has done so
- * for two hours of a day leaves the last code of each further hour to other network addresses, and browsers that logged in before have codes
- * of their own. All e-mail addresses are treated alike, known or not. @throws Unavailable when the database is away
+ * for two hours of a day leaves the last code of each further hour to other network addresses, and browsers that logged in before
+ * have codes of their own. All e-mail addresses are treated alike, known or not. @throws Unavailable when the database is away
  */
 export class SendBudget {
   readonly #counters: Counters;
