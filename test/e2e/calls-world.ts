@@ -48,6 +48,8 @@ export class Page {
   readonly email: string;
   sessionId = '';
   ticket = '';
+  /** Whether its offers ask for a data channel. */
+  hasChannel = true;
   /** Every byte that it got: heads, bodies, frames. */
   readonly got: string[] = [];
   readonly #client: Client;
@@ -97,7 +99,7 @@ export class Page {
     const response = await fetch(`${this.#origin()}/api/realtime/calls`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/sdp', Authorization: `Bearer ${this.ticket}`, Origin: origin },
-      body: offerSdp(),
+      body: offerSdp({ channel: this.hasChannel }),
       ...(signal === undefined ? {} : { signal }),
     });
     const text = await response.text();

@@ -135,6 +135,11 @@ export class TestCall {
     return name;
   }
 
+  /** The visitor has said something: the agent answers, unless it does. */
+  answerVisitor(): void {
+    if (this.ended === undefined && this.#inConversation === undefined) this.beginResponse(undefined);
+  }
+
   /** What a page says on its data channel; what it may not is answered to it alone. */
   fromPage(event: Json): void {
     if (this.ended !== undefined) return;

@@ -1,0 +1,103 @@
+import { Page, seen, type SessionSeen } from '../../e2e/calls-world.ts';
+import type { TestCall } from '../../support/provider/call.ts';
+import type { World } from '../../support/world.ts';
+
+const LOOK_MS = 20;
+const PATIENCE_MS = 90_000;
+/** Faster than one listens, as models are, and a conversation of some length. */
+const GENERATION = { tokensPerSec: 100, inputTokens: 500 };
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+/** @throws Error when it never is */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const startedAt = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - startedAt > PATIENCE_MS) throw new Error('what was waited for never came');
+    await pause(LOOK_MS);
+  }
+}
+
+/** A page that does what it likes with its call, and obeys nothing. */
+export class HostilePage {
+  readonly calls: TestCall[] = [];
+  /** Everything that the provider told it. */
+  readonly told: string[] = [];
+  readonly #world: World;
+  readonly #page: Page;
+  readonly #hasChannel: boolean;
+
+  private constructor(world: World, page: Page, hasChannel: boolean) {
+    this.#world = world;
+    this.#page = Object.assign(page, { hasChannel });
+    this.#hasChannel = hasChannel;
+  }
+
+  static async open(world: World, widgetKey: string, hasChannel: boolean): Promise<HostilePage> {
+    const body = { widgetKey, agentId: hasChannel ? 'support' : 'listener' };
+    const page = new HostilePage(world, await Page.of(world).create(body), hasChannel);
+    await page.#dial();
+    return page;
+  }
+
+  get call(): TestCall {
+    const call = this.calls.at(-1);
+    if (call === undefined) throw new Error('it has no call');
+    return call;
+  }
+
+  /** The visitor says something, and the agent answers, for as long as it may: that needs no channel. */
+  speak(): void {
+    if (this.call.ended !== undefined) return;
+    this.call.speechStarted();
+    this.call.answerVisitor();
+  }
+
+  /** What only a data channel carries. */
+  say(event: Record<string, unknown>): void {
+    if (this.#hasChannel) this.call.fromPage(event);
+  }
+
+  talksFor(ms: number): Promise<void> {
+    return pause(ms);
+  }
+
+  async end(): Promise<void> {
+    await this.#page.end();
+  }
+
+  /** Opens another call of the session. @returns false where it may not */
+  async redial(): Promise<boolean> {
+    await this.#page.askTicket();
+    return this.#dial().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** The provider has ended the call. */
+  isOver(): Promise<void> {
+    return until(() => this.call.ended !== undefined);
+  }
+
+  /** Its last call is closed here: all is counted. */
+  async isClosed(): Promise<void> {
+    await until(async () => (await this.seen()).calls.every(({ state }) => state === 'closed'));
+  }
+
+  seen(): Promise<SessionSeen> {
+    return seen(this.#world, this.#page);
+  }
+
+  async #dial(): Promise<void> {
+    const call = await this.#page.dial(this.#world);
+    call.generation = GENERATION;
+    // The first thing that a channel says is the session.
+    if (this.#hasChannel) this.told.push(JSON.stringify(call.describeSession()));
+    call.onPageEvent = (event) => this.#hasChannel && this.told.push(JSON.stringify(event));
+    this.calls.push(call);
+  }
+}
