@@ -28,6 +28,8 @@ function query(text) {
   return bytes;
 }
 
+const ERROR_RESPONSE = 0x45;
+
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
 /** Leaves nothing of the session before: no half extended query, no transaction, no settings, statements or advisory locks. */
@@ -51,6 +53,21 @@ async function answer(id, bytes) {
   await database.execProtocolRawStream(bytes, { onRawData: (chunk) => chunks.push(chunk.slice()) });
   const reply = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
   port.postMessage({ id, bytes: reply });
+  if (hasPanicked(reply)) throw new Error('PostgreSQL panicked');
+}
+
+/**
+ * Whether a reply tells of a PANIC, as when the write-ahead log finds no room. A server ends all its processes then, and recovers; PGlite
+ * goes on with a state that is broken, and its next statement never returns.
+ * @param {Uint8Array} reply whole protocol messages
+ */
+function hasPanicked(reply) {
+  const bytes = Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength);
+  for (let at = 0; at + 5 <= bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
+    if (bytes[at] !== ERROR_RESPONSE) continue;
+    if (bytes.subarray(at, at + 1 + bytes.readInt32BE(at + 1)).includes('VPANIC\0')) return true;
+  }
+  return false;
 }
 
 port.on('message', (message) => {
