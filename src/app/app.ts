@@ -42,6 +42,8 @@ import { liveEngineOf, openLiveStores } from './stores.ts';
 const DRAIN_MS = 5000;
 /** On top of a mint; mail is given up after four seconds. */
 const REPLY_GRACE_MS = 7000;
+/** Keys that one warning of the start names. */
+const MAX_KEYS_TOLD = 20;
 
 /** What tests and other hosts may put in the place of the real parts. */
 export interface Overrides {
@@ -237,7 +239,11 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   for (const warning of findShutdowns(directory.all(), prices, clock.now())) events.warned(warning);
   for (const warning of findDroppedTools(directory.all(), provider)) events.warned(warning);
   const openKeys = describeOpenKeys(directory.all());
-  if (openKeys.length > 0) events.warned('keys are open: whoever copies one has a free model', { keys: openKeys });
+  if (openKeys.length > 0)
+    events.warned('keys are open: whoever copies one has a free model (check-config names all)', {
+      count: openKeys.length,
+      keys: openKeys.slice(0, MAX_KEYS_TOLD),
+    });
   release.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);
