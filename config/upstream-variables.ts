@@ -158,7 +158,7 @@ export const upstream = {
         'RESERVE_SEC',
         s.integer(0, 3600),
         '60',
-        'seconds of expected cost that each open session holds back from others',
+        'seconds of expected cost that each session with a call holds back from others',
       ),
       pricesFile: variable(
         'PRICES_FILE',

@@ -246,7 +246,12 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     });
   release.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
-  const purge = (): Promise<void> => deleteWhatIsOver(clock.now(), retention);
+  const purge = async (): Promise<void> => {
+    await deleteWhatIsOver(clock.now(), retention);
+    // As often, because who waits for what is held in vain is refused meanwhile.
+    const wrong = (await stores.holds.recount()) ?? 0;
+    if (wrong > 0) events.warned('sums of what sessions hold back were wrong, and are mended', { sums: wrong });
+  };
   const recount = async (): Promise<void> => {
     const wrong = (await stores.history.recount()) ?? 0;
     if (wrong > 0) events.warned('counts of live sessions were wrong, and are mended', { counts: wrong });

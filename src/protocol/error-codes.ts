@@ -123,7 +123,7 @@ export const ERROR_CODES = {
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
-    meaning: 'a total of the day is used up',
+    meaning: 'a total of the day is used up, or what is left of it is held by sessions that talk',
     example: { error: "The day's tokens or dollars are used up." },
   },
   CALL_IN_PROGRESS: {

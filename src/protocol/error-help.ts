@@ -151,6 +151,7 @@ export const ERROR_HELP: Readonly<Record<Code, Help>> = {
     action: 'try again the next day',
     causes: [
       'Tokens or dollars of the user, the key, the agent or the tenant are used up; `resetAt` of the totals tells when they begin anew.',
+      'An offer may also be refused because other sessions hold back what is left; its ticket opens the call once one of them has ended or gone idle.',
       'With `counted: true` the report that crossed the line was counted: do not send it again.',
     ],
   },

@@ -3,39 +3,41 @@ import type { QuotaDay } from '../quota/calendar.ts';
 import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
 import type { HeldAccount, Holds } from '../stores/holds/contract.ts';
 import { keyAccount } from '../stores/ledger/contract.ts';
-import type { SessionConfig } from '../tenants/agents.ts';
+import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { AdmittedCaller } from './allowances.ts';
-import type { Undo } from './undo.ts';
 
 export interface HoldDeps {
-  readonly holds: Holds;
+  readonly holds: Pick<Holds, 'take'>;
   readonly calendar: (atMs: number) => QuotaDay;
   /** Micro-dollars that the session holds back from others (RESERVE_SEC); undefined where its calls are not metered here. */
-  readonly reserveOf: (session: SessionConfig) => number | undefined;
+  readonly reserveOf: (setup: Pick<SessionSetup, 'callMode' | 'model' | 'price'>) => number | undefined;
 }
 
+/** Whose ceilings a session's calls count against. */
+export type Holder = Pick<AdmittedCaller, 'subject' | 'tenantId' | 'keyId' | 'limits' | 'totals'>;
+
 /**
- * Holds back what a session is expected to use, of the subject's ceiling and of the key's (docs/contract.md, section 5.12), so that sessions
- * side by side cannot each count on the same remainder. Direct sessions hold nothing.
+ * Holds back what the next call of a session is expected to use, of the subject's ceiling and of the key's (docs/contract.md, section 5.12), so
+ * that sessions side by side cannot each count on the same remainder. A session without a call holds nothing.
  * @param untilMs when the hold lapses, should nobody see the session's end
- * @returns how to give it back, or DAILY_QUOTA_EXCEEDED when nothing is left
+ * @returns DAILY_QUOTA_EXCEEDED when nothing is left that is neither used nor held: then nothing changes
+ * @throws Unavailable when the database is away
  */
-export async function takeHold(
-  who: AdmittedCaller,
-  session: SessionConfig,
-  sessionId: string,
+export async function refuseUnlessHeld(
+  who: Holder,
+  setup: SessionSetup,
   untilMs: number,
   at: number,
   { holds, calendar, reserveOf }: HoldDeps,
-): Promise<Undo | Refusal> {
-  const microDollars = reserveOf(session);
-  if (microDollars === undefined) return () => undefined;
+): Promise<Refusal | undefined> {
+  const microDollars = reserveOf(setup);
+  if (microDollars === undefined) return undefined;
   const accounts = accountsOf(who, calendar(at).day);
-  const isHeld = await holds.take(sessionId, accounts, { tokens: 0, microDollars }, untilMs, at);
-  return isHeld ? () => holds.free(sessionId) : heldRefusal();
+  const isHeld = await holds.take(setup.sessionId, accounts, { tokens: 0, microDollars }, untilMs, at);
+  return isHeld ? undefined : heldRefusal();
 }
 
-function accountsOf({ subject, tenantId, keyId, limits, totals }: AdmittedCaller, day: string): HeldAccount[] {
+function accountsOf({ subject, tenantId, keyId, limits, totals }: Holder, day: string): HeldAccount[] {
   const own = { account: subject, day, ceilings: usageOf(limits) };
   const isBounded = totals.tokensDaily !== undefined || totals.dollarsDaily !== undefined;
   if (keyId === null || !isBounded) return [own];
@@ -49,8 +51,8 @@ function usageOf({ dailyTokens, dailyMicroDollars }: Ceilings): HeldAccount['cei
 function heldRefusal(): Refusal {
   return new Refusal(
     'DAILY_QUOTA_EXCEEDED',
-    'What is left of the daily token or dollar ceiling is held by sessions that are open; end one with /api/realtime/end, or wait for the next day.',
+    'What is left of the daily token or dollar ceiling is held by sessions that talk; try again when one of them has ended or gone idle, or wait for the next day.',
     {},
-    { lever: 'RESERVE_SEC', fact: 'what is left is held back by sessions that are open' },
+    { lever: 'RESERVE_SEC', fact: 'what is left is held back by sessions that talk' },
   );
 }

@@ -11,18 +11,16 @@ import type { Minted, UpstreamProvider } from '../upstream/contract.ts';
 import {
   confirmKeySlot,
   refuseIfSpent,
-  slotLeaseUntilMs,
   takeMinute,
   takeSlot,
   type AdmittedCaller,
   type AllowanceDeps,
 } from './allowances.ts';
-import { takeHold, type HoldDeps } from './hold.ts';
 import type { Issuers } from './issue.ts';
 import type { VoiceSessions } from './sessions.ts';
-import { both, undoAll, type Undo } from './undo.ts';
+import { undoAll, type Undo } from './undo.ts';
 
-export interface OpenDeps extends AllowanceDeps, HoldDeps {
+export interface OpenDeps extends AllowanceDeps {
   readonly sessions: VoiceSessions;
   readonly provider: Pick<UpstreamProvider, 'name' | 'capabilities'>;
   readonly setups: Pick<SessionSetups, 'insert'>;
@@ -36,9 +34,9 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a voice session: minute, quota, slot, hold, setup, mint or ticket, register (docs/contract.md, section 4.1). Each step that takes
+ * Opens a voice session: minute, quota, slot, setup, mint or ticket, register (docs/contract.md, section 4.1). Each step that takes
  * something waits for the one before it; what is only looked at is asked for early. A refusal at one step spends nothing of the later ones.
- * The slot and the hold come back whenever no session is opened; the minute's count only when a step throws before anything was asked of the
+ * The slot comes back whenever no session is opened; the minute's count only when a step throws before anything was asked of the
  * provider or a ticket was made, or when the provider itself failed: a caller who hangs up, or asks for what the provider does not take, has
  * had its try.
  * @throws Unavailable when a store is away; what was taken is given back then too.
@@ -63,17 +61,14 @@ export async function openVoiceSession(
     if (spent !== undefined) return spent;
     const slot = await takeSlot(who, id, at, deps);
     if (slot instanceof Refusal) return slot;
-    const lapsesAtMs = slotLeaseUntilMs(at, deps) + deps.sessions.limits.maxMinutes * 60_000;
-    const place = await both(slot, () => takeHold(who, session, id, lapsesAtMs, at, deps), deps);
-    if (place instanceof Refusal) return place;
-    undo = [minute, place];
+    undo = [minute, slot];
     const saving = handled(saveSetup(id, session, at, deps));
     // A provider is asked when nothing else can fail any more; a ticket is nobody's before the answer, and waits for nothing.
     if (session.callMode === 'direct') await saving;
     const asked = { sessionId: id, subject: who.subject, config: session, atMs: at, requestId, signal };
     const { minted, isCounted } = await deps.issuers[session.callMode](asked);
     await saving;
-    if (isCounted) undo = [place];
+    if (isCounted) undo = [slot];
     const opened = minted instanceof Refusal ? minted : await register(id, who, session, minted, requestId, deps);
     if (opened instanceof Refusal) await undoAll(undo, deps);
     return opened;

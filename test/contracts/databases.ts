@@ -13,6 +13,7 @@ import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/p
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
 import { createPostgresNodeRuns } from '../../src/stores/nodes/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
+import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
 import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
@@ -78,6 +79,8 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
       ledger: createPostgresLedger(database),
       history: createPostgresVoiceHistory(database),
       calls: createPostgresVoiceCalls(database),
+      retention: createPostgresRetention(database),
+      database,
     })),
   );
   challengesContract(

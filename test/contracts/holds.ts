@@ -1,7 +1,12 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import type { Database } from '../../src/database/database.ts';
 import { randomId } from '../../src/kernel/ids.ts';
 import type { Holds } from '../../src/stores/holds/contract.ts';
-import type { Ledger, UsageTotals } from '../../src/stores/ledger/contract.ts';
+import { NO_TOKENS } from '../../src/protocol/price.ts';
+import type { CallUsage, Ledger, UsageTotals } from '../../src/stores/ledger/contract.ts';
+import type { Retention } from '../../src/stores/retention/contract.ts';
 import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
 import type { VoiceCalls } from '../../src/stores/voice-calls/contract.ts';
 import { usageOf } from './call-usage.ts';
@@ -16,10 +21,12 @@ export interface HoldsNode {
   readonly ledger: Ledger;
   readonly history: VoiceHistory;
   readonly calls: VoiceCalls;
+  readonly retention: Retention;
+  readonly database: Database;
 }
 
 export function holdsContract(name: string, make: Make<HoldsNode>): void {
-  describe(`what open sessions hold back, ${name}`, () => {
+  describe(`what sessions with calls hold back, ${name}`, () => {
     const node = nodesOf(make);
     const at = DAY_BEGIN;
     const half = { tokens: 0, microDollars: 500 };
@@ -49,6 +56,25 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
         keyAccount: null,
         idempotency: null,
       });
+
+    const spend = (sessionId: string, subject: string, microDollars: number, changes: Partial<CallUsage> = {}) =>
+      node().ledger.recordCall(
+        usageOf(`call_${sessionId}`, subject, {
+          sessionId,
+          picoDollars: BigInt(microDollars) * 1_000_000n,
+          ...changes,
+        }),
+      );
+    /** The sums that are not those of their holds, and those that are kept of nothing. */
+    const wrongSums = () =>
+      node().database.run(
+        (sql) => sql`
+          select account, shard, kept.micro_dollars as kept, held.micro_dollars as held from hold_sum as kept full join (
+            select account, hold_shard(session_id) as shard, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as micro_dollars
+            from usage_hold group by 1, 2 having sum(tokens) <> 0 or sum(micro_dollars) <> 0
+          ) as held using (account, shard)
+          where (kept.tokens, kept.micro_dollars) is distinct from (held.tokens, held.micro_dollars)`,
+      );
 
     test('each holds what is wanted, the last what is left, and then nobody', async () => {
       const subject = randomId();
@@ -106,19 +132,68 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       });
       await spend('r2', 400n);
       expect((await held(subject)).microDollars).toBe(0);
-      // For whoever asks for a place it holds another minute.
-      expect(await take(randomId(), [of(subject, 1100)])).toBe(false);
+      // What was used counts, and nothing is held beyond it.
+      expect(await take(randomId(), [of(subject, 600)])).toBe(false);
+      expect(await take(randomId(), [of(subject, 1100)])).toBe(true);
+      expect((await held(subject)).microDollars).toBe(500);
     });
 
-    test('what was freed is free at once; a stranger frees nothing', async () => {
+    test('what a session held it holds anew with its next call, and never twice', async () => {
       const subject = randomId();
       const id = randomId();
       await take(id, [of(subject, 500)]);
-      await node().holds.free(randomId());
-      expect(await take(randomId(), [of(subject, 500)])).toBe(false);
-      await node().holds.free(id);
-      expect(await take(randomId(), [of(subject, 500)])).toBe(true);
+      await spend(id, subject, 400);
+      expect((await held(subject)).microDollars).toBe(100);
+      expect(await take(id, [of(subject, 10_000)])).toBe(true);
+      expect((await held(subject)).microDollars).toBe(500);
+      expect(await take(id, [of(subject, 600)])).toBe(true);
+      expect((await held(subject)).microDollars).toBe(200);
     });
+
+    test('is given back by a session that has no call, and by no other', async () => {
+      const subject = randomId();
+      const record = voiceRecord({ subject });
+      const calling = call({ sessionId: record.id, subject });
+      await take(record.id, [of(subject, 500)]);
+      await node().calls.insert(calling, 3);
+      await node().holds.release(randomId());
+      await node().holds.release(record.id);
+      expect((await held(subject)).microDollars).toBe(500);
+      await node().calls.save({ ...calling, state: 'closed', closedAtMs: at, version: 2 }, 1);
+      await node().holds.release(record.id);
+      expect((await held(subject)).microDollars).toBe(0);
+    });
+
+    test('is given back by a session that is over, whatever its call does', async () => {
+      const subject = randomId();
+      const record = voiceRecord({ subject });
+      await node().history.insert({ record, state: 'engaged' });
+      await node().history.save([{ record: endedRecord(record), state: 'ended' }]);
+      await node().calls.insert(call({ sessionId: record.id, subject }), 3);
+      await take(record.id, [of(subject, 500)]);
+      await node().holds.release(record.id);
+      expect((await held(subject)).microDollars).toBe(0);
+    });
+
+    test.each(['idle', 'stale'] as const)(
+      'is given back when the history hears that its session is %s',
+      async (state) => {
+        const [subject, key] = [randomId(), randomId()];
+        const [record, other] = [voiceRecord({ subject }), voiceRecord({ subject })];
+        for (const each of [record, other]) {
+          await node().history.insert({ record: each, state: 'engaged' });
+          await take(each.id, [of(subject, 5000), of(key, 5000)]);
+        }
+        await node().history.save([{ record: { ...record, version: 2 }, state: 'engaged' }]);
+        expect((await held(key)).microDollars).toBe(1000);
+        await node().history.save([{ record: { ...record, version: 3 }, state }]);
+        expect([await held(subject), await held(key)]).toMatchObject([{ microDollars: 500 }, { microDollars: 500 }]);
+        // What is older than what is kept says nothing.
+        await take(record.id, [of(subject, 5000)]);
+        await node().history.save([{ record: { ...record, version: 2 }, state }]);
+        expect((await held(subject)).microDollars).toBe(1000);
+      },
+    );
 
     test('counts while its session is opened and until the history says that it is over', async () => {
       const subject = randomId();
@@ -148,6 +223,112 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
       expect(admitted.filter(Boolean)).toHaveLength(7);
       expect((await held(key)).microDollars).toBe(3250);
       for (const subject of subjects) expect((await held(subject)).microDollars).toBeLessThanOrEqual(1200);
+    });
+
+    const act = fc.record({
+      what: fc.constantFrom(
+        'take',
+        'take',
+        'spend',
+        'spend',
+        'spend',
+        'idle',
+        'end',
+        'release',
+        'lapse',
+        'crash',
+        'former',
+        'recount',
+      ),
+      who: fc.nat(5),
+      amount: fc.integer({ min: 1, max: 700 }),
+      isBounded: fc.boolean(),
+    });
+
+    test('whatever happens at once on two nodes, the sums are those of the holds, and what is held is what is left of them', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.array(act, { maxLength: 8 }), { maxLength: 8 }), async (rounds) => {
+          const key = randomId();
+          const subjects = [randomId(), randomId()];
+          const sessions = Array.from({ length: 6 }, (_, n) => voiceRecord({ subject: subjects[n % 2] as string }));
+          for (const record of sessions) await node().history.insert({ record, state: 'engaged' });
+          const versions = sessions.map(() => 1);
+          for (const acts of rounds) {
+            await Promise.all(
+              acts.map(({ what, who, amount, isBounded }) => {
+                const record = sessions[who] as VoiceRecord;
+                const { id, subject } = record;
+                const accounts = [of(subject, 1e6), ...(isBounded ? [of(key, 3000)] : [])];
+                const version = (versions[who] = (versions[who] ?? 1) + 1);
+                const keyAccount = isBounded ? key : null;
+                if (what === 'take') return take(id, accounts, { tokens: amount, microDollars: amount });
+                if (what === 'spend')
+                  return spend(id, subject, amount, { keyAccount, tokens: { ...NO_TOKENS, textIn: amount } });
+                if (what === 'idle') return node().history.save([{ record: { ...record, version }, state: 'idle' }]);
+                if (what === 'end') return node().history.save([{ record: endedRecord(record), state: 'ended' }]);
+                if (what === 'release') return node().holds.release(id);
+                if (what === 'lapse') return node().retention.deleteSome('usageHolds', at + HOUR_MS + 1);
+                if (what === 'crash') return crash(id, accounts, amount);
+                return what === 'former' ? former(id, accounts, amount) : node().holds.recount();
+              }),
+            );
+            expect(await wrongSums()).toEqual([]);
+          }
+          for (const account of [key, ...subjects]) {
+            const [row] = await node().database.run(
+              (sql) => sql<UsageTotals[]>`
+                select coalesce(sum(tokens), 0)::bigint as tokens, coalesce(sum(micro_dollars), 0)::bigint as "microDollars"
+                from usage_hold where account = ${account} and until_ms > ${at}`,
+            );
+            expect(await held(account)).toEqual(row);
+          }
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    /** A process that dies before its transaction was committed. */
+    const crash = (id: string, accounts: readonly ReturnType<typeof of>[], amount: number) =>
+      node()
+        .database.transaction(async (sql) => {
+          await sql`update usage_hold set micro_dollars = micro_dollars + ${amount} where session_id = ${id}`;
+          await sql`delete from usage_hold where account = ${accounts[0]?.account ?? ''} and session_id = ${id}`;
+          throw new Error('died');
+        })
+        .catch(() => undefined);
+
+    /** What the build before the sums writes. */
+    const former = async (id: string, accounts: readonly ReturnType<typeof of>[], amount: number) => {
+      await node().database.run(
+        (sql) => sql`
+          insert into usage_hold (session_id, account, tokens, micro_dollars, until_ms)
+          select ${id}, account, 0, ${amount}::bigint, ${at + HOUR_MS}::bigint
+          from unnest(${accounts.map(({ account }) => account)}::text[]) as given (account)
+          on conflict (session_id, account) do update set
+            tokens = excluded.tokens, micro_dollars = excluded.micro_dollars, until_ms = excluded.until_ms`,
+      );
+      if (amount % 2 === 0) await node().database.run((sql) => sql`delete from usage_hold where session_id = ${id}`);
+    };
+
+    test('what the build before leaves of ended sessions is given back, and sums that are wrong are mended', async () => {
+      const [subject, key] = [randomId(), randomId()];
+      const record = voiceRecord({ subject });
+      await node().history.insert({ record, state: 'engaged' });
+      await take(record.id, [of(subject, 500)]);
+      // Its end deleted no hold.
+      await node().database.run(
+        (sql) =>
+          sql`update voice_session set state = 'ended', ended_at_ms = ${at}, end_reason = 'closed_by_client' where id = ${record.id}`,
+      );
+      await take(randomId(), [of(key, 500)]);
+      await node().database.run(
+        (sql) => sql`update hold_sum set micro_dollars = micro_dollars + 7 where account = ${key}`,
+      );
+      await node().database.run((sql) => sql`insert into hold_sum values (${randomId()}, 3, 1, -5)`);
+      expect(await node().holds.recount()).toBe(2);
+      expect([await held(subject), await held(key)]).toMatchObject([{ microDollars: 0 }, { microDollars: 500 }]);
+      expect(await wrongSums()).toEqual([]);
+      expect(await node().holds.recount()).toBe(0);
     });
   });
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../../protocol/refusal.ts';
 import type { SessionConfig } from '../../tenants/agents.ts';
 import { invalidWidgetKey } from '../../tenants/directory.ts';
 import { admit, refuseIfBot, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
-import { refuseIfSpent, whoseOf, type AdmittedCaller } from '../../voice/allowances.ts';
+import { whoseOf, type AdmittedCaller } from '../../voice/allowances.ts';
 import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
 import { addressScope } from '../steps/limit.ts';
 import { oncePerKey, type RepeatedCreateDeps } from '../repeated-create.ts';
@@ -85,9 +85,7 @@ async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promi
   if (!(answer instanceof Refusal)) return answer;
   const result = answer.because(whoseOf(admission.who));
   if (result.code !== 'DAILY_QUOTA_EXCEEDED') return result;
-  // What is only held comes back when another session ends.
-  const isSpent = (await refuseIfSpent(admission.who, call.request.atMs, deps)) !== undefined;
-  if (isSpent && caller === 'console' && call.login !== undefined) {
+  if (caller === 'console' && call.login !== undefined) {
     await deps.destroyLogin(call.login.id, call.request.atMs, call.request.requestId);
     return { refusal: result, cookie: { kind: 'clear' } };
   }

@@ -1,13 +1,16 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
-import type { Calls } from '../../calls/contract.ts';
+import type { Calls, OpenCallRequest, OpenedCall } from '../../calls/contract.ts';
 import { checkSdp, MAX_SDP_BYTES } from '../../calls/sdp-policy.ts';
 import type { Tickets } from '../../calls/tickets.ts';
+import { ifAway } from '../../kernel/errors.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
 import type { LimitsOf, TotalsOf } from '../../quota/ceilings.ts';
+import type { Holds } from '../../stores/holds/contract.ts';
 import type { SessionSetup, SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { refuseIfSpent, type AllowanceDeps } from '../../voice/allowances.ts';
+import { refuseIfSpent, whoseOf, type AdmittedCaller, type AllowanceDeps } from '../../voice/allowances.ts';
 import { refuseUnlessEngaged } from '../../voice/engaged.ts';
+import { refuseUnlessHeld, type HoldDeps, type Holder } from '../../voice/hold.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import { invalid } from '../invalid-request.ts';
@@ -16,7 +19,9 @@ import type { Origins } from '../steps/origin.ts';
 import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 import { exampleAnswer, exampleOffer } from './sample-sdp.ts';
 
-export interface OpenCallDeps extends Pick<AllowanceDeps, 'ledger' | 'calendar'>, Pick<SessionDeps, 'destroyLogin'> {
+export interface OpenCallDeps
+  extends Pick<AllowanceDeps, 'ledger' | 'calendar'>, HoldDeps, Pick<SessionDeps, 'destroyLogin'> {
+  readonly holds: Pick<Holds, 'take' | 'release'>;
   readonly sessions: Pick<VoiceSessions, 'find' | 'limits'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly tickets: Pick<Tickets, 'find' | 'spend'>;
@@ -30,6 +35,7 @@ export interface OpenCallDeps extends Pick<AllowanceDeps, 'ledger' | 'calendar'>
   readonly events: Pick<Events, 'callAnswered'>;
 }
 
+const MINUTE_MS = 60_000;
 const PATH = '/api/realtime/calls';
 const SDP = 'application/sdp';
 
@@ -76,12 +82,17 @@ async function open(call: Call<string>, deps: OpenCallDeps): Promise<Result> {
   const found = await findCaller(ticket, request.atMs, deps);
   if (found === undefined) return unknownTicket();
   const { session, setup } = found;
-  const refusal = await refuse(call, session, setup, deps);
+  const who = await holderOf(session, deps);
+  const refusal = await refuse(call, found, who, deps);
   if (refusal !== undefined) return refusedOf(session, refusal, call, deps);
+  const lapsesAtMs = session.startedAtMs + deps.sessions.limits.maxMinutes * MINUTE_MS;
+  const notHeld = await refuseUnlessHeld(who, setup, lapsesAtMs, request.atMs, deps);
+  // What others hold comes back, and is no violation: it costs neither the ticket nor a login.
+  if (notHeld !== undefined) return notHeld.because(whoseOf(session));
   // Last, so that nothing that the caller can mend costs it the ticket; and first, so that of two who come at once one opens a call.
   if (!(await deps.tickets.spend(ticket, request.atMs))) return unknownTicket();
   const { requestId } = request;
-  const opened = await deps.calls.open({ session, setup, offerSdp, requestId, signal: request.signal() });
+  const opened = await openHeld({ session, setup, offerSdp, requestId, signal: request.signal() }, deps);
   if (opened instanceof Refusal) return refusedOf(session, opened, call, deps);
   const { id } = opened.record;
   deps.events.callAnswered(session, id, requestId);
@@ -108,23 +119,42 @@ async function findCaller(ticket: string, atMs: number, deps: OpenCallDeps): Pro
   return session === undefined || setup === undefined ? undefined : { session, setup };
 }
 
+/** Opens the call; where none is opened, its session holds nothing for it. */
+async function openHeld(request: OpenCallRequest, { calls, holds }: OpenCallDeps): Promise<OpenedCall | Refusal> {
+  let opened: OpenedCall | Refusal | undefined;
+  try {
+    opened = await calls.open(request);
+    return opened;
+  } finally {
+    // A database that is away has it lapse.
+    if (opened === undefined || opened instanceof Refusal)
+      await holds.release(request.session.id).catch(ifAway(() => undefined));
+  }
+}
+
+/** Whose ceilings the calls of a session count against, as they are now. */
+async function holderOf(
+  { subject, caller, tenantId, keyId }: VoiceRecord,
+  { directory, limitsOf, totalsOf }: OpenCallDeps,
+): Promise<Holder & Pick<AdmittedCaller, 'overrides'>> {
+  await directory.refreshIfLate();
+  const limits = limitsOf(caller, tenantId, keyId);
+  if (keyId === null) return { subject, tenantId, keyId, limits, totals: {} };
+  const overrides = directory.keyNamed(tenantId, keyId)?.limits;
+  return { subject, tenantId, keyId, limits, overrides, totals: totalsOf(tenantId, keyId) };
+}
+
 async function refuse(
   { origin, request: { atMs }, body }: Call<string>,
-  session: VoiceRecord,
-  setup: SessionSetup,
+  { session, setup }: Caller,
+  who: Parameters<typeof refuseIfSpent>[0],
   deps: OpenCallDeps,
 ): Promise<Refusal | undefined> {
-  await deps.directory.refreshIfLate();
   const refusal =
     refuseOrigin(session, origin, deps) ??
     refuseUnlessEngaged(session, atMs, deps.sessions.limits) ??
     refuseOffer(body, setup);
-  if (refusal !== undefined) return refusal;
-  const { subject, caller, tenantId, keyId } = session;
-  const limits = deps.limitsOf(caller, tenantId, keyId);
-  const totals = keyId === null ? {} : deps.totalsOf(tenantId, keyId);
-  const overrides = keyId === null ? undefined : deps.directory.keyNamed(tenantId, keyId)?.limits;
-  return refuseIfSpent({ subject, tenantId, keyId, limits, overrides, totals }, atMs, deps);
+  return refusal ?? refuseIfSpent(who, atMs, deps);
 }
 
 /** The origin must be the one that may create such a session (docs/contract.md, section 4.1). */

@@ -1,12 +1,26 @@
-import type { AnySql, Database, TransactionSql } from '../../database/database.ts';
+import type { AnySql, Database, Sql, TransactionSql } from '../../database/database.ts';
+import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { HeldAccount, Holds } from './contract.ts';
 
-interface Asked {
+const MAX_AT_ONCE = 500;
+/** Any fixed number that no other user of the same database takes. */
+const LOCK_KEY = 727_003;
+/** Nobody waits for it, and a slow one must not look like a database that is away. */
+const RECOUNT_PATIENCE = { deadlineMs: 30_000 };
+
+interface TakeRequest {
   readonly sessionId: string;
   readonly accounts: readonly HeldAccount[];
   readonly wanted: UsageTotals;
   readonly untilMs: number;
+  readonly atMs: number;
+}
+
+interface StandingRequest {
+  readonly account: string;
+  readonly day: string;
+  readonly sessionId: string;
   readonly atMs: number;
 }
 
@@ -15,111 +29,106 @@ interface StandingRow extends UsageTotals {
   readonly usedMicroDollars: number;
 }
 
-interface AccountRow extends UsageTotals {
-  readonly account: string;
-}
+type Fragment = ReturnType<TransactionSql>;
 
-/** What open sessions hold back, in PostgreSQL beside the totals and the history. */
+/**
+ * What sessions hold back, in PostgreSQL beside the totals and the history. Triggers keep the sums of each account (`hold_sum`) true to the
+ * holds, in the transaction of whoever writes those.
+ */
 export function createPostgresHolds(database: Database): Holds {
+  const standings = grouped(
+    (asked: readonly StandingRequest[]) => database.run((sql) => readStandings(sql, asked)),
+    MAX_AT_ONCE,
+  );
   return {
     take: (sessionId, accounts, wanted, untilMs, atMs) =>
       database.transaction((sql) => take(sql, { sessionId, accounts, wanted, untilMs, atMs })),
 
-    async free(sessionId) {
-      await database.run((sql) => sql`delete from usage_hold where session_id = ${sessionId}`);
+    async release(sessionId) {
+      await database.run((sql) => releaseOne(sql, sessionId));
     },
 
     async standing(account, day, sessionId, atMs) {
-      const [row] = await database.run((sql) => readStanding(sql, account, day, sessionId, atMs));
-      if (row === undefined) throw new Error('a sum has one row');
+      const row = await standings({ account, day, sessionId, atMs });
       return {
         total: { tokens: row.usedTokens, microDollars: row.usedMicroDollars },
         heldByOthers: { tokens: row.tokens, microDollars: row.microDollars },
       };
     },
+
+    async recount() {
+      await database.run(releaseDormant, RECOUNT_PATIENCE);
+      return database.transaction(mendSums, RECOUNT_PATIENCE);
+    },
   };
 }
 
-/** Whoever asks for the same account waits until this has been committed, and so do reports that add to its total. */
-async function take(sql: TransactionSql, asked: Asked): Promise<boolean> {
+/** Whoever asks for the same account waits until this has been committed, and so do entries that add to its total. */
+async function take(sql: TransactionSql, asked: TakeRequest): Promise<boolean> {
   const { sessionId, accounts, wanted, atMs } = asked;
-  const used = byAccount(await lockTotals(sql, accounts));
-  const names = accounts.map(({ account }) => account);
+  await lockTotals(sql, accounts);
   // A statement of its own: it sees what others held while this one waited for the totals.
-  const held = byAccount(await sumHeld(sql, names, sessionId, atMs));
-  const parts = accounts.map((each) => partOf(each, wanted, used.get(each.account), held.get(each.account)));
+  const rows = await readStandings(
+    sql,
+    accounts.map(({ account, day }) => ({ account, day, sessionId, atMs })),
+  );
+  const parts = accounts.map(({ ceilings }, n) => partOf(ceilings, wanted, rows[n] as StandingRow));
   if (parts.some((part) => part === undefined)) return false;
   await insert(sql, asked, parts as readonly UsageTotals[]);
   return true;
 }
 
 /** What is wanted or left, whichever is less; undefined when nothing is left. */
-function partOf(
-  { ceilings }: HeldAccount,
-  wanted: UsageTotals,
-  used: UsageTotals | undefined,
-  held: UsageTotals | undefined,
-): UsageTotals | undefined {
-  const tokens = ceilings.tokens - (used?.tokens ?? 0) - (held?.tokens ?? 0);
-  const microDollars = ceilings.microDollars - (used?.microDollars ?? 0) - (held?.microDollars ?? 0);
+function partOf(ceilings: UsageTotals, wanted: UsageTotals, row: StandingRow): UsageTotals | undefined {
+  const tokens = ceilings.tokens - row.usedTokens - row.tokens;
+  const microDollars = ceilings.microDollars - row.usedMicroDollars - row.microDollars;
   if (tokens <= 0 || microDollars <= 0) return undefined;
   return { tokens: Math.min(wanted.tokens, tokens), microDollars: Math.min(wanted.microDollars, microDollars) };
 }
 
-function byAccount(rows: readonly AccountRow[]): Map<string, UsageTotals> {
-  return new Map(rows.map((row) => [row.account, row]));
-}
-
 /** In the order in which entries of the ledger lock them, so that nobody waits in a circle. */
-function lockTotals(sql: TransactionSql, accounts: readonly HeldAccount[]) {
-  return sql<AccountRow[]>`
+async function lockTotals(sql: TransactionSql, accounts: readonly HeldAccount[]): Promise<void> {
+  await sql`
     insert into usage_total as total (subject, day, tokens, micro_dollars)
     select account, day, 0, 0
     from unnest(${accounts.map(({ account }) => account)}::text[], ${accounts.map(({ day }) => day)}::text[])
       as given (account, day)
     order by account collate "C", day collate "C"
-    on conflict (subject, day) do update set tokens = total.tokens
-    returning subject as account, tokens, micro_dollars as "microDollars"`;
-}
-
-/** A hold counts on every day: a session that goes on after midnight uses what the new day has. */
-function sumHeld(sql: AnySql, accounts: readonly string[], sessionId: string, atMs: number) {
-  return sql<AccountRow[]>`
-    select account, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as "microDollars"
-    from usage_hold as hold
-    where ${counts(sql, accounts, sessionId, atMs)} group by account`;
-}
-
-function counts(sql: AnySql, accounts: readonly string[], sessionId: string, atMs: number) {
-  return sql`account = any(${accounts}::text[]) and session_id <> ${sessionId} and until_ms > ${atMs}
-    and not exists (select from voice_session as session where session.id = hold.session_id and ended_at_ms is not null)`;
+    on conflict (subject, day) do update set tokens = total.tokens`;
 }
 
 /**
- * One statement sees one instant: what a session uses moves from its hold to the total, and is never in both or neither. A session that
- * uses more than it held holds nothing any more.
+ * One statement sees one instant: what a session uses moves from its hold to the total, and is never in both or neither. A hold counts on
+ * every day: a session that goes on after midnight uses what the new day has. What has lapsed and was not deleted yet is in the sum still.
  */
-function readStanding(sql: AnySql, account: string, day: string, sessionId: string, atMs: number) {
+function readStandings(sql: AnySql, asked: readonly StandingRequest[]) {
   return sql<StandingRow[]>`
-    select coalesce(max(total.tokens), 0)::bigint as "usedTokens",
-      coalesce(max(total.micro_dollars), 0)::bigint as "usedMicroDollars",
-      coalesce(sum(held.tokens), 0)::bigint as tokens,
-      coalesce(sum(greatest(0, held.micro_dollars - held.used)), 0)::bigint as "microDollars"
-    from (select ${account}::text as account, ${day}::text as day) as asked
-      left join usage_total as total on total.subject = asked.account and total.day = asked.day
-      left join lateral (
-        select hold.tokens, hold.micro_dollars, (
-          select coalesce(sum(meter.micro_dollars), 0)
-          from voice_call as call join call_meter as meter on meter.call_id = call.id
-          where call.session_id = hold.session_id
-        ) as used
-        from usage_hold as hold where ${counts(sql, [account], sessionId, atMs)}
-      ) as held on true`;
+    select coalesce(total.tokens, 0) as "usedTokens", coalesce(total.micro_dollars, 0) as "usedMicroDollars",
+      (coalesce(held.tokens, 0) - coalesce(gone.tokens, 0))::bigint as tokens,
+      (coalesce(held.micro_dollars, 0) - coalesce(gone.micro_dollars, 0))::bigint as "microDollars"
+    from unnest(${asked.map(({ account }) => account)}::text[], ${asked.map(({ day }) => day)}::text[],
+      ${asked.map(({ sessionId }) => sessionId)}::text[], ${asked.map(({ atMs }) => atMs)}::bigint[])
+      with ordinality as asked (account, day, session_id, at_ms, n)
+    left join usage_total as total on total.subject = asked.account and total.day = asked.day
+    left join lateral (
+      select sum(tokens) as tokens, sum(micro_dollars) as micro_dollars from hold_sum where hold_sum.account = asked.account
+    ) as held on true
+    left join lateral (
+      select sum(tokens) as tokens, sum(micro_dollars) as micro_dollars from (
+        -- By its session: the index of accounts has all that are open.
+        select tokens, micro_dollars from usage_hold as own
+        where own.session_id = asked.session_id and own.account || '' = asked.account and own.until_ms + 0 > asked.at_ms
+        union all
+        select tokens, micro_dollars from usage_hold as lapsed
+        where lapsed.account = asked.account and lapsed.until_ms <= asked.at_ms
+      ) as left_out
+    ) as gone on true
+    order by n`;
 }
 
 async function insert(
   sql: TransactionSql,
-  { sessionId, accounts, untilMs }: Asked,
+  { sessionId, accounts, untilMs }: TakeRequest,
   parts: readonly UsageTotals[],
 ): Promise<void> {
   await sql`
@@ -127,6 +136,83 @@ async function insert(
     select ${sessionId}, account, tokens, micro_dollars, ${untilMs}::bigint
     from unnest(${accounts.map(({ account }) => account)}::text[], ${parts.map(({ tokens }) => tokens)}::bigint[],
       ${parts.map(({ microDollars }) => microDollars)}::bigint[]) as given (account, tokens, micro_dollars)
+    order by account collate "C"
     on conflict (session_id, account) do update set
       tokens = excluded.tokens, micro_dollars = excluded.micro_dollars, until_ms = excluded.until_ms`;
+}
+
+async function releaseOne(sql: Sql, sessionId: string): Promise<void> {
+  await sql`
+    delete from usage_hold where session_id = ${sessionId} and (
+      not exists (select from voice_call where session_id = ${sessionId} and state <> 'closed')
+      or exists (select from voice_session where id = ${sessionId} and state <> 'engaged'))`;
+}
+
+/**
+ * Part of a statement that writes entries of calls: what they use is held no more.
+ * @param used rows (session_id, tokens, micro_dollars)
+ */
+export function lowered(sql: AnySql, used: Fragment): Fragment {
+  return sql`
+    lowered as (
+      update usage_hold as hold set tokens = greatest(0, hold.tokens - used.tokens),
+        micro_dollars = greatest(0, hold.micro_dollars - used.micro_dollars)
+      from (
+        select session_id, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as micro_dollars
+        from (${used}) as each group by session_id
+      ) as used
+      where hold.session_id = used.session_id and ${ofLocked(sql, sql`select session_id from (${used}) as each`)}
+        and (hold.tokens > 0 or hold.micro_dollars > 0)
+    )`;
+}
+
+/**
+ * Part of a statement that saves sessions: those that are engaged no more hold nothing.
+ * @param over rows (id)
+ */
+export function givenBack(sql: AnySql, over: Fragment): Fragment {
+  return sql`given_back as (delete from usage_hold as hold where ${ofLocked(sql, over)})`;
+}
+
+/**
+ * The holds of some sessions, locked in one order first, so that no two statements wait in a circle. By arrays, because an index finds each
+ * then, however many there are.
+ */
+function ofLocked(sql: AnySql, sessionIds: Fragment): Fragment {
+  return sql`hold.session_id = any(array(
+    select session_id from usage_hold where session_id = any(array(${sessionIds})) order by session_id, account for update))`;
+}
+
+/** What is left behind by ends of which only a build that knows no sums has heard. */
+async function releaseDormant(sql: Sql): Promise<void> {
+  await sql`
+    with ${givenBack(
+      sql,
+      sql`
+        select distinct held.session_id as id
+        from usage_hold as held join voice_session as session on session.id = held.session_id
+        where session.state <> 'engaged'`,
+    )} select 1`;
+}
+
+/**
+ * Holds and sums are read in one snapshot, in which they agree: their difference is what is wrong, whatever goes on meanwhile. Two nodes that
+ * added it would make it wrong again.
+ */
+async function mendSums(sql: TransactionSql): Promise<number | undefined> {
+  const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCK_KEY}) as "isMine"`;
+  if (lock?.isMine !== true) return undefined;
+  const [row] = await sql<{ wrong: number }[]>`
+    with wrong as materialized (
+      select account, shard, sum(tokens)::bigint as tokens, sum(micro_dollars)::bigint as micro_dollars from (
+        select account, hold_shard(session_id) as shard, tokens, micro_dollars from usage_hold
+        union all
+        select account, shard, -tokens, -micro_dollars from hold_sum
+      ) as each
+      group by account, shard having sum(tokens) <> 0 or sum(micro_dollars) <> 0
+    ), mended as (
+      select add_to_hold_sums(array_agg(account), array_agg(shard), array_agg(tokens), array_agg(micro_dollars)) from wrong
+    )
+    select (select count(*) from wrong) as wrong from mended`;
+  return row?.wrong ?? 0;
 }

@@ -1,6 +1,7 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
 import { advance, viewOf, type Advance, type KeptEntry, type Meter } from './call-meter.ts';
 import type { Basis, CallMeter, CallUsage, CallUsageAnswer, UsageTotals } from './contract.ts';
+import { lowered } from '../holds/postgres.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
@@ -20,29 +21,88 @@ interface MeterRow extends Omit<Meter, 'tokens' | 'measured' | 'estimated' | 're
   readonly reported: string;
 }
 
-interface TotalsRow extends UsageTotals {
-  readonly keyTokens: number | null;
-  readonly keyMicroDollars: number | null;
+/** An account's total of a day. */
+interface TotalRow extends UsageTotals {
+  readonly account: string;
+  readonly day: string;
 }
 
+/** What a usage came to, and the totals right after it. */
+type Counted = Pick<CallUsageAnswer, 'kind' | 'added' | 'totals' | 'keyTotals'> & {
+  readonly usage: CallUsage;
+  readonly step: Advance | undefined;
+  readonly meter: Meter;
+};
+
 /**
- * Counts usage of a call in the caller's transaction. Its meter is locked first, so that whoever counts for the call waits; then the
- * totals and what is rolled up, in the order in which reports lock them.
+ * Counts usage of calls in the caller's transaction, in the given order; each is answered as if it had come alone. The meters are locked
+ * first, so that whoever counts for one of the calls waits; then the totals and what is rolled up, in the order in which reports lock them;
+ * then what is held, last of all.
  */
-export async function recordCallUsage(sql: TransactionSql, usage: CallUsage): Promise<CallUsageAnswer> {
-  const meter = (await lockMeter(sql, usage)) ?? (await makeMeter(sql, usage));
+export async function recordCallUsages(
+  sql: TransactionSql,
+  usages: readonly CallUsage[],
+): Promise<readonly CallUsageAnswer[]> {
+  const meters = await lockMeters(sql, usages);
   // Only whoever holds the meter writes entries of the call, and this statement began after it was locked.
-  const step = advance(meter, usage, await findEntries(sql, usage));
-  const [row] = await (step === undefined ? readTotals(sql, usage) : write(sql, usage, step));
-  const totals = row ?? { ...NOTHING, keyTokens: null, keyMicroDollars: null };
-  return {
-    kind: step === undefined ? 'replayed' : 'counted',
-    added: step?.added ?? NOTHING,
-    totals: { tokens: totals.tokens, microDollars: totals.microDollars },
-    keyTotals:
-      usage.keyAccount === null ? null : { tokens: totals.keyTokens ?? 0, microDollars: totals.keyMicroDollars ?? 0 },
-    meter: viewOf(step?.meter ?? meter),
+  const steps = advanceAll(usages, meters, await findEntries(sql, usages));
+  const counted = withTotals(steps, await addToTotals(sql, steps));
+  const written = counted.filter(({ step }) => step !== undefined);
+  if (written.length > 0) await write(sql, written);
+  return counted.map(({ kind, added, totals, keyTotals, meter }) => {
+    return { kind, added, totals, keyTotals, meter: viewOf(meter) };
+  });
+}
+
+type Step = Pick<Counted, 'usage' | 'step' | 'meter'>;
+
+/** What each usage does to its call's meter, after those before it. */
+function advanceAll(
+  usages: readonly CallUsage[],
+  meters: ReadonlyMap<string, Meter>,
+  entries: ReadonlyMap<string, readonly KeptEntry[]>,
+): Step[] {
+  const present = new Map(meters);
+  const kept = new Map(entries);
+  return usages.map((usage) => {
+    const { callId, basis } = usage;
+    const meter = present.get(callId);
+    if (meter === undefined) throw new Error("a call's meter was deleted while it was made");
+    const name = nameOf(usage);
+    const known = kept.get(name) ?? [];
+    const step = advance(meter, usage, known);
+    if (step === undefined) return { usage, step, meter };
+    present.set(callId, step.meter);
+    kept.set(name, [...known, { basis, picoDollars: step.picoDollars, tokens: step.added.tokens }]);
+    return { usage, step, meter: step.meter };
+  });
+}
+
+function nameOf({ callId, key }: Pick<CallUsage, 'callId' | 'key'>): string {
+  return `${callId} ${key}`;
+}
+
+/** The totals right after each usage, from those after all of them: what came later is taken off again. */
+function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): Counted[] {
+  const running = new Map(
+    rows.map(({ account, day, tokens, microDollars }) => [`${day} ${account}`, { tokens, microDollars }]),
+  );
+  const after = (account: string, { day }: CallUsage, added: UsageTotals): UsageTotals => {
+    const name = `${day} ${account}`;
+    const totals = running.get(name) ?? NOTHING;
+    running.set(name, {
+      tokens: totals.tokens - added.tokens,
+      microDollars: totals.microDollars - added.microDollars,
+    });
+    return totals;
   };
+  const last = steps.toReversed().map(({ usage, step, meter }): Counted => {
+    const added = step?.added ?? NOTHING;
+    const totals = after(usage.subject, usage, added);
+    const keyTotals = usage.keyAccount === null ? null : after(usage.keyAccount, usage, added);
+    return { usage, step, meter, kind: step === undefined ? 'replayed' : 'counted', added, totals, keyTotals };
+  });
+  return last.toReversed();
 }
 
 export async function readMeters(sql: AnySql, callIds: readonly string[]): Promise<CallMeter[]> {
@@ -50,20 +110,24 @@ export async function readMeters(sql: AnySql, callIds: readonly string[]): Promi
   return rows.map((row) => viewOf(meterOf(row)));
 }
 
-async function lockMeter(sql: TransactionSql, { callId }: CallUsage): Promise<Meter | undefined> {
-  const [row] = await sql<MeterRow[]>`select ${columns(sql)} from call_meter where call_id = ${callId} for update`;
-  return row === undefined ? undefined : meterOf(row);
+/** Of two nodes that make a meter at once the second waits for the first. */
+async function lockMeters(sql: TransactionSql, usages: readonly CallUsage[]): Promise<Map<string, Meter>> {
+  const first = new Map(usages.toReversed().map((usage) => [usage.callId, usage]));
+  const locked = await lockKnownMeters(sql, [...first.keys()]);
+  const missing = [...first.values()].filter(({ callId }) => !locked.has(callId));
+  if (missing.length === 0) return locked;
+  await sql`
+    insert into call_meter (call_id, basis, since_ms)
+    select * from unnest(${missing.map(({ callId }) => callId)}::text[], ${missing.map(({ basis }) => basis)}::text[],
+      ${missing.map(({ atMs }) => atMs)}::bigint[]) as made (call_id, basis, since_ms)
+    order by call_id collate "C" on conflict (call_id) do nothing`;
+  return lockKnownMeters(sql, [...first.keys()]);
 }
 
-/** Of two nodes that make it at once the second waits for the first. */
-async function makeMeter(sql: TransactionSql, usage: CallUsage): Promise<Meter> {
-  const { callId, basis, atMs } = usage;
-  await sql`
-    insert into call_meter (call_id, basis, since_ms) values (${callId}, ${basis}, ${atMs})
-    on conflict (call_id) do nothing`;
-  const made = await lockMeter(sql, usage);
-  if (made === undefined) throw new Error("a call's meter was deleted while it was made");
-  return made;
+async function lockKnownMeters(sql: TransactionSql, callIds: readonly string[]): Promise<Map<string, Meter>> {
+  const rows = await sql<MeterRow[]>`
+    select ${columns(sql)} from call_meter where call_id = any(${[...callIds]}::text[]) order by call_id for update`;
+  return new Map(rows.map((row) => [row.callId, meterOf(row)]));
 }
 
 function columns(sql: AnySql) {
@@ -88,64 +152,117 @@ function meterOf(row: MeterRow): Meter {
   };
 }
 
-async function findEntries(sql: TransactionSql, { callId, key }: CallUsage): Promise<KeptEntry[]> {
-  const rows = await sql<{ readonly basis: Basis; readonly picoDollars: string; readonly tokens: number }[]>`
-    select basis, pico_dollars as "picoDollars", tokens from usage_entry
-    where call_id = ${callId} and idempotency_key = ${key}`;
-  return rows.map((row) => ({ ...row, picoDollars: BigInt(row.picoDollars) }));
+interface EntryRow {
+  readonly callId: string;
+  readonly key: string;
+  readonly basis: Basis;
+  readonly picoDollars: string;
+  readonly tokens: number;
 }
 
-function write(sql: TransactionSql, usage: CallUsage, { meter, added, picoDollars }: Advance) {
-  const { subject, day, keyAccount, key, model, priceVersion, basis, isEstimated, atMs, tenantId, sessionId } = usage;
-  const accounts = keyAccount === null ? [subject] : [subject, keyAccount];
-  const { tokens } = meter;
-  return sql<TotalsRow[]>`
-    with totals as (
-      insert into usage_total as total (subject, day, tokens, micro_dollars)
-      select account, ${day}, ${added.tokens}::bigint, ${added.microDollars}::bigint
-      from unnest(${accounts}::text[]) as given (account) order by account collate "C"
-      on conflict (subject, day) do update set
-        tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
-      returning subject, tokens, micro_dollars
+async function findEntries(sql: TransactionSql, usages: readonly CallUsage[]): Promise<Map<string, KeptEntry[]>> {
+  const rows = await sql<EntryRow[]>`
+    select asked.*, entry.basis, entry.pico_dollars as "picoDollars", entry.tokens
+    from (
+      select distinct "callId", key from unnest(${usages.map(({ callId }) => callId)}::text[],
+        ${usages.map(({ key }) => key)}::text[]) as given ("callId", key)
+    ) as asked
+    cross join lateral (
+      select basis, pico_dollars, tokens from usage_entry where call_id = asked."callId" and idempotency_key = asked.key offset 0
+    ) as entry`;
+  const entries = new Map<string, KeptEntry[]>();
+  for (const { picoDollars, basis, tokens, ...row } of rows) {
+    const name = nameOf(row);
+    entries.set(name, [...(entries.get(name) ?? []), { basis, tokens, picoDollars: BigInt(picoDollars) }]);
+  }
+  return entries;
+}
+
+/** @returns the totals after all that is added; those to which nothing is added are asked for, too */
+function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
+  const rows = steps.flatMap(({ usage: { subject, keyAccount, day }, step }) =>
+    [subject, ...(keyAccount === null ? [] : [keyAccount])].map((account) => ({
+      account,
+      day,
+      ...(step?.added ?? NOTHING),
+    })),
+  );
+  return sql<TotalRow[]>`
+    insert into usage_total as total (subject, day, tokens, micro_dollars)
+    select account, day, sum(tokens), sum(micro_dollars)
+    from unnest(${rows.map(({ account }) => account)}::text[], ${rows.map(({ day }) => day)}::text[],
+      ${rows.map(({ tokens }) => tokens)}::bigint[], ${rows.map(({ microDollars }) => microDollars)}::bigint[])
+      as given (account, day, tokens, micro_dollars)
+    group by account, day order by account collate "C", day collate "C"
+    on conflict (subject, day) do update set
+      tokens = total.tokens + excluded.tokens, micro_dollars = total.micro_dollars + excluded.micro_dollars
+    returning subject as account, day, tokens, micro_dollars as "microDollars"`;
+}
+
+/** The meters as they are now, the entries, and what follows from them. */
+async function write(sql: TransactionSql, counted: readonly Counted[]): Promise<void> {
+  const meters = [...new Map(counted.map(({ meter }) => [meter.callId, meter])).values()];
+  await sql`
+    with moved as (
+      update call_meter as kept set basis = given.basis, text_in = "textIn", text_cached = "textCached", text_out = "textOut",
+        audio_in = "audioIn", audio_cached = "audioCached", audio_out = "audioOut", image_in = "imageIn",
+        image_cached = "imageCached", pico_measured = measured, pico_estimated = estimated, pico_reported = reported,
+        micro_dollars = "microDollars", total_ms = "totalMs", gap_ms = "gapMs"
+      from json_to_recordset(${JSON.stringify(meters.map(flatMeter))}::text::json) as given ("callId" text collate "C", basis text,
+        "textIn" bigint, "textCached" bigint, "textOut" bigint, "audioIn" bigint, "audioCached" bigint, "audioOut" bigint,
+        "imageIn" bigint, "imageCached" bigint, measured numeric, estimated numeric, reported numeric, "microDollars" bigint,
+        "totalMs" bigint, "gapMs" bigint)
+      where kept.call_id = given."callId" and kept.call_id = any(${meters.map(({ callId }) => callId)}::text[])
     ), counted as materialized (
-      select own.tokens, own.micro_dollars, of_key.tokens as key_tokens, of_key.micro_dollars as key_micro_dollars,
-        session.key_id, session.agent_id
-      from totals as own left join totals as of_key on of_key.subject = ${keyAccount}::text
-      ${withSession(sql, sql`${sessionId}::text`)}
-      where own.subject = ${subject}
-    ), moved as (
-      update call_meter set basis = ${meter.basis}, text_in = ${tokens.textIn}, text_cached = ${tokens.textCached},
-        text_out = ${tokens.textOut}, audio_in = ${tokens.audioIn}, audio_cached = ${tokens.audioCached},
-        audio_out = ${tokens.audioOut}, image_in = ${tokens.imageIn}, image_cached = ${tokens.imageCached},
-        pico_measured = ${String(meter.measured)}::numeric, pico_estimated = ${String(meter.estimated)}::numeric,
-        pico_reported = ${String(meter.reported)}::numeric, micro_dollars = ${meter.microDollars},
-        total_ms = ${meter.totalMs}, gap_ms = ${meter.gapMs}
-      where call_id = ${meter.callId}
+      select given.*, session.key_id, session.agent_id
+      from json_to_recordset(${JSON.stringify(counted.map(flatEntry))}::text::json) as given (n integer, subject text collate "C",
+        day text collate "C", "atMs" bigint, tokens bigint, "microDollars" bigint, "tenantId" text, "sessionId" text collate "C",
+        key text, "tokensAfter" bigint, "microDollarsAfter" bigint, "keyTokensAfter" bigint, "keyMicroDollarsAfter" bigint,
+        "callId" text, basis text, model text, "priceVersion" text, "isEstimated" boolean, "picoDollars" numeric)
+      ${withSession(sql, sql`given."sessionId"`)}
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
         tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after,
         call_id, basis, model, price_version, estimated, pico_dollars, key_id, agent_id)
-      select ${subject}, ${day}, ${atMs}::bigint, ${added.tokens}::bigint, ${added.microDollars}::bigint, ${tenantId}, ${sessionId},
-        ${key}, tokens, micro_dollars, key_tokens, key_micro_dollars,
-        ${meter.callId}, ${basis}, ${model}, ${priceVersion}, ${isEstimated}::boolean, ${String(picoDollars)}::numeric,
-        key_id, agent_id
-      from counted
+      select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key,
+        "tokensAfter", "microDollarsAfter", "keyTokensAfter", "keyMicroDollarsAfter",
+        "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", key_id, agent_id
+      from counted order by n
     ), ${rolledUp(
       sql,
       sql`
-        select ${day}::text collate "C" as day, ${atMs}::bigint as at_ms, ${subject}::text as subject, ${tenantId}::text as tenant_id,
-          key_id, agent_id, ${added.tokens}::bigint as tokens, ${added.microDollars}::bigint as micro_dollars
+        select day, "atMs" as at_ms, subject, "tenantId" as tenant_id, key_id, agent_id, tokens, "microDollars" as micro_dollars
         from counted`,
-    )}
-    select tokens, micro_dollars as "microDollars", key_tokens as "keyTokens", key_micro_dollars as "keyMicroDollars"
-    from counted`;
+    )}, ${lowered(sql, sql`select "sessionId" as session_id, tokens, "microDollars" as micro_dollars from counted`)}
+    select 1`;
 }
 
-function readTotals(sql: TransactionSql, { subject, day, keyAccount }: CallUsage) {
-  return sql<TotalsRow[]>`
-    select coalesce(own.tokens, 0) as tokens, coalesce(own.micro_dollars, 0) as "microDollars",
-      of_key.tokens as "keyTokens", of_key.micro_dollars as "keyMicroDollars"
-    from (select ${subject}::text as subject, ${keyAccount}::text as account, ${day}::text as day) as asked
-    left join usage_total as own on own.subject = asked.subject and own.day = asked.day
-    left join usage_total as of_key on of_key.subject = asked.account and of_key.day = asked.day`;
+function flatMeter({ tokens, measured, estimated, reported, ...meter }: Meter) {
+  const exact = { measured: String(measured), estimated: String(estimated), reported: String(reported) };
+  return { ...meter, ...tokens, ...exact };
+}
+
+function flatEntry({ usage, step, added, totals, keyTotals }: Counted, n: number) {
+  const { subject, day, atMs, tenantId, sessionId, key, callId, basis, model, priceVersion, isEstimated } = usage;
+  return {
+    n,
+    ...added,
+    subject,
+    day,
+    atMs,
+    tenantId,
+    sessionId,
+    key,
+    callId,
+    basis,
+    priceVersion,
+    isEstimated,
+    // Half a character, which a page may have put into a name, is none that JSON can have.
+    model: model.toWellFormed(),
+    tokensAfter: totals.tokens,
+    microDollarsAfter: totals.microDollars,
+    keyTokensAfter: keyTotals?.tokens,
+    keyMicroDollarsAfter: keyTotals?.microDollars,
+    picoDollars: String(step?.picoDollars ?? 0n),
+  };
 }

@@ -117,7 +117,8 @@ export interface Ledger {
   /**
    * Counts usage of a call exactly once, for ever. The call's charge is its cumulative price in micro-dollars, rounded up; the entry is
    * the difference of two charges, so that entries sum to the charge exactly. What clients reported counts only as far as it is more than
-   * what gaps were estimated at, and gives way to what the provider's events tell of the same key.
+   * what gaps were estimated at, and gives way to what the provider's events tell of the same key. What it adds its session holds no more
+   * (`Holds`), in the same transaction.
    */
   recordCall(usage: CallUsage): Promise<CallUsageAnswer>;
   /** The meters of calls, of those that have one. */

@@ -1,7 +1,7 @@
 import type { AnySql, Database, Sql } from '../../database/database.ts';
 import { grouped } from '../grouped.ts';
-import { readMeters, recordCallUsage } from './call-usage.ts';
-import type { Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
+import { readMeters, recordCallUsages } from './call-usage.ts';
+import type { CallUsage, Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 import { addToSums, findImplausible, isBounded } from './session-sums.ts';
 
@@ -11,6 +11,8 @@ const HOUR_MS = 3_600_000;
 const KEY_MEMORY_MS = 24 * HOUR_MS;
 
 const MAX_ENTRIES = 500;
+/** Of calls: one transaction of several statements has them all, and must be done within the deadline of one. */
+const MAX_CALL_ENTRIES = 200;
 
 interface Totals extends UsageTotals {
   /** Position in the group of entries. */
@@ -39,7 +41,10 @@ export function createPostgresLedger(database: Database): Ledger {
 
     totals: (subject, day) => totals({ subject, day }),
 
-    recordCall: (usage) => database.transaction((sql) => recordCallUsage(sql, usage)),
+    recordCall: grouped(
+      (usages: readonly CallUsage[]) => database.transaction((sql) => recordCallUsages(sql, usages)),
+      MAX_CALL_ENTRIES,
+    ),
 
     metersOf: (callIds) => database.run((sql) => readMeters(sql, callIds)),
   };

@@ -1,6 +1,7 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { grouped, groupedById } from '../grouped.ts';
+import { givenBack } from '../holds/postgres.ts';
 import { askWalk, MOST_WALKED } from '../walked.ts';
 import type { HistoryRow, VoiceHistory } from './contract.ts';
 import { countOpenByKey, countSessions } from './postgres-counts.ts';
@@ -164,6 +165,6 @@ function saveNewer(sql: Sql, rows: readonly HistoryRow[], silentMs: number) {
         select tenant_id, caller, was as state, -1 as added from newer
         union all
         select tenant_id, caller, state, 1 from newer where ended is null`,
-    )}
+    )}, ${givenBack(sql, sql`select id from newer where state <> 'engaged'`)}
     select id, is_ended as "isEnded", silent as "silentMs" from saved where is_ended or silent > ${silentMs}`;
 }

@@ -2,7 +2,18 @@
 import { canPin, median } from '../support/measure.mjs';
 import { readOptions, WrongOption } from '../support/options.mjs';
 import { withParts } from '../support/started.mjs';
-import { KEYS, offerSdp, ORIGIN, startNode, startStandIn, startStores, THRIFTY_TOKENS } from './parts.mjs';
+import { measureOneKey } from './one-key.mjs';
+import {
+  createSession,
+  inTurns,
+  KEYS,
+  offerSdp,
+  openCall,
+  startNode,
+  startStandIn,
+  startStores,
+  THRIFTY_TOKENS,
+} from './parts.mjs';
 
 /** Calls whose memory is not counted: what the first ones load is no part of a call. */
 const FIRST = 50;
@@ -12,10 +23,11 @@ const usage = `Options:
   --over <n>      of which so many use more than they may (100)
   --every <s>     seconds between two responses of one call (10)
   --seconds <n>   measured seconds of each phase (30)
-  --embedded      one node with embedded stores; nobody takes its calls over`;
+  --embedded      one node with embedded stores; nobody takes its calls over
+  --one-key       instead: what a response costs while 50, and while --many calls of one key are open
+  --many <n>      calls of one key (5000)
+  --other <dist>  with --one-key: another build besides`;
 
-/** Calls are opened so many at once. */
-const AT_ONCE = 16;
 const OPENED_MS = 12_000;
 const TAKEN_WITHIN_MS = 60_000;
 
@@ -25,8 +37,18 @@ export const brief = ['--calls', '300', '--over', '30', '--seconds', '10'];
 
 /** Sets a failing exit code when a call is not held, not hung up or not taken over. */
 export async function run(args) {
-  const options = readOptions(args, usage, { calls: 1000, over: 100, every: 10, seconds: 30, embedded: false });
+  const options = readOptions(args, usage, {
+    calls: 1000,
+    over: 100,
+    every: 10,
+    seconds: 30,
+    embedded: false,
+    'one-key': false,
+    many: 5000,
+    other: '',
+  });
   if (options === undefined) return [];
+  if (options['one-key']) return oneKey(options);
   if (options.calls - options.over <= FIRST)
     throw new WrongOption(`--calls must be more than --over and ${FIRST} together`);
   return withParts(async (start) => {
@@ -41,6 +63,24 @@ export async function run(args) {
     if (rows.some(({ value }) => !Number.isFinite(Number(value)))) process.exitCode = 1;
     return [tableOf(rows, options)];
   });
+}
+
+/** Sets a failing exit code when a response costs too much more while many calls are open. */
+async function oneKey({ many, seconds, other }) {
+  const builds = [{ name: '' }, ...(other === '' ? [] : [{ name: 'the other build: ', dist: other }])];
+  const rows = [];
+  for (const build of builds)
+    rows.push(...(await withParts((start) => measureOneKey(start, { few: FIRST, many, seconds, ...build }))));
+  const own = rows.find(({ goal }) => goal !== '');
+  if (Number(own.value) > own.goal) process.exitCode = 1;
+  return [
+    {
+      title: 'CPU of a response, by how many calls of one key are open',
+      goal: 'no more than 1.2 times as much at 5,000 as at 50',
+      rows,
+      notes: ['PostgreSQL and Redis of their own; medians of three rounds, each less what as many silent calls take.'],
+    },
+  ];
 }
 
 async function measureHeld(node, provider, { calls, over, seconds, everyMs }) {
@@ -114,39 +154,6 @@ async function busy(node, seconds) {
   const startedAt = performance.now();
   await wait(seconds * 1000);
   return ((node.cpuSeconds() - before) * 1000) / (performance.now() - startedAt);
-}
-
-/** In order, sixteen at once. */
-async function inTurns(count, work) {
-  const results = [];
-  let next = 0;
-  const worker = async () => {
-    while (next < count) {
-      const n = next;
-      next += 1;
-      results[n] = await work(n);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
-}
-
-async function createSession({ url }, widgetKey, email) {
-  const body = JSON.stringify({ widgetKey, agentId: 'support', email });
-  const reply = await post(`${url}/api/session`, { 'Content-Type': 'application/json' }, body);
-  return JSON.parse(reply).client_secret.value;
-}
-
-function openCall({ url }, ticket, offer) {
-  const headers = { 'Content-Type': 'application/sdp', Authorization: `Bearer ${ticket}` };
-  return post(`${url}/api/realtime/calls`, headers, offer);
-}
-
-async function post(url, headers, body) {
-  const reply = await fetch(url, { method: 'POST', headers: { Origin: ORIGIN, ...headers }, body });
-  const text = await reply.text();
-  if (!reply.ok) throw new Error(`${new URL(url).pathname} answered ${reply.status}: ${text}`);
-  return text;
 }
 
 function tableOf(rows, { calls, every, embedded }) {

@@ -11,8 +11,8 @@ import { startSwitchboard } from '../switchboard.mjs';
 const root = path.resolve(import.meta.dirname, '../../..');
 export const ORIGIN = 'https://www.acme.example';
 const keyOf = (name) => `w_acme_${name}_11111111111111111111111111111111`;
-/** The second may use little. */
-export const KEYS = { site: keyOf('site'), thrifty: keyOf('thrifty') };
+/** The second may use little; what all visitors of the third may use together is bounded. */
+export const KEYS = { site: keyOf('site'), thrifty: keyOf('thrifty'), crowd: keyOf('crowd') };
 export const THRIFTY_TOKENS = 10_000;
 
 const tenants = [
@@ -21,6 +21,7 @@ const tenants = [
     widgetKeys: [
       { id: 'site', key: KEYS.site, origin: ORIGIN },
       { id: 'thrifty', key: KEYS.thrifty, origin: ORIGIN, limits: { dailyTokens: THRIFTY_TOKENS } },
+      { id: 'crowd', key: KEYS.crowd, origin: ORIGIN, totals: { dollarsDaily: 1_000_000, tokensDaily: 1e12 } },
     ],
     agents: [{ id: 'support', model: 'gpt-realtime-2.1', voice: 'marin', instructions: 'Help the caller.' }],
   },
@@ -41,6 +42,7 @@ export async function startStores(isEmbedded) {
   const [database, redis] = await Promise.all([startPostgres(), startRedis()]);
   return {
     environment: { DATABASE_URL: database.url, REDIS_URL: redis.url },
+    databasePid: database.pid,
     stop: () => Promise.all([database.stop(), redis.stop()]),
   };
 }
@@ -94,4 +96,40 @@ export async function startNode(environment, dist) {
     cpuSeconds: () => cpuSeconds(pid),
     memory: () => memoryOf(child),
   };
+}
+
+/** Calls are opened so many at once. */
+const AT_ONCE = 16;
+
+/** In order, sixteen at once. */
+export async function inTurns(count, work) {
+  const results = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      const n = next;
+      next += 1;
+      results[n] = await work(n);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+export async function createSession({ url }, widgetKey, email) {
+  const body = JSON.stringify({ widgetKey, agentId: 'support', email });
+  const reply = await post(`${url}/api/session`, { 'Content-Type': 'application/json' }, body);
+  return JSON.parse(reply).client_secret.value;
+}
+
+export function openCall({ url }, ticket, offer) {
+  const headers = { 'Content-Type': 'application/sdp', Authorization: `Bearer ${ticket}` };
+  return post(`${url}/api/realtime/calls`, headers, offer);
+}
+
+async function post(url, headers, body) {
+  const reply = await fetch(url, { method: 'POST', headers: { Origin: ORIGIN, ...headers }, body });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${new URL(url).pathname} answered ${reply.status}: ${text}`);
+  return text;
 }

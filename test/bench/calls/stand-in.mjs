@@ -19,6 +19,7 @@ const until = async (isSo, ms) => {
 };
 
 let timer;
+let said = 0;
 const work = {
   /** Each call speaks, and has a response, once in so many milliseconds; the calls take turns. */
   talk({ everyMs }) {
@@ -33,6 +34,7 @@ const work = {
         if (call.ended !== undefined) continue;
         call.speechStarted();
         call.respond(usageOf(600));
+        said += 1;
       }
     }, 10);
   },
@@ -65,7 +67,12 @@ const work = {
 
   async count() {
     const open = calls.filter(({ ended }) => ended === undefined);
-    return { calls: calls.length, open: open.length, heard: open.filter(({ sidebands }) => sidebands.size > 0).length };
+    return {
+      said,
+      calls: calls.length,
+      open: open.length,
+      heard: open.filter(({ sidebands }) => sidebands.size > 0).length,
+    };
   },
 };
 

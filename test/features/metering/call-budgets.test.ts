@@ -232,7 +232,11 @@ describe('A session whose calls are metered by the clock', () => {
 
   test('leaves others what they hold', async () => {
     const { app, session, client, key } = await byTheClock({ limits: { ...roomy, dailyDollars: 2 } });
-    await app.open(key, { agentId: 'live' });
+    const account = app.service.subjects.widgetKey(key.tenantId, key.id);
+    const { day, resetAtMs } = app.service.calendar(app.clock.now());
+    const all = { account, day, ceilings: { tokens: Infinity, microDollars: 2_000_000 } };
+    const dollar = { tokens: 0, microDollars: 1_000_000 };
+    expect(await app.service.stores.holds.take('another', [all], dollar, resetAtMs, app.clock.now())).toBe(true);
     await pass(app, client, 59);
     expect(await endReason(app, session)).toBe(null);
     await pass(app, client, 3);
@@ -251,32 +255,34 @@ describe('Ten sessions side by side', () => {
   /** Each says as much as it may, all at once, until none is left. */
   async function speakAll(app: TestApp, provider: FakeBrokeredProvider, sessions: readonly Opened[]): Promise<number> {
     const sidebands = [];
-    for (const session of sessions) sidebands.push(await openCall(app, provider, session));
+    for (const session of sessions) {
+      const { status } = await exchange(app, session);
+      if (status === 201) sidebands.push({ session, sideband: provider.sideband });
+    }
+    expect(sidebands).toHaveLength(10);
     let most = 0;
     for (let round = 0; provider.live.size > 0; round += 1) {
       expect(round).toBeLessThan(100);
-      for (const sideband of sidebands.filter(({ isClosed }) => !isClosed)) {
+      for (const { sideband } of sidebands.filter((one) => !one.sideband.isClosed)) {
         const said = sideband.limit ?? Number.NaN;
         most = Math.max(most, said * AUDIO_OUT + 100 * AUDIO_IN);
         sideband.hear(response(said, 100));
       }
       await settled(app);
     }
-    for (const session of sessions) expect(await endReason(app, session)).toBe('quota_exceeded');
+    for (const { session } of sidebands) expect(await endReason(app, session)).toBe('quota_exceeded');
     return most;
   }
 
   test('of one subject pass its ceiling by no more than one response each', async () => {
     const { app, provider } = await start({ env: { RESERVE_SEC: '20' } });
     const key = await app.key({ limits: { ...roomy, dailyDollars: 1 } });
-    const replies = await Promise.all(Array.from({ length: 12 }, () => app.create(key)));
-    const sessions = replies.filter(({ status }) => status === 200).map((reply) => openedBy(reply, key.origin));
-    expect(sessions).toHaveLength(10);
-    await speakAll(app, provider, sessions);
+    const sessions = await Promise.all(Array.from({ length: 12 }, () => openBrokered(app, key)));
+    // Each holds a tenth of the ceiling, so that two of them may not call.
+    const most = await speakAll(app, provider, sessions);
     const total = await totalOf(app, app.service.subjects.widgetKey('acme', key.id));
     expect(total).toBeGreaterThan(1_000_000);
-    // What they hold is all there is: the last response of each is of a few tokens, and its context.
-    expect(total).toBeLessThanOrEqual(1_000_000 + 10 * (10 * AUDIO_OUT + 100 * AUDIO_IN));
+    expect(total).toBeLessThanOrEqual(1_000_000 + 10 * most);
   });
 
   test('of a key pass its total by no more than one response each', async () => {
@@ -303,11 +309,11 @@ describe('A console user who is refused', () => {
     });
     const cookie = await app.login(somebody());
     const session = openedBy(await create(app, cookie), CONSOLE);
-    const refused = await create(app, cookie);
+    const sideband = await openCall(app, provider, session);
+    const refused = await exchange(app, openedBy(await create(app, cookie), CONSOLE), { headers: { cookie } });
     expect(refused).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED' } });
     expect(refused.headers['set-cookie']).toBeUndefined();
     expect(await isLoggedIn(app, cookie)).toBe(true);
-    const sideband = await openCall(app, provider, session);
     await hear(app, sideband, response(5000));
     expect(await create(app, cookie)).toMatchObject({ status: 429, body: { code: 'DAILY_QUOTA_EXCEEDED' } });
     expect(await isLoggedIn(app, cookie)).toBe(false);
