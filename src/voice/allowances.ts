@@ -91,7 +91,7 @@ export async function refuseIfSpent(
 }
 
 /** Until when a slot is leased that is taken now for a session that is being opened. */
-export function slotLeaseUntilMs(at: number, { mintTimeoutMs }: Pick<AllowanceDeps, 'mintTimeoutMs'>): number {
+function slotLeaseUntilMs(at: number, { mintTimeoutMs }: Pick<AllowanceDeps, 'mintTimeoutMs'>): number {
   return at + mintTimeoutMs + MINT_GRACE_MS;
 }
 

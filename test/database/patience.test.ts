@@ -69,7 +69,10 @@ describeEngines('A database that is too slow for requests', (open) => {
       apply(target, self, [strings, ...values]: [readonly string[], ...unknown[]]) {
         const isWrite = Array.isArray(strings) && strings.join('').includes('insert into widget_key');
         if (isWrite) written.push((JSON.parse(String(values[0])) as unknown[]).length);
-        return Reflect.apply(target as (...values: unknown[]) => unknown, self, [strings, ...values]) as unknown;
+        return Reflect.apply<unknown, unknown[], unknown>(target as (...values: unknown[]) => unknown, self, [
+          strings,
+          ...values,
+        ]);
       },
     });
   }

@@ -231,7 +231,7 @@ describe('An end by the client', () => {
     database().isAway = false;
     // Another process finds what was kept.
     const restarted = await build({ clock: app.clock });
-    const found = await Promise.all([acknowledged, refused].map((id) => restarted.sessions.find(id)));
+    const found = await Promise.all([acknowledged, refused].map(async (id) => restarted.sessions.find(id)));
     expect(found.map((record) => record?.endReason)).toEqual(['closed_by_client', null]);
   });
 

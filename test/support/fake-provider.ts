@@ -40,11 +40,6 @@ export class FakeProvider implements UpstreamProvider {
     return this.answer({ sessionId: `sess_fake${n}`, value: `ek_fake_${n}`, expiresAtSec: 1_900_000_000 + n }, request);
   }
 
-  /** Of one whose calls are brokered: they are opened elsewhere, by fakes of calls. */
-  fingerprint(): string {
-    return 'fake';
-  }
-
   /** Holds every mint up until the returned function is called. */
   hold(): () => void {
     const { answer } = this;

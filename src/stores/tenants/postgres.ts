@@ -99,7 +99,7 @@ export function createPostgresTenants(database: Database): Tenants {
 }
 
 async function mergeTenants(sql: AnySql, tenants: readonly Tenant[]): Promise<void> {
-  const bare = tenants.map(({ keys: _, ...tenant }) => tenant);
+  const bare = tenants.map((tenant) => ({ ...tenant, keys: undefined }));
   await sql`
     insert into tenant as kept (id, name, agents, admins, admins_may, ceilings, max_keys)
     select id, name, agents, admins, "adminsMay", totals, "maxKeys"
@@ -153,7 +153,7 @@ async function refuseTooMany(sql: AnySql, keys: readonly WidgetKey[]): Promise<v
   const [tenant] = await sql<{ readonly maxKeys: number | null }[]>`
     select max_keys as "maxKeys" from tenant where id = ${tenantId} for update`;
   if (tenant === undefined || tenant.maxKeys === null) return;
-  const [{ count = 0 } = {}] = await sql<{ readonly count: number }[]>`
+  const [{ count } = { count: 0 }] = await sql<{ readonly count: number }[]>`
     select count(*)::integer as count from widget_key where tenant_id = ${tenantId} and revoked_at_ms is null`;
   if (count + keys.length > tenant.maxKeys)
     throw new TooManyKeys(`the tenant ${tenantId} has ${count} keys, and may have ${tenant.maxKeys}`);
