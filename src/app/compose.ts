@@ -23,7 +23,7 @@ import type { Mailer } from '../mail/contract.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
 import { createCalendar } from '../quota/calendar.ts';
 import { createCeilings } from '../quota/caller-ceilings.ts';
-import type { TotalsOf } from '../quota/ceilings.ts';
+import { sharedCeilings, type SharedOf } from '../quota/shared-ceilings.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -114,7 +114,8 @@ export async function buildService(on: Foundations) {
   });
   logins.onEnded((loginId) => feed.recheck(loginId));
   const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
-  const totalsOf: TotalsOf = (tenantId, keyId) => directory.keyNamed(tenantId, keyId)?.totals ?? {};
+  const sharedOf: SharedOf = (tenantId, keyId) =>
+    sharedCeilings(tenantId, keyId, directory.keyNamed(tenantId, keyId ?? ''), directory.tenant(tenantId));
   const consoleOrigins = () => config.consoleOrigins ?? [new URL(publicUrl()).origin];
   const origins = createOrigins({ consoleOrigins, directory });
 
@@ -141,7 +142,7 @@ export async function buildService(on: Foundations) {
     calendar,
     sessions,
     bus,
-    totalsOf,
+    sharedOf,
     note,
     ...ceilings,
     ledger: stores.ledger,
@@ -178,7 +179,7 @@ export async function buildService(on: Foundations) {
     admits,
     devices,
     ...ceilings,
-    totalsOf,
+    sharedOf,
     isKeyRevoked: (tenantId: string, keyId: string) => directory.isRevoked(tenantId, keyId),
     widgetTokensPerMinute: config.widgetTokensPerMinute,
     clientReports,

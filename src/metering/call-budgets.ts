@@ -3,16 +3,11 @@ import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import type { CallerCeilings } from '../quota/caller-ceilings.ts';
-import { totalCeilings, type Ceilings, type TotalsOf } from '../quota/ceilings.ts';
+import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
+import { boundedDays, type SharedOf } from '../quota/shared-ceilings.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { Holds } from '../stores/holds/contract.ts';
-import {
-  chargeOf,
-  keyAccount,
-  type CallUsage,
-  type CallUsageAnswer,
-  type UsageTotals,
-} from '../stores/ledger/contract.ts';
+import { chargeOf, type CallUsage, type CallUsageAnswer, type UsageTotals } from '../stores/ledger/contract.ts';
 import {
   addSpending,
   budgetEndsAtMs,
@@ -38,7 +33,7 @@ const MINUTE_MS = 60_000;
 const ENDED_AT_ONCE = 50;
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf'> {
-  readonly totalsOf: TotalsOf;
+  readonly sharedOf: SharedOf;
   readonly holds: Pick<Holds, 'standing'>;
   readonly prices: Prices;
   readonly clock: Clock;
@@ -208,16 +203,16 @@ export class CallBudgets implements Budgets, MeteringListener {
 
   async #accountsOf(call: MeteredCall, atMs: number): Promise<readonly Account[]> {
     const { subject, caller, sessionId, tenantId, keyId } = call;
-    const { limitsOf, totalsOf, holds, calendar } = this.#deps;
+    const { limitsOf, sharedOf, holds, calendar } = this.#deps;
     const { day } = calendar(atMs);
     const read = async (account: string, ceilings: Ceilings): Promise<Account> => {
       const standing = await holds.standing(account, day, sessionId, atMs);
       return { ceilings, ...standing };
     };
-    const own = await read(subject, limitsOf(caller, tenantId, keyId));
-    if (keyId === null) return [own];
-    const ceilings = totalCeilings(totalsOf(tenantId, keyId));
-    const isBounded = ceilings.dailyTokens < Infinity || ceilings.dailyMicroDollars < Infinity;
-    return isBounded ? [own, await read(keyAccount(tenantId, keyId), ceilings)] : [own];
+    const shared = boundedDays(sharedOf(tenantId, keyId));
+    return Promise.all([
+      read(subject, limitsOf(caller, tenantId, keyId)),
+      ...shared.map(({ account, totals }) => read(account, totalCeilings(totals))),
+    ]);
   }
 }

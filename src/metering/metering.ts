@@ -3,8 +3,8 @@ import { NO_TOKENS, type ModelPrice, type TokenClasses } from '../protocol/price
 import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import {
-  keyAccount,
   picoOfTime,
+  sharedAccounts,
   type Basis,
   type CallUsage,
   type CallUsageAnswer,
@@ -159,7 +159,7 @@ export class CallMetering implements Metering {
       tenantId,
       model,
       atMs,
-      keyAccount: keyId === null ? null : keyAccount(tenantId, keyId),
+      ...sharedAccounts(tenantId, keyId),
       day: this.#deps.calendar(atMs).day,
       priceVersion: this.#priceOf(call, model).version,
       tokens: NO_TOKENS,

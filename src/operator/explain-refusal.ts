@@ -140,7 +140,8 @@ function spent({ detail: { limit, count, unit, fact } }: KeptRefusal): string {
 function tooMany({ layer, detail: { limit, unit, lever } }: KeptRefusal): string {
   if (layer === 'slot') return `The session had had its ${amount(limit, unit) ?? 'calls'}`;
   const per = layer === 'login' ? 'hour' : 'minute';
-  const whose = layer === 'minute' && lever?.startsWith('totals.') === true ? ' of the whole key' : '';
+  const isShared = layer === 'minute' && lever?.startsWith('totals.') === true;
+  const whose = isShared ? ` of the whole ${lever.endsWith(' of the tenant') ? 'tenant' : 'key'}` : '';
   return `More than ${amount(limit, unit) ?? 'the allowed number'}${whose} in one ${per}`;
 }
 

@@ -2,11 +2,14 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import type { LimitsInForce } from '../protocol/operator/session.ts';
 import { keyLimitsOf, type LimitsOf } from '../quota/ceilings.ts';
 import { leverOf } from '../quota/levers.ts';
-import type { WidgetKey } from '../stores/tenants/contract.ts';
+import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 export interface LimitsInForceDeps {
   readonly limitsOf: LimitsOf;
-  readonly directory: { keyNamed(tenantId: string, keyId: string): WidgetKey | undefined };
+  readonly directory: {
+    keyNamed(tenantId: string, keyId: string): WidgetKey | undefined;
+    tenant(id: string): Pick<Tenant, 'totals'> | undefined;
+  };
 }
 
 const variables: Readonly<Record<keyof VoiceLimits, string>> = {
@@ -31,7 +34,11 @@ export function limitsInForce(
     const setBy = `totals.${name}`;
     return [setBy, { value, setBy }] as const;
   });
-  return Object.fromEntries([...ofSession, ...ofCaller, ...ofKey]);
+  const tenant = keyId === null ? undefined : directory.tenant(tenantId);
+  const ofTenant = Object.entries(tenant?.totals ?? {}).map(([name, value]) => {
+    return [`tenant.totals.${name}`, { value, setBy: `totals.${name} of the tenant` }] as const;
+  });
+  return Object.fromEntries([...ofSession, ...ofCaller, ...ofKey, ...ofTenant]);
 }
 
 function namesOf<T extends object>(of: T): (keyof T & string)[] {

@@ -43,18 +43,22 @@ export async function ceilingsOf(
   );
 }
 
-/** Micro-dollars that all keys in use may cost on a day; null where one of them has no such ceiling, or there is none. */
+/** Micro-dollars that all keys in use may cost on a day, by their own ceilings or their tenants'; null where nothing bounds one of them, or there is none. */
 export function ceilingOfAll(
   { directory }: Pick<UsageLimitsDeps, 'directory'>,
   tenants: readonly string[] | undefined,
 ): number | null {
-  const keys = directory
+  const sums = directory
     .all()
     .filter(({ id }) => tenants === undefined || tenants.includes(id))
-    .flatMap((tenant) => tenant.keys)
-    .filter(({ revokedAtMs }) => revokedAtMs === null);
-  const sum = keys.reduce((total, { totals }) => total + totalCeilings(totals).dailyMicroDollars, 0);
-  return keys.length > 0 && Number.isFinite(sum) ? sum : null;
+    .map(({ keys, totals }) => ({ keys: keys.filter(({ revokedAtMs }) => revokedAtMs === null), totals }))
+    .filter(({ keys }) => keys.length > 0)
+    .map(({ keys, totals = {} }) => {
+      const ofKeys = keys.reduce((sum, key) => sum + totalCeilings(key.totals).dailyMicroDollars, 0);
+      return Math.min(ofKeys, totalCeilings(totals).dailyMicroDollars);
+    });
+  const sum = sums.reduce((total, each) => total + each, 0);
+  return sums.length > 0 && Number.isFinite(sum) ? sum : null;
 }
 
 function isBounded({ dailyTokens, dailyMicroDollars }: Ceilings): boolean {

@@ -3,7 +3,8 @@ import type { NoteSession } from '../stores/actor-events/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { CallerCeilings } from './caller-ceilings.ts';
-import { exceeds, nearsCeiling, totalCeilings, type TotalsOf } from './ceilings.ts';
+import { exceeds, nearsCeiling } from './ceilings.ts';
+import { exceeded, type SharedCeilings, type SharedOf, type SharedTotals } from './shared-ceilings.ts';
 
 /** Whom usage was counted for. */
 export interface CountedFor {
@@ -16,9 +17,8 @@ export interface CountedFor {
 }
 
 /** What the ledger says of an entry of today. */
-export interface Counted {
+export interface Counted extends SharedTotals {
   readonly totals: UsageTotals;
-  readonly keyTotals: UsageTotals | null;
   /** What it added; null for a repeat. */
   readonly added: UsageTotals | null;
   readonly atMs: number;
@@ -36,8 +36,10 @@ export interface AfterCountedDeps extends CallerCeilings {
       requestId?: string,
     ): Promise<void>;
     endKey(tenantId: string, keyId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
+    /** Those of all its widget keys. */
+    endTenant(tenantId: string, reason: 'quota_exceeded', at: number, requestId?: string): Promise<void>;
   };
-  readonly totalsOf: TotalsOf;
+  readonly sharedOf: SharedOf;
   readonly bus: Pick<Bus, 'publish'>;
   /** What a session used is a part of what happened in it. */
   readonly note: NoteSession;
@@ -45,25 +47,28 @@ export interface AfterCountedDeps extends CallerCeilings {
 
 /**
  * What follows usage that was counted today, whoever told of it (docs/contract.md, section 5.8): every session of the subject whose own
- * key's ceiling a total exceeds ends, and every session of the widget key when the total over all its subjects exceeds the key's own;
- * who nears a ceiling is warned.
+ * key's ceiling a total exceeds ends, and every session of the widget key, or of all keys of its tenant, when the total over all of their
+ * subjects exceeds its own; who nears a ceiling is warned.
  */
 export async function afterCounted(who: CountedFor, counted: Counted, deps: AfterCountedDeps): Promise<void> {
-  const { totals, keyTotals, added, atMs, requestId } = counted;
+  const { totals, added, atMs, requestId } = counted;
+  const [tenantId, keyId] = [who.tenantId ?? '', who.keyId ?? ''];
   noteUsage(who, counted, deps);
   await endWhatExceeds(who, counted, deps);
-  if (isTotalOver(who, keyTotals, deps))
-    await deps.sessions.endKey(who.tenantId ?? '', who.keyId ?? '', 'quota_exceeded', atMs, requestId);
+  for (const { whose } of sharedOver(who, counted, deps))
+    await (whose === 'key'
+      ? deps.sessions.endKey(tenantId, keyId, 'quota_exceeded', atMs, requestId)
+      : deps.sessions.endTenant(tenantId, 'quota_exceeded', atMs, requestId));
   if (added !== null) warnOfCeilings(who, totals, added, deps);
 }
 
-/** Whether all subjects of the key together are over its own ceiling. */
-export function isTotalOver(
+/** The ceilings that are exceeded by all subjects of the key together, or of its tenant's keys. */
+export function sharedOver(
   { tenantId, keyId }: CountedFor,
-  keyTotals: UsageTotals | null,
-  { totalsOf }: Pick<AfterCountedDeps, 'totalsOf'>,
-): boolean {
-  return keyTotals !== null && exceeds(keyTotals, totalCeilings(totalsOf(tenantId ?? '', keyId ?? '')));
+  totals: SharedTotals,
+  { sharedOf }: Pick<AfterCountedDeps, 'sharedOf'>,
+): readonly SharedCeilings[] {
+  return exceeded(sharedOf(tenantId ?? '', keyId), totals);
 }
 
 /** Each session has its own key's ceiling. Most entries exceed none that there is, and ask for no sessions. */

@@ -26,16 +26,13 @@ export function keyLimitsOf(limits: CallerLimits): Required<KeyLimits> {
 /** What a total of the day may be at most. */
 export type Ceilings = Pick<CallerLimits, 'dailyTokens' | 'dailyMicroDollars'>;
 
-/** What all subjects of a widget key may use on a day. */
+/** What all subjects of a widget key, or all keys of a tenant, may use on a day. */
 export function totalCeilings({ tokensDaily, dollarsDaily }: KeyTotals): Ceilings {
   return {
     dailyTokens: tokensDaily ?? Infinity,
     dailyMicroDollars: dollarsDaily === undefined ? Infinity : Math.round(dollarsDaily * 1_000_000),
   };
 }
-
-/** The ceilings over all subjects of a widget key; none for a key that is unknown. */
-export type TotalsOf = (tenantId: string, keyId: string) => KeyTotals;
 
 /** The limits that hold for a caller: those of its kind, with what its widget key overrides. */
 export type LimitsOf = (caller: VoiceRecord['caller'], tenantId: string, keyId: string | null) => CallerLimits;

@@ -2,6 +2,7 @@ import type { Why } from '../protocol/refusal-why.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { KeyLimits } from '../stores/tenants/contract.ts';
 import type { Ceilings } from './ceilings.ts';
+import { leverOfShared, type SharedCeilings } from './shared-ceilings.ts';
 
 const MICRO = 1_000_000;
 
@@ -43,5 +44,7 @@ export function ownCeilings(by: SetBy): { readonly tokens: string; readonly doll
   return { tokens: leverOf('dailyTokens', by), dollars: leverOf('dailyDollars', by) };
 }
 
-/** The ceilings of all subjects of a widget key together. */
-export const keyCeilings = { tokens: 'totals.tokensDaily', dollars: 'totals.dollarsDaily' } as const;
+/** The ceilings that several subjects share. */
+export function sharedLevers({ whose }: SharedCeilings): { readonly tokens: string; readonly dollars: string } {
+  return { tokens: leverOfShared('tokensDaily', whose), dollars: leverOfShared('dollarsDaily', whose) };
+}

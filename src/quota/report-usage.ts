@@ -5,8 +5,8 @@ import type { ErrorAdditions } from '../protocol/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';
-import { keyAccount, type Ledger } from '../stores/ledger/contract.ts';
-import { afterCounted, isTotalOver, type AfterCountedDeps, type Counted } from './after-counted.ts';
+import { sharedAccounts, type Ledger } from '../stores/ledger/contract.ts';
+import { afterCounted, sharedOver, type AfterCountedDeps, type Counted } from './after-counted.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
 import { ownCeilings, whySpent } from './levers.ts';
@@ -63,7 +63,7 @@ export async function reportUsage(
     tenantId,
     sessionId,
     sessionAtMost,
-    keyAccount: tenantId === null || keyId === null ? null : keyAccount(tenantId, keyId),
+    ...sharedAccounts(tenantId, keyId),
     idempotency:
       idempotencyKey === undefined ? null : { key: idempotencyKey, bodyHash: hashOf(sessionId, tokens, microDollars) },
   });
@@ -98,13 +98,14 @@ async function reportMetered(
 /** The totals after what was counted, or that they are over a ceiling. */
 function replyTo(
   who: UsageSubject,
-  { totals, keyTotals }: Pick<Counted, 'totals' | 'keyTotals'>,
+  counted: Pick<Counted, 'totals' | 'keyTotals' | 'tenantTotals'>,
   day: QuotaDay,
   deps: UsageDeps,
 ): ReportAnswer | Refusal {
+  const { totals } = counted;
   const limits = deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId);
   const view = usageView(totals, limits, day);
-  if (!isTotalOver(who, keyTotals, deps) && !exceeds(totals, limits)) return { usage: view };
+  if (sharedOver(who, counted, deps).length === 0 && !exceeds(totals, limits)) return { usage: view };
   const { tenantId, keyId, subject } = who;
   const numbers = exceeds(totals, limits) ? whySpent(totals, limits, ownCeilings(who)) : {};
   // The session that reports it has just ended.

@@ -132,6 +132,7 @@ const tenantSchema = z.strictObject(
     adminsMay: z
       .array(z.enum(ADMIN_RIGHTS, wanted(ADMIN_RIGHTS.join(' or '))), wanted(`a list of ${ADMIN_RIGHTS.join(', ')}`))
       .optional(),
+    totals: totalsSchema.optional(),
     maxKeys: whole(1_000_000).optional(),
   },
   wanted('an object with id and widgetKeys'),

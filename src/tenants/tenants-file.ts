@@ -78,6 +78,7 @@ function toTenant(entry: TenantEntry, atMs: number): Tenant {
     agents: entry.agents,
     admins: entry.admins,
     adminsMay: entry.adminsMay,
+    totals: entry.totals,
     maxKeys: entry.maxKeys,
     keys: entry.widgetKeys.map(({ id, key, revoked, ...rest }) => ({
       ...rest,

@@ -5,6 +5,7 @@ import type { Login } from '../auth/known-logins.ts';
 import type { CreateRequest } from '../protocol/create.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { withOverrides } from '../quota/ceilings.ts';
+import { sharedCeilings } from '../quota/shared-ceilings.ts';
 import type { Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { resolveSessionConfig, type CallModeOf, type SessionConfig } from '../tenants/agents.ts';
@@ -88,7 +89,7 @@ function admitWidget(
     loginId: null,
     limits: withOverrides(deps.limits.widget, key.limits),
     overrides: key.limits,
-    totals: key.totals,
+    shared: sharedCeilings(tenant.id, key.id, key, tenant),
   });
 }
 
@@ -109,7 +110,7 @@ function admitConsole(body: CreateRequest, login: Login, deps: AdmissionDeps): A
     named: true,
     loginId: login.id,
     limits: deps.limits.console,
-    totals: {},
+    shared: [],
   });
 }
 

@@ -4,13 +4,14 @@ import { mustWait, Refusal } from '../protocol/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { totalCeilings, isSpent } from '../quota/ceilings.ts';
-import { keyCeilings, leverOf, ownCeilings, whySpent } from '../quota/levers.ts';
+import { leverOf, ownCeilings, sharedLevers, whySpent } from '../quota/levers.ts';
+import { boundedDays, leverOfShared, type SharedCeilings } from '../quota/shared-ceilings.ts';
 import { quotaRefusal } from '../quota/report-usage.ts';
 import type { Counters } from '../stores/counters/contract.ts';
-import type { KeySlots } from '../stores/key-slots/contract.ts';
-import { keyAccount, type Ledger } from '../stores/ledger/contract.ts';
+import type { KeySlotLimits, KeySlots } from '../stores/key-slots/contract.ts';
+import type { Ledger } from '../stores/ledger/contract.ts';
 import type { Slots } from '../stores/slots/contract.ts';
-import type { KeyLimits, KeyTotals } from '../stores/tenants/contract.ts';
+import type { KeyLimits } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { both, type Undo } from './undo.ts';
 
@@ -30,8 +31,8 @@ export interface AdmittedCaller {
   readonly limits: CallerLimits;
   /** What of them the widget key sets itself. */
   readonly overrides?: KeyLimits | undefined;
-  /** Those of all subjects of the widget key together. */
-  readonly totals: KeyTotals;
+  /** Those of all subjects of the widget key together, and of all keys of its tenant; none without a key. */
+  readonly shared: readonly SharedCeilings[];
 }
 
 export interface AllowanceDeps {
@@ -49,14 +50,17 @@ export function whoseOf({ tenantId, keyId, subject }: Pick<AdmittedCaller, 'tena
   return { tenantId, keyId, subject };
 }
 
-/** Counts a session in the present minute, of the subject and of the whole key; a refusal counts it in neither. */
+/** What is shared by whom, for who is refused. */
+const sharers: Readonly<Record<SharedCeilings['whose'], string>> = { key: 'this widgetKey', tenant: 'this tenant' };
+
+/** Counts a session in the present minute, of the subject, of the whole key and of the whole tenant; a refusal counts it in none. */
 export async function takeMinute(
-  { subject, tenantId, keyId, limits, overrides, totals }: AdmittedCaller,
+  { subject, keyId, limits, overrides, shared }: AdmittedCaller,
   at: number,
   deps: AllowanceDeps,
 ): Promise<Undo | Refusal> {
   const most = limits.sessionsPerMinute;
-  const own = await count(
+  let taken = await count(
     `sessions:${subject}`,
     most,
     `${most} sessions`,
@@ -64,30 +68,30 @@ export async function takeMinute(
     at,
     deps,
   );
-  const mostOfKey = totals.sessionsPerMinute;
-  if (own instanceof Refusal || keyId === null || mostOfKey === undefined) return own;
   // After the subject's own, so that who is over that spends nothing of what all share.
-  const common = `sessions:${keyAccount(tenantId, keyId)}`;
-  const [words, lever] = [`${mostOfKey} sessions of this widgetKey`, 'totals.sessionsPerMinute'];
-  return both(own, async () => count(common, mostOfKey, words, lever, at, deps), deps);
+  for (const { account, whose, totals } of shared) {
+    const limit = totals.sessionsPerMinute;
+    if (taken instanceof Refusal || limit === undefined) continue;
+    const words = `${limit} sessions of ${sharers[whose]}`;
+    const lever = leverOfShared('sessionsPerMinute', whose);
+    taken = await both(taken, () => count(`sessions:${account}`, limit, words, lever, at, deps), deps);
+  }
+  return taken;
 }
 
-/** DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or the key's (docs/contract.md, section 5.8). */
+/** DAILY_QUOTA_EXCEEDED when a total of the day has reached its ceiling, the subject's or one that it shares (docs/contract.md, section 5.8). */
 export async function refuseIfSpent(
-  { subject, tenantId, keyId, limits, overrides, totals }: Omit<AdmittedCaller, 'caller' | 'named' | 'loginId'>,
+  { subject, keyId, limits, overrides, shared }: Omit<AdmittedCaller, 'caller' | 'named' | 'loginId' | 'tenantId'>,
   at: number,
   { ledger, calendar }: Pick<AllowanceDeps, 'ledger' | 'calendar'>,
 ): Promise<Refusal | undefined> {
   const { day } = calendar(at);
-  const isBounded = keyId !== null && (totals.tokensDaily !== undefined || totals.dollarsDaily !== undefined);
-  const [own, ofKey] = await Promise.all([
-    ledger.totals(subject, day),
-    isBounded ? ledger.totals(keyAccount(tenantId, keyId), day) : undefined,
-  ]);
+  const others = boundedDays(shared).map(async (one) => ({ one, used: await ledger.totals(one.account, day) }));
+  const [own, ...used] = await Promise.all([ledger.totals(subject, day), ...others]);
   if (isSpent(own, limits)) return quotaRefusal({}, whySpent(own, limits, ownCeilings({ keyId, overrides })));
-  const ceilings = totalCeilings(totals);
-  if (ofKey === undefined || !isSpent(ofKey, ceilings)) return undefined;
-  return quotaRefusal({}, whySpent(ofKey, ceilings, keyCeilings));
+  const spent = used.find((each) => isSpent(each.used, totalCeilings(each.one.totals)));
+  if (spent === undefined) return undefined;
+  return quotaRefusal({}, whySpent(spent.used, totalCeilings(spent.one.totals), sharedLevers(spent.one)));
 }
 
 /** Until when a slot is leased that is taken now for a session that is being opened. */
@@ -95,9 +99,9 @@ function slotLeaseUntilMs(at: number, { mintTimeoutMs }: Pick<AllowanceDeps, 'mi
   return at + mintTimeoutMs + MINT_GRACE_MS;
 }
 
-/** Takes a slot of the subject, then one of the whole key; a refusal takes neither. They are leased until the session is registered. */
+/** Takes a slot of the subject, then one of the whole key and tenant; a refusal takes none. They are leased until the session is registered. */
 export async function takeSlot(
-  { subject, tenantId, keyId, limits, overrides, totals }: AdmittedCaller,
+  { subject, tenantId, keyId, limits, overrides, shared }: AdmittedCaller,
   sessionId: string,
   at: number,
   deps: AllowanceDeps,
@@ -111,27 +115,38 @@ export async function takeSlot(
       leverOf('concurrentSessions', { keyId, overrides }),
     );
   const own: Undo = () => slots.free(subject, sessionId);
-  const most = totals.concurrentSessions;
-  if (keyId === null || most === undefined) return own;
-  const takeOfKey = async (): Promise<Undo | Refusal> =>
-    (await keySlots.take({ tenantId, keyId }, sessionId, most, leaseUntilMs, at))
-      ? () => keySlots.free(sessionId)
-      : slotRefusal(
-          `${most} sessions of this widgetKey are open already; try again when one has ended.`,
-          most,
-          'totals.concurrentSessions',
-        );
-  return both(own, takeOfKey, deps);
+  const shares = slotLimits(shared);
+  if (keyId === null || shares === undefined) return own;
+  const takeShared = async (): Promise<Undo | Refusal> => {
+    const full = await keySlots.take({ tenantId, keyId }, sessionId, shares, leaseUntilMs, at);
+    if (full === undefined) return () => keySlots.free(sessionId);
+    const most = shares[full] ?? 0;
+    return slotRefusal(
+      `${most} sessions of ${sharers[full]} are open already; try again when one has ended.`,
+      most,
+      leverOfShared('concurrentSessions', full),
+    );
+  };
+  return both(own, takeShared, deps);
 }
 
-/** Once the session is in the history: whether the key's slot was held all the time. */
+/** How many sessions the key and its tenant may have open; undefined where neither has such a ceiling. */
+function slotLimits(shared: readonly SharedCeilings[]): KeySlotLimits | undefined {
+  const limits = shared.flatMap(({ whose, totals: { concurrentSessions: most } }) =>
+    most === undefined ? [] : [[whose, most] as const],
+  );
+  return limits.length === 0 ? undefined : Object.fromEntries(limits);
+}
+
+/** Once the session is in the history: whether the slot of key and tenant was held all the time. */
 export async function confirmKeySlot(
-  { tenantId, keyId, totals }: AdmittedCaller,
+  { tenantId, keyId, shared }: AdmittedCaller,
   sessionId: string,
   { keySlots }: AllowanceDeps,
 ): Promise<boolean> {
-  if (keyId === null || totals.concurrentSessions === undefined) return true;
-  return keySlots.confirm({ tenantId, keyId }, sessionId);
+  const limits = slotLimits(shared);
+  if (keyId === null || limits === undefined) return true;
+  return keySlots.confirm({ tenantId, keyId }, sessionId, limits);
 }
 
 /** @param what the limit in words */

@@ -11,7 +11,7 @@ import { longestSilenceMs } from './silence.ts';
 /** A ceiling of the day, what counts against it, and what sets it. */
 export interface QuotaKnown {
   /** Whose total it is. */
-  readonly whose: 'the caller' | 'the widget key';
+  readonly whose: 'the caller' | 'the widget key' | 'the tenant';
   /** Null where whoever asks is not told. */
   readonly used: UsageTotals | null;
   /** Infinity where there is none. */

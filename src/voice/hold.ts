@@ -1,8 +1,8 @@
 import { Refusal } from '../protocol/refusal.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
+import { boundedDays } from '../quota/shared-ceilings.ts';
 import type { HeldAccount, Holds } from '../stores/holds/contract.ts';
-import { keyAccount } from '../stores/ledger/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { AdmittedCaller } from './allowances.ts';
 
@@ -14,10 +14,10 @@ export interface HoldDeps {
 }
 
 /** Whose ceilings a session's calls count against. */
-export type Holder = Pick<AdmittedCaller, 'subject' | 'tenantId' | 'keyId' | 'limits' | 'totals'>;
+export type Holder = Pick<AdmittedCaller, 'subject' | 'tenantId' | 'keyId' | 'limits' | 'shared'>;
 
 /**
- * Holds back what the next call of a session is expected to use, of the subject's ceiling and of the key's (docs/contract.md, section 5.12), so
+ * Holds back what the next call of a session is expected to use, of the ceilings of the subject, its key and its tenant (docs/contract.md, section 5.12), so
  * that sessions side by side cannot each count on the same remainder. A session without a call holds nothing.
  * @param untilMs when the hold lapses, should nobody see the session's end
  * @returns DAILY_QUOTA_EXCEEDED when nothing is left that is neither used nor held: then nothing changes
@@ -37,11 +37,14 @@ export async function refuseUnlessHeld(
   return isHeld ? undefined : heldRefusal();
 }
 
-function accountsOf({ subject, tenantId, keyId, limits, totals }: Holder, day: string): HeldAccount[] {
+function accountsOf({ subject, limits, shared }: Holder, day: string): HeldAccount[] {
   const own = { account: subject, day, ceilings: usageOf(limits) };
-  const isBounded = totals.tokensDaily !== undefined || totals.dollarsDaily !== undefined;
-  if (keyId === null || !isBounded) return [own];
-  return [own, { account: keyAccount(tenantId, keyId), day, ceilings: usageOf(totalCeilings(totals)) }];
+  const others = boundedDays(shared).map(({ account, totals }) => ({
+    account,
+    day,
+    ceilings: usageOf(totalCeilings(totals)),
+  }));
+  return [own, ...others];
 }
 
 function usageOf({ dailyTokens, dailyMicroDollars }: Ceilings): HeldAccount['ceilings'] {

@@ -188,9 +188,17 @@ export class VoiceSessions {
     const { live, history } = this.#deps;
     const name = `${reason} ${tenantId} ${keyId}`;
     const ids = () => idsOfEither(live.registry.ofKey(tenantId, keyId), history.activeOfKey(tenantId, keyId));
-    const ending =
-      this.#endingKeys.get(name) ??
-      this.#endAll(ids(), (id) => this.end(id, reason, at, requestId)).finally(() => this.#endingKeys.delete(name));
+    return this.#endOnce(name, ids, (id) => this.end(id, reason, at, requestId));
+  }
+
+  /** The same for all widget keys of a tenant. @throws Unavailable when the history is away */
+  endTenant(tenantId: string, reason: RequestedEnd, at: number, requestId?: string): Promise<void> {
+    const ids = async () => (await this.#deps.history.activeOfTenant(tenantId)).map(({ id }) => id);
+    return this.#endOnce(`${reason} ${tenantId}`, ids, (id) => this.end(id, reason, at, requestId));
+  }
+
+  #endOnce(name: string, ids: () => Promise<readonly string[]>, end: (id: string) => Answer): Promise<void> {
+    const ending = this.#endingKeys.get(name) ?? this.#endAll(ids(), end).finally(() => this.#endingKeys.delete(name));
     this.#endingKeys.set(name, ending);
     return ending;
   }

@@ -5,6 +5,7 @@ import type { TokenClasses } from '../../src/protocol/price.ts';
 import {
   chargeOf,
   keyAccount,
+  tenantAccount,
   picoOfTime,
   type CallUsage,
   type CallUsageAnswer,
@@ -35,6 +36,7 @@ export function usageOf(callId: string, subject: string, changes: Partial<CallUs
     subject,
     tenantId: 'acme',
     keyAccount: null,
+    tenantAccount: null,
     day: TODAY,
     atMs: DAY_BEGIN,
     model: 'voice',
@@ -70,6 +72,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
     test('answers with what it added, the totals and the meter', async () => {
       const call = aCall();
       const account = keyAccount('acme', randomId());
+      const tenant = tenantAccount(randomId());
       await ledger().record({
         subject: call.subject,
         day: TODAY,
@@ -80,16 +83,18 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
         sessionId: null,
         sessionAtMost: null,
         keyAccount: account,
+        tenantAccount: tenant,
         idempotency: null,
       });
       const tokens = { ...none, audioIn: 7, textOut: 3 };
-      const answer = await call.count({ keyAccount: account, tokens, picoDollars: 2_000_001n });
+      const answer = await call.count({ keyAccount: account, tenantAccount: tenant, tokens, picoDollars: 2_000_001n });
       const meter = { callId: call.callId, basis: 'events', tokens, gapMs: 0 };
       expect(answer).toEqual({
         kind: 'counted',
         added: { tokens: 10, microDollars: 3 },
         totals: { tokens: 110, microDollars: 8 },
         keyTotals: { tokens: 110, microDollars: 8 },
+        tenantTotals: { tokens: 110, microDollars: 8 },
         meter: { ...meter, microDollars: 3, estimatedMicroDollars: 0 },
       });
       expect(await call.meter()).toEqual(answer.meter);
@@ -114,6 +119,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
         added: { tokens: 0, microDollars: 0 },
         totals: { tokens: 0, microDollars: 0 },
         keyTotals: null,
+        tenantTotals: null,
         meter: first.meter,
       });
       expect(await other.count(once)).toMatchObject({ kind: 'counted' });
@@ -152,6 +158,7 @@ export function callUsageContract(name: string, make: Make<Ledger>): void {
               sessionId: null,
               sessionAtMost: null,
               keyAccount: account,
+              tenantAccount: null,
               idempotency: null,
             }),
       );

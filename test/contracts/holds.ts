@@ -54,6 +54,7 @@ export function holdsContract(name: string, make: Make<HoldsNode>): void {
         sessionId: null,
         sessionAtMost: null,
         keyAccount: null,
+        tenantAccount: null,
         idempotency: null,
       });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { KeyName, KeySlots } from '../../src/stores/key-slots/contract.ts';
+import type { KeyName, KeySlotLimits, KeySlots } from '../../src/stores/key-slots/contract.ts';
 import type { VoiceHistory } from '../../src/stores/voice-history/contract.ts';
 import { atOnce, DAY_BEGIN, endedRecord, nodesOf, RACERS, voiceRecord, type Make } from './support.ts';
 
@@ -16,8 +16,11 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
     const node = nodesOf(make);
     const at = DAY_BEGIN;
     const aKey = (): KeyName => ({ tenantId: 'acme', keyId: randomId() });
-    const take = (key: KeyName, id: string, limit: number, now = at) =>
-      node().slots.take(key, id, limit, now + LEASE_MS, now);
+    const takeOf = (key: KeyName, id: string, limits: KeySlotLimits, now = at) =>
+      node().slots.take(key, id, limits, now + LEASE_MS, now);
+    /** Whether there was one left of the key. */
+    const take = async (key: KeyName, id: string, limit: number, now = at) =>
+      (await takeOf(key, id, { key: limit }, now)) === undefined;
     const insert = async (key: KeyName, id: string) => {
       const record = voiceRecord({ ...key, id });
       await node().history.insert({ record, state: 'engaged' });
@@ -31,6 +34,28 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       expect(await limit(other)).toEqual([true, true]);
       expect(await take({ ...key, tenantId: 'globex' }, randomId(), 1)).toBe(true);
       expect(await take(aKey(), randomId(), 0)).toBe(false);
+    });
+
+    test('a tenant has as many as its limit says over all its keys, and whose limit is reached is told', async () => {
+      const tenantId = randomId();
+      const [one, other] = [aKey(), aKey()].map((key) => ({ ...key, tenantId })) as [KeyName, KeyName];
+      const [first, second] = [randomId(), randomId()];
+      expect(await takeOf(one, first, { key: 1, tenant: 2 })).toBeUndefined();
+      expect(await takeOf(one, randomId(), { key: 1, tenant: 2 })).toBe('key');
+      expect(await takeOf(other, second, { tenant: 2 })).toBeUndefined();
+      expect(await takeOf(other, randomId(), { key: 9, tenant: 2 })).toBe('tenant');
+      const record = await insert(one, first);
+      expect(await node().slots.confirm(one, first, { key: 1, tenant: 2 })).toBe(true);
+      // A console user's session has no key.
+      await node().history.insert({ record: voiceRecord({ tenantId, keyId: null, id: randomId() }), state: 'engaged' });
+      expect(await takeOf(other, randomId(), { tenant: 2 })).toBe('tenant');
+      await node().slots.free(second);
+      await node().history.save([{ record: endedRecord({ ...record, version: 2 }), state: 'ended' }]);
+      const racers = await atOnce(RACERS, (index) =>
+        takeOf(index % 2 === 0 ? one : other, randomId(), { key: RACERS, tenant: 2 }),
+      );
+      expect(racers.filter((full) => full === undefined)).toHaveLength(2);
+      expect(await takeOf({ ...one, tenantId: randomId() }, randomId(), { tenant: 1 })).toBeUndefined();
     });
 
     test('a session that was not opened is free at once; a stranger frees nothing', async () => {
@@ -48,7 +73,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       for (const id of ids) expect(await take(key, id, 2)).toBe(true);
       const records = await Promise.all(ids.map((id) => insert(key, id)));
       expect([await take(key, randomId(), 2), await take(key, randomId(), 3)]).toEqual([false, true]);
-      for (const id of ids) expect(await node().slots.confirm(key, id)).toBe(true);
+      for (const id of ids) expect(await node().slots.confirm(key, id, { key: 1 })).toBe(true);
       expect(await take(key, randomId(), 3)).toBe(false);
       const [first, second] = records.map((record) => ({ ...record, version: 2 }));
       if (first === undefined || second === undefined) throw new Error('both were inserted');
@@ -70,7 +95,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
       expect(await take(key, randomId(), 1, at + LEASE_MS - 1)).toBe(false);
       expect(await take(key, randomId(), 1, at + LEASE_MS)).toBe(true);
       await insert(key, lost);
-      expect(await node().slots.confirm(key, lost)).toBe(false);
+      expect(await node().slots.confirm(key, lost, { key: 1 })).toBe(false);
     });
 
     test('of 64 that take at once as many get in as the limit says, again and again', async () => {
@@ -101,7 +126,7 @@ export function keySlotsContract(name: string, make: Make<KeySlotsNode>): void {
           const id = randomId();
           if (!(await take(key, id, 4))) continue;
           const record = await insert(key, id);
-          expect(await node().slots.confirm(key, id)).toBe(true);
+          expect(await node().slots.confirm(key, id, { key: 1 })).toBe(true);
           open += 1;
           expect(open).toBeLessThanOrEqual(4);
           open -= 1;

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import { keyAccount, type Ledger, type LedgerAnswer, type UsageEntry } from '../../src/stores/ledger/contract.ts';
+import {
+  keyAccount,
+  tenantAccount,
+  type Ledger,
+  type LedgerAnswer,
+  type UsageEntry,
+} from '../../src/stores/ledger/contract.ts';
 import { atOnce, DAY_BEGIN, nodesOf, RACERS, type Make } from './support.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -19,6 +25,7 @@ function entry(subject: string, changes: Partial<UsageEntry> = {}): UsageEntry {
     sessionId: null,
     sessionAtMost: null,
     keyAccount: null,
+    tenantAccount: null,
     idempotency: null,
     ...changes,
   };
@@ -40,6 +47,7 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
         day: TODAY,
         totals: { tokens, microDollars },
         keyTotals: null,
+        tenantTotals: null,
       });
       expect(await ledger().record(entry(subject))).toEqual(counted(100, 2_500_000));
       expect(await ledger().record(entry(subject, { tokens: 0, microDollars: 1 }))).toEqual(counted(100, 2_500_001));
@@ -70,6 +78,23 @@ export function ledgerContract(name: string, make: Make<Ledger>): void {
       expect(await ledger().totals(account, TODAY)).toEqual({ tokens: 112, microDollars: 3 });
       expect(await ledger().totals(account, TOMORROW)).toEqual({ tokens: 1000, microDollars: 1 });
       expect(await ledger().totals(one, TODAY)).toMatchObject({ tokens: 205 });
+    });
+
+    test('what the keys of a tenant use is added to the account of the tenant as well, and told again to who repeats', async () => {
+      const account = tenantAccount(randomId());
+      const record = (tokens: number, changes: Partial<UsageEntry> = {}) => {
+        const shared = { keyAccount: keyAccount('acme', randomId()), tenantAccount: account };
+        return ledger().record(entry(randomId(), { tokens, microDollars: 1, ...shared, ...changes }));
+      };
+      expect(await record(5)).toMatchObject({ keyTotals: { tokens: 5 }, tenantTotals: { tokens: 5, microDollars: 1 } });
+      const repeated = { subject: randomId(), idempotency: once };
+      const second = await record(7, repeated);
+      expect(second).toMatchObject({ keyTotals: { tokens: 7 }, tenantTotals: { tokens: 12, microDollars: 2 } });
+      const many = await atOnce(RACERS, () => record(1));
+      const seen = many.map((answer) => (answer.kind === 'counted' ? (answer.tenantTotals?.tokens ?? 0) : 0));
+      expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: RACERS }, (_, n) => n + 13));
+      expect(await record(7, repeated)).toEqual({ ...second, kind: 'replayed' });
+      expect(await ledger().totals(account, TODAY)).toEqual({ tokens: 12 + RACERS, microDollars: 2 + RACERS });
     });
 
     test('of 64 reports of many subjects at once each sees another total of the key, and none is lost', async () => {

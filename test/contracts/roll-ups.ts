@@ -26,6 +26,7 @@ export function entryOf(subject: string, changes: Partial<UsageEntry> = {}): Usa
     sessionId: null,
     sessionAtMost: null,
     keyAccount: null,
+    tenantAccount: null,
     idempotency: null,
     ...changes,
   };

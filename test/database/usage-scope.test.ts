@@ -50,6 +50,7 @@ describeEngines('the idempotency keys of an older build', (open) => {
         sessionId,
         sessionAtMost: null,
         keyAccount: null,
+        tenantAccount: null,
         idempotency: { key, bodyHash: 'same' },
       });
     expect(await answer('s:ann:1', 'named')).toMatchObject({ kind: 'replayed', totals: { tokens: 5 } });

@@ -4,7 +4,8 @@ import { checkSdp, MAX_SDP_BYTES } from '../../calls/sdp-policy.ts';
 import type { Tickets } from '../../calls/tickets.ts';
 import { ifAway } from '../../kernel/errors.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
-import type { LimitsOf, TotalsOf } from '../../quota/ceilings.ts';
+import type { LimitsOf } from '../../quota/ceilings.ts';
+import type { SharedOf } from '../../quota/shared-ceilings.ts';
 import type { Holds } from '../../stores/holds/contract.ts';
 import type { SessionSetup, SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
@@ -29,7 +30,7 @@ export interface OpenCallDeps
   readonly directory: Pick<TenantDirectory, 'keyNamed' | 'refreshIfLate'>;
   readonly origins: Pick<Origins, 'isConsole'>;
   readonly limitsOf: LimitsOf;
-  readonly totalsOf: TotalsOf;
+  readonly sharedOf: SharedOf;
   /** REQUIRE_ORIGIN_FOR_WIDGETS. */
   readonly requireOrigin: boolean;
   readonly events: Pick<Events, 'callAnswered'>;
@@ -135,13 +136,12 @@ async function openHeld(request: OpenCallRequest, { calls, holds }: OpenCallDeps
 /** Whose ceilings the calls of a session count against, as they are now. */
 async function holderOf(
   { subject, caller, tenantId, keyId }: VoiceRecord,
-  { directory, limitsOf, totalsOf }: OpenCallDeps,
+  { directory, limitsOf, sharedOf }: OpenCallDeps,
 ): Promise<Holder & Pick<AdmittedCaller, 'overrides'>> {
   await directory.refreshIfLate();
   const limits = limitsOf(caller, tenantId, keyId);
-  if (keyId === null) return { subject, tenantId, keyId, limits, totals: {} };
-  const overrides = directory.keyNamed(tenantId, keyId)?.limits;
-  return { subject, tenantId, keyId, limits, overrides, totals: totalsOf(tenantId, keyId) };
+  const overrides = keyId === null ? undefined : directory.keyNamed(tenantId, keyId)?.limits;
+  return { subject, tenantId, keyId, limits, overrides, shared: sharedOf(tenantId, keyId) };
 }
 
 async function refuse(

@@ -1,6 +1,6 @@
 import type { AnySql, Database, TransactionSql } from '../../database/database.ts';
 import { grouped } from '../grouped.ts';
-import type { KeyName, KeySlots } from './contract.ts';
+import type { KeyName, KeySlotLimits, KeySlots } from './contract.ts';
 
 const MAX_ASKS = 500;
 
@@ -9,10 +9,10 @@ const LOCK_CLASS = 727_002;
 
 interface Confirmation extends KeyName {
   readonly sessionId: string;
+  readonly limits: KeySlotLimits;
 }
 
 interface Take extends Confirmation {
-  readonly limit: number;
   readonly leaseUntilMs: number;
   readonly atMs: number;
 }
@@ -25,10 +25,10 @@ export function createPostgresKeySlots(database: Database): KeySlots {
     MAX_ASKS,
   );
   return {
-    take: ({ tenantId, keyId }, sessionId, limit, leaseUntilMs, atMs) =>
-      take({ tenantId, keyId, sessionId, limit, leaseUntilMs, atMs }),
+    take: ({ tenantId, keyId }, sessionId, limits, leaseUntilMs, atMs) =>
+      take({ tenantId, keyId, sessionId, limits, leaseUntilMs, atMs }),
 
-    confirm: ({ tenantId, keyId }, sessionId) => confirm({ tenantId, keyId, sessionId }),
+    confirm: ({ tenantId, keyId }, sessionId, limits) => confirm({ tenantId, keyId, sessionId, limits }),
 
     async free(sessionId) {
       await database.run((sql) => sql`delete from key_slot where session_id = ${sessionId}`);
@@ -36,24 +36,43 @@ export function createPostgresKeySlots(database: Database): KeySlots {
   };
 }
 
-async function takeAll(sql: TransactionSql, takes: readonly Take[]): Promise<boolean[]> {
+async function takeAll(sql: TransactionSql, takes: readonly Take[]): Promise<(keyof KeySlotLimits | undefined)[]> {
   await lock(sql, takes);
   const held = new Map<string, number>();
-  for (const { tenantId, keyId, count } of await countHeld(sql, takes)) held.set(nameOf({ tenantId, keyId }), count);
-  const admitted = takes.map((take) => {
-    const count = held.get(nameOf(take)) ?? 0;
-    if (count >= take.limit) return false;
-    held.set(nameOf(take), count + 1);
-    return true;
+  for (const { tenantId, keyId, count } of await countHeld(sql, takes)) held.set(nameOf(tenantId, keyId), count);
+  const full = takes.map((take) => {
+    const counted = countedFor(take);
+    const reached = counted.find(({ name, limit }) => (held.get(name) ?? 0) >= limit);
+    if (reached === undefined) for (const { name } of counted) held.set(name, (held.get(name) ?? 0) + 1);
+    return reached?.whose;
   });
-  const noted = takes.filter((_, index) => admitted[index]);
+  const noted = takes.filter((_, index) => full[index] === undefined);
   if (noted.length > 0)
     await sql`
       insert into key_slot (session_id, tenant_id, key_id, until_ms)
       select "sessionId", "tenantId", "keyId", "leaseUntilMs"
       from json_to_recordset(${JSON.stringify(noted)}::text::json)
         as given ("sessionId" text, "tenantId" text, "keyId" text, "leaseUntilMs" bigint)`;
-  return admitted;
+  return full;
+}
+
+interface CountedFor {
+  readonly whose: keyof KeySlotLimits;
+  readonly name: string;
+  /** Null for all keys of the tenant. */
+  readonly keyId: string | null;
+  readonly limit: number;
+}
+
+/** What a session is counted for: what has a limit. */
+function countedFor({ tenantId, keyId, limits }: Confirmation): CountedFor[] {
+  const both = [
+    { whose: 'key', keyId, limit: limits.key },
+    { whose: 'tenant', keyId: null, limit: limits.tenant },
+  ] as const;
+  return both.flatMap(({ limit, ...one }) =>
+    limit === undefined ? [] : [{ ...one, limit, name: nameOf(tenantId, one.keyId) }],
+  );
 }
 
 /** The note is there unless a take has dropped it; no take of the key is under way meanwhile, so it has either counted the session or not. */
@@ -66,11 +85,12 @@ async function confirmAll(sql: TransactionSql, asked: readonly Confirmation[]): 
   return asked.map(({ sessionId }) => confirmed.has(sessionId));
 }
 
-/** Those who count the same key take turns until their transactions end; keys are locked in one order, so nobody waits in a circle. */
-async function lock(sql: AnySql, keys: readonly KeyName[]): Promise<void> {
+/** Those who count the same key or tenant take turns until their transactions end; all are locked in one order, so nobody waits in a circle. */
+async function lock(sql: AnySql, asked: readonly Confirmation[]): Promise<void> {
+  const names = asked.flatMap(countedFor).map(({ name }) => name);
   await sql`
     select pg_advisory_xact_lock(${LOCK_CLASS}::integer, name) from
-      (select distinct hashtext(name) as name from unnest(${keys.map(nameOf)}::text[]) as asked (name) order by 1) as ordered`;
+      (select distinct hashtext(name) as name from unnest(${names}::text[]) as asked (name) order by 1) as ordered`;
 }
 
 /**
@@ -78,27 +98,34 @@ async function lock(sql: AnySql, keys: readonly KeyName[]): Promise<void> {
  * statement, so that a session that comes into the history meanwhile is seen in neither, and then cannot be confirmed.
  */
 function countHeld(sql: AnySql, takes: readonly Take[]) {
-  const keys = [...new Map(takes.map((take) => [nameOf(take), take])).values()];
+  const asked = takes.flatMap((take) => countedFor(take).map((one) => ({ ...one, tenantId: take.tenantId })));
+  const all = [...new Map(asked.map((one) => [one.name, one])).values()];
   const atMs = Math.max(...takes.map((take) => take.atMs));
-  return sql<(KeyName & { readonly count: number })[]>`
+  return sql<{ readonly tenantId: string; readonly keyId: string | null; readonly count: number }[]>`
     with asked as (
-      select * from unnest(${keys.map(({ tenantId }) => tenantId)}::text[], ${keys.map(({ keyId }) => keyId)}::text[])
+      select * from unnest(${all.map(({ tenantId }) => tenantId)}::text[], ${all.map(({ keyId }) => keyId)}::text[])
         as asked (tenant_id, key_id)
     ), lapsed as (
       delete from key_slot using asked
-      where key_slot.tenant_id = asked.tenant_id and key_slot.key_id = asked.key_id and until_ms <= ${atMs}
+      where key_slot.tenant_id = asked.tenant_id and key_slot.key_id = coalesce(asked.key_id, key_slot.key_id)
+        and until_ms <= ${atMs}
     )
     select tenant_id as "tenantId", key_id as "keyId", ((
       select count(*) from voice_session as session
       where session.tenant_id = asked.tenant_id and session.key_id = asked.key_id
         and ended_at_ms is null and state = 'engaged'
     ) + (
+      select count(*) from voice_session as session
+      where asked.key_id is null and session.tenant_id = asked.tenant_id and session.key_id is not null
+        and ended_at_ms is null and state = 'engaged'
+    ) + (
       select count(*) from key_slot as slot
-      where slot.tenant_id = asked.tenant_id and slot.key_id = asked.key_id and until_ms > ${atMs}
+      where slot.tenant_id = asked.tenant_id and slot.key_id = coalesce(asked.key_id, slot.key_id) and until_ms > ${atMs}
         and not exists (select from voice_session where voice_session.id = slot.session_id)
     ))::integer as count from asked`;
 }
 
-function nameOf({ tenantId, keyId }: KeyName): string {
-  return `${tenantId}:${keyId}`;
+/** Ids are never empty, so that a tenant is told apart from its keys. */
+function nameOf(tenantId: string, keyId: string | null): string {
+  return `${tenantId}:${keyId ?? ''}`;
 }

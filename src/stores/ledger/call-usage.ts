@@ -28,7 +28,7 @@ interface TotalRow extends UsageTotals {
 }
 
 /** What a usage came to, and the totals right after it. */
-type Counted = Pick<CallUsageAnswer, 'kind' | 'added' | 'totals' | 'keyTotals'> & {
+type Counted = Pick<CallUsageAnswer, 'kind' | 'added' | 'totals' | 'keyTotals' | 'tenantTotals'> & {
   readonly usage: CallUsage;
   readonly step: Advance | undefined;
   readonly meter: Meter;
@@ -49,8 +49,8 @@ export async function recordCallUsages(
   const counted = withTotals(steps, await addToTotals(sql, steps));
   const written = counted.filter(({ step }) => step !== undefined);
   if (written.length > 0) await write(sql, written);
-  return counted.map(({ kind, added, totals, keyTotals, meter }) => {
-    return { kind, added, totals, keyTotals, meter: viewOf(meter) };
+  return counted.map(({ kind, added, totals, keyTotals, tenantTotals, meter }) => {
+    return { kind, added, totals, keyTotals, tenantTotals, meter: viewOf(meter) };
   });
 }
 
@@ -100,7 +100,9 @@ function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): Counted[
     const added = step?.added ?? NOTHING;
     const totals = after(usage.subject, usage, added);
     const keyTotals = usage.keyAccount === null ? null : after(usage.keyAccount, usage, added);
-    return { usage, step, meter, kind: step === undefined ? 'replayed' : 'counted', added, totals, keyTotals };
+    const tenantTotals = usage.tenantAccount === null ? null : after(usage.tenantAccount, usage, added);
+    const kind = step === undefined ? 'replayed' : 'counted';
+    return { usage, step, meter, kind, added, totals, keyTotals, tenantTotals };
   });
   return last.toReversed();
 }
@@ -180,12 +182,10 @@ async function findEntries(sql: TransactionSql, usages: readonly CallUsage[]): P
 
 /** @returns the totals after all that is added; those to which nothing is added are asked for, too */
 function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
-  const rows = steps.flatMap(({ usage: { subject, keyAccount, day }, step }) =>
-    [subject, ...(keyAccount === null ? [] : [keyAccount])].map((account) => ({
-      account,
-      day,
-      ...(step?.added ?? NOTHING),
-    })),
+  const rows = steps.flatMap(({ usage: { subject, keyAccount, tenantAccount, day }, step }) =>
+    [subject, keyAccount, tenantAccount].flatMap((account) =>
+      account === null ? [] : [{ account, day, ...(step?.added ?? NOTHING) }],
+    ),
   );
   return sql<TotalRow[]>`
     insert into usage_total as total (subject, day, tokens, micro_dollars)
@@ -218,15 +218,16 @@ async function write(sql: TransactionSql, counted: readonly Counted[]): Promise<
       from json_to_recordset(${JSON.stringify(counted.map(flatEntry))}::text::json) as given (n integer, subject text collate "C",
         day text collate "C", "atMs" bigint, tokens bigint, "microDollars" bigint, "tenantId" text, "sessionId" text collate "C",
         key text, "tokensAfter" bigint, "microDollarsAfter" bigint, "keyTokensAfter" bigint, "keyMicroDollarsAfter" bigint,
+        "tenantTokensAfter" bigint, "tenantMicroDollarsAfter" bigint,
         "callId" text, basis text, model text, "priceVersion" text, "isEstimated" boolean, "picoDollars" numeric)
       ${withSession(sql, sql`given."sessionId"`)}
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
-        tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after,
-        call_id, basis, model, price_version, estimated, pico_dollars, key_id, agent_id)
+        tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after, tenant_tokens_after,
+        tenant_micro_dollars_after, call_id, basis, model, price_version, estimated, pico_dollars, key_id, agent_id)
       select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key,
-        "tokensAfter", "microDollarsAfter", "keyTokensAfter", "keyMicroDollarsAfter",
-        "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", key_id, agent_id
+        "tokensAfter", "microDollarsAfter", "keyTokensAfter", "keyMicroDollarsAfter", "tenantTokensAfter",
+        "tenantMicroDollarsAfter", "callId", basis, model, "priceVersion", "isEstimated", "picoDollars", key_id, agent_id
       from counted order by n
     ), ${rolledUp(
       sql,
@@ -242,7 +243,7 @@ function flatMeter({ tokens, measured, estimated, reported, ...meter }: Meter) {
   return { ...meter, ...tokens, ...exact };
 }
 
-function flatEntry({ usage, step, added, totals, keyTotals }: Counted, n: number) {
+function flatEntry({ usage, step, added, totals, keyTotals, tenantTotals }: Counted, n: number) {
   const { subject, day, atMs, tenantId, sessionId, key, callId, basis, model, priceVersion, isEstimated } = usage;
   return {
     n,
@@ -263,6 +264,8 @@ function flatEntry({ usage, step, added, totals, keyTotals }: Counted, n: number
     microDollarsAfter: totals.microDollars,
     keyTokensAfter: keyTotals?.tokens,
     keyMicroDollarsAfter: keyTotals?.microDollars,
+    tenantTokensAfter: tenantTotals?.tokens,
+    tenantMicroDollarsAfter: tenantTotals?.microDollars,
     picoDollars: String(step?.picoDollars ?? 0n),
   };
 }

@@ -20,6 +20,8 @@ export interface UsageEntry {
   readonly sessionAtMost: UsageTotals | null;
   /** The account of the widget key whose totals the entry is added to as well, see `keyAccount`. */
   readonly keyAccount: string | null;
+  /** That of the key's tenant, see `tenantAccount`; null where `keyAccount` is. */
+  readonly tenantAccount: string | null;
   /** With the caller's idempotency key: a hash of the report, so that another body under the same key is told apart. */
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
 }
@@ -32,6 +34,8 @@ export type LedgerAnswer =
       readonly totals: UsageTotals;
       /** Those of the widget key; null for an entry without one. */
       readonly keyTotals: UsageTotals | null;
+      /** Those of all keys of its tenant, likewise. */
+      readonly tenantTotals: UsageTotals | null;
     }
   | { readonly kind: 'mismatch' }
   /** It would have passed `sessionAtMost`: nothing is counted, and its key stays free. */
@@ -52,6 +56,7 @@ export interface CallUsage {
   readonly subject: string;
   readonly tenantId: string;
   readonly keyAccount: string | null;
+  readonly tenantAccount: string | null;
   readonly day: string;
   readonly atMs: number;
   readonly model: string;
@@ -89,6 +94,7 @@ export interface CallUsageAnswer {
   /** The subject's totals of the day right after it. */
   readonly totals: UsageTotals;
   readonly keyTotals: UsageTotals | null;
+  readonly tenantTotals: UsageTotals | null;
   readonly meter: CallMeter;
 }
 
@@ -110,6 +116,20 @@ export function keyAccount(tenantId: string, keyId: string): string {
   return `key:${tenantId}:${keyId}`;
 }
 
+/** The same for all widget keys of a tenant together. */
+export function tenantAccount(tenantId: string): string {
+  return `tenant:${tenantId}`;
+}
+
+/** The accounts that usage is added to beside its subject's own. */
+export function sharedAccounts(
+  tenantId: string | null,
+  keyId: string | null,
+): Pick<UsageEntry, 'keyAccount' | 'tenantAccount'> {
+  if (tenantId === null || keyId === null) return { keyAccount: null, tenantAccount: null };
+  return { keyAccount: keyAccount(tenantId, keyId), tenantAccount: tenantAccount(tenantId) };
+}
+
 /** The usage ledger: entry, idempotency key and totals in one transaction. @throws Unavailable when the database is away. */
 export interface Ledger {
   /** Counts an entry exactly once; an idempotency key is remembered for 24 hours, per session, or per subject where none is named. */
@@ -123,6 +143,6 @@ export interface Ledger {
   recordCall(usage: CallUsage): Promise<CallUsageAnswer>;
   /** The meters of calls, of those that have one. */
   metersOf(callIds: readonly string[]): Promise<readonly CallMeter[]>;
-  /** Those of a subject or a key's account; zero where nothing was used. */
+  /** Those of a subject, or of the account of a key or tenant; zero where nothing was used. */
   totals(subject: string, day: string): Promise<UsageTotals>;
 }

@@ -21,6 +21,8 @@ interface Totals extends UsageTotals {
   /** Null for an entry without a widget key. */
   readonly keyTokens: number | null;
   readonly keyMicroDollars: number | null;
+  readonly tenantTokens: number | null;
+  readonly tenantMicroDollars: number | null;
 }
 
 type Account = Pick<UsageEntry, 'subject' | 'day'>;
@@ -91,16 +93,24 @@ async function recordAll(sql: AnySql, entries: readonly UsageEntry[]): Promise<L
 }
 
 function answerOf(kind: 'counted' | 'replayed', row: Totals): LedgerAnswer {
-  const { day, tokens, microDollars, keyTokens, keyMicroDollars } = row;
-  const keyTotals =
-    keyTokens === null || keyMicroDollars === null ? null : { tokens: keyTokens, microDollars: keyMicroDollars };
-  return { kind, day, totals: { tokens, microDollars }, keyTotals };
+  const { day, tokens, microDollars } = row;
+  return {
+    kind,
+    day,
+    totals: { tokens, microDollars },
+    keyTotals: totalsOrNull(row.keyTokens, row.keyMicroDollars),
+    tenantTotals: totalsOrNull(row.tenantTokens, row.tenantMicroDollars),
+  };
+}
+
+function totalsOrNull(tokens: number | null, microDollars: number | null): UsageTotals | null {
+  return tokens === null || microDollars === null ? null : { tokens, microDollars };
 }
 
 /**
  * Keys, entries and totals of all entries whose key is free, in one statement and so in one transaction.
  * Of two nodes with one key the second waits in `claimed` for the first, and then finds the key taken. Rows are locked keys first,
- * then totals (those of subjects and of widget keys are one table), then what is rolled up, each in order, so that no two groups wait in a
+ * then totals (those of subjects, widget keys and tenants are one table), then what is rolled up, each in order, so that no two groups wait in a
  * circle.
  */
 function count(sql: AnySql, entries: string) {
@@ -108,7 +118,7 @@ function count(sql: AnySql, entries: string) {
     with given as materialized (
       select * from json_to_recordset(${entries}::text::json) as entry (n integer, subject text collate "C",
         day text collate "C", tokens bigint, "microDollars" bigint, "atMs" bigint, "tenantId" text, "sessionId" text,
-        scope text collate "C", "keyAccount" text collate "C", key text collate "C", "bodyHash" text)
+        scope text collate "C", "keyAccount" text collate "C", "tenantAccount" text collate "C", key text collate "C", "bodyHash" text)
     ), claimed as (
       insert into usage_key as kept (subject, idempotency_key, body_hash, at_ms)
       select distinct on (scope, key) scope, key, "bodyHash", "atMs"
@@ -128,6 +138,8 @@ function count(sql: AnySql, entries: string) {
         select subject as account, day, tokens, "microDollars" from fresh
         union all
         select "keyAccount", day, tokens, "microDollars" from fresh where "keyAccount" is not null
+        union all
+        select "tenantAccount", day, tokens, "microDollars" from fresh where "tenantAccount" is not null
       ) as added
       group by account, day order by account, day
       on conflict (subject, day) do update set
@@ -138,18 +150,24 @@ function count(sql: AnySql, entries: string) {
         (totals.tokens - coalesce(sum(fresh.tokens) over later, 0))::bigint as tokens_after,
         (totals.micro_dollars - coalesce(sum("microDollars") over later, 0))::bigint as micro_dollars_after,
         (of_key.tokens - coalesce(sum(fresh.tokens) over later_of_key, 0))::bigint as key_tokens_after,
-        (of_key.micro_dollars - coalesce(sum("microDollars") over later_of_key, 0))::bigint as key_micro_dollars_after
+        (of_key.micro_dollars - coalesce(sum("microDollars") over later_of_key, 0))::bigint as key_micro_dollars_after,
+        (of_tenant.tokens - coalesce(sum(fresh.tokens) over later_of_tenant, 0))::bigint as tenant_tokens_after,
+        (of_tenant.micro_dollars - coalesce(sum("microDollars") over later_of_tenant, 0))::bigint as tenant_micro_dollars_after
       from fresh join totals on totals.subject = fresh.subject and totals.day = fresh.day
       left join totals as of_key on of_key.subject = fresh."keyAccount" and of_key.day = fresh.day
+      left join totals as of_tenant on of_tenant.subject = fresh."tenantAccount" and of_tenant.day = fresh.day
       ${withSession(sql, sql`fresh."sessionId"`)}
       window later as (partition by fresh.subject, fresh.day order by n rows between 1 following and unbounded following),
         later_of_key as (partition by fresh."keyAccount", fresh.day order by n
+          rows between 1 following and unbounded following),
+        later_of_tenant as (partition by fresh."tenantAccount", fresh.day order by n
           rows between 1 following and unbounded following)
     ), written as (
       insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
-        tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after, key_id, agent_id)
+        tokens_after, micro_dollars_after, key_tokens_after, key_micro_dollars_after, tenant_tokens_after,
+        tenant_micro_dollars_after, key_id, agent_id)
       select subject, day, "atMs", tokens, "microDollars", "tenantId", "sessionId", key, tokens_after, micro_dollars_after,
-        key_tokens_after, key_micro_dollars_after, key_id, agent_id
+        key_tokens_after, key_micro_dollars_after, tenant_tokens_after, tenant_micro_dollars_after, key_id, agent_id
       from counted order by n
     ), ${rolledUp(
       sql,
@@ -158,14 +176,16 @@ function count(sql: AnySql, entries: string) {
         from counted`,
     )}
     select n, day, tokens_after as tokens, micro_dollars_after as "microDollars", key_tokens_after as "keyTokens",
-      key_micro_dollars_after as "keyMicroDollars" from counted`;
+      key_micro_dollars_after as "keyMicroDollars", tenant_tokens_after as "tenantTokens",
+      tenant_micro_dollars_after as "tenantMicroDollars" from counted`;
 }
 
 /** The reports that keep the keys of these entries. */
 function recall(sql: AnySql, entries: string) {
   return sql<KeptReport[]>`
     select n, body_hash as "bodyHash", day, tokens_after as tokens, micro_dollars_after as "microDollars",
-      key_tokens_after as "keyTokens", key_micro_dollars_after as "keyMicroDollars"
+      key_tokens_after as "keyTokens", key_micro_dollars_after as "keyMicroDollars",
+      tenant_tokens_after as "tenantTokens", tenant_micro_dollars_after as "tenantMicroDollars"
     from json_to_recordset(${entries}::text::json) as given (n integer, subject text, "sessionId" text, scope text, key text)
     join usage_key on usage_key.subject = given.scope and usage_key.idempotency_key = given.key
     join usage_entry on usage_entry.subject = given.subject and usage_entry.idempotency_key = given.key

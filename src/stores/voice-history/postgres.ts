@@ -72,6 +72,15 @@ export function createPostgresVoiceHistory(database: Database, mostWalked = MOST
       return [...rows];
     },
 
+    async activeOfTenant(tenantId) {
+      const rows = await database.run(
+        (sql) => sql<VoiceRecord[]>`
+          select ${record(sql)} from voice_session
+          where ended_at_ms is null and tenant_id = ${tenantId} and key_id is not null order by id`,
+      );
+      return [...rows];
+    },
+
     async endedAmong(ids) {
       if (ids.length === 0) return [];
       const rows = await database.run(

@@ -78,10 +78,24 @@ describe('A tenants file', () => {
       totals,
     };
     const tenants = [
-      { id: 'acme', name: 'Acme', widgetKeys: [full], agents: [agent], admins: ['Ops@Acme.example', '@acme.org'] },
+      {
+        id: 'acme',
+        name: 'Acme',
+        widgetKeys: [full],
+        agents: [agent],
+        totals,
+        maxKeys: 9,
+        admins: ['Ops@Acme.example', '@acme.org'],
+      },
     ];
     const [tenant] = parseTenantsFile(JSON.stringify({ tenants }), 'tenants.json', atMs);
-    expect(tenant).toMatchObject({ name: 'Acme', agents: [agent], admins: ['ops@acme.example', '@acme.org'] });
+    expect(tenant).toMatchObject({
+      name: 'Acme',
+      agents: [agent],
+      totals,
+      maxKeys: 9,
+      admins: ['ops@acme.example', '@acme.org'],
+    });
     expect(tenant?.keys[0]).toMatchObject({ id: 'site', agents: ['support'], allowOverrides: false, limits, totals });
   });
 

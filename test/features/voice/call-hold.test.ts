@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 import { upstreamRefusal } from '../../../src/protocol/refusal.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
-import type { TestApp } from '../../support/app.ts';
+import { unique, type TestApp } from '../../support/app.ts';
 import { HOUR, MINUTE } from '../../support/clock.ts';
 import { FakeProvider } from '../../support/fake-provider.ts';
 import { useApps } from '../../support/use-apps.ts';
@@ -70,6 +70,20 @@ describe('A session whose calls are metered here', () => {
     expect(openCall).toHaveBeenCalledTimes(2);
     await app.post('/api/realtime/end', { sm_session_id: first.id });
     expect((await exchange(app, third)).status).toBe(201);
+  });
+
+  test('holds back of what all keys of its tenant may use together as well', async () => {
+    const app = await brokered();
+    const tenant = { id: unique('tenant'), name: 'T', agents: [], admins: null, keys: [] };
+    await app.service.stores.tenants.merge([{ ...tenant, totals: { dollarsDaily: 0.5 } }]);
+    const [one, other] = [
+      await app.key({ tenantId: tenant.id, limits: roomy }),
+      await app.key({ tenantId: tenant.id, limits: roomy }),
+    ];
+    await talk(app, one);
+    await talk(app, other);
+    expect(await heldOf(app, `tenant:${tenant.id}`)).toBe(500_000);
+    expect(await exchange(app, await openBrokered(app, one))).toMatchObject(spent);
   });
 
   test('is one of as many as what is there allows, of ten that call at once', async () => {

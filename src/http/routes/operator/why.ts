@@ -2,10 +2,11 @@ import type { CallLimits } from '../../../../machines/voice-call/types.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { nodeSeenBy, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import { totalCeilings, type LimitsOf, type TotalsOf } from '../../../quota/ceilings.ts';
+import { totalCeilings, type LimitsOf } from '../../../quota/ceilings.ts';
 import type { QuotaDay } from '../../../quota/calendar.ts';
+import { leverOfShared, type SharedOf } from '../../../quota/shared-ceilings.ts';
 import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
-import { keyAccount, type Ledger, type UsageTotals } from '../../../stores/ledger/contract.ts';
+import type { Ledger, UsageTotals } from '../../../stores/ledger/contract.ts';
 import { explain, type Why } from '../../../voice/explain.ts';
 import type { QuotaKnown } from '../../../voice/explain-facts.ts';
 import type { VoiceSessions } from '../../../voice/sessions.ts';
@@ -17,7 +18,7 @@ export interface WhyDeps {
   readonly audit: Pick<Audit, 'latest'>;
   readonly ledger: Pick<Ledger, 'totals'>;
   readonly limitsOf: LimitsOf;
-  readonly totalsOf: TotalsOf;
+  readonly sharedOf: SharedOf;
   readonly calendar: (atMs: number) => QuotaDay;
   readonly callLimits: CallLimits;
   readonly heartbeatIntervalSec: number;
@@ -81,14 +82,19 @@ async function quotasOf(record: VoiceRecord, { tenants }: Operator, deps: WhyDep
       dollars: `${kind}_MAX_DOLLARS_DAILY${overrideOf(keyId, 'limits.dailyDollars')}`,
     },
   };
-  if (keyId === null) return [ofCaller];
-  const ofKey: QuotaKnown = {
-    whose: 'the widget key',
-    used: await deps.ledger.totals(keyAccount(tenantId, keyId), day),
-    ceilings: totalCeilings(deps.totalsOf(tenantId, keyId)),
-    setBy: { tokens: 'totals.tokensDaily of the key', dollars: 'totals.dollarsDaily of the key' },
-  };
-  return [ofCaller, ofKey];
+  const shared = deps.sharedOf(tenantId, keyId).map(async ({ account, whose, totals }): Promise<QuotaKnown> => {
+    const ofKey = whose === 'key' ? ' of the key' : '';
+    return {
+      whose: whose === 'key' ? 'the widget key' : 'the tenant',
+      used: await deps.ledger.totals(account, day),
+      ceilings: totalCeilings(totals),
+      setBy: {
+        tokens: `${leverOfShared('tokensDaily', whose)}${ofKey}`,
+        dollars: `${leverOfShared('dollarsDaily', whose)}${ofKey}`,
+      },
+    };
+  });
+  return [ofCaller, ...(await Promise.all(shared))];
 }
 
 function overrideOf(keyId: string | null, field: string): string {

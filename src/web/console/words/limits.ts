@@ -43,9 +43,10 @@ export function limitRows(
   return Object.entries(limits).map(([limit, { value, setBy }]) => {
     const ofSession = OF_SESSIONS[limit];
     if (ofSession !== undefined) return { name: ofSession[0], value: `${countText(value)} ${ofSession[1]}`, setBy };
-    const [, ofKey] = /^totals\.(.+)$/.exec(limit) ?? [];
-    const words = NAMES[ofKey ?? limit] ?? limit;
+    const [, ofTenant, shared] = /^(tenant\.)?totals\.(.+)$/.exec(limit) ?? [];
+    const words = NAMES[shared ?? limit] ?? limit;
     const text = words.startsWith('dollars') ? moneyText(value) : countText(value);
-    return { name: ofKey === undefined ? words : `${words}, whole key`, value: text, setBy };
+    const whole = ofTenant === undefined ? 'whole key' : 'whole tenant';
+    return { name: shared === undefined ? words : `${words}, ${whole}`, value: text, setBy };
   });
 }
