@@ -4,6 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { INSPECT_PATH } from '../../src/http/routes/operator/inspect.ts';
+import { SOCKET_PATH } from '../../src/http/routes/socket.ts';
+import { FEED_PATH } from '../../src/protocol/operator/feed.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { endServer, freePort, startServer } from '../support/services/server-process.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -55,6 +58,14 @@ async function start({ name, sample, args, ready, adapt }: Proxy, port: number, 
   await writeFile(file, adapt(text, port, world.server.port, world.directory));
   return startServer(findBinary(name, name, debianFolders), args(file), ready);
 }
+
+test.each([SOCKET_PATH, FEED_PATH, INSPECT_PATH])('The sample of nginx lets a quiet socket at %s live', (path) => {
+  const sample = readFileSync(fileURLToPath(new URL('../../config/nginx.conf', import.meta.url)), 'utf8');
+  const locations = [...sample.matchAll(/location (=|~) (\S+) \{([^}]*)\}/g)];
+  const found = locations.find(([, how, where = '']) => (how === '=' ? where === path : new RegExp(where).test(path)));
+  // Nodes ping at least once in 64 seconds.
+  expect(Number(/proxy_read_timeout (\d+)s/.exec(found?.[3] ?? '')?.[1])).toBeGreaterThan(64);
+});
 
 describe.each(proxies.map((proxy) => [proxy.sample, proxy] as const))('config/%s', (_sample, proxy) => {
   const why = reasonToSkip(() => findBinary(proxy.name, proxy.name, debianFolders));

@@ -80,13 +80,16 @@ describe('The widget SDK as it is served', () => {
         session.send(session.muted ? 'I cannot speak.' : 'Hello');
         await connect({ tools: { lookup: async ({ id }, { signal }) => fetch('/people/' + id, { signal }), say: { description: 'x', run: () => 'y' } } });
         const { tokens } = await session.reportUsage({ tokens: 1, dollars: 0.1 });
-        const { peer } = await session.connectAudio({ reportUsage: ({ total_tokens }) => ({ tokens: total_tokens }) });
+        const call = await session.connectAudio({ reportUsage: ({ total_tokens }) => ({ tokens: total_tokens }) });
+        const { peer, stream } = call;
+        call.say({ type: 'response.create' });
+        for (const track of stream.getAudioTracks()) await call.replaceTrack(track);
         const reply: CreateReply = { id: session.providerSessionId, sm_session_id: session.id, client_secret: session.clientSecret,
           heartbeat: { intervalSec: 45, url: '', socketUrl: '' }, limits: session.limits, call: { mode: 'direct', url: null, dataChannel: 'open' } };
         await connect({ created: reply });
         await connect({ created: async () => (await fetch('/voice/session', { method: 'POST' })).json(), email: 'a@b.example' });
         const error = new SwitchboardError({ code: 'MINE', userMessage: 'No.' }, 400);
-        console.log(tokens.toFixed(), peer.connectionState, error instanceof Error, error.reason?.length);`,
+        console.log(tokens.toFixed(), peer.connectionState, error instanceof Error, error.reason?.length, error.error?.length);`,
     });
   });
 

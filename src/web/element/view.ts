@@ -126,9 +126,13 @@ export function createView(wishes: Wishes): View {
     say(announcer, now === 'ready' ? '' : words.status[now]);
   }
 
-  /** Where the keyboard goes on when what had it is gone. */
-  function principal(): HTMLElement {
-    return [start, end].find((one) => !one.closest('[hidden]') && !one.disabled) ?? panel;
+  /**
+   * Where the keyboard goes on when what had it is gone: never on a button that undoes what was just done, or a key that is pressed twice,
+   * or held, would do both.
+   */
+  function refuge(isOpened: boolean): HTMLElement {
+    if (panel.hidden) return launcher;
+    return isOpened && !start.hidden && !start.disabled ? start : panel;
   }
 
   function show(next: Look): void {
@@ -189,7 +193,7 @@ export function createView(wishes: Wishes): View {
     name(send, words.send);
     announce(before);
     const isOpened = before !== undefined && !before.isOpen && isOpen;
-    if (isOpened || focused?.closest('[hidden]')) (panel.hidden ? launcher : principal()).focus();
+    if (isOpened || focused?.closest('[hidden]')) refuge(isOpened).focus();
   }
 
   return {

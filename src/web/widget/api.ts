@@ -169,10 +169,7 @@ export interface SessionEvents {
   readonly usage: { readonly usage: Usage };
   /** The session is over; nothing follows. The page hears it before its call is hung up. */
   readonly ended: Ended;
-  /**
-   * Something failed that the session goes on without, or tries again. NETWORK_ERROR: Switchboard does not answer; the next `beat`
-   * tells that it does again.
-   */
+  /** Something failed that the session goes on without, or tries again. NETWORK_ERROR: Switchboard does not answer, until the next `beat`. */
   readonly error: SwitchboardError;
 }
 
@@ -183,10 +180,7 @@ export interface AudioOptions {
   readonly stream?: MediaStream;
   /** Where the call is made; by default where the session says. */
   readonly callsUrl?: string;
-  /**
-   * What of a response's usage is reported; by default its tokens, and no dollars. Not called where `brokered` is true: there Switchboard
-   * meters the call by itself.
-   */
+  /** What of a response's usage is reported; by default its tokens, and no dollars. Not called where `brokered` is true: Switchboard meters. */
   readonly reportUsage?: (usage: { readonly total_tokens: number; readonly [detail: string]: unknown }) => UsageReport;
 }
 
@@ -197,6 +191,10 @@ export interface AudioCall {
   /** The provider's events, as JSON texts; another one after the call was joined again, and none where the agent forbids it. */
   readonly channel: RTCDataChannel | undefined;
   readonly stream: MediaStream;
+  /** Sends the provider events of its own protocol, as soon as that is possible. @throws SwitchboardError PROVIDER_UNSUPPORTED (it has no data channel) */
+  readonly say: (...events: object[]) => void;
+  /** The agent hears this one from now on. */
+  readonly replaceTrack: (track: MediaStreamTrack) => Promise<void> | undefined;
   /** Hangs up; the session goes on. */
   readonly stop: () => void;
 }
@@ -281,6 +279,8 @@ export declare class SwitchboardError extends Error {
   constructor(body: RefusalBody, status?: number);
   /** Of the server, or one of `OwnCode`. */
   readonly code: string;
+  /** The server's words for you, as `message` has them, where it said any. */
+  readonly error: string | undefined;
   /** For the user; `message` is for you. */
   readonly userMessage: string;
   /** HTTP status; 0 when there was no HTTP reply. */

@@ -30,14 +30,6 @@ export interface CallDeps {
   readonly tellState: (state: CallState) => void;
 }
 
-/** A call as its session has it. */
-export interface ProviderCall extends AudioCall {
-  /** Says something to the provider, as soon as that is possible. @throws SwitchboardError PROVIDER_UNSUPPORTED */
-  readonly say: (...events: object[]) => void;
-  /** The agent hears this one from now on. */
-  readonly replaceTrack: (track: MediaStreamTrack) => Promise<void> | undefined;
-}
-
 /** Only the page hears what a call costs that it has with the provider itself. */
 const countTokens: NonNullable<AudioOptions['reportUsage']> = ({ total_tokens }) => ({ tokens: total_tokens });
 
@@ -45,7 +37,7 @@ const countTokens: NonNullable<AudioOptions['reportUsage']> = ({ total_tokens })
  * Joins a call, and joins it again when its network is gone and Switchboard gives tickets. However it ends, or does not begin, it is by
  * the signal of `hangUp`, which closes the peer and gives the microphone back.
  */
-export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<ProviderCall> {
+export async function callProvider(deps: CallDeps, options: AudioOptions): Promise<AudioCall> {
   const { session, terms, secret, microphone, hangUp, emit, tellState } = deps;
   const { signal } = hangUp;
   const { tools, fetch: request = fetch } = deps.options;

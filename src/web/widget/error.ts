@@ -11,6 +11,7 @@ const ownCodes: Readonly<Record<Api.OwnCode, string>> = own;
 /** What a client is told of a failure, by the server or by this SDK. */
 export class SwitchboardError extends Error implements Api.SwitchboardError {
   declare readonly code: string;
+  declare readonly error: string | undefined;
   declare readonly userMessage: string;
   declare readonly status: number;
   declare readonly retryAfter: number | undefined;

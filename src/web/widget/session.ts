@@ -3,6 +3,7 @@ import type { ServerFrame } from '../../protocol/frames.ts';
 import { atEnd } from './abort.ts';
 import { watchActivity } from './activity.ts';
 import type {
+  AudioCall,
   CallState,
   ConnectOptions,
   Ended,
@@ -13,7 +14,7 @@ import type {
   SessionView,
   Usage,
 } from './api.ts';
-import { callProvider, type ProviderCall } from './audio.ts';
+import { callProvider } from './audio.ts';
 import { keepConnected } from './connection.ts';
 import { createEmitter } from './emitter.ts';
 import { failure, SwitchboardError } from './error.ts';
@@ -54,7 +55,7 @@ export function holdSession(
   const life = new AbortController();
   /** Ends the present call, and says why there can be no other. */
   let call = new AbortController();
-  let present: ProviderCall | undefined;
+  let present: AudioCall | undefined;
   let farewell: SwitchboardError | undefined;
   let callState: CallState = 'closed';
   let isSecretUsed = false;
