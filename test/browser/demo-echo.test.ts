@@ -48,6 +48,15 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await server?.close();
   });
 
+  test.each([
+    ['a desk', { width: 1280, height: 800 }],
+    ['a phone', { width: 360, height: 740 }],
+  ])('is drawn on %s without anything moving about', async (_where, viewport) => {
+    await demo.visit.end();
+    demo = await DemoPage.open(browser, server.direct, { viewport });
+    expect(await demo.shifted()).toEqual({ score: expect.closeTo(0, 2) as number, what: expect.anything() as unknown });
+  });
+
   test('lets a newcomer hear himself, and says that nobody else is there', async () => {
     await demo.sees('#mode', 'Echo, no model');
     await demo.start();

@@ -49,6 +49,28 @@ export class DemoPage {
     return this.visit.page.locator(selector).innerText();
   }
 
+  /** How much of what was on the page moved without a visitor's doing, as browsers score it, once it is drawn; and what moved. */
+  async shifted(): Promise<{ score: number; what: unknown }> {
+    await this.sees('#visitor', 'You are');
+    await this.visit.page.getByRole('button', { name: 'Start a conversation' }).waitFor(soon);
+    await this.visit.page
+      .locator('#chart svg')
+      .first()
+      .waitFor({ state: 'attached', ...soon });
+    return this.visit.page.evaluate(`document.fonts.ready
+      .then(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+      .then(() => new Promise((tell) => {
+        const all = [];
+        const observer = new PerformanceObserver((list) => all.push(...list.getEntries()));
+        observer.observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => {
+          all.push(...observer.takeRecords());
+          const what = all.flatMap(({ value, sources }) => sources.map(({ node }) => [value, node?.id ?? node?.nodeName, node?.className]));
+          tell({ score: all.reduce((sum, { value }) => sum + value, 0), what });
+        });
+      }))`);
+  }
+
   /** The width that the page wants beyond the window's: more than 0 scrolls sideways. */
   overflow(): Promise<number> {
     return this.visit.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

@@ -27,6 +27,14 @@ describe.skipIf(skipped !== undefined)(`The demo page ${skipped ?? ''}`, () => {
     await server?.close();
   });
 
+  test.each([
+    ['a desk', { width: 1280, height: 800 }],
+    ['a phone', { width: 360, height: 740 }],
+  ])('is drawn on %s without anything moving about', async (_where, viewport) => {
+    demo = await DemoPage.open(browser, server.direct, { viewport });
+    expect(await demo.shifted()).toEqual({ score: expect.closeTo(0, 2) as number, what: expect.anything() as unknown });
+  });
+
   test('says that the provider is simulated, and shows the tag and the code for its own address', async () => {
     demo = await DemoPage.open(browser, server.direct);
     await demo.sees('#mode', 'Simulated: no provider key');

@@ -44,4 +44,6 @@ async function main(): Promise<void> {
   else offerElement(config, email, board);
 }
 
-main().catch((error: unknown) => notify(`The demo could not start (${String(error)}). Reload the page.`));
+main()
+  .catch((error: unknown) => notify(`The demo could not start (${String(error)}). Reload the page.`))
+  .finally(() => (element('board', HTMLElement).hidden = false));

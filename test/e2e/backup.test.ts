@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ReplyBody } from '../support/client.ts';
+import { findBinary, postgresFolders, reasonToSkip } from '../support/services/binaries.ts';
+import { neededDatabase, type FreshDatabase } from '../support/services/fresh-database.ts';
+import { reasonToSkipPostgres } from '../support/services/postgres.ts';
+import { Switchboard } from '../support/switchboard.ts';
+
+const manual = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const chapter = manual.split('\n## Backups\n')[1]?.split('\n## ')[0] ?? '';
+const [copy = '', putBack = '', dump = '', restore = ''] = [...chapter.matchAll(/^```sh\n([^]*?)^```$/gm)].map(
+  ([, commands = '']) => commands,
+);
+
+let server: Switchboard | undefined;
+let directory: string;
+const databases: FreshDatabase[] = [];
+
+afterEach(async () => {
+  await server?.end('SIGKILL');
+  for (const database of databases.splice(0)) await database.drop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const bash = (commands: string, env: Readonly<Record<string, string>>): Promise<unknown> => {
+  const PATH = [process.env['PATH'], ...postgresFolders()].join(':');
+  return promisify(execFile)('bash', ['-eu', '-c', commands], { cwd: directory, env: { ...env, PATH } });
+};
+
+async function post(path: string, body: object): Promise<ReplyBody> {
+  const origin = server?.origin ?? '';
+  const headers = { 'Content-Type': 'application/json', Origin: origin };
+  return (
+    await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  ).json() as Promise<ReplyBody>;
+}
+
+const open = () => post('/api/session', { widgetKey: `w_demo_local_${'0'.repeat(32)}`, agentId: 'guide' });
+const report = ({ sm_session_id }: ReplyBody, tokens: number) =>
+  post('/api/auth/usage', { sm_session_id, tokens, dollars: 0 });
+
+/** What was before the backup is there again, and what came after it is not. */
+async function isAsBefore(before: ReplyBody, after: ReplyBody): Promise<void> {
+  expect(await report(before, 1)).toMatchObject({ usage: { tokens: 6 } });
+  expect(await post('/api/realtime/heartbeat', { sm_session_id: after.sm_session_id })).toMatchObject({
+    code: 'SESSION_NOT_FOUND',
+  });
+}
+
+test('A copy of the embedded storage, made and put back as docs/operations.md says, is what was', async () => {
+  directory = mkdtempSync(join(tmpdir(), 'switchboard-backup-'));
+  const env = { DATA_DIR: join(directory, 'data'), PORT: '0' };
+  server = await Switchboard.start(env);
+  const before = await open();
+  await report(before, 5);
+  await server.end('SIGTERM');
+  await bash(copy, env);
+  server = await Switchboard.start(env);
+  const after = await open();
+  await report(after, 7);
+  await server.end('SIGTERM');
+  await bash(putBack, env);
+  server = await Switchboard.start(env);
+  await isAsBefore(before, after);
+});
+
+const skipped = reasonToSkipPostgres() ?? reasonToSkip(() => findBinary('pg_dump', 'postgresql', postgresFolders()));
+
+describe.skipIf(skipped !== undefined)(`A dump of PostgreSQL ${skipped ?? ''}`, () => {
+  test('made while the service runs and restored as docs/operations.md says, is what was', async () => {
+    directory = mkdtempSync(join(tmpdir(), 'switchboard-backup-'));
+    const [first, second] = [await neededDatabase(), await neededDatabase()];
+    databases.push(first, second);
+    const env = { DATABASE_URL: first.url, RESTORED_URL: second.url };
+    server = await Switchboard.start({ DATABASE_URL: first.url });
+    const before = await open();
+    await report(before, 5);
+    await bash(dump, env);
+    const after = await open();
+    await report(after, 7);
+    await server.end('SIGTERM');
+    await bash(restore, env);
+    server = await Switchboard.start({ DATABASE_URL: second.url });
+    await isAsBefore(before, after);
+  });
+});
