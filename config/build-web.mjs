@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { buildClient } from './build-client.mjs';
+import { collectNotices } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'src/web');
@@ -23,6 +24,9 @@ const servedSdk = {
   resolveId: (source) => (source === '../widget/main.ts' ? { id: '/widget.mjs', external: 'absolute' } : null),
 };
 
+/** Of all bundles here. */
+const notices = collectNotices();
+
 /** Of what other people's pages load: a constant, unlike a `var`, is put where it is used. */
 const small = { topLevelVar: false };
 
@@ -33,7 +37,7 @@ function bundle({ build }, input, output, plugins = [], { lib, define, cssTarget
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins,
+    plugins: [...plugins, notices.plugin],
     define,
     build: {
       lib,
@@ -168,6 +172,7 @@ export async function buildWithVite(startedAt) {
   await buildPage(vite, 'console', 'main.tsx', { codeSplitting: sharedByViews });
   await buildPage(vite, 'home', 'main.ts');
   await buildPage(vite, 'docs', 'main.ts');
+  await writeFile(join(out, 'third-party-notices.txt'), notices.text());
   await publishTypes(vite);
   await publishElementTypes();
   await packForPages();

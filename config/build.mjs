@@ -7,6 +7,7 @@
  *   dist/pglite-template/    an empty database with the schema, so that the first start is quick
  *   dist/charts.json         drawings of the machines
  *   dist/web/                what browsers get
+ *   dist/third-party-notices.txt   the licences of what is bundled; beside dist/web's bundles those of theirs
  *   packages/client/dist/    the same SDK as a package
  *
  * `node config/build.mjs` builds; with `--if-stale` only when a source is newer than dist/main.js, which is
@@ -22,6 +23,7 @@ import { fileURLToPath } from 'node:url';
 import { buildCharts, charts, chartSources } from './build-charts.mjs';
 import { buildWithVite, stamp as webStamp } from './build-web.mjs';
 import { leanRedis } from './lean-redis.mjs';
+import { collectNotices } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -73,10 +75,11 @@ const noMapsOfDependencies = {
 
 /** Bundles into `dist`; main.js comes last, dated by the start of the build. */
 async function bundleService({ build }, startedAt) {
+  const notices = collectNotices();
   const { output } = await build({
     input: { main: entry },
     platform: 'node',
-    plugins: [leanRedis, noMapsOfDependencies],
+    plugins: [leanRedis, noMapsOfDependencies, notices.plugin],
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     write: false,
     output: {
@@ -90,6 +93,7 @@ async function bundleService({ build }, startedAt) {
   for (const file of output.filter(({ fileName }) => fileName !== 'main.js')) {
     await writeFile(join(dist, file.fileName), file.type === 'chunk' ? file.code : withoutSources(file.source));
   }
+  await writeFile(join(dist, 'third-party-notices.txt'), notices.text());
   await removeOldChunks(new Set(output.map(({ fileName }) => fileName)));
 
   const next = `${bundle}.${process.pid}`;

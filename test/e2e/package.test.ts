@@ -67,6 +67,18 @@ describe('The package', () => {
     packed = Object.values(report)[0] as Packed;
   });
 
+  test('holds the licence of each package that is bundled into it', async () => {
+    const read = (name: string): Promise<string> => readFile(join(root, 'dist', name), 'utf8');
+    const files = packed.files.map((file) => file.path);
+    expect(files).toEqual(expect.arrayContaining(['dist/third-party-notices.txt', 'dist/web/third-party-notices.txt']));
+    const titles = (text: string): string[] =>
+      [...text.matchAll(/^([@\w/.-]+) \d+\.\d+\.\d+\S*, \S+$/gm)].map(([, name = '']) => name);
+    const service = await read('third-party-notices.txt');
+    expect(titles(service)).toEqual(expect.arrayContaining(['xstate', 'zod', 'postgres', 'pino']));
+    expect(titles(await read('web/third-party-notices.txt'))).toContain('preact');
+    expect(service.match(/Permission is hereby granted/g)?.length).toBeGreaterThan(3);
+  });
+
   test('holds what runs and nothing else', () => {
     const files = packed.files.map((file) => file.path);
     expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'config/tenants.json', 'dist/main.js']));

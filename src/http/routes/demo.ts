@@ -7,7 +7,7 @@ import { findDemoKey } from '../../tenants/demo.ts';
 import type { UpstreamProvider } from '../../upstream/contract.ts';
 import type { Header } from '../message.ts';
 import type { Call, Route } from '../route.ts';
-import { pagePolicyWith, sendDocument, sendPacked } from '../static-files.ts';
+import { pagePolicyWith, sendDocument, sendFile, sendPacked } from '../static-files.ts';
 import { pageRoute } from './page.ts';
 
 export interface DemoDeps {
@@ -54,6 +54,7 @@ export function demoRoutes(deps: DemoDeps, webDirectory: URL): Route[] {
         sendPacked(call, file('demo/index.html'), [policyFor(findShown(deps, call.request), deps)]),
       ),
     ),
+    pageRoute('/third-party-notices.txt', (call) => sendFile(call, file('third-party-notices.txt'))),
     pageRoute('/demo/config.json', ({ request }) => ({
       status: 200,
       body: demoConfig(deps, findDemo(deps, request.headers['host'])),
