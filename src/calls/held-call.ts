@@ -5,6 +5,7 @@ import { CallOver, UpstreamFault, type CreatedCall, type UpstreamEvent } from '.
 import { attach } from './attach.ts';
 import { CallEnd } from './call-end.ts';
 import { ConnectedTime } from './connected-time.ts';
+import { dialPatiently } from './dial-patiently.ts';
 import type { EndingListener } from './hang-ups.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
 import { Line } from './line.ts';
@@ -166,7 +167,8 @@ export class HeldCall implements EndingListener {
 
   /** Hears the call, where that is what it is metered by, and opens it. @throws CallOver, UpstreamFault or Unavailable */
   async open(signal: AbortSignal): Promise<CallRecord> {
-    if (this.#unheard !== undefined) await this.#line.dial(signal);
+    const { readyMs: budgetMs, pause } = this.#deps;
+    if (this.#unheard !== undefined) await dialPatiently(() => this.#line.dial(signal), { budgetMs, signal, pause });
     await this.#send({ type: 'READY', at: this.#deps.clock.now() });
     return this.#record;
   }

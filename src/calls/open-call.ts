@@ -9,7 +9,13 @@ import { endedRefusal, Refusal, upstreamRefusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
 import type { Events } from '../telemetry/events.ts';
-import { CallOver, UpstreamFault, type BrokeredProvider, type CreatedCall } from '../upstream/contract.ts';
+import {
+  CallOver,
+  UnansweredCall,
+  UpstreamFault,
+  type BrokeredProvider,
+  type CreatedCall,
+} from '../upstream/contract.ts';
 import type { CallSessions, OpenCallRequest, OpenedCall } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 import { checkSdp } from './sdp-policy.ts';
@@ -154,6 +160,10 @@ async function create(held: HeldCall, request: OpenCallRequest, deps: OpenCallDe
     return created;
   } catch (fault) {
     done(fault instanceof UpstreamFault ? fault.kind : 'caller_gone');
+    if (fault instanceof UnansweredCall) {
+      await held.created({ providerCallId: fault.providerCallId, answerSdp: '' });
+      await held.close('create_failed');
+    }
     if (fault instanceof UpstreamFault || signal.aborted) return refusalOf(fault, request, deps);
     throw fault;
   } finally {
@@ -176,15 +186,15 @@ async function connect(
   if (signal.aborted) throw gone;
   const { record } = held;
   if (record.state === 'open') return { record, answerSdp: created.answerSdp };
-  return (await whyOver(session.id, deps)) ?? upstreamRefusal(false);
+  return (await whyOver(session.id, deps)) ?? upstreamRefusal();
 }
 
 /** Nobody is told what becomes of a call that nobody waits for. */
 function refusalOf(fault: unknown, { requestId, signal }: OpenCallRequest, { events }: OpenCallDeps): Refusal {
   if (signal.aborted) return callerGone();
-  if (fault instanceof CallOver) return upstreamRefusal(false);
+  if (fault instanceof CallOver) return upstreamRefusal();
   events.dependencyAway('provider', fault, requestId, 'call');
-  return upstreamRefusal(fault instanceof UpstreamFault && fault.kind === 'timeout');
+  return upstreamRefusal(fault instanceof UpstreamFault ? fault : undefined);
 }
 
 function callerGone(): Refusal {

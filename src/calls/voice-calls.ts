@@ -169,7 +169,7 @@ export class VoiceCalls implements Calls {
   }
 
   #hold(record: CallRecord, setup: SessionSetup | undefined): HeldCall {
-    const { metering, budgets, sessions, bus, clock, events, random = Math.random } = this.#deps;
+    const { metering, budgets, sessions, bus, clock, events, pause, random = Math.random } = this.#deps;
     const call = new HeldCall(record, setup, {
       provider: this.#accounts.of(record),
       host: this.#host,
@@ -184,6 +184,7 @@ export class VoiceCalls implements Calls {
       bus,
       clock,
       events,
+      pause,
       random,
     });
     this.#held.set(record.id, call);

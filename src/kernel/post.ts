@@ -5,6 +5,8 @@ export interface Post {
   /** Milliseconds until the last byte of the reply. */
   readonly timeoutMs: number;
   readonly maxReplyBytes: number;
+  /** Told the head of the reply, whatever becomes of its body. */
+  readonly onHead?: ((head: Pick<PostReply, 'status' | 'headers'>) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,7 +47,7 @@ export function get(request: Omit<Post, 'body'>): Promise<PostReply> {
 
 async function exchange(
   method: 'GET' | 'POST',
-  { url, headers, body, timeoutMs, maxReplyBytes, signal }: Post,
+  { url, headers, body, timeoutMs, maxReplyBytes, onHead, signal }: Post,
 ): Promise<PostReply> {
   const abort = new AbortController();
   const giveUp = () => abort.abort();
@@ -55,6 +57,7 @@ async function exchange(
   try {
     const init = { method, headers, redirect: 'manual', signal: abort.signal } as const;
     const response = await fetch(url, body === undefined ? init : { ...init, body });
+    onHead?.(response);
     const text = await readBounded(response, maxReplyBytes);
     return { status: response.status, headers: response.headers, text };
   } catch (error) {

@@ -108,7 +108,9 @@ export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
 /** Why a request was refused: one sentence with the numbers that are known, and the variable or the field of a key that decides. */
 export function explainRefusal(told: KeptRefusal): Explained {
   const telling = Object.hasOwn(tellings, told.code) ? tellings[told.code as Code] : undefined;
-  const lever = told.detail.lever ?? telling?.lever ?? null;
+  // What the provider limits no variable decides.
+  const isProviders = told.code === 'RATE_LIMIT_EXCEEDED' && told.layer === 'mint';
+  const lever = told.detail.lever ?? (isProviders ? undefined : telling?.lever) ?? null;
   const said = telling?.say(told) ?? `The request was refused with ${told.code}`;
   const { retryAfter } = told.detail;
   const wait = retryAfter === undefined ? '' : `; the caller was told to wait ${retryAfter} s`;
@@ -138,6 +140,7 @@ function spent({ detail: { limit, count, unit, fact } }: KeptRefusal): string {
 }
 
 function tooMany({ layer, detail: { limit, unit, lever } }: KeptRefusal): string {
+  if (layer === 'mint') return 'The voice provider took no more requests at that moment';
   if (layer === 'slot') return `The session had had its ${amount(limit, unit) ?? 'calls'}`;
   const per = layer === 'login' ? 'hour' : 'minute';
   const isShared = layer === 'minute' && lever?.startsWith('totals.') === true;

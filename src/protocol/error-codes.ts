@@ -138,7 +138,7 @@ export const ERROR_CODES = {
   },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
-    meaning: 'too many requests, sessions a minute or codes an hour',
+    meaning: 'too many requests, sessions a minute or codes an hour, or the provider asks to wait',
     isTransient: true,
     example: { error: 'More than 60 requests in a minute; wait 30 s.', retryAfter: 30 },
   },

@@ -61,9 +61,20 @@ export function endedRefusal(
   return new Refusal('SESSION_DURATION_EXCEEDED', error, { reason, maxMinutes });
 }
 
-/** The refusal of what needs the voice provider, which did not answer in time, or refused or gave no usable answer. */
-export function upstreamRefusal(isTimeout: boolean): Refusal {
-  return isTimeout
+/** What is known of the provider's fault. */
+interface ProviderFault {
+  readonly kind: string;
+  readonly retryAfterSec: number | undefined;
+}
+
+/** The refusal of what needs the voice provider, which asks to wait, did not answer in time, or refused or gave no usable answer. */
+export function upstreamRefusal(fault?: ProviderFault): Refusal {
+  const { kind, retryAfterSec: retryAfter } = fault ?? {};
+  if (retryAfter !== undefined) {
+    const error = `The voice provider takes no more requests for the moment; wait ${retryAfter} s.`;
+    return new Refusal('RATE_LIMIT_EXCEEDED', error, { retryAfter }, { layer: 'mint' });
+  }
+  return kind === 'timeout'
     ? new Refusal('UPSTREAM_TIMEOUT', 'The voice provider did not answer in time; try again.')
     : new Refusal(
         'UPSTREAM_ERROR',

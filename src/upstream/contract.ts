@@ -135,7 +135,7 @@ export interface BrokeredProvider extends UpstreamProvider {
   fingerprint(installationKey: Buffer): string;
   /**
    * Creates a call. Never retried: one whose reply was lost may exist.
-   * @throws UpstreamFault
+   * @throws UnansweredCall where the provider named the call all the same, else UpstreamFault
    */
   createCall(request: CallRequest): Promise<CreatedCall>;
   /**
@@ -231,20 +231,46 @@ const keyFaults: ReadonlySet<string | undefined> = new Set(['API_KEY_INVALID']);
 /** A request to a provider that failed. Safe to log whole: it never carries the provider's key, a client secret or a sentence of the provider's. */
 export class UpstreamFault extends Error {
   readonly kind: UpstreamFaultKind;
+  /** What happened, in our words. */
+  readonly what: string;
   readonly facts: UpstreamFaultFacts;
 
-  /** `what` happened, in our words. */
   constructor(kind: UpstreamFaultKind, what: string, facts: UpstreamFaultFacts = {}) {
     const known = Object.entries(facts).filter(([, value]) => value !== undefined);
     super([what, ...known.map(([name, value]) => `${name} ${value}`)].join(', '));
     this.name = 'UpstreamFault';
     this.kind = kind;
+    this.what = what;
     this.facts = Object.fromEntries(known);
+  }
+
+  /**
+   * The provider takes no more requests for so many seconds; undefined for all other faults. That what was paid for is used up is one of
+   * them, though its status is the same: no waiting mends it.
+   */
+  get retryAfterSec(): number | undefined {
+    const { code, type, retryAfterSec } = this.facts;
+    return [code, type].includes('insufficient_quota') ? undefined : retryAfterSec;
   }
 
   /** The provider found fault with what it was asked for (a model or a tool that it does not take): it did not fail itself. */
   get blamesRequest(): boolean {
     const { status = 0, code } = this.facts;
     return this.kind === 'refused' && requestFaults.has(status) && !keyFaults.has(code);
+  }
+}
+
+/** The provider has created a call, which it named, and gave no answer to it that can be used: it is to be hung up. */
+export class UnansweredCall extends UpstreamFault {
+  /** Private, because faults are logged whole. */
+  readonly #providerCallId: string;
+
+  constructor(providerCallId: string, { kind, what, facts }: UpstreamFault) {
+    super(kind, what, facts);
+    this.#providerCallId = providerCallId;
+  }
+
+  get providerCallId(): string {
+    return this.#providerCallId;
   }
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
+import type { PostReply } from '../kernel/post.ts';
+import { parseJson } from '../kernel/post-json.ts';
 import { isDialled, openCallSocket } from './call-socket.ts';
-import { CallOver, UpstreamFault } from './contract.ts';
+import { CallOver, UnansweredCall, UpstreamFault } from './contract.ts';
 import type { BrokeredProvider, CallRequest, CreatedCall, Minted, Sideband, UpstreamEvent } from './contract.ts';
 import { LiveSideband } from './live-sideband.ts';
 import { fingerprintOf, readReply, request, type Account } from './provider-http.ts';
@@ -29,8 +31,8 @@ const serverEvents = [
   'error',
 ];
 
-const created = z.object({
-  session: z.object({ id: z.string().regex(/^[\w-]{1,256}$/) }),
+const named = z.object({ session: z.object({ id: z.string().regex(/^[\w-]{1,256}$/) }) });
+const created = named.extend({
   transport: z.object({ sdp: z.string().min(1) }),
 });
 
@@ -97,7 +99,7 @@ export class OpenAiLiveProvider implements BrokeredProvider {
       signal: asked.signal,
       wanted: 'call',
     });
-    const data = readReply(this.#account, 'call', reply, created);
+    const data = readCreated(this.#account, reply);
     return { providerCallId: data.session.id, answerSdp: data.transport.sdp };
   }
 
@@ -166,5 +168,14 @@ export class OpenAiLiveProvider implements BrokeredProvider {
     throw isLate
       ? new UpstreamFault('timeout', `${title} did not close the call in time`)
       : new UpstreamFault('unreachable', `${title} closed the connection`);
+  }
+}
+
+function readCreated(account: Account, reply: PostReply): z.infer<typeof created> {
+  try {
+    return readReply(account, 'call', reply, created);
+  } catch (fault) {
+    const { data } = named.safeParse(parseJson(reply.text));
+    throw data !== undefined && fault instanceof UpstreamFault ? new UnansweredCall(data.session.id, fault) : fault;
   }
 }

@@ -107,6 +107,8 @@ export interface Request {
   readonly callId?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Told the headers of a success, whatever becomes of its body. */
+  readonly onSuccess?: (headers: Headers) => void;
   readonly signal: AbortSignal;
   /** What is asked for, in our words: `client secret`. */
   readonly wanted: string;
@@ -117,7 +119,7 @@ export interface Request {
  * @throws CallOver when the provider says that it knows the call no more, else UpstreamFault
  */
 export async function request(account: Account, asked: Request): Promise<PostReply> {
-  const { method, path, callId, headers, body, signal, wanted } = asked;
+  const { method, path, callId, headers, body, onSuccess, signal, wanted } = asked;
   const { title, baseUrl, credentials, timeoutMs } = account;
   const url = under(baseUrl, path);
   try {
@@ -128,9 +130,10 @@ export async function request(account: Account, asked: Request): Promise<PostRep
       body,
       timeoutMs,
       maxReplyBytes: MAX_REPLY_BYTES,
+      onHead: (head) => (isSuccess(head) ? onSuccess?.(head.headers) : undefined),
       signal,
     });
-    if (reply.status < 200 || reply.status > 299) {
+    if (!isSuccess(reply)) {
       if (callId !== undefined && saysUnknown(reply, callId, url)) throw new CallOver();
       throw refusal(title, reply);
     }
@@ -138,6 +141,10 @@ export async function request(account: Account, asked: Request): Promise<PostRep
   } catch (error) {
     throw error instanceof PostFailure ? failure(title, wanted, error) : error;
   }
+}
+
+function isSuccess({ status }: Pick<PostReply, 'status'>): boolean {
+  return status >= 200 && status <= 299;
 }
 
 const failures = {

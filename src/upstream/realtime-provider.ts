@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
 import { multipart } from '../kernel/multipart.ts';
-import type { PostReply } from '../kernel/post.ts';
 import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 import {
   CallOver,
+  UnansweredCall,
+  UpstreamFault,
   type BrokeredProvider,
   type CallRequest,
   type CreatedCall,
@@ -110,14 +111,22 @@ export class RealtimeProvider implements BrokeredProvider {
       { name: 'session', type: 'application/json', text: JSON.stringify(describeCall(asked)) },
     ]);
     const path = `/realtime/calls${this.#options.createQuery(asked)}`;
-    const reply = await request(this.#account, {
+    const calls = under(this.#account.baseUrl, '/realtime/calls');
+    let providerCallId: string | undefined;
+    const asking = request(this.#account, {
       path,
       headers: { 'content-type': form.type, 'openai-safety-identifier': asked.subjectHash },
       body: form.body,
+      onSuccess: (headers) => {
+        providerCallId = readLocation(headers, calls);
+      },
       signal: asked.signal,
       wanted: 'call',
     });
-    const providerCallId = readLocation(reply, under(this.#account.baseUrl, '/realtime/calls'));
+    const reply = await asking.catch((fault: unknown) => {
+      const isNamed = providerCallId !== undefined && fault instanceof UpstreamFault;
+      throw isNamed ? new UnansweredCall(providerCallId as string, fault) : fault;
+    });
     if (providerCallId === undefined) throw malformed(this.#account, 'call', reply, 'location');
     return { providerCallId, answerSdp: reply.text };
   }
@@ -168,7 +177,7 @@ export class RealtimeProvider implements BrokeredProvider {
  * The id of a created call: the last part of its address, or the `call_id` there. Of an address elsewhere nothing is believed; what
  * stands before the path of the calls is the gateway's business.
  */
-function readLocation({ headers }: PostReply, calls: URL): string | undefined {
+function readLocation(headers: Headers, calls: URL): string | undefined {
   const location = headers.get('location');
   if (location === null || !URL.canParse(location, calls.href)) return undefined;
   const { origin, pathname, searchParams } = new URL(location, calls);

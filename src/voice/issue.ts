@@ -64,7 +64,7 @@ async function mint(request: IssueRequest, deps: IssuerDeps): Promise<Issued> {
     done(signal.aborted ? 'caller_gone' : fault.kind);
     if (signal.aborted) return { minted: callerGone(), isCounted: true };
     events.dependencyAway('provider', fault, requestId);
-    return { minted: upstreamRefusal(fault.kind === 'timeout'), isCounted: fault.blamesRequest };
+    return { minted: upstreamRefusal(fault), isCounted: fault.blamesRequest };
   }
 }
 

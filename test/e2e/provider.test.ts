@@ -14,7 +14,7 @@ afterAll(() => world.close());
 
 const cases: readonly [ProviderMode, number, string][] = [
   ['invalid key', 502, 'UPSTREAM_ERROR'],
-  ['rate limited', 502, 'UPSTREAM_ERROR'],
+  ['rate limited', 429, 'RATE_LIMIT_EXCEEDED'],
   ['broken', 502, 'UPSTREAM_ERROR'],
   ['garbage', 502, 'UPSTREAM_ERROR'],
   ['wrong shape', 502, 'UPSTREAM_ERROR'],
@@ -35,7 +35,8 @@ describe('A provider that fails', () => {
       world.provider.mode = mode;
       const refused = await world.visitor().post('/api/session', create);
       expect(refused).toMatchObject({ status, body: { code } });
-      expect(Object.keys(refused.body).toSorted()).toEqual(['code', 'error', 'userMessage']);
+      const wait = status === 429 ? ['retryAfter'] : [];
+      expect(Object.keys(refused.body).toSorted()).toEqual(['code', 'error', ...wait, 'userMessage']);
       expect(refused.text).not.toMatch(/ek_|sk-|req_/);
       expect(world.provider.requests).toHaveLength(minted + 1);
 

@@ -29,6 +29,11 @@ export class FakeProvider implements UpstreamProvider {
     this.callUrl = callUrl;
   }
 
+  /** Of one whose calls are brokered. */
+  fingerprint(): string {
+    return 'fake';
+  }
+
   mint(request: MintRequest): Promise<Minted> {
     this.requests.push(request);
     const n = this.requests.length;

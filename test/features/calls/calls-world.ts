@@ -104,6 +104,8 @@ export class CallsWorld {
   readonly metering = new HeardMetering();
   readonly budgets = new FakeBudgets();
   readonly faults: unknown[] = [];
+  /** How long nodes waited because a provider asked them to. */
+  readonly paused: number[] = [];
   readonly logged: string[] = [];
   readonly metrics = new Metrics();
   readonly bus = createInProcessBus((error) => this.faults.push(error));
@@ -209,6 +211,10 @@ export class CallsWorld {
         clock: this.clock,
         events: createEvents(log, this.metrics),
         onError: (error) => this.faults.push(error),
+        pause: (ms) => {
+          this.paused.push(ms);
+          return Promise.resolve();
+        },
         random: () => 0,
       },
     );

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { UnansweredCall, UpstreamFault } from '../../../src/upstream/contract.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
 describe('Opening a call', () => {
@@ -134,6 +135,58 @@ describe('Opening a call', () => {
     expect(await world.call()).toMatchObject({ closeReason: 'create_failed', hangup: 'confirmed' });
     expect(world.provider.live.size).toBe(0);
     expect(world.sessions.get(SESSION)?.endedAtMs).toBeNull();
+  });
+
+  test.each(['is hung up', 'is unknown to all'] as const)(
+    'that the provider created and did not answer %s',
+    async (how) => {
+      const fault = new UpstreamFault('unreachable', 'the connection broke');
+      world.provider.before = (step) => {
+        if (step !== 'create') return;
+        world.provider.live.add('rtc_1');
+        throw how === 'is unknown to all' ? fault : new UnansweredCall('rtc_1', fault);
+      };
+      expect(await world.refusal(world.ask(node))).toBe('UPSTREAM_ERROR');
+      await world.pass(3250);
+      const hangup = how === 'is unknown to all' ? 'none' : 'confirmed';
+      expect(await world.call()).toMatchObject({ state: 'closed', closeReason: 'create_failed', hangup });
+      expect(world.provider.live.size).toBe(how === 'is unknown to all' ? 1 : 0);
+      expect(world.logged.join('')).not.toContain('rtc_1');
+    },
+  );
+
+  const busy = (retryAfterSec: number) => new UpstreamFault('refused', 'slower', { status: 429, retryAfterSec });
+
+  test('of a provider that asks to wait is dialled again while there is time', async () => {
+    let times = 0;
+    world.provider.before = (step) => {
+      times += step === 'attach' ? 1 : 0;
+      if (step === 'attach' && times < 3) throw busy(1);
+    };
+    expect(await world.refusal(world.ask(node))).toBe('opened');
+    expect(world.paused).toEqual([1000, 1000]);
+  });
+
+  test.each([
+    [1, [1000, 1000]],
+    [3, []],
+  ])('of a provider that asks to wait for %i s on and on is refused so, and hung up', async (seconds, paused) => {
+    world.provider.before = (step) => {
+      if (step === 'attach') throw busy(seconds);
+    };
+    const refusal = await world.ask(node);
+    expect(refusal).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', additions: { retryAfter: seconds } });
+    expect(world.paused).toEqual(paused);
+    await world.pass(3250);
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('that the provider takes not now is refused so, and nobody waits here', async () => {
+    world.provider.before = () => {
+      throw busy(7);
+    };
+    expect(await world.ask(node)).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', additions: { retryAfter: 7 } });
+    expect(world.paused).toEqual([]);
   });
 
   test('that is over before it is heard never opened', async () => {

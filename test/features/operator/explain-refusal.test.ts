@@ -80,6 +80,12 @@ describe('The explanation of a refusal', () => {
       'MAX_OTP_PER_HOUR',
     ],
     [
+      'requests that the provider takes',
+      { code: 'RATE_LIMIT_EXCEEDED', layer: 'mint', detail: { retryAfter: 7 } },
+      'The voice provider took no more requests at that moment; the caller was told to wait 7 s.',
+      null,
+    ],
+    [
       'calls of a session',
       { code: 'RATE_LIMIT_EXCEEDED', layer: 'slot', detail: { limit: 3, unit: 'calls', lever: 'CALLS_PER_SESSION' } },
       'The session had had its 3 calls (CALLS_PER_SESSION).',

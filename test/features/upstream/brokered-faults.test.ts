@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { CallOver, type UpstreamFault } from '../../../src/upstream/contract.ts';
+import { CallOver, UnansweredCall, UpstreamFault } from '../../../src/upstream/contract.ts';
 import { OpenAiProvider } from '../../../src/upstream/openai.ts';
 import { TestProvider, type ProviderMode } from '../../support/provider.ts';
 import type { TestCall } from '../../support/provider/call.ts';
@@ -91,6 +91,53 @@ describe.each(Object.keys(realtimeProviders))('The address of a call at %s', (na
       expect(answerSdp.includes('m=video')).toBe(mode === 'answer with video');
     }
   });
+});
+
+test.each<[string, CreateMode, object]>([
+  ['openai', 'answer cut off', { kind: 'unreachable' }],
+  ['azure', 'answer cut off', { kind: 'unreachable' }],
+  ['openai-live', 'no answer', { kind: 'malformed' }],
+])(
+  'A call of %s that is named and not answered (%s) can be hung up, and its name is in no log',
+  async (name, mode, expected) => {
+    bench = await StandInBench.open(name);
+    bench.standIn.calls.createMode = mode;
+    const fault = await faultOf(bench.create());
+    expect(fault).toBeInstanceOf(UnansweredCall);
+    expect(fault).toMatchObject(expected);
+    expect((fault as UnansweredCall).providerCallId).toBe(bench.standIn.lastCall.id);
+    expect(printed(fault)).not.toMatch(secret);
+  },
+);
+
+test.each<[string | undefined, number]>([
+  [undefined, 1],
+  ['7', 7],
+  ['2.2', 3],
+  ['0', 1],
+  ['soon', 1],
+  ['86400', 3600],
+  [new Date(0).toUTCString(), 1],
+])(
+  'A provider that takes no more requests and says Retry-After: %s is waited for %i s',
+  async (retryAfter, seconds) => {
+    bench = await StandInBench.open('openai');
+    const call = await bench.create();
+    bench.standIn.retryAfter = retryAfter;
+    bench.standIn.calls.attachMode = 'rate limited';
+    expect((await faultOf(bench.attach(call))).retryAfterSec).toBe(seconds);
+    bench.standIn.calls.createMode = 'rate limited';
+    expect((await faultOf(bench.create())).retryAfterSec).toBe(seconds);
+    bench.standIn.mode = 'rate limited';
+    expect((await faultOf(bench.provider.mint(callRequest(bench.offerSdp)))).retryAfterSec).toBe(seconds);
+  },
+);
+
+test('No waiting mends that what was paid for is used up, nor what is no 429', () => {
+  const of = (facts: UpstreamFault['facts']) => new UpstreamFault('refused', 'no', facts).retryAfterSec;
+  expect(of({ status: 429, retryAfterSec: 5 })).toBe(5);
+  expect(of({ status: 429, retryAfterSec: 5, code: 'insufficient_quota' })).toBeUndefined();
+  expect(of({ status: 500 })).toBeUndefined();
 });
 
 describe.each(Object.keys(realtimeProviders))('A hang-up at %s', (name) => {

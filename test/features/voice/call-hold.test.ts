@@ -146,7 +146,7 @@ describe('A session whose calls are metered here', () => {
   test('whose call does not come about holds nothing', async () => {
     const app = await brokered();
     const key = await app.key({ limits: roomy });
-    openCall.mockResolvedValueOnce(upstreamRefusal(false));
+    openCall.mockResolvedValueOnce(upstreamRefusal());
     expect((await exchange(app, await openBrokered(app, key))).status).toBe(502);
     openCall.mockRejectedValueOnce(new Unavailable('database'));
     expect((await exchange(app, await openBrokered(app, key))).status).toBe(503);

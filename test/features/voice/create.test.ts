@@ -152,6 +152,21 @@ describe('A failed mint', () => {
     expect(codes([await app.create(key)])).toEqual(['opened']);
   });
 
+  test.each([
+    ['asks to wait', 'rate_limit_exceeded', 429, 'RATE_LIMIT_EXCEEDED', '7'],
+    ['is not paid any more', 'insufficient_quota', 502, 'UPSTREAM_ERROR', undefined],
+  ])('of a provider that %s gives slot and minute back', async (_, reason, status, code, retryAfter) => {
+    const key = await app.key({ limits: { sessionsPerMinute: 1, concurrentSessions: 1 } });
+    const { answer } = app.provider;
+    const facts = { status: 429, code: reason, retryAfterSec: 7 };
+    app.provider.answer = () => Promise.reject(new UpstreamFault('refused', 'slower', facts));
+    const reply = await app.create(key);
+    expect(reply).toMatchObject({ status, body: { code } });
+    expect(reply.headers['retry-after']).toBe(retryAfter);
+    app.provider.answer = answer;
+    expect(codes([await app.create(key)])).toEqual(['opened']);
+  });
+
   test('is tried once only', async () => {
     app.provider.answer = () => Promise.reject(new UpstreamFault('timeout', 'late'));
     await app.create(await app.key());

@@ -26,6 +26,7 @@ export type CreateMode =
   | 'answer with video'
   | 'no answer'
   | 'rate limited'
+  | 'answer cut off'
   | 'reply lost';
 /** Answers of somebody in between: a page, an error of the path, an error that names nothing. */
 export type ForeignAnswer = 'page not found' | 'path not found' | 'something not found';
@@ -149,7 +150,9 @@ export class TestCalls {
     const address = location(`${(request.url ?? '').split('?')[0]}/${call.id}`, `http://${request.headers.host}`);
     const headers = { 'content-type': 'application/sdp', ...(address === undefined ? {} : { location: address }) };
     if (this.createMode === 'reply lost') return void request.socket.destroy();
-    response.writeHead(201, headers).end(this.#answer(asked.offer));
+    response.writeHead(201, headers);
+    if (this.createMode === 'answer cut off') return void response.write('v=0', () => request.socket.destroy());
+    response.end(this.#answer(asked.offer));
   }
 
   #createLive(request: IncomingMessage, text: string, response: ServerResponse): void {
