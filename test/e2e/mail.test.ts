@@ -77,7 +77,7 @@ describe('Without a mail server', () => {
   });
 
   test('the mailbox opens only on the machine itself, under its own name', async () => {
-    world = await World.start({ SMTP_URL: '' });
+    world = await World.start({ SMTP_URL: '', HOST: '0.0.0.0' });
     const { port } = world.server;
     const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
     const outside = addresses

@@ -21,6 +21,8 @@ const without: Readonly<Record<string, number>> = {
   reportUsage: 404,
   verifyLoginCode: 401,
   getLogin: 401,
+  listOwnLogins: 401,
+  revokeOwnLogin: 401,
   getSession: 404,
   listSessionEvents: 404,
   getSessionCall: 404,

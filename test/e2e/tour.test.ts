@@ -112,7 +112,12 @@ describe('An administrator', () => {
     expect(reply.status, reply.text).toBe(200);
     expect(reply.body.session).toMatchObject({ email: ada, sessionId: expect.stringMatching(/^auth_/) });
     const attributes = 'Path=/; Max-Age=86400; HttpOnly; SameSite=Lax';
-    expect(reply.headers.get('set-cookie')).toBe(`tenant_session=${browser.cookie}; ${attributes}`);
+    const [login, device, ...others] = reply.headers.getSetCookie();
+    expect(login).toBe(`tenant_session=${browser.cookie}; ${attributes}`);
+    expect(device).toMatch(
+      /^tenant_device_\w+=[\w.-]+; Path=\/api\/auth\/otp; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
+    );
+    expect(others).toEqual([]);
     expect(await browser.get('/api/auth/session')).toMatchObject({ status: 200, body: { ok: true, email: ada } });
   });
 

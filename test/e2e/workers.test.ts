@@ -172,13 +172,13 @@ describe.skipIf(reason !== undefined)(
     });
 
     test('tell in words that the port is taken', async () => {
-      const other = createServer().listen(0, '0.0.0.0');
+      const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
       const environment = { WORKERS: '2', DATABASE_URL: database.url, REDIS_URL: redis.url, PORT: String(port) };
       const { code, stderr } = await runToEnd(['serve'], environment);
       other.close();
-      expect(stderr).toContain(`Cannot listen on 0.0.0.0 port ${port}`);
+      expect(stderr).toContain(`Cannot listen on 127.0.0.1 port ${port}`);
       expect(code).toBe(1);
     });
   },
