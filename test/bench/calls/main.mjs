@@ -78,7 +78,9 @@ async function oneKey({ many, seconds, other }) {
       title: 'CPU of a response, by how many calls of one key are open',
       goal: 'no more than 1.2 times as much at 5,000 as at 50',
       rows,
-      notes: ['PostgreSQL and Redis of their own; medians of three rounds, each less what as many silent calls take.'],
+      notes: [
+        'Services of their own for both, which take turns; medians of three rounds, each less what as many silent calls take.',
+      ],
     },
   ];
 }
