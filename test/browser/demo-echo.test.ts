@@ -126,6 +126,16 @@ describe.skipIf(skipped !== undefined)(`The demo page with the echo agent ${skip
     await demo.sees('#media', 'simulated');
   });
 
+  test('a key that is pressed twice does not end the written conversation that it began', async () => {
+    await demo.visit.page.getByRole('link', { name: 'A written conversation' }).click();
+    await demo.button('Start a conversation').focus();
+    await demo.visit.page.keyboard.press('Enter');
+    await demo.button('End the conversation').waitFor(soon);
+    await demo.visit.page.keyboard.press('Enter');
+    await demo.sees('#captions', 'Welcome! The planetarium starts at three');
+    expect(await demo.button('End the conversation').isVisible()).toBe(true);
+  });
+
   test.each([
     ['a phone', { width: 360, height: 740 }],
     ['a desk', { width: 1280, height: 900 }],

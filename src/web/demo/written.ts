@@ -12,6 +12,12 @@ const quiet = element('quiet', HTMLButtonElement);
 const meter = element('level', HTMLMeterElement);
 const microphone = element('microphone', HTMLButtonElement);
 const note = element('microphone-note', HTMLElement);
+const captions = element('captions', HTMLOListElement);
+
+/** The button is about to do the opposite: a key that is pressed twice, or held, must not undo what it did. */
+function leaveStart(): void {
+  if (document.activeElement === start) captions.focus();
+}
 
 /** A conversation that is written beforehand, where nobody answers or the visitor has no microphone: the page's own controls, and the SDK. */
 export function offerWritten(config: DemoConfig, email: string, board: Board): void {
@@ -41,6 +47,7 @@ export function offerWritten(config: DemoConfig, email: string, board: Board): v
     quiet.setAttribute('aria-pressed', 'false');
     quiet.disabled = true;
     microphone.disabled = true;
+    leaveStart();
     start.textContent = 'Start a conversation';
   }
 
@@ -66,6 +73,7 @@ export function offerWritten(config: DemoConfig, email: string, board: Board): v
     if (session === undefined) return;
     board.hold(session, 'this page’s reports');
     board.call('simulated');
+    leaveStart();
     start.textContent = 'End the conversation';
     quiet.disabled = false;
     microphone.disabled = false;
