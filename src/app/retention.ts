@@ -1,4 +1,5 @@
 import type { RetentionDays } from '../../config/config.ts';
+import { rowKey } from '../auth/guess-budget.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { CHUNK, type Retention } from '../stores/retention/contract.ts';
 
@@ -10,6 +11,8 @@ const CHUNKS_A_ROUND = 100;
 /** Idempotency keys of usage reports are remembered for a day, in whatever time zone; no session lasts longer. */
 const REPORT_DAYS = 2;
 const LOGIN_DAYS = 30;
+/** Longer than any device cookie lasts. */
+const ADDRESS_DAYS = 400;
 /** Activity by the minute shows the present, by the hour the past. */
 const ACTIVITY_MINUTES_DAYS = 2;
 const ACTIVITY_HOURS_DAYS = 400;
@@ -37,6 +40,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('counters', daysAgo(1)),
     () => retention.deleteSome('challenges', daysAgo(1)),
     () => retention.deleteSome('logins', daysAgo(LOGIN_DAYS)),
+    () => retention.deleteAddresses(daysAgo(ADDRESS_DAYS), rowKey('')),
     () => retention.deleteSome('replays', at),
     () => retention.deleteSome('callTickets', at),
     () => retention.deleteSome('liveNodes', daysAgo(1)),

@@ -6,6 +6,7 @@ import { mustWait, type Refusal } from '../protocol/refusal.ts';
 import type { Counted } from '../stores/counters/contract.ts';
 import type { ChallengeChain, Draft, DraftTerms } from './challenge-chain.ts';
 import { drawCode, type CodeHash } from './code.ts';
+import type { Device } from './device-cookie.ts';
 import { DomainBudget, domainOf } from './domain-budget.ts';
 import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
 import { SendBudget } from './send-budget.ts';
@@ -18,7 +19,7 @@ interface SenderParts {
   readonly hashCode: CodeHash;
   readonly standings: Standings;
   /** The device cookie, while it is worth something. */
-  readonly deviceOf: (visitor: Visitor, atMs: number) => Promise<string | undefined>;
+  readonly deviceOf: (visitor: Visitor) => Promise<Device | undefined>;
 }
 
 /** Mails codes, or does all that is to be seen of it: what `LoginCodes` says of both. */
@@ -35,7 +36,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
 
   async function send(email: string, visitor: Visitor, atMs: number, requestId?: string): Promise<CodeSent | Refusal> {
     const subject = subjects.console(email);
-    const device = await deviceOf(visitor, atMs);
+    const device = await deviceOf(visitor);
     const asker = device === undefined ? subjects.address(visitor.from) : subjects.knownBrowsers(email);
     const taken =
       device === undefined ? await sends.take(subject, asker, atMs) : await sends.takeOfKnown(subject, atMs);
@@ -49,7 +50,9 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
       mail = await mailer.prepare({ to: email, ...render(code, atMs) });
       // A code that nobody gets must not be guessed either: no code has this hash.
       const hashFor = (id: string): string => (mails.isMailed ? hashCode(id, code) : randomBytes(32).toString('hex'));
-      const terms = termsFor(subject, asker, taken.isFrequent, atMs);
+      // It is kept apart as well, so that the code that somebody got before goes on to work.
+      const place = mails.isSpent ? subjects.console(`unsent:${email}`) : subject;
+      const terms = termsFor(place, asker, taken.isFrequent, atMs);
       const [own] = askersFor(email, device, subjects);
       const draft = await chain.draft(terms, own, atMs, hashFor, requestId);
       finish(handOver(mails.isMailed, mail, draft, atMs));
@@ -67,9 +70,9 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   /** Whether a mail goes out, for as many questions as if none did. */
   async function takeMail(
     email: string,
-    device: string | undefined,
+    device: Device | undefined,
     atMs: number,
-  ): Promise<{ readonly isMailed: boolean; readonly counts: readonly Counted[] }> {
+  ): Promise<{ readonly isMailed: boolean; readonly isSpent: boolean; readonly counts: readonly Counted[] }> {
     const { isKnown, isLifted, isClosed } = await standings.of(email, atMs);
     const isShut = isClosed && device === undefined;
     const mayBeMailed = deps.admits(email) && !isShut;
@@ -77,7 +80,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
     const { spent, counts } = await newMails.take(mayBeMailed && isNew ? email : undefined, atMs);
     if (deps.admits(email) && isShut) deps.onSpent?.('address', domainOf(email));
     if (spent !== undefined) deps.onSpent?.(`mails_${spent}`, domainOf(email));
-    return { isMailed: mayBeMailed && spent === undefined, counts };
+    return { isMailed: mayBeMailed && spent === undefined, isSpent: spent !== undefined, counts };
   }
 
   function termsFor(subject: string, asker: string, isFrequent: boolean, atMs: number): DraftTerms {

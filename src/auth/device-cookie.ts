@@ -7,10 +7,17 @@ const DAY_MS = 86_400_000;
 /** How long a browser that logged in is known by that. */
 export const DEVICE_LIFE_MS = 180 * DAY_MS;
 
+/** A device cookie that is ours and still good. */
+export interface Device {
+  readonly id: string;
+  /** When it ends. */
+  readonly untilMs: number;
+}
+
 /** What tells that a browser has logged in by an address before (docs/contract.md, section 6.7). */
 export interface DeviceCookies {
-  /** The id of the cookie that a Cookie header has for an address; undefined where it has none that is ours and still good. */
-  read(header: string | undefined, email: string, atMs: number): string | undefined;
+  /** The cookie that a Cookie header has for an address; undefined where it has none that is ours and still good. */
+  read(header: string | undefined, email: string, atMs: number): Device | undefined;
   /** The Set-Cookie value for a browser that has just logged in by an address. */
   issue(email: string, atMs: number): string;
 }
@@ -34,7 +41,7 @@ export function createDeviceCookies(
     read(header, email, atMs) {
       const [id = '', until = '', signature = ''] = readCookie(header, nameOf(email))?.split('.') ?? [];
       const isOurs = subjects.equal(signature, sign(email, id, until));
-      return isOurs && atMs < Number(until) ? id : undefined;
+      return isOurs && atMs < Number(until) ? { id, untilMs: Number(until) } : undefined;
     },
 
     issue(email, atMs) {

@@ -1,5 +1,5 @@
 import { FOREVER_MS, type Counted, type Counters } from '../stores/counters/contract.ts';
-import { DEVICE_LIFE_MS } from './device-cookie.ts';
+import { DEVICE_LIFE_MS, type Device } from './device-cookie.ts';
 import { DomainBudget, UNLIMITED } from './domain-budget.ts';
 import type { Subjects } from './subjects.ts';
 
@@ -19,7 +19,7 @@ export interface Guess {
   /** Whether there is a code, of an address that may log in or not. */
   readonly hasCode: boolean;
   /** The device cookie. */
-  readonly device: string | undefined;
+  readonly device: Device | undefined;
   readonly isCountedInRow: boolean;
   /** What its domain and the installation have used up does not hold for it. */
   readonly isLifted: boolean;
@@ -56,8 +56,8 @@ export class GuessBudget {
   }
 
   /** Whether a device cookie has guesses left; without any its browser is one like all others. */
-  async hasLeft(device: string, atMs: number): Promise<boolean> {
-    return (await this.#counters.read(deviceKey(device), DEVICE_LIFE_MS, atMs)) < MAX_FAILURES_IN_ROW;
+  async hasLeft(device: Device): Promise<boolean> {
+    return (await this.#counters.read(deviceKey(device), DEVICE_LIFE_MS, device.untilMs)) < MAX_FAILURES_IN_ROW;
   }
 
   /** Counts a guess, for as many questions whether or not there is something to guess. */
@@ -66,8 +66,9 @@ export class GuessBudget {
     const ofHour = await this.#take(hasCode ? hourKey : undefined, subject, this.#perHour, HOUR_MS, atMs);
     const isOpen = email !== undefined && ofHour.allowed;
     const ownKey = device !== undefined ? deviceKey(device) : guess.isCountedInRow ? rowKey(subject) : undefined;
-    const windowMs = device === undefined ? FOREVER_MS : DEVICE_LIFE_MS;
-    const own = await this.#take(isOpen ? ownKey : undefined, subject, MAX_FAILURES_IN_ROW, windowMs, atMs);
+    // A cookie counts in the one window in which it ends: a window of the present would give it a second budget in the middle of its life.
+    const [windowMs, inMs] = device === undefined ? [FOREVER_MS, atMs] : [DEVICE_LIFE_MS, device.untilMs];
+    const own = await this.#take(isOpen ? ownKey : undefined, subject, MAX_FAILURES_IN_ROW, windowMs, inMs);
     const isOfDomain = isOpen && own.allowed && device === undefined && !guess.isLifted;
     const byDay = await this.#byDay.take(isOfDomain ? email : undefined, atMs);
     const spent = own.allowed
@@ -108,6 +109,6 @@ export function rowKey(subject: string): string {
   return `otp-row:${subject}`;
 }
 
-function deviceKey(device: string): string {
-  return `otp-device:${device}`;
+function deviceKey({ id }: Device): string {
+  return `otp-device:${id}`;
 }

@@ -5,6 +5,7 @@ import type { Why } from '../protocol/refusal-why.ts';
 import { ChallengeChain } from './challenge-chain.ts';
 import { createCodeHash } from './code.ts';
 import { createCodeSender } from './code-sender.ts';
+import type { Device } from './device-cookie.ts';
 import { domainOf } from './domain-budget.ts';
 import { GuessBudget, MAX_FAILURES_IN_ROW, type GuessSpender } from './guess-budget.ts';
 import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
@@ -56,8 +57,8 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   const sender = createCodeSender(deps, { chain, hashCode, standings, deviceOf });
 
   /** A device cookie that has no guesses left makes no difference any more. */
-  async function deviceOf({ device }: Visitor, atMs: number): Promise<string | undefined> {
-    return device !== undefined && (await guesses.hasLeft(device, atMs)) ? device : undefined;
+  async function deviceOf({ device }: Visitor): Promise<Device | undefined> {
+    return device !== undefined && (await guesses.hasLeft(device)) ? device : undefined;
   }
 
   async function verify(
@@ -69,7 +70,7 @@ export function createLoginCodes(deps: LoginCodesDeps): LoginCodes {
   ): Promise<true | Refusal> {
     const { email } = login;
     const subject = subjects.console(email);
-    const device = await deviceOf(visitor, atMs);
+    const device = await deviceOf(visitor);
     const [mine, theirs] = askersFor(email, device, subjects);
     const [{ isCountedInRow, isLifted }, own, other] = await Promise.all([
       standings.of(email, atMs),

@@ -1,6 +1,7 @@
 import { FOREVER_MS, type Counters } from '../stores/counters/contract.ts';
 import type { Askers } from '../stores/challenges/contract.ts';
 import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
+import type { Device } from './device-cookie.ts';
 import { MAX_FAILURES_IN_ROW, rowKey } from './guess-budget.ts';
 import type { Subjects } from './subjects.ts';
 
@@ -11,8 +12,8 @@ const LIFT_MS = 86_400_000;
 export interface Visitor {
   /** The network address, by its scope. */
   readonly from: string;
-  /** The id of the device cookie of the e-mail address, where the browser holds one. */
-  readonly device?: string | undefined;
+  /** The device cookie of the e-mail address, where the browser holds one. */
+  readonly device?: Device | undefined;
 }
 
 /** What holds for an address. */
@@ -76,7 +77,7 @@ export class Standings {
 /** Those whose codes a browser asks for and tries first, and the others: what strangers ask for takes no place of what known browsers did. */
 export function askersFor(
   email: string,
-  device: string | undefined,
+  device: Device | undefined,
   subjects: Pick<Subjects, 'knownBrowsers'>,
 ): readonly [own: Askers, others: Askers] {
   const known = { only: subjects.knownBrowsers(email) };

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
+import { FOREVER_MS } from '../../src/stores/counters/contract.ts';
+import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
+import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
 import { CHUNK, type Kept, type KeptByDay } from '../../src/stores/retention/contract.ts';
 import { createPostgresRetention, deletion } from '../../src/stores/retention/postgres.ts';
 import { atOnce, DAY_BEGIN } from './support.ts';
@@ -157,6 +160,26 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
       expect(await count('refusals')).toBe(100);
       expect(await count('refusals', `request_id = 'year${DAYS * ROWS_A_DAY - 1}'`)).toBe(1);
       expect(await deleteRefusalsBeyond(100)).toBe(0);
+    });
+
+    test('forgets an address that nobody has logged in by or lifted lately, unless it has wrong codes in a row', async () => {
+      const addresses = createPostgresLoginAddresses(nodes()[0]);
+      const counters = createPostgresCounters(nodes()[0]);
+      const YEAR_MS = 365 * DAY_MS;
+      const at = DAY_BEGIN - YEAR_MS;
+      for (const old of ['old', 'guessed', 'back', 'lifted']) await addresses.loggedIn(old, at);
+      await addresses.lift('once lifted', at);
+      await addresses.loggedIn('back', DAY_BEGIN);
+      await addresses.lift('lifted', DAY_BEGIN);
+      await counters.take('row:guessed', 100, FOREVER_MS, at);
+      const deleteAddresses = () => createPostgresRetention(nodes()[1]).deleteAddresses(DAY_BEGIN, 'row:');
+      expect(await deleteAddresses()).toBe(2);
+      const left = await nodes()[0].run(
+        (sql) => sql`select subject from login_address where length(subject) < 22 order by subject`,
+      );
+      expect(left.map(({ subject }) => String(subject))).toEqual(['back', 'guessed', 'lifted']);
+      await counters.clear('row:guessed');
+      expect(await deleteAddresses()).toBe(1);
     });
 
     test('never deletes a session that has not ended, however old', async () => {

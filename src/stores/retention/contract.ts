@@ -46,4 +46,11 @@ export interface Retention {
   deleteDays(kind: KeptByDay, day: string): Promise<number>;
   /** Deletes some of the oldest refusals beyond the newest `most`. @returns as `deleteSome` */
   deleteRefusalsBeyond(most: number): Promise<number>;
+  /**
+   * Deletes some addresses of logins that nobody logged in by, or lifted, since a time; not those with wrong codes in a row, which count
+   * whatever the time between them.
+   * @param rowPrefix what the counters of these begin with, before the subject of the address
+   * @returns as `deleteSome`
+   */
+  deleteAddresses(beforeMs: number, rowPrefix: string): Promise<number>;
 }

@@ -33,7 +33,7 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   sessionSetups: ['session_setup', 'created_at_ms'],
 };
 
-/** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is. */
+/** Retention in PostgreSQL; each statement finds its rows by an index, however large the table is, but for the small one of addresses. */
 export function createPostgresRetention(database: Database): Retention {
   const run = async (kind: Kept, before: number | string): Promise<number> => {
     const { count } = await database.run((sql) => deletion(sql, kind, before), PATIENT);
@@ -44,6 +44,10 @@ export function createPostgresRetention(database: Database): Retention {
     deleteDays: run,
     async deleteRefusalsBeyond(most) {
       const { count } = await database.run((sql) => refusalsBeyond(sql, most), PATIENT);
+      return count;
+    },
+    async deleteAddresses(beforeMs, rowPrefix) {
+      const { count } = await database.run((sql) => addressesOf(sql, beforeMs, rowPrefix), PATIENT);
       return count;
     },
   };
@@ -78,4 +82,14 @@ function refusalsBeyond(sql: Sql, most: number) {
     delete from refusal where ctid = any(array(
       select ctid from refusal where ordinal <= (select max(ordinal) from refusal) - ${most}
       order by ordinal limit ${CHUNK} for update skip locked))`;
+}
+
+/** Read from end to end: a row is short, and there is one for each address that ever logged in. */
+function addressesOf(sql: Sql, beforeMs: number, rowPrefix: string) {
+  return sql`
+    delete from login_address where ctid = any(array(
+      select ctid from login_address
+      where greatest(logged_in_at_ms, lifted_at_ms) < ${beforeMs}
+        and not exists (select from counter where key = ${rowPrefix} || subject)
+      limit ${CHUNK} for update skip locked))`;
 }

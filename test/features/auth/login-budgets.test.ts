@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEVICE_LIFE_MS } from '../../../src/auth/device-cookie.ts';
 import type { BudgetScope, LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import type { Mailer } from '../../../src/mail/contract.ts';
@@ -174,6 +175,17 @@ describe('Mails to addresses that nobody has logged in by', () => {
     expect(here.mailed).toEqual([known, `x4@${domain}`, `x5@${domain}`]);
   });
 
+  test('leave the code before alone where none is sent', async () => {
+    const { domain, day } = place();
+    const here = world(domain, { newMailsPerHour: 1 });
+    const ada = `ada@${domain}`;
+    await here.codes.send(ada, day, 'home');
+    // Ada asks once more, or a stranger does.
+    expect(await here.codes.send(ada, day, network(1))).toEqual({ expiresInSec: 600 });
+    expect(here.mailed).toEqual([ada]);
+    expect(await here.codes.verify(ada, right, day, 'home')).toBe(true);
+  });
+
   test('stop at five times that over all domains', async () => {
     const { domain, day } = place();
     const here = world(domain, { newMailsPerHour: 1 });
@@ -296,6 +308,23 @@ describe('A browser with a device cookie', () => {
     await here.codes.send(ada, atMs, 'home', 'another');
     expect(await here.codes.verify(ada, right, atMs, 'home', 'another')).toBe(true);
   });
+});
+
+test('A device cookie has its 100 wrong codes once in its life, whenever that begins', async () => {
+  const { domain, day } = place();
+  const here = world(domain);
+  const ada = `ada@${domain}`;
+  // Windows as long as its life are aligned somewhere in the middle of it.
+  const middle = Math.ceil(day / DEVICE_LIFE_MS) * DEVICE_LIFE_MS;
+  for (let n = 0; n < 120; n += 1) {
+    const atMs = middle + (Math.floor(n / 15) - 4) * HOUR;
+    if (n % 5 === 0) await here.codes.send(ada, atMs, 'home', 'stolen');
+    expect(await here.codes.verify(ada, wrong, atMs, 'home', 'stolen')).toEqual(refused);
+  }
+  const used = await database.run(
+    (sql) => sql<{ n: number }[]>`select sum(count)::integer as n from counter where key = 'otp-device:stolen'`,
+  );
+  expect(used).toEqual([{ n: 100 }]);
 });
 
 test('How long an answer takes tells nothing of budgets: each send and each guess costs as many questions', async () => {

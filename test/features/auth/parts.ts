@@ -9,6 +9,7 @@ import {
 import { openLogin } from '../../support/login.ts';
 import { createLoginCodes, type LoginCodes } from '../../../src/auth/login-codes.ts';
 import type { LoginCodesDeps } from '../../../src/auth/login-codes-deps.ts';
+import type { Visitor } from '../../../src/auth/standing.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import type { Database } from '../../../src/database/database.ts';
@@ -84,14 +85,19 @@ export function loginCodes(
     codes,
     send: async (email, atMs, from = HERE, device) => {
       try {
-        return await codes.send(email, { from, device }, atMs);
+        return await codes.send(email, visitorOf(from, device), atMs);
       } finally {
         await codes.settled();
       }
     },
     verify: (email, code, atMs, from = HERE, device) =>
-      codes.verify(loginOf(email, atMs), code, { from, device }, atMs),
+      codes.verify(loginOf(email, atMs), code, visitorOf(from, device), atMs),
   };
+}
+
+/** @param device the id of a cookie that is good for longer than any test lasts */
+function visitorOf(from: string, device: string | undefined): Visitor {
+  return { from, device: device === undefined ? undefined : { id: device, untilMs: 1_000_000_000 * HOUR } };
 }
 
 /** A login that begins now and ends in an hour. */

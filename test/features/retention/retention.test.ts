@@ -14,6 +14,7 @@ function round(
   const asked = new Map<Kept, (number | string)[]>();
   const faults: unknown[] = [];
   const left = { ...over };
+  const addresses: number[] = [];
   const take = (kind: Kept, before: number | string): Promise<number> => {
     asked.set(kind, [...(asked.get(kind) ?? []), before]);
     const rows = left[kind] ?? 0;
@@ -25,9 +26,13 @@ function round(
     deleteSome: take,
     deleteDays: take,
     deleteRefusalsBeyond: (most) => take('refusals', most),
+    deleteAddresses(before) {
+      addresses.push(before);
+      return Promise.resolve(0);
+    },
   };
   const parts = { retention, days, calendar: createCalendar('UTC'), onError: (fault: unknown) => faults.push(fault) };
-  return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left }));
+  return deleteWhatIsOver(NOW, parts).then(() => ({ asked, faults, left, addresses }));
 }
 
 describe('A round of retention', () => {
@@ -65,6 +70,10 @@ describe('A round of retention', () => {
     expect(asked.get('nodeMinutes')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('activityMinutes')).toEqual([NOW - 2 * DAY_MS]);
     expect(asked.get('activityHours')).toEqual([NOW - 400 * DAY_MS]);
+  });
+
+  test('forgets addresses that nobody has logged in by for 400 days', async () => {
+    expect((await round()).addresses).toEqual([NOW - 400 * DAY_MS]);
   });
 
   test('goes on with the other kinds when one fails, and tells of it', async () => {
