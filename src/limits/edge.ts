@@ -1,5 +1,5 @@
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
-import type { Unit } from '../protocol/refusal-why.ts';
+import { unitOf, type Unit } from '../protocol/refusal-why.ts';
 import type { WindowCount } from '../stores/windows/contract.ts';
 
 /** One kind of edge window, a fixed minute (docs/contract.md, section 10.1): the store counts in it under `prefix` and who is counted. */
@@ -83,5 +83,5 @@ export function tighter(a: WindowCount, b: WindowCount): WindowCount {
 /** The refusal of a used-up window. */
 export function edgeRefusal({ perMinute, unit, lever }: EdgeWindow, { resetAtMs }: WindowCount, atMs: number): Refusal {
   const why = { layer: 'edge', limit: perMinute, unit, lever } as const;
-  return mustWait(`More than ${perMinute} ${unit} in a minute`, resetAtMs, atMs, why);
+  return mustWait(`More than ${perMinute} ${unitOf(perMinute, unit)} in a minute`, resetAtMs, atMs, why);
 }

@@ -1,5 +1,5 @@
 import type { Code } from '../protocol/error-codes.ts';
-import type { Layer, Unit } from '../protocol/refusal-why.ts';
+import { unitOf, type Layer, type Unit } from '../protocol/refusal-why.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { KeptRefusal } from '../stores/refusals/contract.ts';
 
@@ -78,7 +78,8 @@ const tellings: Readonly<Record<Code, Telling>> = {
   CALL_IN_PROGRESS: { layer: 'slot', say: () => 'Another call of the session was being opened at that moment' },
   MAX_CONCURRENT_SESSIONS: {
     layer: 'slot',
-    say: ({ detail }) => `${amount(detail.limit, 'sessions') ?? 'Too many sessions'} were open already`,
+    say: ({ detail }) =>
+      `${amount(detail.limit, 'sessions') ?? 'Too many sessions'} ${detail.limit === 1 ? 'was' : 'were'} open already`,
   },
   RATE_LIMIT_EXCEEDED: { layer: 'edge', lever: 'RATE_IP_PER_MIN', say: tooMany },
   INTERNAL_ERROR: {
@@ -151,5 +152,5 @@ function tooMany({ layer, detail: { limit, unit, lever } }: KeptRefusal): string
 /** A number with its unit, as people write it. */
 function amount(n: number | undefined, unit: Unit = 'requests'): string | undefined {
   if (n === undefined) return undefined;
-  return unit === 'dollars' ? `$${n.toFixed(2)}` : `${n.toLocaleString('en-US')} ${unit}`;
+  return unit === 'dollars' ? `$${n.toFixed(2)}` : `${n.toLocaleString('en-US')} ${unitOf(n, unit)}`;
 }

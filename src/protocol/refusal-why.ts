@@ -32,6 +32,11 @@ export type Unit =
   | 'KiB'
   | 'minutes';
 
+/** The word for so many of a unit: `session` for one. */
+export function unitOf(count: number, unit: Unit): string {
+  return count === 1 ? unit.replace(/s$/, '') : unit;
+}
+
 /**
  * What an operator is told of a refusal and its caller is not (docs/contract.md, section 8). It holds nothing that a caller sent: what is
  * known is ours, and so may be kept.

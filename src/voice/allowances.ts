@@ -1,7 +1,7 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
-import type { Why } from '../protocol/refusal-why.ts';
+import { unitOf, type Why } from '../protocol/refusal-why.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { totalCeilings, isSpent } from '../quota/ceilings.ts';
 import { leverOf, ownCeilings, sharedLevers, whySpent } from '../quota/levers.ts';
@@ -63,7 +63,7 @@ export async function takeMinute(
   let taken = await count(
     `sessions:${subject}`,
     most,
-    `${most} sessions`,
+    sessions(most),
     leverOf('sessionsPerMinute', { keyId, overrides }),
     at,
     deps,
@@ -72,7 +72,7 @@ export async function takeMinute(
   for (const { account, whose, totals } of shared) {
     const limit = totals.sessionsPerMinute;
     if (taken instanceof Refusal || limit === undefined) continue;
-    const words = `${limit} sessions of ${sharers[whose]}`;
+    const words = `${sessions(limit)} of ${sharers[whose]}`;
     const lever = leverOfShared('sessionsPerMinute', whose);
     taken = await both(taken, () => count(`sessions:${account}`, limit, words, lever, at, deps), deps);
   }
@@ -110,7 +110,7 @@ export async function takeSlot(
   const leaseUntilMs = slotLeaseUntilMs(at, deps);
   if (!(await slots.take(subject, sessionId, limits.concurrentSessions, leaseUntilMs, at)))
     return slotRefusal(
-      `${limits.concurrentSessions} sessions are open already; end one with /api/realtime/end.`,
+      `${openSessions(limits.concurrentSessions)} already; end one with /api/realtime/end.`,
       limits.concurrentSessions,
       leverOf('concurrentSessions', { keyId, overrides }),
     );
@@ -122,7 +122,7 @@ export async function takeSlot(
     if (full === undefined) return () => keySlots.free(sessionId);
     const most = shares[full] ?? 0;
     return slotRefusal(
-      `${most} sessions of ${sharers[full]} are open already; try again when one has ended.`,
+      `${openSessions(most, ` of ${sharers[full]}`)} already; try again when one has ended.`,
       most,
       leverOfShared('concurrentSessions', full),
     );
@@ -167,6 +167,15 @@ async function count(
     unit: 'sessions',
     lever,
   });
+}
+
+/** `1 session is open`, `3 sessions of this tenant are open`. */
+function openSessions(count: number, whose = ''): string {
+  return `${sessions(count)}${whose} ${count === 1 ? 'is' : 'are'} open`;
+}
+
+function sessions(count: number): string {
+  return `${count} ${unitOf(count, 'sessions')}`;
 }
 
 function slotRefusal(message: string, limit: number, lever: string): Refusal {

@@ -70,7 +70,7 @@ describe('The explanation of a refusal', () => {
         layer: 'minute',
         detail: { limit: 1, unit: 'sessions', lever: 'totals.sessionsPerMinute' },
       },
-      'More than 1 sessions of the whole key in one minute (totals.sessionsPerMinute).',
+      'More than 1 session of the whole key in one minute (totals.sessionsPerMinute).',
       'totals.sessionsPerMinute',
     ],
     [
@@ -90,6 +90,15 @@ describe('The explanation of a refusal', () => {
       { code: 'RATE_LIMIT_EXCEEDED', layer: 'slot', detail: { limit: 3, unit: 'calls', lever: 'CALLS_PER_SESSION' } },
       'The session had had its 3 calls (CALLS_PER_SESSION).',
       'CALLS_PER_SESSION',
+    ],
+    [
+      'the one session that may be open',
+      {
+        code: 'MAX_CONCURRENT_SESSIONS',
+        detail: { limit: 1, unit: 'sessions', lever: 'CONSOLE_MAX_CONCURRENT_SESSIONS' },
+      },
+      '1 session was open already (CONSOLE_MAX_CONCURRENT_SESSIONS).',
+      'CONSOLE_MAX_CONCURRENT_SESSIONS',
     ],
     [
       'dollars of a day',

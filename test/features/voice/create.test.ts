@@ -40,6 +40,7 @@ describe('Sessions at once', () => {
     const second = await app.create(key);
     release();
     expect(codes([await first, second])).toEqual(['opened', 'MAX_CONCURRENT_SESSIONS']);
+    expect(second.body['error']).toBe('1 session is open already; end one with /api/realtime/end.');
   });
 
   test('are counted for each subject alone', async () => {
@@ -108,7 +109,9 @@ describe('Sessions a minute', () => {
     const key = await app.key({ limits: { ...roomy, sessionsPerMinute: 1 } });
     await app.open(key);
     const next = await build({ clock: app.clock });
-    expect(codes([await next.create(key)])).toEqual(['RATE_LIMIT_EXCEEDED']);
+    const refused = await next.create(key);
+    expect(codes([refused])).toEqual(['RATE_LIMIT_EXCEEDED']);
+    expect(refused.body['error']).toMatch(/^More than 1 session in a minute; /);
   });
 
   test('stay counted when a later step refuses', async () => {
