@@ -13,9 +13,9 @@ export const CLOSE_REASONS = {
   replaced: { causedBy: 'request', session: 'goes on' },
   /** The answer never reached the browser. */
   create_failed: { causedBy: 'request', session: 'goes on' },
-  /** The page changed, again and again, what the key does not let it change: what earlier versions said of some that are `tampered`. */
+  /** The page changed, again and again, what its key does not let it change. Only earlier versions said so; now it is `tampered`. */
   config_changed: { causedBy: 'request', session: 'ends' },
-  /** The page did, again and again, what differs from what it may and costs: responses, or changes of its session. */
+  /** The page did, again and again, what it may not and what costs: responses too many or too long, or changes of its session. */
   tampered: { causedBy: 'request', session: 'ends' },
   /** Nobody could hear the call, or count what it used, for SIDEBAND_LOST_SEC. */
   unheard: { causedBy: 'request', session: 'ends' },

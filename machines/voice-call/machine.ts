@@ -29,7 +29,7 @@ function taken({ context, event }: At): Partial<CallRecord> {
   return { ownerNode: event.node, fence: context.fence + 1 };
 }
 
-/** Who cannot ask for a call asks nothing; who can again begins anew. @param nextTryAtMs when the provider is to be asked, where it can be */
+/** A node without the credential of a call does not ask for it; one that has it again starts anew. @param nextTryAtMs when it asks */
 function askedBy({ context, event }: At, nextTryAtMs: number | null): Partial<CallRecord> {
   assertEvent(event, 'TAKEN');
   if (context.providerCallId === null) return {};
@@ -42,7 +42,7 @@ function hangupWhenOver({ hangup }: CallRecord): Hangup {
   return hangup === 'asked' ? 'confirmed' : 'already_over';
 }
 
-/** The first word stands, with its time: the second one is compared with it. */
+/** The provider's first word that the call is over stands, with its time: a second one is compared with it. */
 function saidOver({ overAtMs, overDoor }: CallRecord, at: number, door: Door) {
   return overAtMs === null ? { overAtMs: at, overDoor: door } : { overAtMs, overDoor };
 }

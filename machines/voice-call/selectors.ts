@@ -6,11 +6,11 @@ const MINUTE_MS = 60 * SECOND_MS;
 
 /** Milliseconds from one try to hang up that failed to the next; the last counts for all further ones. */
 const TRY_DELAYS_MS = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];
-/** So long after the first time a provider is asked again whether a call is over, and then each minute. */
+/** When a provider that says a call is over is asked again, counted from its first word; after the last of these, each minute. */
 const ASK_AGAIN_MS = [1000, 5000, 15_000, 60_000];
-/** The second word that a call is over counts when it comes so long after the first: what answers wrongly for a moment is gone by then. */
+/** The provider's second word that a call is over counts only this long after its first: what answers wrongly for a moment is gone by then. */
 const SECOND_WORD_MS = 5000;
-/** Nothing is heard for so long of a call that was hung up. */
+/** A call whose hang-up the provider began, and that is silent for this long, is over. */
 const QUIET_MS = 2000;
 
 /** How long after try number `tries` the next one follows. */
@@ -18,21 +18,21 @@ export function tryDelayMs(tries: number): number {
   return TRY_DELAYS_MS[Math.min(tries, TRY_DELAYS_MS.length) - 1] ?? 0;
 }
 
-/** When a provider is asked again that says since `overAtMs` that a call is over, of which it has never begun the hang-up. */
+/** When to ask again a provider that has said since `overAtMs` that a call is over, and has never begun to hang it up. */
 export function askAgainMs(overAtMs: number, at: number): number {
   const sinceMs = at - overAtMs;
   const afterMs = ASK_AGAIN_MS.find((ms) => ms > sinceMs) ?? (Math.floor(sinceMs / MINUTE_MS) + 1) * MINUTE_MS;
   return overAtMs + afterMs;
 }
 
-/** How long after try number `tries` the next one follows where the provider begins each hang-up and the call goes on. */
+/** How long after try number `tries` the next one follows, where the provider begins each hang-up and yet the call goes on. */
 export function askDelayMs(tries: number): number {
   const before = ASK_AGAIN_MS[tries - 2] ?? 0;
   const after = ASK_AGAIN_MS[tries - 1];
   return after === undefined ? MINUTE_MS : after - before;
 }
 
-/** Whether the provider said so long ago that the call is over that its second word counts. */
+/** Whether the provider's first word that the call is over is old enough for a second one to count. */
 export function isSecondWordDue({ overAtMs }: CallRecord, at: number): boolean {
   return overAtMs !== null && at - overAtMs >= SECOND_WORD_MS;
 }

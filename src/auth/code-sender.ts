@@ -3,7 +3,7 @@ import { Unavailable, ifAway } from '../kernel/errors.ts';
 import type { ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
-import type { Counted } from '../stores/counters/contract.ts';
+import type { TakenCount } from '../stores/counters/contract.ts';
 import type { ChallengeChain, Draft, DraftTerms } from './challenge-chain.ts';
 import { drawCode, type CodeHash } from './code.ts';
 import type { Device } from './device-cookie.ts';
@@ -22,7 +22,7 @@ interface SenderParts {
   readonly deviceOf: (visitor: Visitor) => Promise<Device | undefined>;
 }
 
-/** Mails codes, or does all that is to be seen of it: what `LoginCodes` says of both. */
+/** Mails codes. For an address that gets none it does everything of that which anybody can observe (see `LoginCodes.send`). */
 export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
   const { counters, mailer, subjects, limits } = deps;
   const { chain, hashCode, standings, deviceOf } = parts;
@@ -72,7 +72,7 @@ export function createCodeSender(deps: LoginCodesDeps, parts: SenderParts) {
     email: string,
     device: Device | undefined,
     atMs: number,
-  ): Promise<{ readonly isMailed: boolean; readonly isSpent: boolean; readonly counts: readonly Counted[] }> {
+  ): Promise<{ readonly isMailed: boolean; readonly isSpent: boolean; readonly counts: readonly TakenCount[] }> {
     const { isKnown, isLifted, isClosed } = await standings.of(email, atMs);
     const isShut = isClosed && device === undefined;
     const mayBeMailed = deps.admits(email) && !isShut;

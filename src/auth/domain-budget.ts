@@ -1,9 +1,9 @@
-import type { Counted, Counters } from '../stores/counters/contract.ts';
+import type { TakenCount, Counters } from '../stores/counters/contract.ts';
 import type { Subjects } from './subjects.ts';
 
-/** No limit at all: this counter is only there to be written. */
+/** No limit: the counter is written only so that a request that counts nothing takes as long as one that does. */
 export const UNLIMITED = 1_000_000_000;
-/** The installation as a whole may have so many times what one domain may. */
+/** How many times the budget of one domain the whole installation has. */
 const DOMAINS = 5;
 
 /** Whose budget had nothing left. */
@@ -12,7 +12,7 @@ export type Spender = 'domain' | 'installation';
 export interface BudgetTaken {
   readonly spent: Spender | undefined;
   /** To be given back where it turns out not to count. */
-  readonly counts: readonly Counted[];
+  readonly counts: readonly TakenCount[];
 }
 
 export interface DomainBudgetOptions {

@@ -1,4 +1,4 @@
-import { FOREVER_MS, type Counted, type Counters } from '../stores/counters/contract.ts';
+import { FOREVER_MS, type TakenCount, type Counters } from '../stores/counters/contract.ts';
 import { DEVICE_LIFE_MS, type Device } from './device-cookie.ts';
 import { DomainBudget, UNLIMITED } from './domain-budget.ts';
 import type { Subjects } from './subjects.ts';
@@ -29,7 +29,7 @@ export interface GuessTaken {
   readonly allowed: boolean;
   readonly spent: GuessSpender | undefined;
   /** All that was counted. */
-  readonly counts: readonly Counted[];
+  readonly counts: readonly TakenCount[];
 }
 
 interface GuessBudgetOptions {

@@ -22,7 +22,7 @@ export interface KnownLogin {
   readonly checkedAtMs: number;
   /** When the row was last asked, whether or not it answered. */
   askedAtMs: number;
-  /** Of several rounds of knowledge which one: what is of an earlier one is doubted. */
+  /** How often all that was known had been doubted by then (`doubtAll`): what is known since an earlier round is asked again. */
   readonly round: number;
 }
 

@@ -1,4 +1,4 @@
-import type { Counted, Counters, CounterTake } from '../stores/counters/contract.ts';
+import type { TakenCount, Counters, CounterTake } from '../stores/counters/contract.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -11,7 +11,7 @@ export interface SendTaken {
   readonly retryAtMs: number;
   /** Its asker has asked for more codes of this e-mail address today than people do. */
   readonly isFrequent: boolean;
-  readonly counts: readonly Counted[];
+  readonly counts: readonly TakenCount[];
 }
 
 /**
@@ -50,6 +50,6 @@ export class SendBudget {
   }
 }
 
-function counted(key: string, { allowed, windowStartMs }: CounterTake): readonly Counted[] {
+function counted(key: string, { allowed, windowStartMs }: CounterTake): readonly TakenCount[] {
   return allowed ? [{ key, windowStartMs }] : [];
 }

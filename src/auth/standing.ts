@@ -22,9 +22,9 @@ export interface Standing {
   readonly isKnown: boolean;
   /** An operator lifted what holds for it, within a day. */
   readonly isLifted: boolean;
-  /** Its wrong codes in a row count: of one that nobody has logged in by they would close it to its owner. */
+  /** Its wrong codes in a row count. They do not where nobody has logged in by it: they would close it to an owner who has no known browser. */
   readonly isCountedInRow: boolean;
-  /** So many wrong codes in a row were tried that only browsers that logged in before may go on. */
+  /** Too many wrong codes in a row were tried: only browsers that logged in before may go on. */
   readonly isClosed: boolean;
 }
 
@@ -74,7 +74,7 @@ export class Standings {
   }
 }
 
-/** Those whose codes a browser asks for and tries first, and the others: what strangers ask for takes no place of what known browsers did. */
+/** Whose codes a browser asks for and tries first, and whose it tries then: codes of strangers never replace those of known browsers. */
 export function askersFor(
   email: string,
   device: Device | undefined,

@@ -23,7 +23,7 @@ export class BlindHangUp {
     this.#hangUps.start(call, listener, ({ answer }) => {
       this.#tries += 1;
       this.#tryAtMs = at + tryDelayMs(this.#tries);
-      // That it knows the call no more is believed of a provider that has begun to end it.
+      // Only a provider that has begun to end the call is believed when it says that it knows the call no more.
       if (answer !== 'failed' && this.#isAsked) this.#isDone = true;
       if (answer === 'asked') this.#isAsked = true;
     });

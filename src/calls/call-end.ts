@@ -7,7 +7,7 @@ import type { EndingListener, HangUps } from './hang-ups.ts';
 
 type OverReason = Extract<CallEvent, { type: 'OVER' }>['reason'];
 
-/** What is said of the connection, of us or of the end itself. */
+/** Events about the connection, about us or about the end itself; any other one shows that the call goes on. */
 const NO_SIGNS_OF_LIFE: ReadonlySet<UpstreamEvent['type']> = new Set(['ready', 'frameTooLong', 'trouble', 'over']);
 
 export interface CallEndDeps {
@@ -54,7 +54,7 @@ export class CallEnd {
     if (this.#deps.isLeft() && this.#deps.record().overAtMs !== null) this.say('lost');
   }
 
-  /** Whether an event says that a call goes on of which the provider says that it is over. */
+  /** Whether an event shows that the call goes on, although the provider said that it is over. */
   isContradictedBy({ type }: UpstreamEvent): boolean {
     return this.#deps.record().overAtMs !== null && !NO_SIGNS_OF_LIFE.has(type);
   }

@@ -13,8 +13,8 @@ export function meteredCall(record: CallRecord, setup: SessionSetup | undefined)
 const BYTES_A_TOKEN = 4;
 
 /** What bounds the responses of a call. @param setup of its session, where it is still kept */
-export function openResponsesOf(setup: SessionSetup | undefined, most: number): OpenResponsesOptions {
+export function openResponsesOf(setup: SessionSetup | undefined, max: number): OpenResponsesOptions {
   const { instructions = null, tools = [], isLocked = false } = setup ?? {};
   const setupTokens = Math.ceil(Buffer.byteLength((instructions ?? '') + JSON.stringify(tools)) / BYTES_A_TOKEN);
-  return { most, isLocked, setupTokens };
+  return { max, isLocked, setupTokens };
 }

@@ -13,7 +13,7 @@ const MAX_ITEMS = 1000;
 
 export interface OpenResponsesOptions {
   /** That may run at once (MAX_OPEN_RESPONSES). */
-  readonly most: number;
+  readonly max: number;
   /** Whether the page may change nothing of its session: then no response of it runs beside the conversation, or is longer than granted. */
   readonly isLocked: boolean;
   /** Tokens of instructions and tools: the context before any usage tells it. */
@@ -26,7 +26,7 @@ export interface Estimate {
   readonly tokens: TokenClasses;
 }
 
-type Open = Omit<StartedResponse, 'grantedTokens'> & {
+type OpenResponse = Omit<StartedResponse, 'grantedTokens'> & {
   readonly sinceMs: number;
   readonly context: TokenClasses;
   /** What the conversation held when it began. */
@@ -48,7 +48,7 @@ type Kind = 'too_many' | 'out_of_band' | 'too_long' | 'ordinary' | 'extra';
  */
 export class OpenResponses {
   readonly #options: OpenResponsesOptions;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenResponse>();
   /** What the next response reads, as far as usage told it. */
   #context: TokenClasses;
   /** Tokens of the items since. */
@@ -98,14 +98,14 @@ export class OpenResponses {
   }
 
   start(response: StartedResponse, atMs: number): Kind {
-    const { most, isLocked } = this.#options;
+    const { max, isLocked } = this.#options;
     const { grantedTokens, ...rest } = response;
     const isKnown = this.#open.has(response.id);
     const others = this.running.filter((id) => id !== response.id).length;
     if (!isKnown) this.#add(rest, atMs);
     // A conversation has one response at a time: another node left none that runs in it.
     if (response.isInConversation) this.#forgetInherited();
-    if (others >= most) return 'too_many';
+    if (others >= max) return 'too_many';
     if (isLocked && !response.isInConversation) return 'out_of_band';
     const isLong = response.maxOutputTokens > grantedTokens;
     if (isLocked && isLong) return 'too_long';
@@ -162,9 +162,9 @@ export class OpenResponses {
 
   /** The call was another node's, whose responses nobody here knows: as many as may run, of the size that one may have. */
   inherit(sinceMs: number): void {
-    const { most, isLocked } = this.#options;
+    const { max, isLocked } = this.#options;
     // Of a page that may change nothing all but one were cut off as they began.
-    this.#inherited = isLocked ? 1 : most;
+    this.#inherited = isLocked ? 1 : max;
     this.#inheritedSinceMs = sinceMs;
     this.#heardSinceMs = undefined;
   }
@@ -216,7 +216,7 @@ export class OpenResponses {
     this.#inherited = Math.max(0, this.#inherited - 1);
   }
 
-  #inheritedAs(id: string): Open {
+  #inheritedAs(id: string): OpenResponse {
     return {
       id,
       isInConversation: true,
@@ -230,7 +230,7 @@ export class OpenResponses {
     };
   }
 
-  #settle(isOver: (response: Open) => boolean, atMs: number): readonly Estimate[] {
+  #settle(isOver: (response: OpenResponse) => boolean, atMs: number): readonly Estimate[] {
     const over = [...this.#open.values()].filter(isOver);
     for (const { id } of over) this.#open.delete(id);
     return over.map((response) => estimateOf(response, atMs));
@@ -238,7 +238,10 @@ export class OpenResponses {
 }
 
 /** Its context, and what it may have said in the time that it ran, or was heard to say, at most what it was allowed. */
-function estimateOf({ id, context, modality, maxOutputTokens, sinceMs, heardTokens }: Open, atMs: number): Estimate {
+function estimateOf(
+  { id, context, modality, maxOutputTokens, sinceMs, heardTokens }: OpenResponse,
+  atMs: number,
+): Estimate {
   const inItsTime = (Math.max(0, atMs - sinceMs) / 1000) * TOKENS_A_SECOND[modality];
   const tokens = Math.min(Math.ceil(Math.max(inItsTime, heardTokens)), maxOutputTokens);
   return { key: id, tokens: { ...context, [modality === 'text' ? 'textOut' : 'audioOut']: tokens } };

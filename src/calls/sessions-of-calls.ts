@@ -4,7 +4,7 @@ import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 
-/** How far ahead sessions are told that a call of theirs is heard, and how little of that may be left. */
+/** How far ahead sessions are told that a call of theirs is heard, and how much of that is left when they are told again. */
 const HEARD_MS = 60_000;
 const HEARD_LEFT_MS = 30_000;
 

@@ -1,14 +1,14 @@
-/** So many, and the call is hung up. */
+/** With this strike the call is hung up. */
 const MAX_STRIKES = 3;
 const WINDOW_MS = 60_000;
-/** A page may change what it may not so often in a minute, and is only put back. */
+/** Changes in a minute that are only put back; one more is a strike. */
 const MAX_CHANGES = 3;
-/** The provider's own SDK configures its session so often when it connects, and once for each agent that a tool of it hands over to. */
+/** How often the provider's own SDK configures its session as it connects. It does so once more for each agent that a tool hands over to. */
 const SDK_CONNECTS = 2;
 
 /**
  * What a page does that differs from what it may do, and costs (docs/contract.md, section 5.10): a response too many or too long, one of a
- * session that it changed, and changes without end. The third is the last.
+ * session that it changed, and change after change. The third is the last.
  */
 export class Strikes {
   readonly #tampered: () => void;

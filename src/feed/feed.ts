@@ -15,10 +15,10 @@ const COUNT_MS = 2000;
 const RECHECK_MS = 60_000;
 /** The same where that could not be found out. */
 const RETRY_MS = 2000;
-const MOST_SOCKETS = 50;
-const MOST_SOCKETS_OF_ONE = 5;
+const MAX_SOCKETS = 50;
+const MAX_SOCKETS_OF_ONE = 5;
 /** Of the admins of all tenants together: operators can always watch, whatever customers do. */
-const MOST_SOCKETS_OF_TENANTS = MOST_SOCKETS / 2;
+const MAX_SOCKETS_OF_TENANTS = MAX_SOCKETS / 2;
 
 /** What an upgrade brought along to tell who watches. */
 export interface FeedCredentials {
@@ -108,7 +108,7 @@ export class Feed {
 
   /** Takes a new socket. Who watches is found out afterwards; until then nothing is sent. */
   accept(socket: Socket, credentials: FeedCredentials): SocketListener {
-    if (this.#watchers.size >= MOST_SOCKETS) {
+    if (this.#watchers.size >= MAX_SOCKETS) {
       socket.close(feedCloseCode.tooMany, 'too many sockets on this node');
       return ignoring;
     }
@@ -208,10 +208,10 @@ export class Feed {
     const { operator, loginId } = found;
     if (operator.role === 'nobody') return watcher.close(feedCloseCode.noRole, 'this login has no role here');
     const isNew = watcher.operator === undefined;
-    if (isNew && this.#count(({ actor }) => actor === operator.actor) >= MOST_SOCKETS_OF_ONE)
+    if (isNew && this.#count(({ actor }) => actor === operator.actor) >= MAX_SOCKETS_OF_ONE)
       return watcher.close(feedCloseCode.tooMany, 'too many sockets of one user');
     const ofTenants = isNew && operator.role === 'tenant_admin';
-    if (ofTenants && this.#count(({ role }) => role === 'tenant_admin') >= MOST_SOCKETS_OF_TENANTS)
+    if (ofTenants && this.#count(({ role }) => role === 'tenant_admin') >= MAX_SOCKETS_OF_TENANTS)
       return watcher.close(feedCloseCode.tooMany, 'too many sockets of admins of tenants on this node');
     admitted.loginId = loginId;
     watcher.admit(operator);

@@ -1,4 +1,4 @@
-/** So far back is looked. */
+/** How far back it looks. */
 const WINDOW_MS = 8000;
 const BUCKET_MS = 1000;
 /** Fewer refusals may be chance. */

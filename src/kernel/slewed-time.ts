@@ -2,7 +2,7 @@
 export const MAX_SLEW = 0.001;
 
 /**
- * A time that goes on with a clock that nobody sets, and takes small corrections as a ship does: it runs a little faster or slower until
+ * A time that goes on with a clock that nobody sets, and takes small corrections gradually: it runs a little faster or slower until
  * it is right, and never jumps. Only `set` makes it jump.
  */
 export class SlewedTime {

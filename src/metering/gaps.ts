@@ -4,7 +4,7 @@ export interface Gap {
   readonly untilMs: number;
 }
 
-/** So many intervals are told apart; of more the oldest are forgotten. */
+/** How many intervals are kept apart; beyond that the oldest are forgotten. */
 const MAX_GAPS = 1000;
 
 /** The gaps of one call, each of whose instants is charged once, however often and by whatever it is told. */

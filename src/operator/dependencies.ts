@@ -4,20 +4,20 @@ import type { DependencyState } from '../protocol/operator/node.ts';
 
 type Name = DependencyState['name'];
 
-/** Those that are asked: by their probe, and by what work got from them. */
+/** Judged by their probe, and by what work got from them. */
 const PROBED = ['database', 'registry'] as const satisfies Name[];
 /** Nobody asks these of themselves: what is seen of them are the faults of those who needed them. */
 const SEEN_BY_FAULTS = ['mail', 'provider'] as const satisfies Name[];
 /** So long after its last fault such a one counts as well again. */
 const WELL_AFTER_MS = 60_000;
 
-type Probed = (typeof PROBED)[number];
+type ProbedName = (typeof PROBED)[number];
 
 export interface DependenciesDeps {
   /** Each rejects when it does not answer, or takes no writes. */
-  readonly probes: Readonly<Record<Probed, () => Promise<unknown>>>;
+  readonly probes: Readonly<Record<ProbedName, () => Promise<unknown>>>;
   /** What work got from each lately: a probe that succeeds does not say that work does. */
-  readonly health: Readonly<Record<Probed, WorkHealth>>;
+  readonly health: Readonly<Record<ProbedName, WorkHealth>>;
   /** How often one was away when it was needed. */
   readonly faultsOf: (name: Name) => number;
   /** Gets the faults of probes. */
@@ -39,13 +39,13 @@ interface Seen {
 }
 
 /**
- * What a process stands on, and how well each of that is: by a probe each few seconds, and by what real work got from it since. To tell it
- * asks nobody, so that it can be told of what is away.
+ * What a process depends on, and how well each of these is: by a probe every few seconds, and by what real work got from it since. Telling
+ * it asks nobody, so that it can also be told of what is away.
  */
 export class Dependencies {
   readonly #deps: DependenciesDeps;
   readonly #startedAtMs: number;
-  readonly #probed = new Map<Probed, Probe>();
+  readonly #probed = new Map<ProbedName, Probe>();
   readonly #seen = new Map<Name, Seen>();
   readonly #faults = new Map<Name, { readonly count: number; readonly atMs: number }>();
 
@@ -72,12 +72,12 @@ export class Dependencies {
   }
 
   /** @throws why it counts as away, if it does */
-  expectWell(name: Probed): void {
+  expectWell(name: ProbedName): void {
     const fault = this.#faultOf(name);
     if (fault !== undefined) throw fault;
   }
 
-  async #probe(name: Probed): Promise<void> {
+  async #probe(name: ProbedName): Promise<void> {
     const startedAt = performance.now();
     let fault: unknown;
     try {
@@ -90,11 +90,11 @@ export class Dependencies {
     this.#judge(name);
   }
 
-  #faultOf(name: Probed): unknown {
+  #faultOf(name: ProbedName): unknown {
     return this.#deps.health[name].failure() ?? this.#probed.get(name)?.fault;
   }
 
-  #judge(name: Probed): void {
+  #judge(name: ProbedName): void {
     const probed = this.#probed.get(name);
     if (probed === undefined) return;
     const fault = this.#faultOf(name);

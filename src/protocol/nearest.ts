@@ -1,4 +1,4 @@
-/** Letters that may be wrong in a name which is still told apart from others. */
+/** How many letters of a name may be wrong. */
 const MAX_WRONG = 3;
 
 /** The known name that a misspelt one is closest to, in letters of either case; undefined where none is close. */

@@ -13,8 +13,8 @@ export interface OwnLoginsDeps {
 }
 
 const TAG = 'Console login';
-/** Nobody is logged in in so many places. */
-const MOST_LOGINS = 100;
+/** Nobody is logged in at more places than this. */
+const MAX_LOGINS = 100;
 
 const example: OwnLogin = {
   id: 'auth_q8Hc2mVt5bXr9LwKz1NfYd',
@@ -47,7 +47,7 @@ function listRoute({ loginStore }: OwnLoginsDeps): Route {
     credentials: ['cookie'],
     async handle({ login, request: { atMs } }) {
       if (login === undefined) return noLogin();
-      const found = await loginStore.ofEmail(login.email, MOST_LOGINS, atMs);
+      const found = await loginStore.ofEmail(login.email, MAX_LOGINS, atMs);
       return { status: 200, body: { ok: true, logins: found.map((one) => describe(one, login.id)) } };
     },
   });
@@ -73,7 +73,7 @@ function revokeRoute({ logins, loginStore }: OwnLoginsDeps): Route {
     async handle({ login, params: [id = ''], request: { atMs, requestId } }) {
       if (login === undefined) return noLogin();
       const found = /^auth_[\w-]{1,64}$/.test(id) ? await loginStore.load(id) : undefined;
-      // Of somebody else is as if it were not there.
+      // A login of somebody else is treated as if it were not there.
       if (found?.email !== login.email) return new Refusal('NOT_FOUND', 'You have no login of this id.');
       const isCurrent = id === login.id;
       await logins.destroy(id, isCurrent ? 'logout' : 'revoked', atMs, requestId);

@@ -7,7 +7,7 @@ export interface CounterTake {
 }
 
 /** One count of a window, that can be given back. */
-export interface Counted {
+export interface TakenCount {
   readonly key: string;
   readonly windowStartMs: number;
 }
@@ -20,7 +20,7 @@ export interface Counters {
   /** Counts one in one step unless `limit` is reached; windows are aligned to multiples of `windowMs`. */
   take(key: string, limit: number, windowMs: number, atMs: number): Promise<CounterTake>;
   /** Takes back one count of each window, never below zero. */
-  giveBack(counts: readonly Counted[]): Promise<void>;
+  giveBack(counts: readonly TakenCount[]): Promise<void>;
   /** What the present window has counted. */
   read(key: string, windowMs: number, atMs: number): Promise<number>;
   /** Forgets all that was counted under a key. */

@@ -28,7 +28,7 @@ interface TotalRow extends UsageTotals {
 }
 
 /** What a usage came to, and the totals right after it. */
-type Counted = Pick<CallUsageAnswer, 'kind' | 'added' | 'totals' | 'keyTotals' | 'tenantTotals'> & {
+type CountedUsage = Pick<CallUsageAnswer, 'kind' | 'added' | 'totals' | 'keyTotals' | 'tenantTotals'> & {
   readonly usage: CallUsage;
   readonly step: Advance | undefined;
   readonly meter: Meter;
@@ -54,7 +54,7 @@ export async function recordCallUsages(
   });
 }
 
-type Step = Pick<Counted, 'usage' | 'step' | 'meter'>;
+type Step = Pick<CountedUsage, 'usage' | 'step' | 'meter'>;
 
 /** What each usage does to its call's meter, after those before it. */
 function advanceAll(
@@ -83,7 +83,7 @@ function nameOf({ callId, key }: Pick<CallUsage, 'callId' | 'key'>): string {
 }
 
 /** The totals right after each usage, from those after all of them: what came later is taken off again. */
-function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): Counted[] {
+function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): CountedUsage[] {
   const running = new Map(
     rows.map(({ account, day, tokens, microDollars }) => [`${day} ${account}`, { tokens, microDollars }]),
   );
@@ -96,7 +96,7 @@ function withTotals(steps: readonly Step[], rows: readonly TotalRow[]): Counted[
     });
     return totals;
   };
-  const last = steps.toReversed().map(({ usage, step, meter }): Counted => {
+  const last = steps.toReversed().map(({ usage, step, meter }): CountedUsage => {
     const added = step?.added ?? NOTHING;
     const totals = after(usage.subject, usage, added);
     const keyTotals = usage.keyAccount === null ? null : after(usage.keyAccount, usage, added);
@@ -200,7 +200,7 @@ function addToTotals(sql: TransactionSql, steps: readonly Step[]) {
 }
 
 /** The meters as they are now, the entries, and what follows from them. */
-async function write(sql: TransactionSql, counted: readonly Counted[]): Promise<void> {
+async function write(sql: TransactionSql, counted: readonly CountedUsage[]): Promise<void> {
   const meters = [...new Map(counted.map(({ meter }) => [meter.callId, meter])).values()];
   await sql`
     with moved as (
@@ -243,7 +243,7 @@ function flatMeter({ tokens, measured, estimated, reported, ...meter }: Meter) {
   return { ...meter, ...tokens, ...exact };
 }
 
-function flatEntry({ usage, step, added, totals, keyTotals, tenantTotals }: Counted, n: number) {
+function flatEntry({ usage, step, added, totals, keyTotals, tenantTotals }: CountedUsage, n: number) {
   const { subject, day, atMs, tenantId, sessionId, key, callId, basis, model, priceVersion, isEstimated } = usage;
   return {
     n,

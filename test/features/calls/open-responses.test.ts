@@ -17,7 +17,7 @@ const beside = { isInConversation: false };
 
 let open: OpenResponses;
 beforeEach(() => {
-  open = new OpenResponses({ most: 2, isLocked: false, setupTokens: 50 });
+  open = new OpenResponses({ max: 2, isLocked: false, setupTokens: 50 });
 });
 
 describe('A response that begins', () => {
@@ -41,10 +41,10 @@ describe('A response that begins', () => {
   });
 
   test('of a locked session is too much beside the conversation, and longer than granted', () => {
-    open = new OpenResponses({ most: 2, isLocked: true, setupTokens: 0 });
+    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0 });
     expect(open.start(response('r1', beside), 0)).toBe('out_of_band');
     expect(open.start(response('r2', { maxOutputTokens: Infinity }), 0)).toBe('too_long');
-    open = new OpenResponses({ most: 2, isLocked: true, setupTokens: 0 });
+    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0 });
     expect(open.start(response('r3', { maxOutputTokens: 999 }), 0)).toBe('ordinary');
   });
 });
@@ -129,7 +129,7 @@ describe('A call that was another node’s', () => {
   });
 
   test('has one at most where its page may change nothing, and none once another runs in the conversation', () => {
-    open = new OpenResponses({ most: 2, isLocked: true, setupTokens: 0 });
+    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0 });
     open.inherit(0);
     expect(open.inherited).toBe(1);
     open.start(response('r1'), 0);
@@ -184,8 +184,8 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
       fc.array(step, { maxLength: 60 }),
       fc.boolean(),
       fc.integer({ min: 1, max: 3 }),
-      (steps, isLocked, most) => {
-        const responses = new OpenResponses({ most, isLocked, setupTokens: 0 });
+      (steps, isLocked, max) => {
+        const responses = new OpenResponses({ max, isLocked, setupTokens: 0 });
         /** Those that began and whose end nobody told. */
         const unsettled = new Set<string>();
         const charged: string[] = [];
@@ -215,7 +215,7 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
           } else if (each.type === 'heard') responses.heard(open, 3);
           else if (each.type === 'item') responses.noteItem(open, 10);
           else charge(responses.overdue(at));
-          expect(responses.running.length).toBeLessThanOrEqual(most);
+          expect(responses.running.length).toBeLessThanOrEqual(max);
           expect(responses.running.filter((running) => forbidden.has(running))).toEqual([]);
           for (const running of responses.running) expect(unsettled).toContain(running);
         });

@@ -17,7 +17,7 @@ import { warningWords } from '../words/key-warnings.ts';
 import { limitWords } from '../words/limits.ts';
 
 /** Open keys that are named above the tables; all are marked in them. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** The widget keys of all tenants, or of the one that the address names. */
 export function KeysPage() {
@@ -64,10 +64,10 @@ export function KeysPage() {
 function OpenKeys({ keys }: { readonly keys: readonly OperatorKey[] }) {
   const open = keys.filter(({ warnings }) => warnings.length > 0);
   if (open.length === 0) return null;
-  const more = open.length - MOST_NAMED;
+  const more = open.length - MAX_NAMED;
   return (
     <section class="matters" aria-label="Open keys">
-      {open.slice(0, MOST_NAMED).map((key) => (
+      {open.slice(0, MAX_NAMED).map((key) => (
         <Matter key={`${key.tenantId}/${key.id}`} degree="watch" href={keyPage(key)}>
           {key.tenantId}/{key.id} is open: {warningWords(key.warnings)}
         </Matter>
