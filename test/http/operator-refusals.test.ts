@@ -68,7 +68,7 @@ describe('A refusal', () => {
       verdict: null,
       lever: 'limits.sessionsPerMinute',
       sentence: expect.stringMatching(
-        /^More than 1 sessions in one minute \(limits\.sessionsPerMinute\); .* wait \d+ s\.$/,
+        /^More than 1 session in one minute \(limits\.sessionsPerMinute\); .* wait \d+ s\.$/,
       ),
       node: expect.any(String),
     });

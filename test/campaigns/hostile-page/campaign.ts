@@ -12,7 +12,7 @@ export interface CampaignOptions {
 /** Each visitor's, in micro-dollars: as little as the longest answers are felt. */
 const CEILING = 50_000;
 /** MAX_OPEN_RESPONSES, by default. */
-const MOST = { open: 1, 'open, overrides': 2, none: 1 } as const satisfies Record<Way, number>;
+const MAX_RUNNING = { open: 1, 'open, overrides': 2, none: 1 } as const satisfies Record<Way, number>;
 /** What a token of text in and of audio out costs with the agents' model. */
 const [IN, OUT] = [4, 64];
 const GRANTED_TOKENS = Math.floor(CEILING / 2 / OUT);
@@ -105,7 +105,7 @@ const uncounted = ({ billed, counted }: Outcome): number => Math.max(0, billed -
 
 function judge(outcome: Outcome): string[] {
   const { attack, way, overMs, silentWithinMs } = outcome;
-  const bar = MOST[way] * RESPONSE;
+  const bar = MAX_RUNNING[way] * RESPONSE;
   const broken = [
     [beyond(outcome) > bar, `cost ${dollars(beyond(outcome))} beyond the ceiling, more than ${dollars(bar)}`],
     [uncounted(outcome) > bar, `cost ${dollars(uncounted(outcome))} that was not counted, more than ${dollars(bar)}`],
