@@ -1,26 +1,18 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
+import { migrateUntil } from './support/older-schema.ts';
 
-const migrations = new URL('../../src/database/migrations/', import.meta.url);
 const AT = Date.UTC(2030, 0, 1);
 
 describeEngines('what an older build wrote', (open) => {
   let opened: OpenedEngine;
-  let directory: string;
 
   beforeAll(async () => {
     opened = await open();
-    directory = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
-    const older = (await readdir(migrations)).filter((name) => name < '009');
-    for (const name of older) await copyFile(new URL(name, migrations), join(directory, name));
     const { database } = opened;
-    await migrate(database, pathToFileURL(`${directory}/`));
+    await migrateUntil(database, '009');
     await database.run(
       (sql) => sql`
         insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, started_at_ms,
@@ -45,10 +37,7 @@ describeEngines('what an older build wrote', (open) => {
     );
     await migrate(database);
   });
-  afterAll(async () => {
-    await opened.close();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => opened.close());
 
   test('is in the counts of live sessions', async () => {
     const history = createPostgresVoiceHistory(opened.database);

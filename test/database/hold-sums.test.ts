@@ -1,28 +1,20 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { createPostgresHolds } from '../../src/stores/holds/postgres.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
+import { migrateUntil } from './support/older-schema.ts';
 
-const migrations = new URL('../../src/database/migrations/', import.meta.url);
 const AT = Date.UTC(2030, 0, 1);
 const DAY = '2030-01-01';
 const KEY = 'key:acme:site';
 
 describeEngines('what sessions of an older build hold', (open) => {
   let opened: OpenedEngine;
-  let directory: string;
 
   beforeAll(async () => {
     opened = await open();
-    directory = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
-    const older = (await readdir(migrations)).filter((name) => name < '021');
-    for (const name of older) await copyFile(new URL(name, migrations), join(directory, name));
     const { database } = opened;
-    await migrate(database, pathToFileURL(`${directory}/`));
+    await migrateUntil(database, '021');
     await database.run(
       (sql) => sql`
         insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, started_at_ms,
@@ -52,10 +44,7 @@ describeEngines('what sessions of an older build hold', (open) => {
     );
     await migrate(database);
   });
-  afterAll(async () => {
-    await opened.close();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => opened.close());
 
   test('is what is left of it, of those that talk', async () => {
     const holds = createPostgresHolds(opened.database);

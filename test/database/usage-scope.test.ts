@@ -1,33 +1,22 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
+import { migrateUntil } from './support/older-schema.ts';
 
-const migrations = new URL('../../src/database/migrations/', import.meta.url);
 const AT = Date.UTC(2030, 0, 1);
 
 describeEngines('the idempotency keys of an older build', (open) => {
   let opened: OpenedEngine;
-  let directory: string;
 
   beforeAll(async () => {
     opened = await open();
-    directory = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
   });
-  afterAll(async () => {
-    await opened.close();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => opened.close());
 
   test('hold for the session that their report named, or for the subject where it named none', async () => {
     const { database } = opened;
-    const first = '001_initial.sql';
-    await copyFile(new URL(first, migrations), join(directory, first));
-    await migrate(database, pathToFileURL(`${directory}/`));
+    await migrateUntil(database, '002');
     await database.run(
       (sql) => sql`
         insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,

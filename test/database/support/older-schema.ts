@@ -1,0 +1,20 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Database } from '../../../src/database/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+
+const migrations = new URL('../../../src/database/migrations/', import.meta.url);
+
+/** Gives an empty database the schema that it had before a migration, by its number (`021`): a test then writes what an older build wrote. */
+export async function migrateUntil(database: Database, number: string): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
+  try {
+    const older = (await readdir(migrations)).filter((name) => name < number);
+    for (const name of older) await copyFile(new URL(name, migrations), join(directory, name));
+    await migrate(database, pathToFileURL(`${directory}/`));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
