@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../database/database.ts';
 import { grouped } from '../grouped.ts';
-import type { Counters, CounterTake } from './contract.ts';
+import type { Counters, CounterTake, TakenCount } from './contract.ts';
 
 const MAX_TAKES = 500;
 
@@ -30,16 +30,7 @@ export function createPostgresCounters(database: Database): Counters {
 
     async giveBack(counts) {
       if (counts.length === 0) return;
-      await database.run(
-        (sql) => sql`
-          update counter set count = greatest(0, count - taken) from (
-            select asked.key, window_start, count(*)::integer as taken
-            from unnest(${counts.map(({ key }) => key)}::text[],
-              ${counts.map(({ windowStartMs }) => windowStartMs)}::bigint[]) as asked (key, window_start)
-            group by asked.key, window_start
-          ) as given
-          where counter.key = given.key and counter.window_start_ms = given.window_start`,
-      );
+      await database.run((sql) => giveAllBack(sql, counts));
     },
 
     async read(key, windowMs, atMs) {
@@ -71,6 +62,23 @@ async function takeAll(sql: Sql, asks: readonly Ask[]): Promise<CounterTake[]> {
     const allowed = admitted.has(index);
     return { allowed, retryAtMs: allowed ? atMs : windowEndMs, windowStartMs };
   });
+}
+
+/** Rows are locked in the order in which takes lock them, so that nobody waits in a circle. */
+function giveAllBack(sql: Sql, counts: readonly TakenCount[]) {
+  return sql`
+    update counter set count = greatest(0, counter.count - locked.taken) from (
+      select kept.key, kept.window_start_ms, given.taken
+      from (
+        select asked.key, window_start, count(*)::integer as taken
+        from unnest(${counts.map(({ key }) => key)}::text[],
+          ${counts.map(({ windowStartMs }) => windowStartMs)}::bigint[]) as asked (key, window_start)
+        group by asked.key, window_start
+      ) as given
+      join counter as kept on kept.key = given.key and kept.window_start_ms = given.window_start
+      order by kept.key, kept.window_start_ms for update of kept
+    ) as locked
+    where counter.key = locked.key and counter.window_start_ms = locked.window_start_ms`;
 }
 
 /** False for a take of a window that is there under another limit: a statement changes a row once, so it waits for the next. */
