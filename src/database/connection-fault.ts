@@ -37,9 +37,9 @@ const connectionCodes: ReadonlySet<string> = new Set([
 /**
  * SQLSTATE classes and codes by which the server says that it cannot serve now, whatever the SQL: 08 connection, 28 and 3D000
  * the login is refused, 53 out of resources (too many connections), 57P0x shutdown or recovery, 57014 and 25P03 our own server-side
- * deadlines, 25006 a standby after a failover, 42501 the role lacks a right that it had or needs.
+ * deadlines, 25006 a standby after a failover, 42501 the role lacks a right that it had or needs, 58 a fault of its disk or system.
  */
-const serverStates = /^(?:08...|28...|3D000|53...|57P0.|57014|25P03|25006|42501)$/;
+const serverStates = /^(?:08...|28...|3D000|53...|57P0.|57014|25P03|25006|42501|58...)$/;
 
 /** Serialization failure and deadlock: the work lost against another and was undone; another try may do. */
 const lostStates: ReadonlySet<string> = new Set(['40001', '40P01']);

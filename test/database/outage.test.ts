@@ -144,12 +144,15 @@ describe.skipIf(missing !== undefined)(
       await stranger.close();
     });
 
-    test.each(['40001', '40P01', '53100', '53200'])('is Unavailable when it undoes the work with %s', async (code) => {
-      const error = await errorOf(
-        database.run((sql) => sql.unsafe(`do $$ begin raise exception 'undone' using errcode = '${code}'; end $$`)),
-      );
-      expect(error).toBeInstanceOf(Unavailable);
-    });
+    test.each(['40001', '40P01', '53100', '53200', '58030', '58P01'])(
+      'is Unavailable when it undoes the work with %s',
+      async (code) => {
+        const error = await errorOf(
+          database.run((sql) => sql.unsafe(`do $$ begin raise exception 'undone' using errcode = '${code}'; end $$`)),
+        );
+        expect(error).toBeInstanceOf(Unavailable);
+      },
+    );
 
     test('tells that work fails by one write for which its disk has no room, however much it answers beside', async () => {
       const full = "do $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$";

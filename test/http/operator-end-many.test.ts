@@ -154,6 +154,25 @@ describe('Ending many sessions', () => {
     ]);
   });
 
+  test('does not say of ends that the history does not take yet that they failed', async () => {
+    const agentId = unique('agent');
+    const ids = await open(2, agentId);
+    const { history } = app.service.stores;
+    vi.spyOn(history, 'save').mockRejectedValue(new Unavailable('database'));
+    const { status, body } = await end({ filter: { agentId }, expected: 2 });
+    expect([status, body]).toMatchObject([200, { ended: 0, failed: 2, isAudited: false }]);
+    vi.restoreAllMocks();
+    for (const id of ids) expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
+    const { rows } = (await app.get(`/api/operator/audit?batchId=${String(body['batchId'])}`, service)).body as {
+      rows: { action: string; result: string | null }[];
+    };
+    expect(rows.map(({ action, result }) => `${action} ${result}`).toSorted()).toEqual([
+      'session.end null',
+      'session.end null',
+      'sessions.end null',
+    ]);
+  });
+
   test('says what was done, and what it could not write down, when the database goes away after it', async () => {
     const agentId = unique('agent');
     const ids = await open(2, agentId);

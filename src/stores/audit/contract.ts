@@ -1,4 +1,4 @@
-import { ifAway } from '../../kernel/errors.ts';
+import { ifAway, Unavailable } from '../../kernel/errors.ts';
 
 /** What operators do. Names are never changed, because the audit keeps them. */
 export const AUDIT_ACTIONS = [
@@ -110,7 +110,12 @@ export async function audited<T>(
     await settle(resultOf(changed));
     return changed;
   } catch (fault) {
-    await settle('failed');
+    if (!mayHaveHappened(fault)) await settle('failed');
     throw fault;
   }
+}
+
+/** Whether a change may be made for all its fault: of what the database did not answer nobody knows, and a session whose end it does not keep yet is over. */
+export function mayHaveHappened(fault: unknown): boolean {
+  return fault instanceof Unavailable && fault.dependency === 'database';
 }

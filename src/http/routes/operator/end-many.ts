@@ -6,7 +6,7 @@ import { randomId, refOf } from '../../../kernel/ids.ts';
 import { settleAll } from '../../../kernel/settle-all.ts';
 import { operatorEndManyReply, operatorEndManyRequest } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { AuditResult } from '../../../stores/audit/contract.ts';
+import { mayHaveHappened, type AuditResult } from '../../../stores/audit/contract.ts';
 import type { HistoryFilter, HistoryRow, Position, VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import { longestMs } from '../../../voice/deadlines.ts';
 import { invalidFields } from '../../invalid-request.ts';
@@ -118,12 +118,17 @@ async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps
     ...ids.map(({ id, tenantId }) => entryOf(call, 'session.end', { ...about, target: refOf(id), tenantId })),
   ]);
   events.operatorActed(call.operator.role, 'sessions.end', batchId, call.request.requestId);
-  const results: AuditResult[] = ids.map(() => 'failed');
+  const results: (AuditResult | null)[] = ids.map(() => 'failed');
   const ending = settleAll(
     [...ids.entries()],
     async ([at, { id }]) => {
       const { atMs, requestId } = call.request;
-      const outcome = await deps.sessions.endForGood(id, 'closed_by_operator', atMs, requestId);
+      const outcome = await deps.sessions
+        .endForGood(id, 'closed_by_operator', atMs, requestId)
+        .catch((fault: unknown) => {
+          if (mayHaveHappened(fault)) results[at] = null;
+          throw fault;
+        });
       results[at] = isEndedBy(outcome) ? 'done' : 'unchanged';
     },
     ENDED_AT_ONCE,
@@ -133,23 +138,23 @@ async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps
     (error: unknown) => error,
   );
   if (fault !== undefined) events.faulted(fault, call.request.requestId, 'end of many sessions');
-  const [ended, failed] = [
-    results.filter((one) => one === 'done').length,
-    results.filter((one) => one === 'failed').length,
-  ];
-  const settle = async (): Promise<true> => {
+  const [ended = 0, failed = 0, unknown = 0] = (['done', 'failed', null] as const).map(
+    (result) => results.filter((one) => one === result).length,
+  );
+  const settle = async (): Promise<boolean> => {
     for (const result of ['done', 'unchanged', 'failed'] as const)
       await audit.settle(
         rows.filter((_, at) => results[at] === result),
         result,
       );
+    if (unknown > 0) return false;
     await audit.settle([whole], failed > 0 && ended === 0 ? 'failed' : ended === 0 ? 'unchanged' : 'done', ended);
     return true;
   };
   // They have ended, whether or not that can be written down and counted.
   const isAudited = await settle().catch(ifAway(() => false));
   const left = await history.countOpen(filter).catch(ifAway(() => ({ matched: Math.max(0, matched - ended) })));
-  return { status: 200, body: { ended, failed, remaining: left.matched, batchId, isAudited } };
+  return { status: 200, body: { ended, failed: failed + unknown, remaining: left.matched, batchId, isAudited } };
 }
 
 /** The filter as its query would be; of a session its ref alone. */
