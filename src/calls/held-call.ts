@@ -236,6 +236,7 @@ export class HeldCall implements EndingListener {
 
   #lost(isDropped: boolean): void {
     const { hangUps, running } = this.#deps;
+    this.#responses.lost(this.#line.lostAtMs ?? this.#deps.clock.now());
     this.#unheard?.lost(this.#record, this.#line.lostAtMs, !isDropped && hangUps.isUnderWay(this.#record.id));
     this.#end.sidebandLost();
     running.start(this.follow());
@@ -251,14 +252,18 @@ export class HeldCall implements EndingListener {
   }
 
   async #hear(): Promise<void> {
-    const { clock } = this.#deps;
+    const { clock, metering, provider, mayHear, running } = this.#deps;
     const { unheardSinceMs } = this.#record;
-    if (this.#isHeard && unheardSinceMs !== null) await this.#send({ type: 'READY', at: clock.now() });
+    if (this.#isHeard && unheardSinceMs !== null) {
+      // Counted first: once that is saved the record knows of no gap.
+      this.#unheard?.over(this.#record, clock.now());
+      await metering.flushCall(this.#record.id);
+      await this.#send({ type: 'READY', at: clock.now() });
+    }
     if (this.#isHeard) return this.#time?.tellNowAndThen(this.#record.openedAtMs);
     const sinceMs = unheardSinceMs ?? this.#line.lostAtMs ?? clock.now();
     if (mayBeLoud(sinceMs, clock.now())) this.hear({ type: 'activity' });
     if (unheardSinceMs === null) await this.#send({ type: 'SIDEBAND_LOST', at: sinceMs });
-    const { provider, mayHear, running } = this.#deps;
     if (this.#line.isDue && mayHear() && this.#setup !== undefined && provider !== undefined)
       running.start(this.#redial());
   }

@@ -1,6 +1,7 @@
+import { Recent } from '../kernel/recent.ts';
 import type { WorstCase } from '../metering/contract.ts';
 import { NO_TOKENS, type TokenClasses } from '../protocol/price.ts';
-import type { StartedResponse } from '../upstream/contract.ts';
+import { MAX_RESPONSE_TOKENS, type StartedResponse } from '../upstream/contract.ts';
 
 /** Tokens that a response is taken to make in a second, where its provider does not tell. */
 const TOKENS_A_SECOND = { audio: 20, text: 100 } as const;
@@ -10,6 +11,8 @@ const ANSWER_MS = 2000;
 const UNHEARD_MS = 10_000;
 /** Items of a conversation that are told apart between two responses. */
 const MAX_ITEMS = 1000;
+/** Responses that are known to have ended. */
+const MAX_ENDED = 1000;
 
 export interface OpenResponsesOptions {
   /** That may run at once (MAX_OPEN_RESPONSES). */
@@ -18,6 +21,8 @@ export interface OpenResponsesOptions {
   readonly isLocked: boolean;
   /** Tokens of instructions and tools: the context before any usage tells it. */
   readonly setupTokens: number;
+  /** Tokens of the items of its conversation that a response reads at most. */
+  readonly maxItemTokens: number;
 }
 
 /** What a response is taken to have cost, under its id. */
@@ -27,7 +32,7 @@ export interface Estimate {
 }
 
 type OpenResponse = Omit<StartedResponse, 'grantedTokens'> & {
-  readonly sinceMs: number;
+  sinceMs: number;
   readonly context: TokenClasses;
   /** What the conversation held when it began. */
   readonly items: readonly string[];
@@ -53,11 +58,16 @@ export class OpenResponses {
   #context: TokenClasses;
   /** Tokens of the items since. */
   readonly #items = new Map<string, number>();
+  /** Tokens of those that are too many to be told apart. */
+  #furtherTokens = 0;
+  readonly #ended = new Recent<string>(MAX_ENDED);
   #inherited = 0;
   #inheritedSinceMs = 0;
   /** What one may have by now. */
   #grantedTokens = Infinity;
   #heardSinceMs: number | undefined;
+  /** Since when nobody hears the call: that time is in a gap, and no response is charged for it. */
+  #lostAtMs: number | undefined;
 
   constructor(options: OpenResponsesOptions) {
     this.#options = options;
@@ -112,21 +122,29 @@ export class OpenResponses {
     return others === 0 && response.isInConversation && !isLong ? 'ordinary' : 'extra';
   }
 
-  /** It says something, and so it runs, also where nobody heard it begin. */
-  heard(id: string, tokens: number): void {
-    if (!this.#open.has(id) && this.#inherited > 0) {
+  /**
+   * It says something, and so it runs, also where nobody heard it begin.
+   * @returns whether it is one that began unheard, beyond those that another node may have left: nobody knows what it was allowed
+   */
+  heard(id: string, tokens: number, atMs: number): boolean {
+    if (this.#ended.get(id) !== undefined) return false;
+    const isUnknown = !this.#open.has(id);
+    const isInherited = this.#inherited > 0;
+    if (isUnknown) {
+      if (isInherited) this.#open.set(id, this.#inheritedAs(id, atMs));
+      else this.#add({ id, isInConversation: false, maxOutputTokens: Infinity, modality: 'audio' }, atMs);
       this.#forgetInherited();
-      this.#open.set(id, this.#inheritedAs(id));
     }
     const response = this.#open.get(id);
     if (response !== undefined) response.heardTokens += tokens;
+    return isUnknown && !isInherited;
   }
 
   /** @param isTold its cost was told, or there is none @returns what it is taken to have cost where nobody tells */
   done(id: string, isTold: boolean, atMs: number): Estimate | undefined {
-    const response = this.#open.get(id) ?? (this.#inherited > 0 ? this.#inheritedAs(id) : undefined);
-    if (!this.#open.delete(id)) this.#forgetInherited();
-    return isTold || response === undefined ? undefined : estimateOf(response, atMs);
+    const response = this.#open.get(id) ?? (this.#inherited > 0 ? this.#inheritedAs(id, atMs) : undefined);
+    if (!this.#forget(id)) this.#forgetInherited();
+    return isTold || response === undefined ? undefined : this.#estimateOf(response, atMs);
   }
 
   /** Nothing runs in the conversation. */
@@ -146,12 +164,13 @@ export class OpenResponses {
       imageIn: imageIn + imageCached,
     };
     for (const item of response.items) this.#items.delete(item);
+    this.#furtherTokens = 0;
   }
 
   noteItem(id: string, tokens: number): void {
     if (this.#items.size < MAX_ITEMS || this.#items.has(id))
       this.#items.set(id, Math.max(tokens, this.#items.get(id) ?? 0));
-    else this.#context = { ...this.#context, textIn: this.#context.textIn + tokens };
+    else this.#furtherTokens += tokens;
   }
 
   /** It was asked to end. */
@@ -172,6 +191,14 @@ export class OpenResponses {
   /** The call is heard from now on. */
   attached(atMs: number): void {
     this.#heardSinceMs ??= atMs;
+    const unheardMs = atMs - (this.#lostAtMs ?? atMs);
+    for (const response of this.#open.values()) response.sinceMs += unheardMs;
+    this.#lostAtMs = undefined;
+  }
+
+  /** Nobody hears the call from now on. */
+  lost(atMs: number): void {
+    this.#lostAtMs ??= atMs;
   }
 
   /** A response may have so many tokens from now on. */
@@ -188,16 +215,18 @@ export class OpenResponses {
   /** Nothing more is heard of the call: what all that is not told is taken to have cost. */
   settle(atMs: number): readonly Estimate[] {
     const open = this.#settle(() => true, atMs);
-    const inherited = Array.from({ length: this.#inherited }, (_, index) =>
-      estimateOf(this.#inheritedAs(`inherited:${this.#inheritedSinceMs}:${index}`), atMs),
+    // Of a call that was never heard here all is in a gap.
+    const length = this.#heardSinceMs === undefined ? 0 : this.#inherited;
+    const inherited = Array.from({ length }, (_, index) =>
+      this.#estimateOf(this.#inheritedAs(`inherited:${this.#inheritedSinceMs}:${index}`, atMs), atMs),
     );
     this.#inherited = 0;
     return [...open, ...inherited];
   }
 
   get #present(): TokenClasses {
-    const items = [...this.#items.values()].reduce((sum, tokens) => sum + tokens, 0);
-    return { ...this.#context, textIn: this.#context.textIn + items };
+    const items = [...this.#items.values()].reduce((sum, tokens) => sum + tokens, this.#furtherTokens);
+    return { ...this.#context, textIn: this.#context.textIn + Math.min(items, this.#options.maxItemTokens) };
   }
 
   #add(response: Omit<StartedResponse, 'grantedTokens'>, sinceMs: number): void {
@@ -216,13 +245,18 @@ export class OpenResponses {
     this.#inherited = Math.max(0, this.#inherited - 1);
   }
 
-  #inheritedAs(id: string): OpenResponse {
+  #forget(id: string): boolean {
+    this.#ended.set(id, id);
+    return this.#open.delete(id);
+  }
+
+  #inheritedAs(id: string, atMs: number): OpenResponse {
     return {
       id,
       isInConversation: true,
       maxOutputTokens: this.#grantedTokens,
       modality: 'audio',
-      sinceMs: this.#inheritedSinceMs,
+      sinceMs: this.#heardSinceMs ?? atMs,
       context: this.#present,
       items: [],
       heardTokens: 0,
@@ -232,17 +266,21 @@ export class OpenResponses {
 
   #settle(isOver: (response: OpenResponse) => boolean, atMs: number): readonly Estimate[] {
     const over = [...this.#open.values()].filter(isOver);
-    for (const { id } of over) this.#open.delete(id);
-    return over.map((response) => estimateOf(response, atMs));
+    for (const { id } of over) this.#forget(id);
+    return over.map((response) => this.#estimateOf(response, atMs));
+  }
+
+  #estimateOf(response: OpenResponse, atMs: number): Estimate {
+    return estimateOf(response, Math.min(atMs, this.#lostAtMs ?? Infinity));
   }
 }
 
 /** Its context, and what it may have said in the time that it ran, or was heard to say, at most what it was allowed. */
 function estimateOf(
   { id, context, modality, maxOutputTokens, sinceMs, heardTokens }: OpenResponse,
-  atMs: number,
+  untilMs: number,
 ): Estimate {
-  const inItsTime = (Math.max(0, atMs - sinceMs) / 1000) * TOKENS_A_SECOND[modality];
-  const tokens = Math.min(Math.ceil(Math.max(inItsTime, heardTokens)), maxOutputTokens);
+  const inItsTime = (Math.max(0, untilMs - sinceMs) / 1000) * TOKENS_A_SECOND[modality];
+  const tokens = Math.min(Math.ceil(Math.max(inItsTime, heardTokens)), maxOutputTokens, MAX_RESPONSE_TOKENS);
   return { key: id, tokens: { ...context, [modality === 'text' ? 'textOut' : 'audioOut']: tokens } };
 }

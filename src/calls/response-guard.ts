@@ -44,6 +44,8 @@ export class ResponseGuard {
   readonly #strikes: Strikes;
   /** The call is to be over: whatever begins now is cut off. */
   #isEnding = false;
+  /** The page changed its session before there was a sideband to put it back on. */
+  #isPutBackDue = false;
   #onQuiet: () => void = () => undefined;
 
   constructor(options: OpenResponsesOptions, deps: ResponseGuardDeps) {
@@ -61,7 +63,7 @@ export class ResponseGuard {
       case 'responseDone':
         return this.#end(event.id, event.isTold, atMs);
       case 'responseHeard':
-        return this.#open.heard(event.id, event.tokens);
+        return this.#noteHeard(event.id, event.tokens, atMs);
       case 'conversationIdle':
         return this.#open.noneInConversation();
       case 'itemAdded':
@@ -83,6 +85,13 @@ export class ResponseGuard {
   attached(): void {
     this.#open.attached(this.#deps.clock.now());
     for (const id of this.#open.running) this.#cancel(id);
+    if (this.#isPutBackDue) this.#deps.sideband()?.restoreConfig();
+    this.#isPutBackDue = false;
+  }
+
+  /** Nobody hears the call. */
+  lost(atMs: number): void {
+    this.#open.lost(atMs);
   }
 
   /** A response may have so many tokens from now on. */
@@ -133,6 +142,11 @@ export class ResponseGuard {
     if (!isAdmitted || this.#strikes.isChanged) this.#strikes.strike();
   }
 
+  /** What began while nobody heard the call was never compared with what the page may have. */
+  #noteHeard(id: string, tokens: number, atMs: number): void {
+    if (this.#open.heard(id, tokens, atMs)) this.#cancel(id);
+  }
+
   #end(id: string, isTold: boolean, atMs: number): void {
     const estimate = this.#open.done(id, isTold, atMs);
     if (estimate !== undefined) this.#charge(estimate);
@@ -141,7 +155,9 @@ export class ResponseGuard {
 
   #putBack(isAsSdk: boolean, atMs: number): void {
     if (!this.#isLocked) return;
-    this.#deps.sideband()?.restoreConfig();
+    const sideband = this.#deps.sideband();
+    this.#isPutBackDue = sideband === undefined;
+    sideband?.restoreConfig();
     this.#strikes.changed(isAsSdk, atMs);
   }
 

@@ -41,7 +41,7 @@ export class Unheard {
     if (hangup === 'none') this.#closingSinceMs = atMs;
   }
 
-  /** The call is over, and its record is about to say so: what was not told until now never is. */
+  /** The call is over or heard again, and its record is about to say so: what was not told until now never is. */
   over({ unheardSinceMs }: CallRecord, atMs: number): void {
     this.#tell(unheardSinceMs ?? this.#closingSinceMs, atMs);
     this.#closingSinceMs = undefined;

@@ -229,6 +229,7 @@ export class VoiceCalls implements Calls {
       store,
       sessions,
       clock,
+      node: this.node,
       host: this.#host,
       hangUps: this.#hangUps,
       heldOf: (id) => this.#held.get(id),

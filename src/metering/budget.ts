@@ -1,12 +1,11 @@
 import type { Ceilings } from '../quota/ceilings.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
+import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 
 /** How fast what was spent is forgotten. */
 const WINDOW_MS = 60_000;
 /** A call that has just begun is taken to be so old: one response is no rate. */
 const MIN_AGE_MS = 10_000;
-/** What one response may have at most, whatever is left: the providers' own bound. */
-export const MAX_RESPONSE_TOKENS = 4096;
 /** Below this share of a ceiling responses are shortened as the remainder falls. */
 const SHORT_SHARE = 0.2;
 /** A bound that falls by less is not worth telling the provider. */

@@ -13,7 +13,6 @@ import {
   budgetEndsAtMs,
   burnOf,
   leftOf,
-  MAX_RESPONSE_TOKENS,
   nextBound,
   responseBound,
   startSpending,
@@ -22,6 +21,7 @@ import {
 } from './budget.ts';
 import type { Budgets, LimitResponses, MeteredCall, MeteringListener, WorstCase } from './contract.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
+import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 import { inputOf, minimumMs, outputRate, priceTokens } from './price-usage.ts';
 import type { Prices } from './prices.ts';
 

@@ -168,11 +168,12 @@ export class CallSocket {
   }
 }
 
-/**
- * Audio is never parsed. A frame that tells of usage is never taken for audio, for a page can put words of its choice into events.
- */
+/** What a page can put objects of its choice into (tools, metadata), and what tells of usage: no audio has such a field. */
+const TELLING = ['"usage"', '"response"', '"session"', '"item"'];
+
+/** Audio is never parsed. What a page can have a provider say is never taken for audio. */
 function isAudio(frame: Buffer): boolean {
   if (frame.length <= AUDIO_BYTES) return false;
   const ends = `${frame.toString('latin1', 0, TYPE_BYTES)} ${frame.toString('latin1', frame.length - TYPE_BYTES)}`;
-  return AUDIO_TYPE.test(ends) && !frame.includes('"usage"');
+  return AUDIO_TYPE.test(ends) && !TELLING.some((field) => frame.includes(field));
 }

@@ -1,6 +1,15 @@
 import type { Tool } from '../protocol/agent.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 
+/**
+ * Tokens of conversation that a response may have before it, so that none costs a whole context: about 13 minutes of talk, and the most
+ * that the smallest context window leaves beside 4,096 tokens of output. What is older is left out, a fifth at once: each time the cache
+ * of the provider is lost.
+ */
+export const MAX_CONTEXT_TOKENS = 12_000;
+/** What one response may have at most, whatever is left: the providers' own bound. */
+export const MAX_RESPONSE_TOKENS = 4096;
+
 export interface MintRequest {
   readonly model: string;
   readonly voice: string;

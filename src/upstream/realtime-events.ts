@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { CallFrame } from './call-frame.ts';
-import type { UpstreamEvent } from './contract.ts';
-import { MAX_CONTEXT_TOKENS } from './realtime-session.ts';
+import { MAX_CONTEXT_TOKENS, type UpstreamEvent } from './contract.ts';
 import { readDuration, readTokens } from './realtime-usage.ts';
 
 const id = z

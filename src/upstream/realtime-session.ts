@@ -1,11 +1,5 @@
-import type { CallRequest, MintRequest } from './contract.ts';
+import { MAX_CONTEXT_TOKENS, type CallRequest, type MintRequest } from './contract.ts';
 
-/**
- * Tokens of conversation that a response may have before it, so that none costs a whole context: about 13 minutes of talk, and the most
- * that the smallest context window leaves beside 4,096 tokens of output. What is older is left out, a fifth at once: each time the cache
- * of the provider is lost.
- */
-export const MAX_CONTEXT_TOKENS = 12_000;
 const KEPT_SHARE = 0.8;
 
 type Setup = Pick<MintRequest, 'model' | 'voice' | 'instructions' | 'tools'>;

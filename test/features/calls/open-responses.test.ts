@@ -17,7 +17,7 @@ const beside = { isInConversation: false };
 
 let open: OpenResponses;
 beforeEach(() => {
-  open = new OpenResponses({ max: 2, isLocked: false, setupTokens: 50 });
+  open = new OpenResponses({ max: 2, isLocked: false, setupTokens: 50, maxItemTokens: 12_000 });
 });
 
 describe('A response that begins', () => {
@@ -41,10 +41,10 @@ describe('A response that begins', () => {
   });
 
   test('of a locked session is too much beside the conversation, and longer than granted', () => {
-    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0 });
+    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0, maxItemTokens: 12_000 });
     expect(open.start(response('r1', beside), 0)).toBe('out_of_band');
     expect(open.start(response('r2', { maxOutputTokens: Infinity }), 0)).toBe('too_long');
-    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0 });
+    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0, maxItemTokens: 12_000 });
     expect(open.start(response('r3', { maxOutputTokens: 999 }), 0)).toBe('ordinary');
   });
 });
@@ -68,8 +68,30 @@ describe('A response of which nobody tells what it cost', () => {
 
   test('has said what it was heard to say, where that is more than its time', () => {
     open.start(response('r1'), 0);
-    for (let n = 0; n < 100; n += 1) open.heard('r1', 4.2);
+    for (let n = 0; n < 100; n += 1) open.heard('r1', 4.2, 0);
     expect(open.done('r1', false, SECOND)).toMatchObject({ tokens: { audioOut: 420 } });
+  });
+
+  test('has said no more than its provider lets any say, whatever it was allowed', () => {
+    open.start(response('r1', { maxOutputTokens: Infinity }), 0);
+    expect(open.settle(3600 * SECOND)).toMatchObject([{ tokens: { audioOut: 4096 } }]);
+  });
+
+  test('has said nothing in the time in which nobody heard the call, which is a gap', () => {
+    open.start(response('r1'), 0);
+    open.start(response('r2', beside), 0);
+    open.lost(SECOND);
+    expect(open.done('r1', false, 60 * SECOND)).toMatchObject({ tokens: { audioOut: 20 } });
+    open.attached(60 * SECOND);
+    expect(open.settle(62 * SECOND)).toMatchObject([{ key: 'r2', tokens: { audioOut: 60 } }]);
+  });
+
+  test('and that was heard to speak before anybody heard it begin, is known from then on', () => {
+    expect(open.heard('r1', 0, SECOND)).toBe(true);
+    expect(open.heard('r1', 0, SECOND)).toBe(false);
+    expect(open.done('r1', false, 3 * SECOND)).toMatchObject({ key: 'r1', tokens: { audioOut: 40 } });
+    expect(open.heard('r1', 0, 4 * SECOND)).toBe(false);
+    expect(open.isEmpty).toBe(true);
   });
 
   test('is settled two seconds after it was asked to end', () => {
@@ -113,6 +135,11 @@ describe('The context', () => {
     for (let n = 0; n < 3000; n += 1) open.noteItem(`item_${n}`, 1);
     expect(contextOf('r1')).toEqual({ ...NO_TOKENS, textIn: 3050 });
   });
+
+  test('has no more of the items than a response reads', () => {
+    for (let n = 0; n < 3000; n += 1) open.noteItem(`item_${n}`, 12_000);
+    expect(contextOf('r1')).toEqual({ ...NO_TOKENS, textIn: 12_050 });
+  });
 });
 
 describe('A call that was another node’s', () => {
@@ -120,16 +147,17 @@ describe('A call that was another node’s', () => {
     open.granted(300);
     open.inherit(0);
     expect(open.worstCases).toMatchObject([{ outputTokens: 300 }, { outputTokens: 300 }]);
-    open.heard('r1', 0);
+    open.heard('r1', 0, 0);
     expect(open.running).toEqual(['r1']);
     expect(open.inherited).toBe(1);
     expect(open.done('r2', true, SECOND)).toBeUndefined();
     expect(open.inherited).toBe(0);
-    expect(open.settle(SECOND)).toMatchObject([{ key: 'r1', tokens: { audioOut: 20 } }]);
+    expect(open.heard('r3', 0, SECOND)).toBe(true);
+    expect(open.settle(SECOND)).toMatchObject([{ key: 'r1', tokens: { audioOut: 20 } }, { key: 'r3' }]);
   });
 
   test('has one at most where its page may change nothing, and none once another runs in the conversation', () => {
-    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0 });
+    open = new OpenResponses({ max: 2, isLocked: true, setupTokens: 0, maxItemTokens: 12_000 });
     open.inherit(0);
     expect(open.inherited).toBe(1);
     open.start(response('r1'), 0);
@@ -147,13 +175,20 @@ describe('A call that was another node’s', () => {
     expect(open.inherited).toBe(0);
   });
 
-  test('is charged for those that nothing rules out, by the time since', () => {
+  test('is charged for those that nothing rules out, by the time since it is heard again', () => {
     open.inherit(0);
-    expect(open.settle(2 * SECOND)).toMatchObject([{ tokens: { audioOut: 40 } }, { tokens: { audioOut: 40 } }]);
+    open.attached(10 * SECOND);
+    expect(open.settle(12 * SECOND)).toMatchObject([{ tokens: { audioOut: 40 } }, { tokens: { audioOut: 40 } }]);
+  });
+
+  test('is charged for none where it is never heard again: all of that is a gap', () => {
+    open.inherit(0);
+    expect(open.settle(600 * SECOND)).toEqual([]);
   });
 
   test('is charged under its own name for one that tells that it was cut off, and not what it cost', () => {
     open.inherit(0);
+    open.attached(0);
     expect(open.done('r1', false, SECOND)).toMatchObject({ key: 'r1', tokens: { audioOut: 20 } });
     expect(open.inherited).toBe(1);
   });
@@ -185,7 +220,7 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
       fc.boolean(),
       fc.integer({ min: 1, max: 3 }),
       (steps, isLocked, max) => {
-        const responses = new OpenResponses({ max, isLocked, setupTokens: 0 });
+        const responses = new OpenResponses({ max, isLocked, setupTokens: 0, maxItemTokens: 12_000 });
         /** Those that began and whose end nobody told. */
         const unsettled = new Set<string>();
         const charged: string[] = [];
@@ -196,6 +231,12 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
             expect(unsettled.delete(key)).toBe(true);
             charged.push(key);
           }
+        };
+        const hear = (name: string): void => {
+          const isUnknown = !unsettled.has(name);
+          expect(responses.heard(name, 3, at)).toBe(isUnknown);
+          unsettled.add(name);
+          if (isUnknown) responses.cancelled(name, at);
         };
         steps.forEach((each, index) => {
           at += 700;
@@ -212,7 +253,7 @@ test('Whatever a provider tells, no response is forgotten, none is charged twice
             const estimate = responses.done(open, each.isTold, at);
             if (estimate !== undefined) charge([estimate]);
             unsettled.delete(open);
-          } else if (each.type === 'heard') responses.heard(open, 3);
+          } else if (each.type === 'heard') hear(open);
           else if (each.type === 'item') responses.noteItem(open, 10);
           else charge(responses.overdue(at));
           expect(responses.running.length).toBeLessThanOrEqual(max);

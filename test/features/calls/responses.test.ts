@@ -155,8 +155,8 @@ describe('What runs when a call ends', () => {
       await node.settled();
       await world.pass(2000);
       expect(chargedWhenClosed).toEqual(['resp_1']);
-      // Three seconds until the end, and the one until its hang-up was confirmed.
-      expect(world.metering.heard).toMatchObject([{ tokens: { audioOut: 80 } }]);
+      // Three seconds until the provider hung up; that it has is confirmed a second later.
+      expect(world.metering.heard).toMatchObject([{ tokens: { audioOut: 60 } }]);
       expect(world.metering.gaps).toEqual([]);
     },
   );
@@ -203,6 +203,46 @@ describe('A response that runs when nobody hears the call any more', () => {
     again.hear(done('resp_1'));
     await world.pass(5000);
     expect([charged('usage'), charged('usageEstimated')]).toEqual([['resp_1'], []]);
+  });
+
+  test('and of which nobody heard that it began is cut off as soon as it is heard, and charged like any other', async () => {
+    const sideband = await open(true);
+    await lose(sideband);
+    await world.pass(250);
+    const again = world.provider.sideband;
+    const names = Array.from({ length: 30 }, (_, index) => `resp_${index}`);
+    for (const id of names) again.hear({ type: 'responseHeard', id, tokens: 100 });
+    expect(again.cancelled).toEqual(names);
+    await world.pass(2000);
+    expect(charged('usageEstimated')).toEqual(names);
+  });
+
+  test('is not charged for the time in which nobody did, which is a gap', async () => {
+    const sideband = await open(true);
+    sideband.hear(started('resp_1'));
+    await world.pass(3000);
+    world.provider.isAway = true;
+    const lostAtMs = world.clock.now();
+    await lose(sideband);
+    await world.pass(5000);
+    world.provider.isAway = false;
+    await world.pass(2500);
+    expect(world.metering.gaps).toEqual([{ fromMs: lostAtMs, untilMs: expect.any(Number) }]);
+    expect(world.metering.heard).toMatchObject([{ type: 'usageEstimated', tokens: { audioOut: 100 } }]);
+  });
+
+  test('and whose page changes its session before there is a sideband is put back all the same', async () => {
+    const sideband = await open(true);
+    const attach = world.provider.attach.bind(world.provider);
+    world.provider.attach = async (...args) => {
+      const attached = await attach(...args);
+      args[2]({ type: 'configChanged', isAsSdk: true });
+      return attached;
+    };
+    await lose(sideband);
+    await world.pass(250);
+    // As it attached, and once more.
+    expect(world.provider.sideband.restored).toBe(2);
   });
 
   test.each([
@@ -270,6 +310,14 @@ describe('A call that was taken over from a node that died', () => {
     await world.pass(2000);
     expect(world.provider.sideband.cancelled).toEqual([undefined]);
     expect(charged('usageEstimated')).toEqual([]);
+  });
+
+  test('has each response beyond those that may run cut off as soon as it is heard', async () => {
+    await open(true);
+    await take();
+    const names = Array.from({ length: 30 }, (_, index) => `resp_${index}`);
+    for (const id of names) world.provider.sideband.hear({ type: 'responseHeard', id, tokens: 100 });
+    expect(world.provider.sideband.cancelled).toEqual(names.slice(1));
   });
 
   test('is charged for what may run, where its provider answers nothing', async () => {

@@ -29,6 +29,18 @@ describe('A call whose sideband is lost', () => {
     expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: at + 250 }]);
   });
 
+  test('has its gap counted before its record says that it is heard again, for that may be the last thing its node does', async () => {
+    const at = await lose();
+    let counted: unknown;
+    world.beforeSave = ({ unheardSinceMs }) => {
+      if (unheardSinceMs === null) counted ??= [...world.metering.gaps];
+    };
+    await world.pass(250);
+    expect(await world.call()).toMatchObject({ unheardSinceMs: null });
+    expect(counted).toEqual([{ fromMs: at, untilMs: at + 250 }]);
+    expect(world.metering.gaps).toHaveLength(1);
+  });
+
   test('is put back to what it was created with when it is heard again, for its page may have changed it meanwhile', async () => {
     await lose();
     await world.pass(250);

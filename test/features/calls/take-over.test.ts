@@ -328,8 +328,18 @@ describe('The node that saves the end of a session', () => {
     expect(await world.call()).toMatchObject({ state: 'closing', closeReason: 'session_ended' });
     await world.pass(750);
     expect(world.provider.live.size).toBe(0);
-    await world.pass(4500);
-    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: owner.node });
+  });
+
+  test('leaves it to who takes the call over to close it, because what a dead owner heard and had not counted is a gap', async () => {
+    const at = world.clock.now();
+    world.kill(owner);
+    world.endSession();
+    await world.pass(8000);
+    expect(await world.call()).toMatchObject({ state: 'closing', hangup: 'asked', ownerNode: owner.node });
+    await world.pass(4000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', fence: 2 });
+    expect(world.metering.gaps).toMatchObject([{ fromMs: at }]);
+    expect(world.metering.heard).toEqual([]);
   });
 
   test('asks again where that fails', async () => {

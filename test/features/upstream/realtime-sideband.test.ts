@@ -197,6 +197,20 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(await heard.next('usage')).toMatchObject({ key: 'resp_1' });
   });
 
+  test('takes no words or objects of a page for audio, however they are named', async () => {
+    const { call, heard } = await listen();
+    const object = { type: 'x_audio.y' };
+    const long = 'a'.repeat(4000);
+    call.emit({
+      type: 'response.created',
+      response: { id: 'resp_1', conversation_id: null, max_output_tokens: 'inf', metadata: { long, ...object } },
+    });
+    call.updateFromPage({ instructions: long, tracing: { workflow_name: 'w', metadata: object } });
+    call.speechStarted();
+    await heard.next('listening');
+    expect([...heard.of('responseStarted'), ...heard.of('configChanged')]).toHaveLength(2);
+  });
+
   test('tells who speaks', async () => {
     const { call, heard } = await listen();
     call.speechStarted();
