@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { requireMigrated } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { createPostgresTenants } from '../stores/tenants/postgres.ts';
 import type { Tenant } from '../stores/tenants/contract.ts';
@@ -8,12 +9,13 @@ import type { Tenant } from '../stores/tenants/contract.ts';
 /**
  * The tenants that the database has, with the keys that no file names; undefined where there is no embedded one yet. It changes nothing,
  * not even an old schema.
- * @throws what `openDatabase` throws, and what PostgreSQL says of a schema that is another version's
+ * @throws what `openDatabase` and `requireMigrated` throw
  */
 export async function readDatabaseTenants(config: Config): Promise<readonly Tenant[] | undefined> {
   if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, 'postgres'))) return undefined;
   const database = await openDatabase(config);
   try {
+    await requireMigrated(database);
     return await createPostgresTenants(database).all();
   } finally {
     await database.close();

@@ -46,6 +46,20 @@ export async function migrate(database: Database, directory: URL = shippedMigrat
   }
 }
 
+/**
+ * For whoever reads the database and changes nothing, not even its schema.
+ * @throws MigrationError when the schema is not this build's; Unavailable
+ */
+export async function requireMigrated(database: Database, directory: URL = shippedMigrations): Promise<void> {
+  const migrations = await readMigrations(directory);
+  const { length: missing } = await database.run((sql) => missingMigrations(sql, migrations));
+  if (missing === 0) return;
+  const count = missing === 1 ? '1 migration is' : `${missing} migrations are`;
+  throw new MigrationError(
+    `the database has not been migrated to this build yet (${count} missing): "npm start -- migrate" or the first start does that`,
+  );
+}
+
 function apply(database: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
   return database.transaction(
     async (sql) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
-import { migrateUntil } from './support/older-schema.ts';
+import { migrateBefore } from './support/older-schema.ts';
 
 const AT = Date.UTC(2030, 0, 1);
 
@@ -12,7 +12,7 @@ describeEngines('what an older build wrote', (open) => {
   beforeAll(async () => {
     opened = await open();
     const { database } = opened;
-    await migrateUntil(database, '009');
+    await migrateBefore(database, '009');
     await database.run(
       (sql) => sql`
         insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, started_at_ms,

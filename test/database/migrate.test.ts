@@ -1,24 +1,7 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate, requireMigrated } from '../../src/database/migrate.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
-
-/** Applies the migrations of the service that came before one. */
-async function migrateBefore(number: string, database: Database): Promise<void> {
-  const shipped = new URL('../../src/database/migrations/', import.meta.url);
-  const earlier = await mkdtemp(join(tmpdir(), 'switchboard-migrations-'));
-  try {
-    for (const name of (await readdir(shipped)).filter((each) => each < number))
-      await copyFile(new URL(name, shipped), join(earlier, name));
-    await migrate(database, pathToFileURL(`${earlier}/`));
-  } finally {
-    await rm(earlier, { recursive: true });
-  }
-}
+import { migrateBefore } from './support/older-schema.ts';
 
 const fixture = (name: string): URL => new URL(`./fixtures/${name}/`, import.meta.url);
 
@@ -55,6 +38,17 @@ describeEngines('migrations', (open) => {
     expect(await migrate(database, fixture('first'))).toEqual(['001_people.sql']);
   });
 
+  test("are asked for where nothing may be changed, of a new database and of an older build's", async () => {
+    const { database } = opened;
+    await expect(requireMigrated(database, fixture('grown'))).rejects.toThrow(
+      'the database has not been migrated to this build yet (2 migrations are missing)',
+    );
+    await migrate(database, fixture('first'));
+    await expect(requireMigrated(database, fixture('grown'))).rejects.toThrow('(1 migration is missing)');
+    await migrate(database, fixture('grown'));
+    await requireMigrated(database, fixture('grown'));
+  });
+
   test('refuse a file that was changed after it was applied, and a database that is newer than the build', async () => {
     const { database } = opened;
     await migrate(database, fixture('grown'));
@@ -66,7 +60,7 @@ describeEngines('migrations', (open) => {
 
   test('of the service leave no whole id of a session in the audit, where it would be its caller’s proof', async () => {
     const { database } = opened;
-    await migrateBefore('006', database);
+    await migrateBefore(database, '006');
     const ref = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Z`;
     const targets = [
       `${ref}defghijklmnopqr`,
@@ -85,7 +79,7 @@ describeEngines('migrations', (open) => {
 
   test('of the service say whose the changes were that are in the audit already', async () => {
     const { database } = opened;
-    await migrateBefore('011', database);
+    await migrateBefore(database, '011');
     const id = `s:${'0123456789abcdef'.repeat(2)}:abc-_1Zdefghijklmnopqr`;
     // As that service wrote it: today's knows columns that came later.
     await database.run(

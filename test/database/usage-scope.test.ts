@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { describeEngines, type OpenedEngine } from './support/engines.ts';
-import { migrateUntil } from './support/older-schema.ts';
+import { migrateBefore } from './support/older-schema.ts';
 
 const AT = Date.UTC(2030, 0, 1);
 
@@ -16,7 +16,7 @@ describeEngines('the idempotency keys of an older build', (open) => {
 
   test('hold for the session that their report named, or for the subject where it named none', async () => {
     const { database } = opened;
-    await migrateUntil(database, '002');
+    await migrateBefore(database, '002');
     await database.run(
       (sql) => sql`
         insert into usage_entry (subject, day, at_ms, tokens, micro_dollars, tenant_id, session_id, idempotency_key,
