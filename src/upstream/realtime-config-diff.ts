@@ -16,7 +16,7 @@ export function toldSession(frame: CallFrame): ToldSession {
 /**
  * Which fields of a session are not what its call was created with. Only what we configure is compared: a page may choose how it is heard
  * (transcription, turns, traces), and a bound below ours costs less.
- * @param asCreated how the provider told the call before its page could change it: with defaults, and in a spelling of its own
+ * @param asCreated the fields that the provider tells otherwise than we do, see `spellingOf`
  * @param grantedTokens the greatest bound of ours that may still hold
  */
 export function differingFields(
@@ -31,9 +31,14 @@ export function differingFields(
     (name) =>
       told[name] !== undefined &&
       !isSame(told[name], guarded[name]) &&
-      (asCreated === undefined || !isSame(told[name], asCreated[name])),
+      (asCreated?.[name] === undefined || !isSame(told[name], asCreated[name])),
   );
   return tokensOf(told['max_output_tokens']) > grantedTokens ? [...differing, 'max_output_tokens'] : differing;
+}
+
+/** The fields that a provider tells with defaults or in a spelling of its own, by how it tells a call before its page could change it. */
+export function spellingOf(told: ToldSession, setup: CallSetup): ToldSession {
+  return Object.fromEntries(differingFields(told, setup, undefined, Infinity).map((name) => [name, told[name]]));
 }
 
 /** The bound that a session tells; 0 where it tells none. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
 import { multipart } from '../kernel/multipart.ts';
+import { Recent } from '../kernel/recent.ts';
 import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 import {
@@ -17,6 +18,7 @@ import {
 } from './contract.ts';
 import { fingerprintOf, malformed, readReply, request, under, type Account } from './provider-http.ts';
 import { readTokens } from './realtime-usage.ts';
+import type { ToldSession } from './realtime-config-diff.ts';
 import { describeCall, describeSession } from './realtime-session.ts';
 import { attachToRealtime } from './realtime-sideband.ts';
 import { makeUpstreamSessionId } from './session-id.ts';
@@ -44,6 +46,9 @@ const mintReply = z.object({
     .catch(undefined),
 });
 
+/** Calls of which is kept how the provider tells them; a node holds fewer. */
+const MAX_SPELLINGS = 20_000;
+
 const callId = /^rtc_[\w-]{1,200}$/;
 
 /**
@@ -67,6 +72,8 @@ export class RealtimeProvider implements BrokeredProvider {
   readonly #account: Account;
   readonly #options: RealtimeOptions;
   readonly #after: typeof deadline;
+  /** By call; of those that the provider tells otherwise than we do. */
+  readonly #asCreated = new Recent<ToldSession>(MAX_SPELLINGS);
 
   constructor(options: RealtimeOptions) {
     this.name = options.name;
@@ -160,7 +167,12 @@ export class RealtimeProvider implements BrokeredProvider {
     const socket = await this.#dial(providerCallId, hear, signal);
     const { timeoutMs } = this.#account;
     const { title } = this.#account;
-    return attachToRealtime(socket, { setup, isPutBack, hear, signal, after, timeoutMs, title });
+    const asCreated = this.#asCreated.get(providerCallId);
+    const noteAsCreated = (spelling: ToldSession): void => {
+      if (Object.keys(spelling).length > 0) this.#asCreated.set(providerCallId, spelling);
+    };
+    const known = { asCreated, noteAsCreated };
+    return attachToRealtime(socket, { setup, isPutBack, ...known, hear, signal, after, timeoutMs, title });
   }
 
   isKnown(providerCallId: string, signal: AbortSignal): Promise<boolean> {

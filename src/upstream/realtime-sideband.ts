@@ -2,7 +2,14 @@ import type { deadline } from '../kernel/deadline.ts';
 import { asEvent, readError, readFrame, type CallFrame } from './call-frame.ts';
 import type { CallSocket } from './call-socket.ts';
 import { CallOver, UpstreamFault, type Sideband, type SidebandEnd, type UpstreamEvent } from './contract.ts';
-import { differingFields, isAsSdk, toldSession, toldTokens, type ToldSession } from './realtime-config-diff.ts';
+import {
+  differingFields,
+  isAsSdk,
+  spellingOf,
+  toldSession,
+  toldTokens,
+  type ToldSession,
+} from './realtime-config-diff.ts';
 import { eventsOf, transcriberOf } from './realtime-events.ts';
 import { describeLimit, describeRestoration, type CallSetup } from './realtime-session.ts';
 
@@ -12,6 +19,10 @@ export interface RealtimeSidebandOptions {
   readonly setup: CallSetup;
   /** The call was open before, and its page may have changed it: it is put back to its setup first. */
   readonly isPutBack: boolean;
+  /** How the provider told the call before its page could change it, where that is known: see `spellingOf`. */
+  readonly asCreated: ToldSession | undefined;
+  /** Is told that, once. */
+  readonly noteAsCreated: (spelling: ToldSession) => void;
   readonly hear: (event: UpstreamEvent) => void;
   readonly after: typeof deadline;
 }
@@ -70,7 +81,6 @@ class RealtimeSideband implements Sideband {
   /** Our own updates of the session that are not answered yet: each is answered once. */
   #unanswered = 0;
   #transcriber: string | undefined;
-  /** How the provider told the session before its page could change it. */
   #asCreated: ToldSession | undefined;
   #isChanged = false;
   /** Responses that were asked to end, by the names of our events; undefined for the one of the conversation. */
@@ -84,6 +94,7 @@ class RealtimeSideband implements Sideband {
     this.#socket = socket;
     this.#options = options;
     this.#maxOutputTokens = options.setup.maxOutputTokens;
+    this.#asCreated = options.asCreated;
     this.closed = socket.closed;
     void this.closed.then(() =>
       this.#onRefused(new UpstreamFault('unreachable', `${options.title} closed the connection`)),
@@ -150,7 +161,10 @@ class RealtimeSideband implements Sideband {
     this.#transcriber = transcriberOf(frame);
     this.#unanswered = Math.max(0, this.#unanswered - 1);
     const told = toldSession(frame);
-    if (!this.#options.isPutBack) this.#asCreated ??= told;
+    if (!this.#options.isPutBack && this.#asCreated === undefined) {
+      this.#asCreated = spellingOf(told, this.#setup);
+      this.#options.noteAsCreated(this.#asCreated);
+    }
     this.#noteBound(toldTokens(told));
     this.#onReady();
     const isChanged = differingFields(told, this.#setup, this.#asCreated, this.#grantedTokens).length > 0;

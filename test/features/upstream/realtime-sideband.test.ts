@@ -292,6 +292,20 @@ describe.each(Object.keys(realtimeProviders))('The realtime API at %s', (name) =
     expect(await heard.next('configChanged')).toEqual({ type: 'configChanged', isAsSdk: true });
   });
 
+  test('takes a spelling of the provider’s own for no change, also when it is heard again', async () => {
+    bench = await StandInBench.open(name);
+    const call = await bench.create();
+    const asSent = call.describeSession.bind(call);
+    call.describeSession = () => ({ ...asSent(), truncation: { type: 'retention_ratio', spelled: 'otherwise' } });
+    for (const isPutBack of [false, true]) {
+      const heard = new Heard();
+      await bench.provider.attach(call.id, { ...setup, isPutBack }, heard.hear, noAbort());
+      expect(heard.of('configChanged')).toEqual([]);
+      call.updateFromPage({ instructions: 'Be rude.' });
+      await heard.next('configChanged');
+    }
+  });
+
   test('is put back first where it was open before', async () => {
     bench = await StandInBench.open(name);
     const call = await bench.create();
