@@ -12,11 +12,11 @@ const quiet = element('quiet', HTMLButtonElement);
 const meter = element('level', HTMLMeterElement);
 const microphone = element('microphone', HTMLButtonElement);
 const note = element('microphone-note', HTMLElement);
-const captions = element('captions', HTMLOListElement);
+const controls = element('controls', HTMLElement);
 
-/** The button is about to do the opposite: a key that is pressed twice, or held, must not undo what it did. */
+/** The button is about to do the opposite: a key that is pressed twice, or held, must not undo what it did. Tab leads back to it. */
 function leaveStart(): void {
-  if (document.activeElement === start) captions.focus();
+  if (document.activeElement === start) controls.focus();
 }
 
 /** A conversation that is written beforehand, where nobody answers or the visitor has no microphone: the page's own controls, and the SDK. */
