@@ -83,7 +83,6 @@ export function createVoiceCallMachine(limits: CallLimits) {
     const nobodyAsks = hangup === 'unconfirmed' ? { nextTryAtMs: null } : {};
     return changed(at.context, {
       state: 'closing',
-      unheardSinceMs: null,
       ...because(at, reason),
       ...tries,
       ...nobodyAsks,

@@ -15,8 +15,6 @@ export interface DueDeps {
   readonly hangUps: HangUps;
   readonly metering: Pick<Metering, 'flushCall'>;
   readonly clock: Clock;
-  /** The name of this node. */
-  readonly node: string;
   /** The call where this node holds it. */
   readonly heldOf: (callId: string) => (EndingListener & Pick<HeldCall, 'settleUsage' | 'note' | 'isLeft'>) | undefined;
 }
@@ -32,7 +30,7 @@ export async function actOnDue(record: CallRecord, deps: DueDeps): Promise<void>
   if (at >= (record.graceUntilMs ?? Infinity)) await endSession(record, at, deps);
   const clockEvent: CallEvent = { type: 'CLOCK', at };
   if (provesOver(record, clockEvent)) await settleUsage(record.id, deps);
-  const outcome = await host.send(record.id, clockEvent, mayMove(record, clockEvent, deps));
+  const outcome = await host.send(record.id, clockEvent, ({ fence }) => fence === record.fence);
   if (outcome !== undefined) hangUp(outcome.record, at, deps);
 }
 
@@ -55,18 +53,9 @@ async function settleUsage(id: string, { metering, heldOf }: Pick<DueDeps, 'mete
   await (heldOf(id)?.settleUsage() ?? metering.flushCall(id));
 }
 
-/**
- * A call of another node, which this one only asks to end, is closed by who holds it: the owner knows what it heard, and who takes the call
- * over from one that died marks what nobody counted.
- */
-function mayMove({ fence, ownerNode }: CallRecord, event: CallEvent, { node }: DueDeps) {
-  return (present: CallRecord): boolean =>
-    present.fence === fence && (ownerNode === node || !provesOver(present, event));
-}
-
 function hangUp(call: CallRecord, at: number, deps: DueDeps): void {
   const { host, hangUps, clock, heldOf } = deps;
-  const { id, providerCallId, state, hangup, hangupTries, overDoor } = call;
+  const { id, providerCallId, state, fence, hangup, hangupTries, overDoor } = call;
   if (state !== 'closing' || providerCallId === null || at < (call.nextTryAtMs ?? Infinity)) return;
   // A call that was not hung up yet may have spoken again; what confirms the first hang-up finds it silent.
   const held = heldOf(id);
@@ -79,7 +68,8 @@ function hangUp(call: CallRecord, at: number, deps: DueDeps): void {
     const isLeft = held?.isLeft ?? false;
     const event: CallEvent = { type: 'HANGUP_ANSWERED', at: clock.now(), ...answer, isLeft };
     if (provesOver(call, event)) await settleUsage(id, deps);
-    const outcome = await host.send(id, event, mayMove(call, event, deps));
+    const isOurs = (present: CallRecord): boolean => present.fence === fence;
+    const outcome = await host.send(id, event, isOurs);
     if (outcome !== undefined) held?.note(outcome.record);
   });
 }

@@ -1,10 +1,16 @@
-import { nextDeadline } from '../../machines/voice-call/selectors.ts';
+import { nextDeadline, provesOver } from '../../machines/voice-call/selectors.ts';
 import type { CallEvent, CallFact, CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
 import type { Host } from '../actors/host.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { Unavailable } from '../kernel/errors.ts';
 import { settleAll } from '../kernel/settle-all.ts';
+import type { Metering } from '../metering/contract.ts';
+import type { SessionSetups } from '../stores/session-setups/contract.ts';
 import type { VoiceCalls as CallStore } from '../stores/voice-calls/contract.ts';
+import type { UpstreamEvent } from '../upstream/contract.ts';
 import type { Accounts } from './accounts.ts';
+import type { HangUps } from './hang-ups.ts';
+import { meteredCall } from './metered-call.ts';
 
 /** An owner that lives cuts off what is being said first, and hears its usage. */
 const HEAD_START_MS = 500;
@@ -12,8 +18,11 @@ const AT_ONCE = 50;
 
 export interface EndsElsewhereDeps {
   readonly store: Pick<CallStore, 'load' | 'ofSession'>;
+  readonly setups: Pick<SessionSetups, 'find'>;
   readonly host: Host<CallRecord, CallEvent, CallFact>;
   readonly accounts: Accounts;
+  readonly hangUps: HangUps;
+  readonly metering: Pick<Metering, 'hear'>;
   readonly clock: Clock;
   /** The name of this node. */
   readonly node: string;
@@ -21,21 +30,30 @@ export interface EndsElsewhereDeps {
 
 /**
  * Calls of other nodes whose end this node saved. Their owner may be dead, which nobody knows before its lease is over, so this node asks
- * for the hang-up as well, until the call is over or its own. To be asked twice harms no call.
+ * for the hang-up as well, until the call is over or its own. To be asked twice harms no call. It never closes the record: what its owner
+ * heard and did not count only the owner knows, or whoever takes the call over and marks it as a gap.
  */
 export class EndsElsewhere {
   readonly #deps: EndsElsewhereDeps;
+  /** Sessions that ended here while the database was away: their calls are still to be closed. */
+  readonly #ended = new Map<string, CloseRequest>();
   readonly #lookAtMs = new Map<string, number>();
 
   constructor(deps: EndsElsewhereDeps) {
     this.#deps = deps;
   }
 
-  /** Closes the calls of a session that ended here, whoever holds them. @throws Unavailable */
+  /** Closes the calls of a session that ended here, whoever holds them; at the next look where that fails. @throws Unavailable */
   async closeAll(sessionId: string, reason: CloseRequest): Promise<void> {
     const { store, host, clock, node } = this.#deps;
-    for (const { id, state, ownerNode } of await store.ofSession(sessionId))
-      if (state !== 'closed' && ownerNode !== node) await host.send(id, { type: 'CLOSE', at: clock.now(), reason });
+    this.#ended.delete(sessionId);
+    try {
+      for (const { id, state, ownerNode } of await store.ofSession(sessionId))
+        if (state !== 'closed' && ownerNode !== node) await host.send(id, { type: 'CLOSE', at: clock.now(), reason });
+    } catch (fault) {
+      if (fault instanceof Unavailable) this.#ended.set(sessionId, reason);
+      throw fault;
+    }
   }
 
   /** This node saved that a call of another is to end. */
@@ -44,19 +62,42 @@ export class EndsElsewhere {
     if (accounts.of({ provider, fingerprint }) !== undefined) this.#lookAtMs.set(id, clock.now() + HEAD_START_MS);
   }
 
-  /** @param act does what a call is due for. @throws Unavailable */
-  async look(act: (record: CallRecord) => Promise<unknown>): Promise<void> {
+  /** @throws Unavailable */
+  async look(): Promise<void> {
+    const [first, ...others] = this.#ended;
+    // Alone, as long as the database is away.
+    if (first !== undefined) await this.closeAll(...first);
+    await settleAll(others, ([sessionId, reason]) => this.closeAll(sessionId, reason), AT_ONCE);
     const at = this.#deps.clock.now();
     const due = [...this.#lookAtMs].filter(([, lookAtMs]) => lookAtMs <= at);
-    await settleAll(due, ([id]) => this.#lookAt(id, at, act), AT_ONCE);
+    await settleAll(due, ([id]) => this.#lookAt(id, at), AT_ONCE);
   }
 
-  async #lookAt(id: string, at: number, act: (record: CallRecord) => Promise<unknown>): Promise<void> {
+  async #lookAt(id: string, at: number): Promise<void> {
     const { store, node } = this.#deps;
     const record = await store.load(id);
     const isDone = record?.state !== 'closing' || record.ownerNode === node || record.hangup === 'unconfirmed';
     if (isDone) return void this.#lookAtMs.delete(id);
     this.#lookAtMs.set(id, Math.max(at, nextDeadline(record)) + HEAD_START_MS);
-    await act(record);
+    const { providerCallId, nextTryAtMs } = record;
+    if (providerCallId !== null && at >= (nextTryAtMs ?? Infinity)) await this.#hangUp({ ...record, providerCallId });
+  }
+
+  async #hangUp(call: CallRecord & { readonly providerCallId: string }): Promise<void> {
+    const { setups, hangUps, metering, host, clock } = this.#deps;
+    const metered = meteredCall(call, await setups.find(call.sessionId));
+    const listener = {
+      // What is being said is heard by its owner, if by anybody.
+      quieten: () => Promise.resolve(),
+      hear: (event: UpstreamEvent): void => {
+        // Some providers tell what a call cost to whoever ends it, and only then.
+        if (event.type === 'usageTotal') metering.hear(metered, event, clock.now());
+      },
+    };
+    hangUps.start(call, listener, async (answer) => {
+      const event: CallEvent = { type: 'HANGUP_ANSWERED', at: clock.now(), ...answer };
+      const mayTell = (present: CallRecord): boolean => present.fence === call.fence && !provesOver(present, event);
+      await host.send(call.id, event, mayTell);
+    });
   }
 }

@@ -129,14 +129,13 @@ export class HeldCall implements EndingListener {
     const before = this.#record;
     if (record.version <= before.version) return;
     this.#record = record;
-    const { clock, events } = this.#deps;
-    const at = clock.now();
+    const at = this.#deps.clock.now();
     this.#unheard?.moved(before, record, this.#line, at);
     if (before.state === 'open' && record.state !== 'open') this.#time?.tell(record.openedAtMs);
     if (before.state !== 'closing' && record.state === 'closing') this.#closingAtMs = at;
     if (record.hangup === 'confirmed' && this.#closingAtMs !== undefined)
-      events.hangupConfirmed(at - this.#closingAtMs);
-    if (record.state === 'closed' && record.fence === this.#fence) this.#responses.settle();
+      this.#deps.events.hangupConfirmed(at - this.#closingAtMs);
+    if (record.state === 'closed' && record.fence === this.#fence) this.#responses.settle(record.overAtMs);
     if (record.state === 'closed' || record.fence !== this.#fence) this.release();
   }
 
@@ -191,7 +190,7 @@ export class HeldCall implements EndingListener {
 
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
-    this.#responses.settle();
+    this.#responses.settle(this.#record.overAtMs);
     this.#unheard?.over(this.#record, this.#deps.clock.now());
     await this.#deps.metering.flushCall(this.#record.id);
   }
@@ -199,6 +198,12 @@ export class HeldCall implements EndingListener {
   /** Lets go of the sideband for as long as this node may not hold calls. */
   drop(): void {
     this.#line.drop();
+  }
+
+  /** To another node: hears the call no more, and saves that. @param at until then all that was heard is counted @throws Unavailable */
+  async handOver(at: number): Promise<void> {
+    this.#line.close();
+    if (this.#unheard !== undefined && this.#record.state === 'open') await this.#send({ type: 'SIDEBAND_LOST', at });
   }
 
   /** Saves what was not saved, and hears the call again where its sideband was lost. Never rejects. */

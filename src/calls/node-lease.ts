@@ -36,11 +36,16 @@ export class NodeLease {
     return unheardSec > 0 && this.#deps.clock.now() - sinceMs > unheardSec * 1000;
   }
 
-  /** Renews the lease where that is due. @throws Unavailable when the database is away */
-  async renew(): Promise<void> {
-    // Before the call: how long that takes is no time of the lease.
+  /**
+   * Renews the lease where that is due.
+   * @param countAll counts what was heard until now: who takes the calls over marks a gap from the last sign of life on
+   * @throws Unavailable when the database is away
+   */
+  async renew(countAll: () => Promise<void>): Promise<void> {
+    // Before the calls: how long they take is no time of the lease.
     const at = this.#deps.clock.now();
     if (at - this.#renewedAtMs < RENEW_MS) return;
+    await countAll();
     await this.#deps.nodes.renew(this.node, at + LEASE_MS);
     this.#renewedAtMs = at;
   }

@@ -127,9 +127,10 @@ export class ResponseGuard {
     this.settle();
   }
 
-  /** Nothing more is heard of the call: charges what was not told. */
-  settle(): void {
-    for (const estimate of this.#open.settle(this.#deps.clock.now())) this.#charge(estimate);
+  /** Nothing more is heard of the call: charges what was not told. @param overAtMs since when the provider says that it is over */
+  settle(overAtMs: number | null = null): void {
+    const atMs = this.#deps.clock.now();
+    for (const estimate of this.#open.settle(Math.min(atMs, overAtMs ?? atMs))) this.#charge(estimate);
   }
 
   #start(response: StartedResponse, atMs: number): void {

@@ -34,24 +34,28 @@ export class Unheard {
   }
 
   /** The call was taken over from a node that counted all until `sinceMs`; of one that is open that is told when it is heard again. */
-  taken({ state, openedAtMs, hangup, nextTryAtMs }: CallRecord, sinceMs: number, atMs: number): void {
+  taken(call: CallRecord, sinceMs: number, atMs: number): void {
+    const { state, openedAtMs, unheardSinceMs, hangup, nextTryAtMs, overAtMs } = call;
     if (state !== 'closing' || openedAtMs === null) return;
-    // When it is next asked whether a hang-up is done, it is.
-    this.#tell(sinceMs, hangup === 'asked' ? Math.min(atMs, nextTryAtMs ?? atMs) : atMs);
+    // Apart from what follows, because its owner may have told it.
+    if (unheardSinceMs !== null) this.#tell(unheardSinceMs, sinceMs);
+    // When it is next asked whether a hang-up is done, it is; unless that was asked before.
+    this.#tell(sinceMs, hangup === 'asked' ? Math.min(atMs, overAtMs ?? nextTryAtMs ?? atMs) : atMs);
     if (hangup === 'none') this.#closingSinceMs = atMs;
   }
 
   /** The call is over or heard again, and its record is about to say so: what was not told until now never is. */
-  over({ unheardSinceMs }: CallRecord, atMs: number): void {
-    this.#tell(unheardSinceMs ?? this.#closingSinceMs, atMs);
+  over({ state, unheardSinceMs }: CallRecord, atMs: number): void {
+    this.#tell(state === 'closing' ? this.#closingSinceMs : (unheardSinceMs ?? undefined), atMs);
     this.#closingSinceMs = undefined;
   }
 
   /** The record moved: what was unheard until it was heard again or began to close is told, and then until its hang-up is asked. */
   moved(before: CallRecord, after: CallRecord, { sideband, lostAtMs }: Line, atMs: number): void {
-    const isUnheardClosing = before.state === 'open' && after.state === 'closing' && sideband === undefined;
+    const isClosing = before.state === 'open' && after.state === 'closing';
+    const isUnheardClosing = isClosing && sideband === undefined;
     const sinceMs = before.unheardSinceMs ?? (isUnheardClosing ? lostAtMs : undefined);
-    if (after.unheardSinceMs === null) this.#tell(sinceMs, atMs);
+    if (before.state === 'open' && (isClosing || after.unheardSinceMs === null)) this.#tell(sinceMs, atMs);
     if (isUnheardClosing) this.#closingSinceMs = atMs;
     if (after.hangup === 'none' && after.state !== 'closed') {
       if (after.hangupTries > before.hangupTries) this.#closingSinceMs ??= this.#wentAtMs;

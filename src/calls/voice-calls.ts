@@ -54,7 +54,12 @@ export class VoiceCalls implements Calls {
       settled: (record, facts) => this.#settled(record, facts),
       trace,
     });
-    this.#elsewhere = new EndsElsewhere({ store, host: this.#host, accounts: this.#accounts, clock, node });
+    this.#elsewhere = new EndsElsewhere({
+      ...deps,
+      host: this.#host,
+      accounts: this.#accounts,
+      hangUps: this.#hangUps,
+    });
     this.#unsubscribe = bus.subscribe((message, isOwn) => {
       if (message.type === 'session.moved') this.#sessionMoved(message.sessionId, reasonFor(message.state), isOwn);
       if (message.type === 'calls.orphaned') this.#running.start(this.#takeOrphans());
@@ -100,10 +105,7 @@ export class VoiceCalls implements Calls {
   async renewLease(): Promise<void> {
     // A process that stood still finds out by its clock: what others may have taken is looked at before it is heard again.
     this.#dropIfLapsed();
-    // A sign of life is a sign that all is counted: who takes the calls over marks a gap from it on.
-    const { metering } = this.#deps;
-    if (metering.waitingSinceMs !== undefined) await metering.flush();
-    await this.#lease.renew();
+    await this.#lease.renew(() => this.#deps.metering.flush());
   }
 
   /** What needs no database: lets go of what others may take, and ends what can be neither heard nor counted any more. */
@@ -128,7 +130,7 @@ export class VoiceCalls implements Calls {
       await keepInStep([...this.#held.values()], at, this.#options.voiceLimits, sessions, noteHeard);
     }
     await this.#actOnDue(at);
-    await this.#elsewhere.look((record) => this.#act(record));
+    await this.#elsewhere.look();
     if (!isLookDue) return;
     await noteWhatOthersDid(this.#held.values(), this.#deps.store);
     if (this.#lease.isHeld) await this.#takeOrphans();
@@ -145,16 +147,25 @@ export class VoiceCalls implements Calls {
     this.#unsubscribe();
     await this.#cutOffUnlessTaken().catch(onError);
     await this.#running.settled();
-    // A node that could not count what it heard lets its lease lapse: who takes its calls over marks a gap from its last sign of life on.
-    await metering
-      .flush()
-      .then(() => this.#lease.leave())
-      .catch(onError);
+    await this.#leave().catch(onError);
     for (const call of this.#held.values()) call.release();
     this.#held.clear();
     bus.publish({ type: 'calls.orphaned' });
     // What was heard until now.
     await metering.flush().catch(onError);
+  }
+
+  /**
+   * A node that could not count what it heard, or not save when that ended, lets its lease lapse: who takes its calls over marks a gap from
+   * its last sign of life on. @throws Unavailable
+   */
+  async #leave(): Promise<void> {
+    const { metering, clock } = this.#deps;
+    const at = clock.now();
+    await metering.flush();
+    await settleAll([...this.#held.values()], (call) => call.handOver(at), ACTED_AT_ONCE);
+    await metering.flush();
+    await this.#lease.leave();
   }
 
   /** Whoever takes a call hears what it is saying, and what that costs; where nobody does it is told now or never. */
@@ -229,7 +240,6 @@ export class VoiceCalls implements Calls {
       store,
       sessions,
       clock,
-      node: this.node,
       host: this.#host,
       hangUps: this.#hangUps,
       heldOf: (id) => this.#held.get(id),

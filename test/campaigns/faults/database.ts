@@ -8,8 +8,12 @@ export async function readDatabase(
   const sessions = await sql<Record<'id' | 'started' | 'active' | 'ended' | 'reason', string>[]>`
     select id, started_at_ms as started, last_activity_at_ms as active, ended_at_ms as ended, end_reason as reason
     from voice_session`;
-  const ledger = await sql<{ subject: string; key: string | null; tokens: string; callId: string | null }[]>`
-    select subject, idempotency_key as key, tokens, call_id as "callId" from usage_entry`;
+  const ledger = await sql<
+    (Omit<LedgerRow, 'tokens' | 'atMs' | 'pico'> & Record<'tokens' | 'atMs' | 'pico', string>)[]
+  >`
+    select subject, idempotency_key as key, tokens, call_id as "callId", at_ms as "atMs", estimated as "isEstimated",
+      coalesce(pico_dollars, 0) as pico
+    from usage_entry`;
   const totals = await sql<{ subject: string; tokens: string }[]>`
     select subject, sum(tokens) as tokens from usage_total group by subject`;
   const logins = await sql<{ email: string; count: string }[]>`select email, count(*) from login group by email`;
@@ -47,7 +51,12 @@ export async function readDatabase(
         },
       ]),
     ),
-    ledger: ledger.map((row): LedgerRow => ({ ...row, tokens: Number(row.tokens) })),
+    ledger: ledger.map((row): LedgerRow => ({
+      ...row,
+      tokens: Number(row.tokens),
+      atMs: Number(row.atMs),
+      pico: BigInt(row.pico),
+    })),
     totals: new Map(totals.map(({ subject, tokens }) => [subject, Number(tokens)])),
     logins: new Map(logins.map(({ email, count }) => [email, Number(count)])),
   };

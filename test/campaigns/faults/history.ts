@@ -21,6 +21,9 @@ export interface LedgerRow {
   readonly tokens: number;
   /** Null for what a client reported. */
   readonly callId: string | null;
+  readonly atMs: number;
+  readonly isEstimated: boolean;
+  readonly pico: bigint;
 }
 
 /** A row of voice_call at the end, with what its meter counted. */

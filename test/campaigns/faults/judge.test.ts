@@ -3,10 +3,12 @@ import { Journal, type Entry } from '../../support/journal.ts';
 import type { TestProvider } from '../../support/provider.ts';
 import { TestCall } from '../../support/provider/call.ts';
 import { ProvidersTalk } from './actors/talkers.ts';
+import { chargeOf } from '../../../src/stores/ledger/contract.ts';
 import { checkHeartbeats } from './checks/answers.ts';
-import { checkMeters } from './checks/calls.ts';
+import { billOf, sumOf } from './checks/bill.ts';
+import { checkMeters } from './checks/meters.ts';
 import type { Fault } from './faults.ts';
-import type { CallRow, History } from './history.ts';
+import type { CallRow, History, LedgerRow } from './history.ts';
 import { Random } from './random.ts';
 import { CALL_MODEL } from './settings.ts';
 import { tellStories } from './stories.ts';
@@ -34,7 +36,8 @@ describe('The provider', () => {
   });
 });
 
-describe('A call of which less is counted than the provider bills, and no gap is marked,', () => {
+describe('The meter of a call', () => {
+  const NOW = Date.UTC(2026, 6, 1, 12);
   const usage = { total_tokens: 2, input_tokens: 1, output_tokens: 1 };
   const row: CallRow = {
     id: 'call_1',
@@ -49,18 +52,68 @@ describe('A call of which less is counted than the provider bills, and no gap is
     picoEstimated: 0n,
     microDollars: 0,
   };
-  const judged = (change: Partial<CallRow>): string[] => {
-    const call = someCall();
-    call.respond(usage);
-    return checkMeters({ provided: [call], calls: new Map([['rtc_1', { ...row, ...change }]]) } as unknown as History);
-  };
+  beforeEach(() => void vi.useFakeTimers({ now: NOW }));
+  afterEach(() => void vi.useRealTimers());
 
-  test('breaks the rule when it was open', () => {
-    expect(judged({})).toEqual([expect.stringContaining('counted 0 tokens of 2, and marked no gap')]);
+  type Entry = Partial<Pick<LedgerRow, 'key' | 'tokens' | 'atMs' | 'isEstimated' | 'pico'>>;
+  const entry = (change: Entry): LedgerRow => ({
+    subject: 'c:1',
+    callId: 'call_1',
+    key: 'resp_1',
+    tokens: 2,
+    atMs: NOW,
+    isEstimated: false,
+    pico: priceOfUsage,
+    ...change,
+  });
+  const responded = someCall();
+  responded.respond(usage, 'resp_1');
+  const priceOfUsage = billOf(responded)[0]?.pico ?? 0n;
+
+  /** A response is billed; the meter is what the entries add up to, unless it is changed. */
+  const judged = (entries: readonly LedgerRow[], change: Partial<CallRow> = {}): string[] => {
+    const call = someCall();
+    call.respond(usage, 'resp_1');
+    const sum = (isEstimated: boolean): bigint =>
+      sumOf(entries.filter((each) => each.isEstimated === isEstimated)).pico;
+    const meter = { picoMeasured: sum(false), picoEstimated: sum(true), tokens: sumOf(entries).tokens };
+    const counted = { ...row, ...meter, microDollars: chargeOf(sum(false) + sum(true)), ...change };
+    return checkMeters({
+      provided: [call],
+      calls: new Map([['rtc_1', counted]]),
+      ledger: entries,
+    } as unknown as History);
+  };
+  const estimate = { isEstimated: true, tokens: 500, pico: 7n };
+
+  test('is right when what is billed is counted exactly, and what is marked as estimated may be anything beside it', () => {
+    expect(judged([entry({})])).toEqual([]);
+    expect(judged([entry({}), entry({ ...estimate, key: 'inherited:1:0' })])).toEqual([]);
   });
 
-  test('keeps it when it was never open, whatever it closed for', () => {
-    expect(judged({ openedAtMs: null })).toEqual([]);
+  test('is wrong when nothing of a response is counted, unless its call was never open', () => {
+    const wrong = [expect.stringContaining('counted nothing of the 2 tokens of resp_1')];
+    expect(judged([])).toEqual(wrong);
+    expect(judged([entry({ ...estimate, key: 'inherited:1:0' })])).toEqual(wrong);
+    expect(judged([], { openedAtMs: null })).toEqual([]);
+  });
+
+  test('is right when the response is in a marked gap or its own estimate is enough, and wrong when neither is', () => {
+    const gap = (fromMs: number, atMs: number): LedgerRow[] => [
+      entry({ ...estimate, tokens: 0, key: `gap:${fromMs}`, atMs }),
+    ];
+    expect(judged(gap(NOW - 1000, NOW + 1000))).toEqual([]);
+    expect(judged(gap(NOW + 1000, NOW + 2000))).toHaveLength(1);
+    expect(judged(gap(NOW - 2000, NOW - 1000))).toHaveLength(1);
+    expect(judged([entry(estimate)])).toEqual([]);
+    expect(judged([entry({ ...estimate, tokens: 1 })])).toHaveLength(1);
+  });
+
+  test('is wrong when anything is counted twice or as if it were told, or its charge is no sum of its entries', () => {
+    expect(judged([entry({}), entry({})])).toEqual([expect.stringContaining('twice')]);
+    expect(judged([entry({}), entry({ key: 'resp_2' })])).toEqual([expect.stringContaining('which nobody billed so')]);
+    expect(judged([entry({})], { tokens: 3 })).toEqual([expect.stringContaining('3 tokens on its meter')]);
+    expect(judged([entry({})], { microDollars: 0 })).toEqual([expect.stringContaining('charged 0')]);
   });
 });
 

@@ -1,9 +1,10 @@
 import { biographies, surroundings } from './biography.ts';
 import { checkAnswers, checkHeartbeats, checkRefusals, checkSlowAnswers } from './checks/answers.ts';
-import { checkHangUps, checkMeters, checkOpenCalls } from './checks/calls.ts';
+import { checkHangUps, checkOpenCalls } from './checks/calls.ts';
 import { checkCodes } from './checks/codes.ts';
 import { checkEnds, checkLateEnds } from './checks/ends.ts';
 import { checkLedger } from './checks/ledger.ts';
+import { checkMeters } from './checks/meters.ts';
 import { checkRevocations, checkSlowNews } from './checks/revocations.ts';
 import { checkSlots } from './checks/slots.ts';
 import { checkSockets } from './checks/sockets.ts';
@@ -49,7 +50,7 @@ export function judge(history: History, observed: Findings, setting: Setting): R
     [timed.ends]: checkLateEnds(history),
     'a call ends at the provider when its session has ended': checkHangUps(history),
     'no call is left open at the provider': checkOpenCalls(history),
-    'what calls use is counted once, or a gap is marked': checkMeters(history),
+    'what calls use is counted once, or a gap or an estimate is marked': checkMeters(history),
     'slots are never over the limit': checkSlots(stories),
     'each code works at most once': checkCodes(history),
     'an engaged session is served everywhere, an ended one nowhere': checkHeartbeats(history, stories),

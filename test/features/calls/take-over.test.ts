@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
 import { FakeBrokeredProvider } from '../../support/fake-brokered-provider.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
@@ -49,10 +50,10 @@ describe('When the node that holds a call', () => {
     expect(await world.metrics.registry.metrics()).toContain('switchboard_calls_taken_total 1');
   });
 
-  test('cannot count what it heard, it gives no sign of life, and lets go', async () => {
+  test('has not counted what it heard, it gives no sign of life, and lets go', async () => {
     await world.open(owner);
+    // Whether it waits for the database, or is on its way.
     world.metering.isAway = true;
-    world.metering.waitingSinceMs = world.clock.now();
     await world.pass(7000);
     expect(owner.sidebands).toBe(0);
     world.metering.isAway = false;
@@ -117,6 +118,38 @@ describe('When the node that holds a call', () => {
     await world.pass(5000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
     expect(world.metering.gaps).toContainEqual({ fromMs: at, untilMs: expect.any(Number) });
+  });
+
+  test('stops, and another takes the call only later, all is a gap from the moment it let go', async () => {
+    await world.open(owner);
+    world.clock.advance(5000);
+    const at = world.clock.now();
+    world.kill(owner);
+    world.kill(other);
+    await owner.stop();
+    world.clock.advance(10_000);
+    world.nodes.add(await world.addNode());
+    await world.pass(1000);
+    expect(await world.call()).toMatchObject({ state: 'open', unheardSinceMs: null });
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThanOrEqual(at + 10_000);
+  });
+
+  test('stops, and the session ends before another takes the call, all is a gap as well', async () => {
+    await world.open(owner);
+    const at = world.clock.now();
+    world.kill(owner);
+    world.kill(other);
+    await owner.stop();
+    world.clock.advance(3000);
+    world.nodes.add(other);
+    world.endSession();
+    await other.settled();
+    expect(await world.call()).toMatchObject({ state: 'closing', ownerNode: owner.node });
+    await world.pass(5000);
+    expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
+    const [first] = world.metering.gaps;
+    expect(first).toEqual({ fromMs: at, untilMs: at + 3250 });
   });
 
   test('stops and cannot count what it heard, its lease lapses, and the gap is told since its last sign of life', async () => {
@@ -330,16 +363,42 @@ describe('The node that saves the end of a session', () => {
     expect(world.provider.live.size).toBe(0);
   });
 
-  test('leaves it to who takes the call over to close it, because what a dead owner heard and had not counted is a gap', async () => {
+  test('leaves the record to whoever takes the call over, who marks what a dead owner heard and did not count', async () => {
     const at = world.clock.now();
+    world.metering.heard.length = 0;
+    world.clock.advance(1000);
     world.kill(owner);
     world.endSession();
-    await world.pass(8000);
+    await world.pass(7000);
     expect(await world.call()).toMatchObject({ state: 'closing', hangup: 'asked', ownerNode: owner.node });
-    await world.pass(4000);
+    expect(world.metering.gaps).toEqual([]);
+    const { overAtMs } = await world.call();
+    await world.pass(6000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', fence: 2 });
-    expect(world.metering.gaps).toMatchObject([{ fromMs: at }]);
-    expect(world.metering.heard).toEqual([]);
+    // What is over says nothing more, however late the call is taken.
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: overAtMs }]);
+    const audioOut = Math.ceil((((overAtMs ?? 0) - at) / 1000) * 20);
+    expect(world.metering.heard).toMatchObject([{ type: 'usageEstimated', tokens: { audioOut } }]);
+  });
+
+  test('counts what the provider tells of the cost to whoever ends the call', async () => {
+    const usage = { type: 'usageTotal', ms: 7000 } as const;
+    world.provider.lastWords = [usage, { type: 'over', reason: 'remote' }];
+    world.kill(owner);
+    world.endSession();
+    await world.pass(1000);
+    expect(world.metering.heard).toEqual([usage]);
+  });
+
+  test('goes on where the database does not take the close at first', async () => {
+    world.kill(owner);
+    world.beforeSave = () => {
+      world.beforeSave = () => undefined;
+      throw new Unavailable('database', 'away');
+    };
+    world.endSession();
+    await world.pass(1500);
+    expect(world.provider.live.size).toBe(0);
   });
 
   test('asks again where that fails', async () => {

@@ -43,7 +43,7 @@ export class TestCall {
   /** What came over sidebands. */
   readonly heard: Json[] = [];
   /** The usage of each response, as the provider bills it. */
-  readonly billed: { readonly id: string; readonly usage: unknown }[] = [];
+  readonly billed: { readonly id: string; readonly usage: unknown; readonly atMs: number }[] = [];
   /** Seconds of the live API that are billed; undefined: those that have passed, 15 at least. */
   seconds: number | undefined;
   ended: { readonly reason: string; readonly atMs: number } | undefined;
@@ -124,7 +124,7 @@ export class TestCall {
     const { usage } = response;
     response.stop();
     this.#open.delete(response.terms.id);
-    this.billed.push({ id: response.terms.id, usage });
+    this.billed.push({ id: response.terms.id, usage, atMs: Date.now() });
     return usage;
   }
 

@@ -1,10 +1,6 @@
-import { readPrices } from '../../../../src/metering/prices.ts';
-import { priceTokens } from '../../../../src/metering/price-usage.ts';
-import { chargeOf } from '../../../../src/stores/ledger/contract.ts';
-import { readTokens } from '../../../../src/upstream/realtime-usage.ts';
 import type { TestCall } from '../../../support/provider/call.ts';
 import { dependencyOf, RECOVERY_MS, type History } from '../history.ts';
-import { CALL_MODEL } from '../settings.ts';
+import { billOf, sumOf } from './bill.ts';
 
 /** Until a dead node's calls are another's, and hung up there. */
 export const HANG_UP_MS = 12_000;
@@ -30,25 +26,10 @@ export function checkOpenCalls({ provided, calls }: History): string[] {
   });
 }
 
-/** No meter is above the truth, but for the estimates of its gaps; without a gap it is the truth. */
-export function checkMeters({ provided, calls }: History): string[] {
-  return provided.flatMap((call) => {
-    const row = calls.get(call.id);
-    // In a call that was never open, or whose answer no page has, nobody speaks: what the stand-in says there is no truth.
-    if (row === undefined || row.openedAtMs === null || row.closeReason === 'create_failed') return [];
-    const truth = billOf(call);
-    const counted = `${row.sessionId} ${row.id} (${row.closeReason}) counted ${row.tokens} tokens of ${truth.tokens}`;
-    if (row.tokens > truth.tokens || row.picoMeasured > truth.pico) return [`${counted}: more than there were`];
-    if (row.gapMs === 0 && row.picoMeasured !== truth.pico) return [`${counted}, and marked no gap`];
-    const charge = chargeOf(row.picoMeasured + row.picoEstimated);
-    return row.microDollars === charge ? [] : [`${counted}: it charged ${row.microDollars} instead of ${charge}`];
-  });
-}
-
 export function describeCalls(history: History): string[] {
   const { provided, calls } = history;
   const rows = [...calls.values()];
-  const bills = provided.filter(({ id }) => calls.has(id)).map(billOf);
+  const bills = provided.filter(({ id }) => calls.has(id)).map((call) => sumOf(billOf(call)));
   const sum = (of: readonly number[]): number => of.reduce((total, each) => total + each, 0);
   const late = hangUps(history)
     .map(({ lateMs }) => lateMs)
@@ -94,22 +75,6 @@ function presentMs(from: number, to: number, { faults }: History): number {
     until = Math.max(until, window.to);
   }
   return present;
-}
-
-const prices = readPrices(undefined);
-
-/** What the provider bills. */
-function billOf({ billed }: TestCall): { readonly tokens: number; readonly pico: bigint } {
-  const { price } = prices.priceOf(CALL_MODEL, null);
-  let tokens = 0;
-  let pico = 0n;
-  for (const { usage } of billed) {
-    const read = readTokens(usage);
-    if (read === undefined) throw new Error('the stand-in bills what cannot be');
-    tokens += Object.values(read).reduce((sum, count) => sum + count, 0);
-    pico += priceTokens(read, price, prices.dearest);
-  }
-  return { tokens, pico };
 }
 
 function clock(ms: number): string {

@@ -1,0 +1,58 @@
+import { chargeOf } from '../../../../src/stores/ledger/contract.ts';
+import type { CallRow, History, LedgerRow } from '../history.ts';
+import { billOf, sumOf, type Billed } from './bill.ts';
+
+/** The shared clock, in which gaps are told, may differ from ours by so much; and an event is on its way for a while. */
+const CLOCK_MS = 250;
+
+/**
+ * What the provider bills is counted once, and exactly, under the name of its response; what is not is in a gap that is marked, or covered
+ * by an estimate of that response. Whatever else is counted is marked as estimated, and the meter is what its entries add up to.
+ */
+export function checkMeters({ provided, calls, ledger }: History): string[] {
+  const entries = new Map<string, LedgerRow[]>();
+  for (const entry of ledger)
+    if (entry.callId !== null) entries.set(entry.callId, [...(entries.get(entry.callId) ?? []), entry]);
+  return provided.flatMap((call) => {
+    const row = calls.get(call.id);
+    // In a call that was never open, or whose answer no page has, nobody speaks: what the stand-in says there is no truth.
+    if (row === undefined || row.openedAtMs === null || row.closeReason === 'create_failed') return [];
+    const found = wrongsOf(row, billOf(call), entries.get(row.id) ?? []);
+    return found.map((what) => `${row.sessionId} ${row.id} (${row.closeReason}) ${what}`);
+  });
+}
+
+function wrongsOf(row: CallRow, bill: readonly Billed[], entries: readonly LedgerRow[]): string[] {
+  const told = entries.filter(({ isEstimated }) => !isEstimated);
+  const estimated = entries.filter(({ isEstimated }) => isEstimated);
+  const isLike = (entry: LedgerRow, { id, tokens, pico }: Billed): boolean =>
+    entry.key === id && entry.tokens === tokens && entry.pico === pico;
+  const wrongs = told
+    .filter((entry) => !bill.some((billed) => isLike(entry, billed)))
+    .map(({ key, tokens }) => `counted ${tokens} tokens for ${key}, which nobody billed so`);
+  const keys = new Set(entries.map(({ key }) => key));
+  if (keys.size < entries.length) wrongs.push('counted something twice');
+  for (const billed of bill) {
+    const isTold = told.some((entry) => isLike(entry, billed));
+    if (!isTold && !estimated.some((entry) => covers(entry, billed)))
+      wrongs.push(`counted nothing of the ${billed.tokens} tokens of ${billed.id} at ${clock(billed.atMs)}: no gap`);
+  }
+  const sum = sumOf(entries);
+  const [measured, guessed] = [sumOf(told).pico, sumOf(estimated).pico];
+  const charge = chargeOf(measured + guessed);
+  if (row.tokens !== sum.tokens || row.picoMeasured !== measured || row.picoEstimated !== guessed)
+    wrongs.push(`has ${row.tokens} tokens on its meter, and ${sum.tokens} in its entries`);
+  else if (row.microDollars !== charge) wrongs.push(`charged ${row.microDollars} instead of ${charge}`);
+  return wrongs;
+}
+
+/** A gap in whose time it was, or an estimate under its own name that is enough. */
+function covers({ key, atMs, tokens }: LedgerRow, billed: Billed): boolean {
+  if (key === billed.id) return tokens >= billed.tokens;
+  const fromMs = /^gap:(\d+)$/.exec(key ?? '')?.[1];
+  return fromMs !== undefined && billed.atMs >= Number(fromMs) - CLOCK_MS && billed.atMs <= atMs + CLOCK_MS;
+}
+
+function clock(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 23);
+}
