@@ -16,6 +16,7 @@ import { edgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
 import { buildService } from './compose.ts';
+import { closeFormerCalls } from '../calls/former-calls.ts';
 import { requireDrained } from './former-provider.ts';
 import { deleteWhatIsOver } from './retention.ts';
 import { findShutdowns, requirePrices } from '../metering/check-prices.ts';
@@ -251,6 +252,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     // As often, because who waits for what is held in vain is refused meanwhile.
     const wrong = (await stores.holds.recount()) ?? 0;
     if (wrong > 0) events.warned('sums of what sessions hold back were wrong, and are mended', { sums: wrong });
+    if (heldCalls === undefined) await closeFormerCalls(stores.calls, config.calls, clock.now());
   };
   const recount = async (): Promise<void> => {
     const wrong = (await stores.history.recount()) ?? 0;

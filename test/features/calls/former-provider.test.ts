@@ -3,6 +3,7 @@ import { ConfigError } from '../../../config/config-error.ts';
 import { readConfig } from '../../../config/config.ts';
 import { requireDrained } from '../../../src/app/former-provider.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
+import { closeFormerCalls } from '../../../src/calls/former-calls.ts';
 import { call } from '../../contracts/voice-calls.ts';
 import { TestDatabase } from '../../support/test-database.ts';
 
@@ -29,4 +30,28 @@ test('A start with another provider is refused while calls of the former one may
   await start({ FORMER_PROVIDER_DRAIN: 'ignore' });
   await start({}, ENDS);
   await requireDrained(readConfig({}), { name: 'azure' }, calls, ENDS - 1);
+});
+
+test('Where no calls are brokered any more, those of a former provider are closed as unconfirmed once it has ended them', async () => {
+  const { calls, liveNodes } = createPostgresStores(await TestDatabase.open());
+  const open = { provider: 'azure', state: 'open', providerCallId: 'rtc_1', giveUpAtMs: null } as const;
+  const [over, later, others] = [
+    call({ ...open, providerEndsAtMs: ENDS, unheardSinceMs: ENDS - 5000, openedAtMs: ENDS - 3_600_000 }),
+    call({ ...open, providerEndsAtMs: ENDS + 3_600_000 }),
+    call({ ...open, providerEndsAtMs: ENDS }),
+  ];
+  for (const one of [over, later, others]) await calls.insert(one, 10);
+  await liveNodes.renew(others.ownerNode, ENDS + 3_600_000);
+  const close = (atMs: number) => closeFormerCalls(calls, { graceSec: 30, unheardSec: 20 }, atMs);
+
+  await close(ENDS - 1);
+  expect(await calls.load(over.id)).toEqual(over);
+  await close(ENDS);
+  await close(ENDS + 600_000);
+  await close(ENDS + 1_200_000);
+  expect(await calls.load(over.id)).toMatchObject({ state: 'closed', hangup: 'unconfirmed', closeReason: 'expired' });
+  expect(await calls.orphans(ENDS + 1_200_000, [], 10)).toMatchObject([{ id: later.id }]);
+  expect(await calls.load(later.id)).toEqual(later);
+  // A process that still runs with the former provider ends its own.
+  expect(await calls.load(others.id)).toEqual(others);
 });

@@ -15,6 +15,8 @@ const CALL_MS = limits.upstreamTimeoutMs + limits.sidebandReadyMs + 1000;
 const NOISE_MS = 250;
 /** A store that gets no processor for so long has let a node's deadline pass. */
 const STARVED_MS = 400;
+/** A store that did not answer in time counts as away until it is seen to answer again, about once a second. */
+const SILENT_MS = 2000;
 /** How long the repeat of a create waits for a first try whose node is gone, before it is told to come again. */
 const WAIT_MS = limits.upstreamTimeoutMs + 3000;
 /**
@@ -131,7 +133,7 @@ function wrongAnswer(entry: Entry, { faults, stalls }: History): string[] {
   const isLateMint = (call === 'create' || call === 'call') && outcome === 504 && stoodStill;
   // A node that has just started or thawed has its connections still to make.
   const isRecovering = outcome === 503 && isNodeAway(faults, entry, RECOVERY_MS);
-  const isStarved = outcome === 503 && stalls.between(entry.sentAt, entry.doneAt) > STARVED_MS;
+  const isStarved = outcome === 503 && stalls.between(entry.sentAt - SILENT_MS, entry.doneAt) > STARVED_MS;
   const isPolicy = outcome === 503 && code === 'SERVICE_UNAVAILABLE' && refusedWithout[call].some(away);
   // What Redis has lost only PostgreSQL knows.
   const isLost = outcome === 503 && away('postgres') && faults.some((fault) => hasLost(fault, entry));

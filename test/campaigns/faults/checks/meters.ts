@@ -35,7 +35,9 @@ function wrongsOf(row: CallRow, bill: readonly Billed[], entries: readonly Ledge
   for (const billed of bill) {
     const isTold = told.some((entry) => isLike(entry, billed));
     if (!isTold && !estimated.some((entry) => covers(entry, billed)))
-      wrongs.push(`counted nothing of the ${billed.tokens} tokens of ${billed.id} at ${clock(billed.atMs)}: no gap`);
+      wrongs.push(
+        `counted nothing of the ${billed.tokens} tokens of ${billed.id} at ${clock(billed.atMs)}: its gaps are ${gapsOf(estimated) || 'none'}`,
+      );
   }
   const sum = sumOf(entries);
   const [measured, guessed] = [sumOf(told).pico, sumOf(estimated).pico];
@@ -47,10 +49,23 @@ function wrongsOf(row: CallRow, bill: readonly Billed[], entries: readonly Ledge
 }
 
 /** A gap in whose time it was, or an estimate under its own name that is enough. */
-function covers({ key, atMs, tokens }: LedgerRow, billed: Billed): boolean {
-  if (key === billed.id) return tokens >= billed.tokens;
-  const fromMs = /^gap:(\d+)$/.exec(key ?? '')?.[1];
-  return fromMs !== undefined && billed.atMs >= Number(fromMs) - CLOCK_MS && billed.atMs <= atMs + CLOCK_MS;
+function covers(entry: LedgerRow, billed: Billed): boolean {
+  if (entry.key === billed.id) return entry.tokens >= billed.tokens;
+  const fromMs = gapStart(entry);
+  return fromMs !== undefined && billed.atMs >= fromMs - CLOCK_MS && billed.atMs <= entry.atMs + CLOCK_MS;
+}
+
+function gapStart({ key }: LedgerRow): number | undefined {
+  const [, fromMs] = /^gap:(\d+)$/.exec(key ?? '') ?? [];
+  return fromMs === undefined ? undefined : Number(fromMs);
+}
+
+function gapsOf(entries: readonly LedgerRow[]): string {
+  const gaps = entries.flatMap((entry) => {
+    const fromMs = gapStart(entry);
+    return fromMs === undefined ? [] : [`${clock(fromMs)} to ${clock(entry.atMs)}`];
+  });
+  return gaps.sort().join(', ');
 }
 
 function clock(ms: number): string {
