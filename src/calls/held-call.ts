@@ -10,12 +10,10 @@ import type { EndingListener } from './hang-ups.ts';
 import type { HeldCallDeps } from './held-call-deps.ts';
 import { Line } from './line.ts';
 import { createListener } from './listener.ts';
+import { longestMs } from './longest-time.ts';
 import { meteredCall, openResponsesOf } from './metered-call.ts';
 import { ResponseGuard } from './response-guard.ts';
 import { mayBeLoud, Unheard } from './unheard.ts';
-
-/** The calls of providers whose longest time is not known are over after a day. */
-const LONGEST_SEC = 86_400;
 
 /**
  * One call that this node owns: hears it, and keeps its record true to what it hears. What cannot be saved, because the database is away,
@@ -54,7 +52,7 @@ export class HeldCall implements EndingListener {
       hangUps: deps.hangUps,
       listener: this,
       record: () => this.#record,
-      providerCallId: () => this.#providerCallId,
+      providerCallId: () => this.#record.providerCallId ?? this.#created?.providerCallId ?? null,
       isLeft: () => this.isLeft,
       saveCreated: () => this.#saveCreated(),
       settleUsage: () => this.settleUsage(),
@@ -90,7 +88,7 @@ export class HeldCall implements EndingListener {
     };
     this.#line = new Line({
       attach: async (signal) =>
-        attach(deps.provider, this.#record, setup, await this.boundOnResponses(), this.hear, signal),
+        attach(deps.provider, this.#record, setup, await this.#responses.bound(), this.hear, signal),
       attached: () => this.#responses.attached(),
       clock: deps.clock,
       random: deps.random,
@@ -140,10 +138,8 @@ export class HeldCall implements EndingListener {
   }
 
   /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
-  async boundOnResponses(): Promise<number | undefined> {
-    const tokens = await this.#deps.budgets.boundOf(this.#metered);
-    this.#responses.granted(tokens);
-    return tokens;
+  boundOnResponses(): Promise<number | undefined> {
+    return this.#responses.bound();
   }
 
   /** Marks what nobody counted of a call that another node was hanging up; of one that is open that is told when it is heard again. */
@@ -231,10 +227,6 @@ export class HeldCall implements EndingListener {
     await this.follow();
   }
 
-  get #providerCallId(): string | null {
-    return this.#record.providerCallId ?? this.#created?.providerCallId ?? null;
-  }
-
   get #isHeard(): boolean {
     return this.#unheard === undefined || this.hasSideband;
   }
@@ -289,8 +281,8 @@ export class HeldCall implements EndingListener {
     const { clock, provider, metering } = this.#deps;
     if (this.#created === undefined || this.#record.providerCallId !== null) return;
     const at = clock.now();
-    const providerEndsAtMs = at + (provider?.capabilities.providerMaxSec ?? LONGEST_SEC) * 1000;
-    await this.#send({ type: 'CREATED', at, providerCallId: this.#created.providerCallId, providerEndsAtMs });
+    const { providerCallId } = this.#created;
+    await this.#send({ type: 'CREATED', at, providerCallId, providerEndsAtMs: at + longestMs(provider) });
     metering.begin(this.#metered, at);
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate as socketsRead } from 'node:timers/promises';
 import type { CallLimits } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { LiveNodes } from '../stores/voice-calls/contract.ts';
@@ -45,6 +46,8 @@ export class NodeLease {
     // Before the calls: how long they take is no time of the lease.
     const at = this.#deps.clock.now();
     if (at - this.#renewedAtMs < RENEW_MS) return;
+    // A process that stood still runs its timers before it reads what came meanwhile, and that is not counted yet.
+    await socketsRead();
     await countAll();
     await this.#deps.nodes.renew(this.node, at + LEASE_MS);
     this.#renewedAtMs = at;

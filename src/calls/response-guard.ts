@@ -13,7 +13,7 @@ const CUT_OFF_MS = 2000;
 export interface ResponseGuardDeps {
   readonly metered: MeteredCall;
   readonly metering: Pick<Metering, 'hear'>;
-  readonly budgets: Pick<Budgets, 'affords'>;
+  readonly budgets: Pick<Budgets, 'affords' | 'boundOf'>;
   readonly clock: Clock;
   /** Undefined while nobody hears the call. */
   readonly sideband: () => Sideband | undefined;
@@ -94,13 +94,16 @@ export class ResponseGuard {
     this.#open.lost(atMs);
   }
 
-  /** A response may have so many tokens from now on. */
-  granted(tokens = Infinity): void {
-    this.#open.granted(tokens);
+  /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
+  async bound(): Promise<number | undefined> {
+    const tokens = await this.#deps.budgets.boundOf(this.#deps.metered);
+    this.#open.granted(tokens ?? Infinity);
+    return tokens;
   }
 
+  /** A response may have so many tokens from now on. */
   limit(tokens: number): void {
-    this.granted(tokens);
+    this.#open.granted(tokens);
     this.#deps.sideband()?.limitResponses(tokens);
   }
 

@@ -200,6 +200,17 @@ describe('When the node that holds a call', () => {
     expect(world.wrongs).toEqual([]);
   });
 
+  test('stood still, it gives no sign of life before it has counted what came meanwhile', async () => {
+    await world.open(owner);
+    world.clock.advance(5000);
+    const heard: string[] = [];
+    // What waits in a socket is read after the timers that are due.
+    setImmediate(() => heard.push('usage'));
+    world.metering.beforeFlush = () => heard.push('counted');
+    await owner.renewLease();
+    expect(heard).toEqual(['usage', 'counted']);
+  });
+
   test('stood still while its session ended, it lets go of the call that another ended', async () => {
     await world.open(owner);
     world.kill(owner);
