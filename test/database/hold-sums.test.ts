@@ -14,7 +14,7 @@ describeEngines('what sessions of an older build hold', (open) => {
   beforeAll(async () => {
     opened = await open();
     const { database } = opened;
-    await migrateBefore(database, '021');
+    await migrateBefore(database, '019');
     await database.run(
       (sql) => sql`
         insert into voice_session (id, subject, caller, tenant_id, agent_id, key_id, named, provider, upstream_id, started_at_ms,
