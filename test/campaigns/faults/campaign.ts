@@ -24,7 +24,7 @@ import { Mailbox } from './mailbox.ts';
 import { Observer } from './observer.ts';
 import { Operator } from './operator.ts';
 import { Random } from './random.ts';
-import { planFaults, planSkews } from './schedule.ts';
+import { planFaults, planKills, planSkews } from './schedule.ts';
 import { environment, limits, tenants } from './settings.ts';
 import { Stalls } from './stalls.ts';
 import { readDatabase } from './database.ts';
@@ -39,6 +39,8 @@ export interface CampaignOptions {
   readonly hasRedis: boolean;
   /** False: only load, to see the noise of this machine. */
   readonly hasFaults: boolean;
+  /** Where it is given, nodes are killed so often, and nothing else fails. */
+  readonly killEveryMs: number | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -91,7 +93,9 @@ async function run(options: CampaignOptions, undo: (() => unknown)[]): Promise<R
   const stalls = new Stalls();
   undo.push(() => stalls.stop());
   const faults = new Faults({ nodes, redis, postgres: database, sql, provider, smtp });
-  const plan = planFaults(seed, { durationMs, nodes: nodes.length, hasRedis: redis !== undefined });
+  const frame = { durationMs, nodes: nodes.length, hasRedis: redis !== undefined };
+  const { killEveryMs } = options;
+  const plan = killEveryMs === undefined ? planFaults(seed, frame) : planKills(seed, killEveryMs, frame);
   const talk = new ProvidersTalk(provider, new Random(seed + 1));
   undo.push(() => talk.stop());
   const actors = startActors(caller, new Random(seed), new Mailbox(smtp), operator, passingKeys);

@@ -8,6 +8,7 @@ const usage = `Options:
   --seed <n>     the same makes the same faults at the same times; the clients' timing is the machine's (drawn)
   --nodes <n>    processes of the service (3)
   --no-redis     PostgreSQL alone, which one node can do: with --nodes 1
+  --kills <s>    nothing but a node killed every so many seconds
   --no-faults    only load, to see the noise of this machine`;
 
 /** Runs the campaign. Sets a failing exit code when a rule was broken. */
@@ -19,6 +20,7 @@ export async function run(args) {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       nodes: { type: 'string', default: '3' },
       'no-redis': { type: 'boolean', default: false },
+      kills: { type: 'string' },
       'no-faults': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -36,6 +38,7 @@ export async function run(args) {
     nodes: Number(values.nodes),
     hasRedis: !values['no-redis'],
     hasFaults: !values['no-faults'],
+    killEveryMs: values.kills === undefined ? undefined : Number(values.kills) * 1000,
     say: (line) => console.log(line),
   });
   console.log(text);

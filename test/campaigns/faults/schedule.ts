@@ -39,6 +39,8 @@ const WARM_UP_MS = 4000;
 const CALM_MS = 5000;
 /** Nodes fail while dependencies fail, one node at a time. */
 const NODE_PAUSE_MS = 2500;
+/** How long a node is away where nothing but kills is planned. */
+const KILLED_MS = 500;
 
 /** The same seed and frame make the same plan. Every kind comes once before any comes again. */
 export function planFaults(seed: number, frame: Frame): Step[] {
@@ -52,6 +54,15 @@ export function planFaults(seed: number, frame: Frame): Step[] {
   };
   const nodes = track(random, ['node.kill', ...nodeFaults], frame, NODE_PAUSE_MS, lengthOf);
   return [...dependencies, ...nodes].sort((a, b) => a.atMs - b.atMs);
+}
+
+/** Nothing but killed nodes, one each time that so long has passed: how soon others do what the dead one had to. */
+export function planKills(seed: number, everyMs: number, { durationMs, nodes }: Frame): Step[] {
+  const random = new Random(seed);
+  const times = Array.from({ length: Math.ceil(durationMs / everyMs) }, (_, n) => WARM_UP_MS + n * everyMs);
+  return times
+    .filter((atMs) => atMs + KILLED_MS <= durationMs)
+    .map((atMs) => ({ kind: 'node.kill', atMs, forMs: KILLED_MS, node: random.between(0, nodes - 1) }));
 }
 
 /** How wrong each node's clock is, in milliseconds: by minutes, and not by as many. Without Redis, which one node can do, it is right. */
