@@ -2,7 +2,7 @@ import type { FeedFact, FeedFrame } from '../protocol/operator/feed.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
 
 /** Refusals that one frame carries at most, and how often one is sent. */
-const MOST_SAMPLES = 20;
+const MAX_SAMPLES = 20;
 const SEND_MS = 1000;
 
 type Refused = Extract<FeedFact, { kind: 'refusals' }>;
@@ -19,7 +19,7 @@ export class RefusalDigest {
     for (const { code, tenantId, keyId, n } of counts)
       if (isShown(tenantId, keyId)) this.#byCode.set(code, (this.#byCode.get(code) ?? 0) + n);
     for (const sample of samples)
-      if (this.#samples.length < MOST_SAMPLES && isShown(sample.tenantId, sample.keyId)) this.#samples.push(sample);
+      if (this.#samples.length < MAX_SAMPLES && isShown(sample.tenantId, sample.keyId)) this.#samples.push(sample);
   }
 
   clear(): void {

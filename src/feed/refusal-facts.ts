@@ -5,7 +5,7 @@ import type { Why } from '../protocol/refusal-why.ts';
 import type { KeptRefusal } from '../stores/refusals/contract.ts';
 
 /** Refusals that are told whole at once. */
-const MOST_SAMPLES = 20;
+const MAX_SAMPLES = 20;
 /** Codes of keys that are counted apart: what comes on top of them is counted as nobody's. */
 const MOST_COUNTS = 1000;
 
@@ -30,7 +30,7 @@ export class RefusalFacts {
 
   sample(refusal: KeptRefusal): void {
     // Told to all who watch: as whoever sees least is shown it.
-    if (this.#samples.length < MOST_SAMPLES && this.#isWanted())
+    if (this.#samples.length < MAX_SAMPLES && this.#isWanted())
       this.#samples.push({ ...viewOfRefusal(refusal, []), node: refusal.node });
   }
 

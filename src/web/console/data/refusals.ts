@@ -3,7 +3,7 @@ import type { FeedFrame } from '../../../protocol/operator/feed.ts';
 import type { Refusal, RefusalPage } from './shapes.ts';
 
 /** As many refusals as a frame has at most: where there are so many, others may have been kept as well. */
-const MOST_SAMPLES = 20;
+const MAX_SAMPLES = 20;
 
 export interface RefusalFilter {
   readonly code?: string | undefined;
@@ -28,7 +28,7 @@ export function toldRefusals(
       (keyId ?? one.keyId) === one.keyId &&
       (network ?? one.network) === one.network,
   );
-  return { rows: rows.toReversed(), isUntold: samples.length >= MOST_SAMPLES };
+  return { rows: rows.toReversed(), isUntold: samples.length >= MAX_SAMPLES };
 }
 
 /** The counts of a page after a frame. */
