@@ -19,17 +19,54 @@ export function collectNotices() {
     },
     text: () =>
       [...folders]
-        .map(noticeOf)
+        .map(readPackage)
         .toSorted()
         .join(`\n${'-'.repeat(80)}\n\n`),
   };
 }
 
-/** @throws Error for a package without a licence: whether it may go along is not for a build to decide */
-function noticeOf(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const mit = (holder) => `MIT License
+
+Copyright (c) ${holder}
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.`;
+
+/** Of packages that bring no text of their licence, what their repositories have. */
+const ofRepositories = { '@redis/client': mit('2022-2025, Redis, inc.') };
+
+/** Licences that ask for no notice. */
+const silent = new Set(['0BSD', 'CC0-1.0', 'MIT-0', 'Unlicense']);
+
+function readPackage(folder) {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file));
-  if (license === undefined && files.length === 0) throw new Error(`${name} ${version} names no licence`);
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  return noticeOf(
+    manifest,
+    files.map((file) => readFileSync(join(folder, file), 'utf8').trim()),
+  );
+}
+
+/** @throws Error for a package without a licence, or without its text: whether it may go along is not for a build to decide */
+function noticeOf({ name, version, license }, brought) {
+  const kept = ofRepositories[name];
+  const texts = brought.length === 0 && kept !== undefined ? [kept] : brought;
+  if (texts.length === 0 && license === undefined) throw new Error(`${name} ${version} names no licence`);
+  if (texts.length === 0 && !silent.has(license)) throw new Error(`${name} ${version} has no text of its licence`);
   return `${[`${name} ${version}${license === undefined ? '' : `, ${license}`}`, ...texts].join('\n\n')}\n`;
 }
