@@ -134,6 +134,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const bots = selectDetector(config.bots);
 
   let ownUrl = config.publicUrl ?? '';
+  const isHttps = (): boolean => ownUrl.startsWith('https:');
   let isAccepting = true;
   let isReady = false;
   const service = await buildService({
@@ -182,7 +183,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       handle: answer,
       onFault(error, requestId) {
         events.faulted(error, requestId, 'transport');
-        return faultReply(error, requestId);
+        return faultReply(error, requestId, isHttps());
       },
       onUnfinished: countUnread,
       rejectMalformed(request) {
@@ -192,7 +193,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
         const route = 'transport';
         if (events.refused(refusal.code, route, requestId, refusal.error))
           service.refusalWriter.note({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
-        return plainReply(refusal, requestId);
+        return plainReply(refusal, requestId, isHttps());
       },
       sockets: socketsOf({ hub, feed, inspector }),
     });
@@ -205,7 +206,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const early =
     config.port === 0
       ? await open((request) =>
-          isReady ? handle(request) : faultReply(new Unavailable('database', 'starting'), request.requestId),
+          isReady ? handle(request) : faultReply(new Unavailable('database', 'starting'), request.requestId, isHttps()),
         )
       : undefined;
   ownUrl ||= `http://localhost:${early?.port ?? config.port}`;

@@ -2,6 +2,7 @@ import { Unavailable } from '../kernel/errors.ts';
 import type { ErrorBody } from '../protocol/error-body.ts';
 import { DEFAULT_LANGUAGE, type Language } from '../protocol/languages/all.ts';
 import { Refusal } from '../protocol/refusal.ts';
+import { barePolicy, httpsOnly, noSniff, pageHeaders } from './guard-headers.ts';
 import { invalid } from './invalid-request.ts';
 import { JSON_TYPE, type HttpReply } from './message.ts';
 
@@ -49,18 +50,22 @@ export function framingRefusal(): Refusal {
   );
 }
 
-/** The reply to a fault outside of the pipeline. */
-export function faultReply(fault: unknown, requestId: string): HttpReply {
-  return plainReply(refusalOfFault(fault, requestId), requestId);
+/** The reply to a fault outside of the pipeline. @param isHttps whether browsers reach the service by https */
+export function faultReply(fault: unknown, requestId: string, isHttps: boolean): HttpReply {
+  return plainReply(refusalOfFault(fault, requestId), requestId, isHttps);
 }
 
-/** The reply to what is refused outside of the pipeline, which reads no headers. */
-export function plainReply(refusal: Refusal, requestId: string): HttpReply {
+/** The reply to what is refused outside of the pipeline, which reads no headers. @param isHttps whether browsers reach the service by https */
+export function plainReply(refusal: Refusal, requestId: string, isHttps: boolean): HttpReply {
   const { retryAfter } = refusal.additions;
   return {
     status: refusal.status,
     headers: [
       JSON_TYPE,
+      noSniff,
+      ...(isHttps ? [httpsOnly] : []),
+      ...pageHeaders,
+      barePolicy,
       ['X-Request-Id', requestId],
       ['Cache-Control', 'no-store'],
       ['Content-Language', DEFAULT_LANGUAGE],

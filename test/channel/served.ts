@@ -31,7 +31,7 @@ export function useServed(): (options?: Omit<TestAppOptions, 'database'>) => Pro
       replyDeadlineMs: 5000,
       clock: app.clock,
       handle: app.service.handle,
-      rejectMalformed: ({ requestId }) => plainReply(framingRefusal(), requestId),
+      rejectMalformed: ({ requestId }) => plainReply(framingRefusal(), requestId, false),
       onFault(error) {
         faults.push(error);
         return { status: 500, headers: [], body: '' };

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, Result } from '../../src/http/route.ts';
 import { NOBODY } from '../../src/auth/operators.ts';
+import { faultReply, framingRefusal, plainReply } from '../../src/http/error-reply.ts';
 import { sendDocument, sendFile } from '../../src/http/static-files.ts';
 import { CONSOLE, somebody } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
@@ -76,6 +77,24 @@ describe('Every file', () => {
     },
   );
 });
+
+test.each([true, false])(
+  'What is answered before anything of a request was read is guarded as well, with https: %s',
+  (isHttps) => {
+    for (const { headers } of [
+      plainReply(framingRefusal(), 'req', isHttps),
+      faultReply(new Error('x'), 'req', isHttps),
+    ]) {
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'X-Content-Type-Options': 'nosniff',
+        'Referrer-Policy': 'no-referrer',
+        'Cross-Origin-Opener-Policy': 'same-origin',
+        'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      });
+      expect(headers.some(([name]) => name === 'Strict-Transport-Security')).toBe(isHttps);
+    }
+  },
+);
 
 describe('A description of the interface', () => {
   test('is made once, however often it is asked for, and packed once', async () => {

@@ -35,7 +35,7 @@ export async function serve(
       requests.push(request);
       return request.path === '/good' ? text('good') : handle(request);
     },
-    rejectMalformed: ({ requestId }) => plainReply(framingRefusal(), requestId),
+    rejectMalformed: ({ requestId }) => plainReply(framingRefusal(), requestId, false),
     onFault: (error) => {
       faults.push(error);
       return {

@@ -5,6 +5,7 @@ import type { WindowCount } from '../../stores/windows/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { errorBodyOf } from '../error-reply.ts';
+import { barePolicy, httpsOnly, noSniff, pageHeaders } from '../guard-headers.ts';
 import { JSON_TYPE, type Header, type HttpReply, type SharedHeaders } from '../message.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Answer, Result, Route } from '../route.ts';
@@ -27,16 +28,6 @@ export interface AnswerDeps {
 
 const noStore: Header = ['Cache-Control', 'no-store'];
 const varyByLanguage: Header = ['Vary', 'Accept-Language'];
-const noSniff: Header = ['X-Content-Type-Options', 'nosniff'];
-const httpsOnly: Header = ['Strict-Transport-Security', 'max-age=31536000'];
-
-/** Of whatever a browser may show as a page. */
-const pageHeaders: readonly Header[] = [
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Opener-Policy', 'same-origin'],
-];
-/** What is shown as a page without being one loads nothing, and in no frame. */
-const barePolicy: Header = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
 /**
  * Makes the reply to a request of what its steps came to, and counts it. No cache keeps a reply unless its route is public, nor any that
