@@ -71,12 +71,15 @@ describe('While the disk of the embedded database is full', () => {
     await writeFile(flag, 'all');
     await vi.waitFor(async () => expect((await open()).status).toBe(503), soon);
     expect((await visitor.post('/api/realtime/end', { sm_session_id })).status).toBe(503);
+    const readiness = async (): Promise<number> => (await fetch(`${world.server.origin}/readyz`)).status;
+    expect(await readiness()).toBe(503);
     await rm(flag);
     await vi.waitFor(
       async () => expect((await visitor.post('/api/realtime/end', { sm_session_id })).status).toBe(200),
       soon,
     );
     await vi.waitFor(async () => expect((await open()).status).toBe(200), soon);
+    await vi.waitFor(async () => expect(await readiness()).toBe(200), soon);
     await world.restart('SIGKILL');
     expect((await visitor.post('/api/realtime/heartbeat', { sm_session_id })).status).toBe(403);
   });
