@@ -96,6 +96,12 @@ test.each([true, false])(
   },
 );
 
+test('The licences of what the files for browsers are built from are beside them', async () => {
+  const { status, headers, text } = await (await build()).get('/third-party-notices.txt');
+  expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(/^text\/plain/)]);
+  expect(text).toMatch(/^preact \S+, MIT\n/m);
+});
+
 describe('A description of the interface', () => {
   test('is made once, however often it is asked for, and packed once', async () => {
     let made = 0;
