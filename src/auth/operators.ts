@@ -1,4 +1,5 @@
 import { matchesEmailList } from '../protocol/email.ts';
+import type { OperatorEvent } from '../protocol/operator/event.ts';
 import { covers, type TenantScope } from '../stores/tenants/contract.ts';
 
 /** What somebody may do in the operator API (docs/contract.md, section 8); `nobody` nothing. */
@@ -72,6 +73,13 @@ export function tenantsOf({ tenants }: Operator): readonly string[] | undefined 
 /** The name of a process, for those alone who are shown all tenants: it is of the installation. */
 export function nodeSeenBy({ tenants }: Operator, node: string): string | null {
   return tenants === '*' ? node : null;
+}
+
+/** An event as somebody is shown it: those of a call name the process that holds it beside the one that saw it. */
+export function eventSeenBy(operator: Operator, event: OperatorEvent): OperatorEvent {
+  if (operator.tenants === '*') return event;
+  const detail = 'ownerNode' in event.detail ? { ...event.detail, ownerNode: null } : event.detail;
+  return { ...event, detail, node: null };
 }
 
 /** Whether an operator is shown whole session ids, which prove their callers. */

@@ -1,5 +1,5 @@
 import type { Operator } from '../auth/operators.ts';
-import { actorSeenBy, nodeSeenBy, seesTenant } from '../auth/operators.ts';
+import { actorSeenBy, eventSeenBy, nodeSeenBy, seesTenant } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
 import {
   FEED_TOPICS,
@@ -148,7 +148,7 @@ export class Watcher implements SocketListener {
     if (fact.kind === 'event') {
       const { ref, tenantId, event } = fact;
       if (this.#ref?.startsWith(ref) === true && seesTenant(operator, tenantId))
-        this.send({ type: 'event', ref, event: withNodeFor(operator, event) });
+        this.send({ type: 'event', ref, event: eventSeenBy(operator, event) });
     }
     if (fact.kind === 'refusals' && this.wants('refusals')) {
       const samples = fact.samples.map((sample) => withNodeFor(operator, sample));

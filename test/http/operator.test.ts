@@ -115,17 +115,44 @@ describe('The operator API', () => {
   });
 
   test.each([
-    ['an operator', 'ops@example.com', 'rtc_2'],
-    ['a viewer', 'vera@example.com', null],
+    ['an operator', 'ops@example.com', 'rtc_2', 'node'],
+    ['a viewer', 'vera@example.com', null, 'node'],
+    ['the admin of its tenant', 'boss@globex.example', null, null],
+  ])(
+    'tells %s of a call: its name at the provider, and its process, as far as these are theirs',
+    async (_, email, told, ownerNode) => {
+      const id = await app.open(await app.key({ tenantId: 'globex' }));
+      const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex', providerCallId: 'rtc_2' };
+      await app.service.stores.calls.insert(call, 3);
+      await app.post('/api/realtime/end', { sm_session_id: id });
+      const path = `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}`;
+      const { body } = await app.get(path, { cookie: await app.login(email) });
+      expect(body['calls']).toMatchObject([{ ref: call.id, providerCallId: told, ownerNode }]);
+    },
+  );
+
+  test.each([
+    ['an operator', 'ops@example.com', 'node'],
     ['the admin of its tenant', 'boss@globex.example', null],
-  ])('tells %s of a call, and its name at the provider to who may end it there alone', async (_, email, told) => {
+  ])('tells %s of processes in what the machine of a call did, if these are theirs', async (_, email, node) => {
     const id = await app.open(await app.key({ tenantId: 'globex' }));
-    const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex', providerCallId: 'rtc_2' };
+    const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex' };
     await app.service.stores.calls.insert(call, 3);
-    await app.post('/api/realtime/end', { sm_session_id: id });
-    const path = `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}`;
+    const moved = {
+      machine: 'voice-call',
+      actor: call.id,
+      version: 2,
+      atMs: NOON,
+      kind: 'moved',
+      event: 'READY',
+    } as const;
+    const how = { from: 'creating', to: 'open', steps: [], guards: [], requestId: null, node: 'node' } as const;
+    const detail = { session: id.slice(0, 42), ownerNode: 'node' };
+    await app.service.stores.actorEvents.append([{ ...moved, ...how, detail }]);
+    const path = `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}/calls/${call.id}`;
     const { body } = await app.get(path, { cookie: await app.login(email) });
-    expect(body['calls']).toMatchObject([{ ref: call.id, providerCallId: told }]);
+    expect(body).toMatchObject({ ownerNode: node, events: [{ node, detail: { ...detail, ownerNode: node } }] });
+    await app.post('/api/realtime/end', { sm_session_id: id });
   });
 
   test('tells of one call what its machine did, to those alone who see its session', async () => {

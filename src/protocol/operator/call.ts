@@ -41,7 +41,10 @@ export const operatorCall = z.object({
   microDollars: count,
   estimatedMicroDollars: count.meta({ description: 'What of microDollars stands on estimates' }),
   gapSec: count.meta({ description: 'Seconds in which nobody here heard it' }),
-  ownerNode: z.string().meta({ description: 'The process that holds it, or held it last' }),
+  ownerNode: z
+    .string()
+    .nullable()
+    .meta({ description: 'The process that holds it, or held it last; null for who is shown some tenants only' }),
 });
 
 export type OperatorCall = z.infer<typeof operatorCall>;

@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../../../machines/voice-call/types.ts';
-import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
+import { nodeSeenBy, seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import type { OperatorCall } from '../../../protocol/operator/call.ts';
 import { NO_TOKENS } from '../../../protocol/price.ts';
 import type { CallMeter, Ledger } from '../../../stores/ledger/contract.ts';
@@ -41,7 +41,7 @@ export async function callsOf(sessionId: string, { calls, ledger }: OperatorCall
   return { records, meters: records.length === 0 ? [] : await ledger.metersOf(records.map(({ id }) => id)) };
 }
 
-/** Calls as an operator sees them: the provider's name of one, with which it is ended there, only with whole ids. */
+/** Calls as an operator sees them: the provider's name of one, with which it is ended there, only with whole ids, and its process with the others. */
 export function describeCalls({ records, meters }: CallsKnown, operator: Operator): OperatorCall[] {
   const namesAll = seesWholeIds(operator);
   return records.map((record) => {
@@ -49,7 +49,8 @@ export function describeCalls({ records, meters }: CallsKnown, operator: Operato
       record,
       meters.find(({ callId }) => callId === record.id),
     );
-    return namesAll ? call : { ...call, providerCallId: null };
+    const ownerNode = nodeSeenBy(operator, record.ownerNode);
+    return { ...call, ownerNode, providerCallId: namesAll ? call.providerCallId : null };
   });
 }
 

@@ -1,4 +1,4 @@
-import { nodeSeenBy, type Operator } from '../../../auth/operators.ts';
+import { eventSeenBy, nodeSeenBy, type Operator } from '../../../auth/operators.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
@@ -131,10 +131,7 @@ export async function toldOf(
 }
 
 function viewsOf({ events }: Pick<ActorEventPage, 'events'>, operator: Operator): OperatorEvent[] {
-  return events.map((event) => ({
-    ...viewOfEvent(event, String(event.ordinal)),
-    node: nodeSeenBy(operator, event.node),
-  }));
+  return events.map((event) => eventSeenBy(operator, viewOfEvent(event, String(event.ordinal))));
 }
 
 const iso = (atMs: number): string => new Date(atMs).toISOString();
