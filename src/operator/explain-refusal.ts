@@ -57,7 +57,11 @@ const tellings: Readonly<Record<Code, Telling>> = {
   },
   METHOD_NOT_ALLOWED: { layer: 'edge', say: ({ route }) => `${route} does not take this method` },
   AMBIGUOUS: { layer: 'body', say: () => 'Several sessions share the ref that was named' },
-  CONFLICT: { layer: 'body', say: () => 'What was to be made is there already' },
+  CONFLICT: {
+    layer: 'body',
+    say: ({ detail }) =>
+      detail.fact === undefined ? 'What was to be made is there already' : `Nothing was changed: ${detail.fact}`,
+  },
   COUNT_CHANGED: { layer: 'body', say: () => 'More matched than had been counted, and nothing was ended; count again' },
   QUERY_TOO_BROAD: {
     layer: 'body',

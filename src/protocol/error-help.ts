@@ -110,6 +110,7 @@ export const ERROR_HELP: Readonly<Record<Code, Help>> = {
     action: 'choose another',
     causes: [
       'The tenant has a key of this id already, perhaps a revoked one: ids are not used twice.',
+      'The tenant has as many keys as it may (`maxKeys`): revoke one first.',
       'The `batchId` is not of an act that the same operator began.',
     ],
   },

@@ -85,8 +85,7 @@ async function issue(
       deps.bus.publish({ type: 'tenants.changed' });
       return keys;
     } catch (fault) {
-      if (fault instanceof TooManyKeys)
-        return new Refusal('CONFLICT', `${fault.message} (maxKeys in TENANTS_FILE); revoke one that is not used.`);
+      if (fault instanceof TooManyKeys) return tooMany(fault);
       if (!(fault instanceof KeyTaken)) throw fault;
       // Somebody else was first. Ids that are made here go on to the next numbers.
       if (id !== undefined || tries === TRIES) return taken(request.tenantId, id ?? keys.map((key) => key.id).join());
@@ -255,6 +254,15 @@ function findFaults(request: IssueManyRequest, id: string | undefined, tenant: T
 
 function refuseFields(code: 'INVALID_REQUEST' | 'FORBIDDEN', details: readonly FileProblem[]): Refusal {
   return new Refusal(code, details.map(({ path, message }) => `${path}: ${message}`).join('; '), { details });
+}
+
+function tooMany({ message }: TooManyKeys): Refusal {
+  return new Refusal(
+    'CONFLICT',
+    `${message} (maxKeys in TENANTS_FILE); revoke one that is not used.`,
+    {},
+    { lever: 'maxKeys', fact: 'the tenant has as many keys as it may' },
+  );
 }
 
 function taken(tenantId: string, id: string): Refusal {

@@ -1,4 +1,4 @@
-import type { Reply } from '../support/app.ts';
+import { SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
 
 /** The headers with which a client opens the heartbeat channel. */
 export const upgrade = {
@@ -15,4 +15,13 @@ export function errorOf(reply: Reply): { readonly status: number; readonly code:
   for (const text of [error, code, userMessage])
     if (typeof text !== 'string' || text === '') throw new Error(`not an error body: ${reply.text}`);
   return { status: reply.status, code };
+}
+
+/** Why a request was refused, as operators are told. */
+export async function whyRefused(app: TestApp, { headers }: Reply): Promise<string | undefined> {
+  await app.service.refusalWriter.flush();
+  const { body } = await app.get(`/api/operator/refusals?requestId=${headers['x-request-id']}`, {
+    authorization: `Bearer ${SERVICE_TOKEN}`,
+  });
+  return (body['refusal'] as { readonly sentence: string } | undefined)?.sentence;
 }

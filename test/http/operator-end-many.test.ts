@@ -3,7 +3,7 @@ import { Unavailable } from '../../src/kernel/errors.ts';
 import { CONSOLE, SERVICE_TOKEN, unique, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
+import { errorOf, whyRefused } from './app.ts';
 
 const { build, database } = useApps();
 const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
@@ -105,8 +105,11 @@ describe('Ending many sessions', () => {
     const { body } = await end({ filter: { agentId: 'nobody' }, expected: 0 });
     const ask = { filter: { agentId }, expected: 1, batchId: body['batchId'] };
     const ops = await as('ops@example.com');
-    for (const foreign of [ask, { ...ask, batchId: `batch_${'x'.repeat(22)}` }])
-      expect(errorOf(await end(foreign, ops))).toEqual({ status: 409, code: 'CONFLICT' });
+    for (const foreign of [ask, { ...ask, batchId: `batch_${'x'.repeat(22)}` }]) {
+      const refused = await end(foreign, ops);
+      expect(errorOf(refused)).toEqual({ status: 409, code: 'CONFLICT' });
+      expect(await whyRefused(app, refused)).toBe('Nothing was changed: the act was begun by somebody else.');
+    }
     expect(await app.sessions.find(id)).toMatchObject({ endedAtMs: null });
     expect((await end(ask)).body).toMatchObject({ ended: 1, batchId: body['batchId'] });
     const { rows } = (await app.get(`/api/operator/audit?batchId=${String(body['batchId'])}`, service)).body as {

@@ -4,7 +4,7 @@ import { defaultTenantsFile } from '../../config/default-tenants-file.ts';
 import { CONSOLE, SERVICE_TOKEN, unique, type Reply, type TestApp } from '../support/app.ts';
 import { NOON } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';
-import { errorOf } from './app.ts';
+import { errorOf, whyRefused } from './app.ts';
 
 const { build } = useApps();
 const service = { authorization: `Bearer ${SERVICE_TOKEN}` };
@@ -266,6 +266,9 @@ describe('Widget keys', () => {
     const refused = await more();
     expect(errorOf(refused)).toEqual({ status: 409, code: 'CONFLICT' });
     expect(refused.body['error']).toContain('has 1 keys, and may have 1 (maxKeys in TENANTS_FILE)');
+    expect(await whyRefused(app, refused)).toBe(
+      'Nothing was changed: the tenant has as many keys as it may (maxKeys).',
+    );
     const { body } = await app.get(`/api/operator/keys?tenantId=${id}`, service);
     expect(body['tenants']).toMatchObject([{ id, totals: { dollarsDaily: 3 }, maxKeys: 1 }]);
   });

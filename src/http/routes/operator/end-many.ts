@@ -68,11 +68,19 @@ export function endManyRoute(deps: EndDeps): Route {
           return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
         if (counts.matched > expected * (1 + GROWTH)) return countChanged(counts.matched, expected);
         const { batchId } = call.body;
-        if (batchId !== undefined && (await deps.audit.beginnerOf(batchId)) !== call.operator.actor)
-          return new Refusal('CONFLICT', 'This batchId is not of an act that you began: leave it out to begin one.');
+        if (batchId !== undefined && (await deps.audit.beginnerOf(batchId)) !== call.operator.actor) return notBegun();
         return end(call, filter, counts.matched, deps);
       }),
   });
+}
+
+function notBegun(): Refusal {
+  return new Refusal(
+    'CONFLICT',
+    'This batchId is not of an act that you began: leave it out to begin one.',
+    {},
+    { fact: 'the act was begun by somebody else' },
+  );
 }
 
 /** Those that may be open: what began longer ago has ended, so that no walk for them goes through the whole history. */
