@@ -1,4 +1,4 @@
-import type { AnySql, Database, Sql, TransactionSql } from '../../database/database.ts';
+import { PATIENT, type AnySql, type Database, type Sql, type TransactionSql } from '../../database/database.ts';
 import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { HeldAccount, Holds } from './contract.ts';
@@ -6,8 +6,6 @@ import type { HeldAccount, Holds } from './contract.ts';
 const MAX_AT_ONCE = 500;
 /** Any fixed number that no other user of the same database takes. */
 const LOCK_KEY = 727_003;
-/** Nobody waits for it, and a slow one must not look like a database that is away. */
-const RECOUNT_PATIENCE = { deadlineMs: 30_000 };
 
 interface TakeRequest {
   readonly sessionId: string;
@@ -57,8 +55,8 @@ export function createPostgresHolds(database: Database): Holds {
     },
 
     async recount() {
-      await database.run(releaseDormant, RECOUNT_PATIENCE);
-      return database.transaction(mendSums, RECOUNT_PATIENCE);
+      await database.run(releaseDormant, PATIENT);
+      return database.transaction(mendSums, PATIENT);
     },
   };
 }

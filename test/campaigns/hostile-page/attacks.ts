@@ -129,6 +129,14 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: 'sends one ticket ten times at once, and again when it is spent',
+    ways: all,
+    run: async (page) => {
+      await page.replay(10);
+      await talkToTheEnd(page);
+    },
+  },
+  {
     name: 'talks on while the provider says once, wrongly, that it knows no such call',
     ways: all,
     run: async (page, world) => {

@@ -35,6 +35,9 @@ interface Outcome {
   /** Micro-dollars that the provider bills, and those that were counted. */
   readonly billed: number;
   readonly counted: number;
+  /** Calls that the provider had of it, and tickets for them. */
+  readonly calls: number;
+  readonly tickets: number;
   readonly overMs: number;
   readonly silentWithinMs: number;
   readonly learned: boolean;
@@ -56,6 +59,7 @@ export async function runCampaign({ only, isMarkdown }: CampaignOptions): Promis
 
 /** By a visitor of its own. */
 async function attackOnce(world: World, attack: Attack, way: Way): Promise<Outcome> {
+  const callsBefore = world.provider.calls.all.length;
   const page = await HostilePage.open(world, keys[way], way !== 'none');
   await attack.run(page, world);
   if (page.call.ended === undefined) await page.end();
@@ -68,7 +72,8 @@ async function attackOnce(world: World, attack: Attack, way: Way): Promise<Outco
   const overMs = endedAt === null ? 0 : Math.max(0, silentAtMs - Date.parse(endedAt));
   const learned = page.told.some((text) => text.includes(SECRET));
   const { name, silentWithinMs = SILENT_WITHIN_MS } = attack;
-  return { attack: name, way, billed, counted, overMs, silentWithinMs, learned };
+  const opened = { calls: world.provider.calls.all.length - callsBefore, tickets: page.tickets };
+  return { attack: name, way, billed, counted, ...opened, overMs, silentWithinMs, learned };
 }
 
 function startHostile(): Promise<World> {
@@ -104,11 +109,12 @@ const beyond = ({ billed }: Outcome): number => Math.max(0, billed - CEILING);
 const uncounted = ({ billed, counted }: Outcome): number => Math.max(0, billed - counted);
 
 function judge(outcome: Outcome): string[] {
-  const { attack, way, overMs, silentWithinMs } = outcome;
+  const { attack, way, calls, tickets, overMs, silentWithinMs } = outcome;
   const bar = MAX_RUNNING[way] * RESPONSE;
   const broken = [
     [beyond(outcome) > bar, `cost ${dollars(beyond(outcome))} beyond the ceiling, more than ${dollars(bar)}`],
     [uncounted(outcome) > bar, `cost ${dollars(uncounted(outcome))} that was not counted, more than ${dollars(bar)}`],
+    [calls > tickets, `had ${calls} calls of ${tickets} tickets`],
     [overMs > silentWithinMs, `was heard for ${overMs} ms after the end, more than ${silentWithinMs}`],
   ] as const;
   return broken.filter(([isBroken]) => isBroken).map(([, what]) => `${way}: a page that ${attack} ${what}`);

@@ -24,6 +24,8 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
 /** A page that does what it likes with its call, and obeys nothing. */
 export class HostilePage {
   readonly calls: TestCall[] = [];
+  /** Tickets that it was given. */
+  tickets = 1;
   /** Everything that the provider told it. */
   readonly told: string[] = [];
   readonly #world: World;
@@ -71,11 +73,20 @@ export class HostilePage {
 
   /** Opens another call of the session. @returns false where it may not */
   async redial(): Promise<boolean> {
-    await this.#page.askTicket();
+    await this.#askTicket();
     return this.#dial().then(
       () => true,
       () => false,
     );
+  }
+
+  /** Sends one ticket many times at once, and once more when it is spent. */
+  async replay(times: number): Promise<void> {
+    await this.#askTicket();
+    const answers = await Promise.all(Array.from({ length: times }, () => this.#page.exchange()));
+    answers.push(await this.#page.exchange());
+    for (const { status, location } of answers)
+      if (status === 201) this.#hold(await this.#page.callAt(this.#world, location));
   }
 
   /** The provider has ended the call. */
@@ -92,8 +103,16 @@ export class HostilePage {
     return seen(this.#world, this.#page);
   }
 
+  async #askTicket(): Promise<void> {
+    await this.#page.askTicket();
+    this.tickets += 1;
+  }
+
   async #dial(): Promise<void> {
-    const call = await this.#page.dial(this.#world);
+    this.#hold(await this.#page.dial(this.#world));
+  }
+
+  #hold(call: TestCall): void {
     call.generation = GENERATION;
     // The first thing that a channel says is the session.
     if (this.#hasChannel) this.told.push(JSON.stringify(call.describeSession()));
