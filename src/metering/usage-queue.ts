@@ -34,7 +34,7 @@ export interface UsageQueueDeps {
   readonly gapOf: (call: MeteredCall, fromMs: number, untilMs: number) => readonly CallUsage[];
 }
 
-/** Usage on its way to the ledger: in order for each call, at once for different ones, at most 1,000 entries in all; what is given up is a gap. */
+/** Usage on its way to the ledger: in order for each call, at once for different ones, at most 1,000 entries in all, beside gaps; what is given up is one. */
 export class UsageQueue {
   readonly #deps: UsageQueueDeps;
   /** By call id; only calls with entries or losses. */
@@ -58,7 +58,8 @@ export class UsageQueue {
   push(call: MeteredCall, usage: CallUsage): void {
     const queue = this.#calls.get(call.callId) ?? { entries: [], lost: undefined, running: undefined };
     this.#calls.set(call.callId, queue);
-    if (this.#size < MAX_ENTRIES) this.#add(queue, call, usage);
+    // A gap is told once; they are few.
+    if (this.#size < MAX_ENTRIES || usage.gapMs > 0) this.#add(queue, call, usage);
     else {
       giveUp(queue, call, usage);
       this.#deps.onLost(call.callId);

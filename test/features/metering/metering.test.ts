@@ -289,6 +289,17 @@ describe('While the database is away usage', () => {
     expect(await meterOf(call)).toMatchObject({ gapMs: 3 * SECOND, tokens: { textOut: 1000 } });
   });
 
+  test('that finds no room waits all the same where it is a gap, because nothing else tells of that time', async () => {
+    const call = await openCall();
+    database().isAway = true;
+    await hear(call, ...Array.from({ length: 1000 }, (_, index) => response(`r${index}`)));
+    const at = app.clock.now();
+    app.service.metering.gap(call, at, at + 30 * SECOND);
+    database().isAway = false;
+    await app.service.metering.flush();
+    expect(await meterOf(call)).toMatchObject({ gapMs: 30 * SECOND, tokens: { textOut: 1000 } });
+  });
+
   test('that the database never takes holds up no other, and is a gap', async () => {
     const call = await openCall();
     await hear(call, response('bad\0key'), response('r1', 2));
