@@ -29,7 +29,8 @@ export async function actOnDue(record: CallRecord, deps: DueDeps): Promise<void>
   if (nextDeadline(record) > at) return;
   if (at >= (record.graceUntilMs ?? Infinity)) await endSession(record, at, deps);
   const clockEvent: CallEvent = { type: 'CLOCK', at };
-  if (provesOver(record, clockEvent)) await settleUsage(record.id, deps);
+  const isGivenUp = record.state === 'closing' && at >= (record.giveUpAtMs ?? Infinity);
+  if (isGivenUp || provesOver(record, clockEvent)) await settleUsage(record.id, deps);
   const outcome = await host.send(record.id, clockEvent, ({ fence }) => fence === record.fence);
   if (outcome !== undefined) hangUp(outcome.record, at, deps);
 }
@@ -67,9 +68,12 @@ function hangUp(call: CallRecord, at: number, deps: DueDeps): void {
   hangUps.start({ ...call, providerCallId, isDialledToo }, listener, async (answer) => {
     const isLeft = held?.isLeft ?? false;
     const event: CallEvent = { type: 'HANGUP_ANSWERED', at: clock.now(), ...answer, isLeft };
-    if (provesOver(call, event)) await settleUsage(id, deps);
-    const isOurs = (present: CallRecord): boolean => present.fence === fence;
-    const outcome = await host.send(id, event, isOurs);
+    const isSettled = provesOver(call, event);
+    if (isSettled) await settleUsage(id, deps);
+    // What another node's answer makes of this one is found at the next look.
+    const mayTell = (present: CallRecord): boolean =>
+      present.fence === fence && (isSettled || !provesOver(present, event));
+    const outcome = await host.send(id, event, mayTell);
     if (outcome !== undefined) held?.note(outcome.record);
   });
 }

@@ -122,6 +122,8 @@ export class CallsWorld {
   maxIdleSec = 3600;
   /** Runs before a call is saved; it may wait. */
   beforeSave: (record: CallRecord) => unknown = () => undefined;
+  /** Runs once it is saved, before that is answered; it may throw. */
+  afterSave: (record: CallRecord) => void = () => undefined;
 
   private constructor(database: TestDatabase) {
     this.database = database;
@@ -177,7 +179,9 @@ export class CallsWorld {
           ...this.stores.calls,
           save: async (record, version) => {
             await this.beforeSave(record);
-            return this.stores.calls.save(record, version);
+            const isSaved = await this.stores.calls.save(record, version);
+            this.afterSave(record);
+            return isSaved;
           },
         },
         nodes: this.stores.liveNodes,
