@@ -10,21 +10,26 @@ export class BlindHangUp {
   #tries = 0;
   /** The provider has begun to end the call. */
   #isAsked = false;
-  #isDone = false;
+  #doneAtMs: number | undefined;
   #tryAtMs = -Infinity;
 
   constructor(hangUps: HangUps) {
     this.#hangUps = hangUps;
   }
 
+  /** When the call was over. */
+  get doneAtMs(): number | undefined {
+    return this.#doneAtMs;
+  }
+
   try(call: Ending, listener: EndingListener, at: number): void {
-    if (this.#isDone || at < this.#tryAtMs) return;
+    if (this.#doneAtMs !== undefined || at < this.#tryAtMs) return;
     this.#tryAtMs = at + TRY_MS;
     this.#hangUps.start(call, listener, ({ answer }) => {
       this.#tries += 1;
       this.#tryAtMs = at + tryDelayMs(this.#tries);
       // Only a provider that has begun to end the call is believed when it says that it knows the call no more.
-      if (answer !== 'failed' && this.#isAsked) this.#isDone = true;
+      if (answer !== 'failed' && this.#isAsked) this.#doneAtMs = at;
       if (answer === 'asked') this.#isAsked = true;
     });
   }

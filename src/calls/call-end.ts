@@ -27,12 +27,16 @@ export interface CallEndDeps {
   readonly send: (event: CallEvent) => Promise<void>;
 }
 
+/** A hang-up that is seen to be due for so long waits for the database. */
+const OVERDUE_MS = 1000;
+
 /** How a held call is to end, by the provider's word or by ours, until its record says so. */
 export class CallEnd {
   readonly #deps: CallEndDeps;
   readonly #blindHangUp: BlindHangUp;
   #said: OverReason | undefined;
   #wanted: CloseRequest | undefined;
+  #dueSinceMs: number | undefined;
 
   constructor(deps: CallEndDeps) {
     this.#deps = deps;
@@ -54,6 +58,11 @@ export class CallEnd {
     if (this.#deps.isLeft() && this.#deps.record().overAtMs !== null) this.say('lost');
   }
 
+  /** Until when the call may have gone on: not after it was hung up while that could not be saved. */
+  latestMs(at: number): number {
+    return Math.min(at, this.#blindHangUp.doneAtMs ?? at);
+  }
+
   /** Whether an event shows that the call goes on, although the provider said that it is over. */
   isContradictedBy({ type }: UpstreamEvent): boolean {
     return this.#deps.record().overAtMs !== null && !NO_SIGNS_OF_LIFE.has(type);
@@ -67,6 +76,7 @@ export class CallEnd {
       if (this.#said !== undefined) await this.#saveSaid(this.#said, at);
       if (this.#wanted !== undefined && record().closeReason === null)
         await send({ type: 'CLOSE', at, reason: this.#wanted });
+      if (this.#isOverdue(at)) this.#hangUpBlindly(at);
     } catch (fault) {
       if (this.#wanted !== undefined) ifAway(() => this.#hangUpBlindly(at))(fault);
       throw fault;
@@ -81,6 +91,13 @@ export class CallEnd {
     if (provesOver(record(), event)) await settleUsage();
     await send(event);
     this.#said = undefined;
+  }
+
+  #isOverdue(at: number): boolean {
+    const { state, nextTryAtMs } = this.#deps.record();
+    const isDue = state === 'closing' && at >= (nextTryAtMs ?? Infinity);
+    this.#dueSinceMs = isDue ? (this.#dueSinceMs ?? at) : undefined;
+    return isDue && at - (this.#dueSinceMs ?? at) >= OVERDUE_MS;
   }
 
   #hangUpBlindly(at: number): void {

@@ -16,11 +16,11 @@ export class ConnectedTime {
   }
 
   /** @param openedAtMs null for a call that has never been open */
-  tell(openedAtMs: number | null): void {
+  tell(openedAtMs: number | null, untilMs = this.#deps.clock.now()): void {
     const { metering, clock } = this.#deps;
     if (openedAtMs === null) return;
     this.#toldAtMs = clock.now();
-    metering.hear(this.#call, { type: 'usageTotal', ms: this.#toldAtMs - openedAtMs }, this.#toldAtMs);
+    metering.hear(this.#call, { type: 'usageTotal', ms: untilMs - openedAtMs }, this.#toldAtMs);
   }
 
   tellNowAndThen(openedAtMs: number | null): void {

@@ -128,8 +128,8 @@ export class HeldCall implements EndingListener {
     if (record.version <= before.version) return;
     this.#record = record;
     const at = this.#deps.clock.now();
-    this.#unheard?.moved(before, record, this.#line, at);
-    if (before.state === 'open' && record.state !== 'open') this.#time?.tell(record.openedAtMs);
+    this.#unheard?.moved(before, record, this.#line, this.#end.latestMs(at));
+    if (before.state === 'open' && record.state !== 'open') this.#time?.tell(record.openedAtMs, this.#end.latestMs(at));
     if (before.state !== 'closing' && record.state === 'closing') this.#closingAtMs = at;
     if (record.hangup === 'confirmed' && this.#closingAtMs !== undefined)
       this.#deps.events.hangupConfirmed(at - this.#closingAtMs);
@@ -187,7 +187,7 @@ export class HeldCall implements EndingListener {
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
     this.#responses.settle(this.#record.overAtMs);
-    this.#unheard?.over(this.#record, this.#deps.clock.now());
+    this.#unheard?.over(this.#record, this.#end.latestMs(this.#deps.clock.now()));
     await this.#deps.metering.flushCall(this.#record.id);
   }
 

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
 import { CallsWorld } from './calls-world.ts';
 
 describe('A call that is to end', () => {
@@ -11,6 +12,39 @@ describe('A call that is to end', () => {
     world = await CallsWorld.start();
     node = await world.addNode();
     await world.open(node);
+  });
+
+  test('is hung up although the database goes away once that is saved', async () => {
+    world.afterSave = ({ state }) => {
+      world.database.isAway = state === 'closing';
+    };
+    world.endSession();
+    await world.pass(2000);
+    expect(world.provider.live.size).toBe(0);
+    world.afterSave = () => undefined;
+    world.database.isAway = false;
+    await world.pass(10_000);
+    expect(await world.call()).toMatchObject({ state: 'closed' });
+  });
+
+  test('is hung up although the database goes away after a try that failed', async () => {
+    world.provider.isAway = true;
+    world.endSession();
+    await node.settled();
+    world.database.isAway = true;
+    world.provider.isAway = false;
+    await world.pass(2000);
+    expect(world.provider.live.size).toBe(0);
+  });
+
+  test('is hung up although its session cannot be ended', async () => {
+    world.endSession = () => {
+      throw new Unavailable('registry', 'away');
+    };
+    for (let times = 0; times < 3; times += 1) world.provider.sideband.hear({ type: 'frameTooLong' });
+    await node.settled();
+    await world.pass(2000);
+    expect(world.provider.live.size).toBe(0);
   });
 
   test('and cannot be hung up before the provider must have ended it is closed once what it used is counted', async () => {
@@ -48,5 +82,18 @@ describe('A call that is to end', () => {
     world.metering.isAway = false;
     await world.pass(5000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
+  });
+
+  test('and that is metered by the clock is charged until it was hung up, however long the database is away', async () => {
+    world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock' };
+    world.addSession('s:1');
+    await world.open(node, 's:1');
+    world.database.isAway = world.metering.isAway = true;
+    await world.pass(300_000);
+    world.database.isAway = world.metering.isAway = false;
+    await world.pass(20_000);
+    const told = world.metering.heard.map((event) => (event as { ms?: number }).ms ?? 0);
+    expect(Math.max(...told)).toBeGreaterThanOrEqual(20_000);
+    expect(Math.max(...told)).toBeLessThan(22_000);
   });
 });
