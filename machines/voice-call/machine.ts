@@ -1,6 +1,6 @@
 import { assertEvent, assign, emit, setup } from 'xstate';
 import type { CloseReason } from './close-reasons.ts';
-import { askAgainMs, askDelayMs, graceEndMs, provesOver, tryDelayMs, unheardEndMs } from './selectors.ts';
+import { askAgainMs, askDelayMs, graceEndMs, provesOver, tryDelayMs, unheardEndMs, untoldMs } from './selectors.ts';
 import type { CallEvent, CallFact, CallLimits, CallRecord, Door, Hangup } from './types.ts';
 
 /** A hang-up that the provider has begun is asked for once more after this long, to see that it is done. */
@@ -81,12 +81,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
     const { providerCallId, providerEndsAtMs, hangup } = at.context;
     const tries = providerCallId === null ? {} : tryFrom(at.event.at, providerEndsAtMs);
     const nobodyAsks = hangup === 'unconfirmed' ? { nextTryAtMs: null } : {};
-    return changed(at.context, {
-      state: 'closing',
-      ...because(at, reason),
-      ...tries,
-      ...nobodyAsks,
-    });
+    return changed(at.context, { state: 'closing', ...because(at, reason), ...tries, ...nobodyAsks });
   };
 
   const closed = (at: At, hangup: Hangup, reason: CloseReason = 'lost'): Partial<CallRecord> =>
@@ -161,6 +156,10 @@ export function createVoiceCallMachine(limits: CallLimits) {
       open: assign(({ context, event }) => changed(context, { state: 'open', openedAtMs: event.at, giveUpAtMs: null })),
       noteHeard: assign(({ context }) => changed(context, { unheardSinceMs: null, giveUpAtMs: null })),
       noteUnheard: assign(({ context, event }) => changed(context, unheard(event.at))),
+      // What is said after a hang-up that was asked goes with the call.
+      noteUnheardClosing: assign(({ context, event }) =>
+        changed(context, context.hangup === 'none' ? { unheardSinceMs: event.at } : {}),
+      ),
       closeAsRequested: assign((at) => {
         assertEvent(at.event, 'CLOSE');
         return closing(at, at.event.reason);
@@ -193,7 +192,11 @@ export function createVoiceCallMachine(limits: CallLimits) {
       endQuiet: assign((at) => closed(at, 'confirmed')),
       endUnconfirmed: assign((at) => closed(at, 'unconfirmed')),
       take: assign((at) => changed(at.context, taken(at))),
-      takeClosing: assign((at) => changed(at.context, { ...taken(at), ...askedBy(at, at.event.at) })),
+      takeClosing: assign((at) => {
+        assertEvent(at.event, 'TAKEN');
+        const unheardSinceMs = untoldMs(at.context, at.event.unheardSinceMs);
+        return changed(at.context, { ...taken(at), ...askedBy(at, at.event.at), unheardSinceMs });
+      }),
       takeUnheard: assign((at) => {
         assertEvent(at.event, 'TAKEN');
         const { context, event } = at;
@@ -268,6 +271,7 @@ export function createVoiceCallMachine(limits: CallLimits) {
             { guard: 'isNotSaidOver', actions: 'noteSaidOver' },
           ],
           HEARD: { guard: 'isSaidOver', actions: 'noteAlive' },
+          SIDEBAND_LOST: { guard: 'isHeard', actions: 'noteUnheardClosing' },
           TAKEN: { actions: 'takeClosing' },
           CLOCK: [
             { guard: 'provesOver', target: 'closed', actions: 'endQuiet' },

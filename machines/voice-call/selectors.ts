@@ -18,6 +18,11 @@ export function tryDelayMs(tries: number): number {
   return TRY_DELAYS_MS[Math.min(tries, TRY_DELAYS_MS.length) - 1] ?? 0;
 }
 
+/** Until when a call that is closing may have gone on: when it is next asked whether a hang-up is done, it is; unless that was asked before. */
+export function wentOnUntilMs({ hangup, overAtMs, nextTryAtMs }: CallRecord, at: number): number {
+  return hangup === 'asked' ? Math.min(at, overAtMs ?? nextTryAtMs ?? at) : at;
+}
+
 /** When to ask again a provider that has said since `overAtMs` that a call is over, and has never begun to hang it up. */
 export function askAgainMs(overAtMs: number, at: number): number {
   const sinceMs = at - overAtMs;
@@ -57,6 +62,12 @@ export function provesOver(call: CallRecord, event: CallEvent): boolean {
 /** When a call that nobody hears since an instant is given up; null where it may go on. */
 export function unheardEndMs(sinceMs: number, { unheardSec }: CallLimits): number | null {
   return unheardSec === 0 ? null : sinceMs + unheardSec * SECOND_MS;
+}
+
+/** Since when nobody hears a closing call that is taken over from a node that lived until `sinceMs`; what its owner has told is told. */
+export function untoldMs({ hangup, unheardSinceMs }: CallRecord, sinceMs: number): number | null {
+  if (hangup === 'asked') return unheardSinceMs;
+  return (hangup === 'none' ? unheardSinceMs : null) ?? sinceMs;
 }
 
 /** When the session of a call that closes at a time is to end, unless another call follows; null where it goes on. */

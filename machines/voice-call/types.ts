@@ -52,7 +52,7 @@ export interface CallRecord extends CallTerms {
   readonly overDoor: Door | null;
   /** When the provider is to be asked next; null where nothing is to be asked. */
   readonly nextTryAtMs: number | null;
-  /** Since when nobody hears the call's events, though somebody should; as it was when the call began to close. */
+  /** Since when nobody hears the call's events, though somebody should; of a call that is closing, until its hang-up is asked. */
   readonly unheardSinceMs: number | null;
   /**
    * Until when is waited for the provider's answer while the call is created, for somebody who hears it while it is open and nobody does,

@@ -21,6 +21,8 @@ export interface CallEndDeps {
   readonly isLeft: () => boolean;
   /** Saves that the provider has created the call, where that was not saved. @throws Unavailable */
   readonly saveCreated: () => Promise<void>;
+  /** Since when nobody hears it as it closes, where that was not saved. */
+  readonly unheardSinceMs: () => number | undefined;
   /** Before the record closes. @throws Unavailable */
   readonly settleUsage: () => Promise<void>;
   /** @throws Unavailable */
@@ -77,6 +79,8 @@ export class CallEnd {
       if (this.#wanted !== undefined && record().closeReason === null)
         await send({ type: 'CLOSE', at, reason: this.#wanted });
       if (this.#isOverdue(at)) this.#hangUpBlindly(at);
+      const unheardSinceMs = this.#deps.unheardSinceMs();
+      if (unheardSinceMs !== undefined) await send({ type: 'SIDEBAND_LOST', at: unheardSinceMs });
     } catch (fault) {
       if (this.#wanted !== undefined) ifAway(() => this.#hangUpBlindly(at))(fault);
       throw fault;

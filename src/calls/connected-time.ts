@@ -1,3 +1,5 @@
+import { wentOnUntilMs } from '../../machines/voice-call/selectors.ts';
+import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { MeteredCall, Metering } from '../metering/contract.ts';
 
@@ -21,6 +23,11 @@ export class ConnectedTime {
     if (openedAtMs === null) return;
     this.#toldAtMs = clock.now();
     metering.hear(this.#call, { type: 'usageTotal', ms: untilMs - openedAtMs }, this.#toldAtMs);
+  }
+
+  /** The call was taken over: of one that is closing nobody tells it later. */
+  taken(call: CallRecord): void {
+    if (call.state === 'closing') this.tell(call.openedAtMs, wentOnUntilMs(call, this.#deps.clock.now()));
   }
 
   tellNowAndThen(openedAtMs: number | null): void {

@@ -56,6 +56,7 @@ export class HeldCall implements EndingListener {
       isLeft: () => this.isLeft,
       saveCreated: () => this.#saveCreated(),
       settleUsage: () => this.settleUsage(),
+      unheardSinceMs: () => this.#unheard?.unsavedSinceMs(this.#record),
       send: (event) => this.#send(event),
     });
     this.#metered = meteredCall(record, setup);
@@ -146,6 +147,7 @@ export class HeldCall implements EndingListener {
   noteUncounted(sinceMs: number): void {
     this.#responses.taken(sinceMs);
     this.#unheard?.taken(this.#record, sinceMs, this.#deps.clock.now());
+    this.#time?.taken(this.#record);
   }
 
   /** The provider has created the call. @throws Unavailable when that cannot be saved */
@@ -187,7 +189,7 @@ export class HeldCall implements EndingListener {
   /** Before the record closes: nobody marks later what was not counted. @throws Unavailable */
   async settleUsage(): Promise<void> {
     this.#responses.settle(this.#record.overAtMs);
-    this.#unheard?.over(this.#record, this.#end.latestMs(this.#deps.clock.now()));
+    this.#unheard?.over(this.#record, this.#line, this.#end.latestMs(this.#deps.clock.now()));
     await this.#deps.metering.flushCall(this.#record.id);
   }
 
@@ -199,7 +201,7 @@ export class HeldCall implements EndingListener {
   /** To another node: hears the call no more, and saves that. @param at until then all that was heard is counted @throws Unavailable */
   async handOver(at: number): Promise<void> {
     this.#line.close();
-    if (this.#unheard !== undefined && this.#record.state === 'open') await this.#send({ type: 'SIDEBAND_LOST', at });
+    if (this.#unheard !== undefined) await this.#send({ type: 'SIDEBAND_LOST', at });
   }
 
   /** Saves what was not saved, and hears the call again where its sideband was lost. Never rejects. */
@@ -253,7 +255,7 @@ export class HeldCall implements EndingListener {
     const { unheardSinceMs } = this.#record;
     if (this.#isHeard && unheardSinceMs !== null) {
       // Counted first: once that is saved the record knows of no gap.
-      this.#unheard?.over(this.#record, clock.now());
+      this.#unheard?.over(this.#record, this.#line, clock.now());
       await metering.flushCall(this.#record.id);
       await this.#send({ type: 'READY', at: clock.now() });
     }
@@ -261,8 +263,8 @@ export class HeldCall implements EndingListener {
     const sinceMs = unheardSinceMs ?? this.#line.lostAtMs ?? clock.now();
     if (mayBeLoud(sinceMs, clock.now())) this.hear({ type: 'activity' });
     if (unheardSinceMs === null) await this.#send({ type: 'SIDEBAND_LOST', at: sinceMs });
-    if (this.#line.isDue && mayHear() && this.#setup !== undefined && provider !== undefined)
-      running.start(this.#redial());
+    const isHearable = this.#record.state === 'open' && this.#setup !== undefined && provider !== undefined;
+    if (isHearable && this.#line.isDue && mayHear()) running.start(this.#redial());
   }
 
   async #redial(): Promise<void> {

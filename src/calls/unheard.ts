@@ -1,3 +1,4 @@
+import { wentOnUntilMs } from '../../machines/voice-call/selectors.ts';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { MeteredCall, Metering } from '../metering/contract.ts';
 import type { Line } from './line.ts';
@@ -19,11 +20,16 @@ export class Unheard {
   /** When the sideband went during a try to hang up: with the call, unless that try failed. */
   #wentAtMs: number | undefined;
   /** The last gap that was told began here. */
-  #toldSinceMs: number | undefined;
+  #toldSinceMs = -Infinity;
 
   constructor(call: MeteredCall, metering: Pick<Metering, 'gap'>) {
     this.#call = call;
     this.#metering = metering;
+  }
+
+  /** Since when nobody hears a closing call whose record does not say so yet. */
+  unsavedSinceMs({ state, unheardSinceMs }: CallRecord): number | undefined {
+    return state === 'closing' && unheardSinceMs === null ? this.#closingSinceMs : undefined;
   }
 
   /** The sideband was lost. @param mayBeOver a try to hang up is under way, and may have ended it */
@@ -35,28 +41,31 @@ export class Unheard {
 
   /** The call was taken over from a node that counted all until `sinceMs`; of one that is open that is told when it is heard again. */
   taken(call: CallRecord, sinceMs: number, atMs: number): void {
-    const { state, openedAtMs, unheardSinceMs, hangup, nextTryAtMs, overAtMs } = call;
+    const { state, openedAtMs, unheardSinceMs, hangup } = call;
     if (state !== 'closing' || openedAtMs === null) return;
+    if (hangup === 'none') {
+      this.#closingSinceMs = unheardSinceMs ?? sinceMs;
+      return;
+    }
     // Apart from what follows, because its owner may have told it.
     if (unheardSinceMs !== null) this.#tell(unheardSinceMs, sinceMs);
-    // When it is next asked whether a hang-up is done, it is; unless that was asked before.
-    this.#tell(sinceMs, hangup === 'asked' ? Math.min(atMs, overAtMs ?? nextTryAtMs ?? atMs) : atMs);
-    if (hangup === 'none') this.#closingSinceMs = atMs;
+    this.#tell(sinceMs, wentOnUntilMs(call, atMs));
   }
 
   /** The call is over or heard again, and its record is about to say so: what was not told until now never is. */
-  over({ state, unheardSinceMs }: CallRecord, atMs: number): void {
-    this.#tell(state === 'closing' ? this.#closingSinceMs : (unheardSinceMs ?? undefined), atMs);
+  over(call: CallRecord, line: Line, atMs: number): void {
+    this.#tell(call.state === 'closing' ? this.#closingSinceMs : this.#sinceMs(call, line), atMs);
     this.#closingSinceMs = undefined;
   }
 
-  /** The record moved: what was unheard until it was heard again or began to close is told, and then until its hang-up is asked. */
-  moved(before: CallRecord, after: CallRecord, { sideband, lostAtMs }: Line, atMs: number): void {
-    const isClosing = before.state === 'open' && after.state === 'closing';
-    const isUnheardClosing = isClosing && sideband === undefined;
-    const sinceMs = before.unheardSinceMs ?? (isUnheardClosing ? lostAtMs : undefined);
-    if (before.state === 'open' && (isClosing || after.unheardSinceMs === null)) this.#tell(sinceMs, atMs);
-    if (isUnheardClosing) this.#closingSinceMs = atMs;
+  /** The record moved: what was unheard is told once it is heard again, or its hang-up was asked. */
+  moved(before: CallRecord, after: CallRecord, line: Line, atMs: number): void {
+    if (before.state === 'open') {
+      const sinceMs = this.#sinceMs(before, line);
+      // In one with what follows: until it is told, whoever takes the call over tells it.
+      if (after.state === 'closing' && line.sideband === undefined) this.#closingSinceMs = sinceMs ?? line.lostAtMs;
+      else if (after.state === 'closing' || after.unheardSinceMs === null) this.#tell(sinceMs, atMs);
+    }
     if (after.hangup === 'none' && after.state !== 'closed') {
       if (after.hangupTries > before.hangupTries) this.#closingSinceMs ??= this.#wentAtMs;
       return;
@@ -65,8 +74,14 @@ export class Unheard {
     this.#closingSinceMs = undefined;
   }
 
+  /** Since when an open call is unheard and that was not told: since it was lost again, where the record could not say that it was heard. */
+  #sinceMs({ unheardSinceMs }: CallRecord, { lostAtMs }: Line): number | undefined {
+    if (unheardSinceMs === null) return undefined;
+    return unheardSinceMs > this.#toldSinceMs ? unheardSinceMs : lostAtMs;
+  }
+
   #tell(sinceMs: number | undefined, untilMs: number): void {
-    if (sinceMs === undefined || sinceMs === this.#toldSinceMs || untilMs <= sinceMs) return;
+    if (sinceMs === undefined || sinceMs <= this.#toldSinceMs || untilMs <= sinceMs) return;
     this.#toldSinceMs = sinceMs;
     this.#metering.gap(this.#call, sinceMs, untilMs);
   }

@@ -84,6 +84,18 @@ describe('A call that is to end', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
   });
 
+  test('is charged until it was hung up, however long the database is away', async () => {
+    const at = world.clock.now();
+    world.database.isAway = world.metering.isAway = true;
+    await world.pass(300_000);
+    world.database.isAway = world.metering.isAway = false;
+    await world.pass(20_000);
+    expect(await world.call()).toMatchObject({ state: 'closed' });
+    // From when its node let go of it.
+    expect(world.metering.gaps).toEqual([{ fromMs: at + 7000, untilMs: expect.any(Number) }]);
+    expect(world.metering.gaps[0]?.untilMs).toBeLessThan(at + 22_000);
+  });
+
   test('and that is metered by the clock is charged until it was hung up, however long the database is away', async () => {
     world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock' };
     world.addSession('s:1');
@@ -96,4 +108,28 @@ describe('A call that is to end', () => {
     expect(Math.max(...told)).toBeGreaterThanOrEqual(20_000);
     expect(Math.max(...told)).toBeLessThan(22_000);
   });
+});
+
+test('A call that is lost again before its record could say that it was heard has two gaps', async () => {
+  const world = await CallsWorld.start();
+  const node = await world.addNode();
+  await world.open(node);
+  const at = world.clock.now();
+  world.provider.isAway = true;
+  world.provider.sideband.close();
+  await turn();
+  await world.pass(1000);
+  world.database.isAway = world.metering.isAway = true;
+  world.provider.isAway = false;
+  await world.pass(8000);
+  expect(node.sidebands).toBe(0);
+  world.database.isAway = world.metering.isAway = false;
+  await world.pass(3000);
+  expect(node.sidebands).toBe(1);
+  // Heard again after a second, until its node let go of it.
+  expect(world.metering.gaps).toEqual([
+    { fromMs: at, untilMs: at + 1250 },
+    { fromMs: at + 7000, untilMs: expect.any(Number) },
+  ]);
+  expect(world.metering.gaps[1]?.untilMs).toBeGreaterThanOrEqual(at + 9000);
 });

@@ -85,11 +85,8 @@ describe('When the node that holds a call', () => {
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
     expect(world.provider.live.size).toBe(0);
     // What it had heard and not counted is lost, and nobody heard what followed until the hang-up.
-    const takenAtMs = world.metering.gaps[0]?.untilMs;
-    expect(world.metering.gaps).toEqual([
-      { fromMs: at, untilMs: takenAtMs },
-      { fromMs: takenAtMs, untilMs: expect.any(Number) },
-    ]);
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 9000);
   });
 
   test('dies while the provider does not hang up, all is a gap until it does', async () => {
@@ -104,10 +101,8 @@ describe('When the node that holds a call', () => {
     world.provider.isAway = false;
     await world.pass(10_000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed' });
-    const [first, second] = world.metering.gaps;
-    expect(first?.fromMs).toBe(at);
-    expect(second?.fromMs).toBe(first?.untilMs);
-    expect(second?.untilMs).toBeGreaterThan(at + 13_000);
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 13_000);
   });
 
   test('dies while it hangs up, and the database goes away as another takes the call, the gap is told all the same', async () => {
@@ -149,7 +144,7 @@ describe('When the node that holds a call', () => {
     await world.pass(5000);
     expect(await world.call()).toMatchObject({ state: 'closed', hangup: 'confirmed', ownerNode: other.node });
     const [first] = world.metering.gaps;
-    expect(first).toEqual({ fromMs: at, untilMs: at + 3250 });
+    expect(first).toEqual({ fromMs: at, untilMs: at + 3500 });
   });
 
   test('stops and cannot count what it heard, its lease lapses, and the gap is told since its last sign of life', async () => {
@@ -379,6 +374,8 @@ describe('The node that saves the end of a session', () => {
     world.metering.heard.length = 0;
     world.clock.advance(1000);
     world.kill(owner);
+    // It hears nothing any more.
+    world.provider.sidebands.length = 0;
     world.endSession();
     await world.pass(7000);
     expect(await world.call()).toMatchObject({ state: 'closing', hangup: 'asked', ownerNode: owner.node });

@@ -1,0 +1,87 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { CallsWorld } from './calls-world.ts';
+
+/** Its hang-ups fail from now on. */
+async function endInVain(world: CallsWorld, owner: VoiceCalls): Promise<void> {
+  world.provider.isAway = true;
+  world.endSession();
+  await owner.settled();
+}
+
+describe('All of a closing call that nobody hears is one gap until its hang-up is asked, also where its node', () => {
+  let world: CallsWorld;
+  let owner: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    owner = await world.addNode();
+    await world.open(owner);
+  });
+
+  const lose = async (): Promise<number> => {
+    world.provider.isAway = true;
+    world.provider.sideband.close();
+    await turn();
+    return world.clock.now();
+  };
+
+  /** Another takes the call, and the provider hangs up at last. */
+  async function goOn(): Promise<void> {
+    await world.addNode();
+    await world.pass(15_000);
+    world.provider.isAway = false;
+    await world.pass(60_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', fence: 2 });
+  }
+
+  test('died long after it was lost and its session ended', async () => {
+    const at = await lose();
+    await world.pass(1000);
+    world.endSession();
+    await world.pass(60_000);
+    world.kill(owner);
+    await goOn();
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 76_000);
+  });
+
+  test('died long after its session ended and it was lost', async () => {
+    await endInVain(world, owner);
+    const at = await lose();
+    await world.pass(60_000);
+    world.kill(owner);
+    await goOn();
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 75_000);
+  });
+
+  test('stopped', async () => {
+    await endInVain(world, owner);
+    await world.pass(2000);
+    const at = world.clock.now();
+    world.kill(owner);
+    await owner.stop();
+    world.clock.advance(30_000);
+    await goOn();
+    expect(world.metering.gaps).toEqual([{ fromMs: at, untilMs: expect.any(Number) }]);
+    expect(world.metering.gaps[0]?.untilMs).toBeGreaterThan(at + 45_000);
+  });
+});
+
+test('A closing call that is metered by the clock is told once more by whoever takes it', async () => {
+  const world = await CallsWorld.start();
+  const owner = await world.addNode();
+  const other = await world.addNode();
+  world.provider.capabilities = { ...world.provider.capabilities, meter: 'clock' };
+  await world.open(owner);
+  await world.pass(1000);
+  world.kill(owner);
+  world.clock.advance(4000);
+  world.endSession();
+  await world.pass(15_000);
+  expect(await world.call()).toMatchObject({ state: 'closed', ownerNode: other.node });
+  const told = world.metering.heard.map((event) => (event as { ms?: number }).ms ?? 0);
+  expect(Math.max(...told)).toBeGreaterThanOrEqual(5000);
+});
