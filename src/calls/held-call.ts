@@ -12,6 +12,7 @@ import { Line } from './line.ts';
 import { createListener } from './listener.ts';
 import { longestMs } from './longest-time.ts';
 import { meteredCall, openResponsesOf } from './metered-call.ts';
+import { isOwnersWord } from './owners-word.ts';
 import { ResponseGuard } from './response-guard.ts';
 import { mayBeLoud, Unheard } from './unheard.ts';
 
@@ -123,19 +124,20 @@ export class HeldCall implements EndingListener {
     return this.#line.isLeft;
   }
 
-  /** Takes note of the record as it was saved or loaded. */
+  /** Takes note of the record as it was saved or loaded. What a call of another node uses, that one tells. */
   note(record: CallRecord): void {
     const before = this.#record;
     if (record.version <= before.version) return;
     this.#record = record;
+    if (record.fence !== this.#fence) return this.release();
     const at = this.#deps.clock.now();
     this.#unheard?.moved(before, record, this.#line, this.#end.latestMs(at));
     if (before.state === 'open' && record.state !== 'open') this.#time?.tell(record.openedAtMs, this.#end.latestMs(at));
     if (before.state !== 'closing' && record.state === 'closing') this.#closingAtMs = at;
     if (record.hangup === 'confirmed' && this.#closingAtMs !== undefined)
       this.#deps.events.hangupConfirmed(at - this.#closingAtMs);
-    if (record.state === 'closed' && record.fence === this.#fence) this.#responses.settle(record.overAtMs);
-    if (record.state === 'closed' || record.fence !== this.#fence) this.release();
+    if (record.state === 'closed') this.#responses.settle(record.overAtMs);
+    if (record.state === 'closed') this.release();
   }
 
   /** Tokens that a response may have by now; undefined where nothing bounds it. @throws Unavailable */
@@ -290,8 +292,7 @@ export class HeldCall implements EndingListener {
 
   /** What only the owner may tell is told by it alone. */
   async #send(event: CallEvent): Promise<void> {
-    const isOwners = event.type === 'READY' || event.type === 'SIDEBAND_LOST';
-    const mayTell = ({ fence }: CallRecord): boolean => !isOwners || fence === this.#fence;
+    const mayTell = ({ fence }: CallRecord): boolean => fence === this.#fence || !isOwnersWord(event);
     const outcome = await this.#deps.host.send(this.#record.id, { ...event, requestId: this.requestId }, mayTell);
     if (outcome === undefined) this.release();
     else this.note(outcome.record);

@@ -10,6 +10,47 @@ async function endInVain(world: CallsWorld, owner: VoiceCalls): Promise<void> {
   await owner.settled();
 }
 
+describe('Of a call that another node took', () => {
+  let world: CallsWorld;
+  let owner: VoiceCalls;
+  let other: VoiceCalls;
+
+  beforeEach(async () => {
+    world = await CallsWorld.start();
+    owner = await world.addNode();
+    other = await world.addNode();
+    await world.open(owner);
+  });
+
+  test('a node that stood still for longer than a call may go unheard closes nothing', async () => {
+    world.kill(owner);
+    await world.pass(25_000);
+    world.nodes.add(owner);
+    owner.guard();
+    await owner.settled();
+    await world.pass(2000);
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node });
+    expect([owner.held, other.sidebands, world.provider.live.size]).toEqual([0, 1, 1]);
+  });
+
+  test('a node that let go of it tells no gap', async () => {
+    await endInVain(world, owner);
+    world.kill(owner);
+    await world.pass(7500);
+    owner.guard();
+    await turn();
+    await world.pass(10_000);
+    world.provider.isAway = false;
+    await world.pass(30_000);
+    expect(await world.call()).toMatchObject({ state: 'closed', ownerNode: other.node });
+    expect(world.metering.gaps).toHaveLength(1);
+    world.nodes.add(owner);
+    await world.pass(3000);
+    expect(owner.held).toBe(0);
+    expect(world.metering.gaps).toHaveLength(1);
+  });
+});
+
 describe('All of a closing call that nobody hears is one gap until its hang-up is asked, also where its node', () => {
   let world: CallsWorld;
   let owner: VoiceCalls;
