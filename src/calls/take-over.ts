@@ -22,27 +22,38 @@ export interface TakeOverDeps {
   readonly events: Pick<Events, 'callTaken' | 'callForeign'>;
   /** The name of this node. */
   readonly node: string;
+  /** Those of which nobody knows whether they were taken, because the database did not answer. */
+  readonly doubtful: Map<string, Orphan>;
   /** @param uncountedSinceMs until then all that the call used was counted */
   readonly hold: (record: CallRecord, setup: SessionSetup | undefined, uncountedSinceMs: number) => void;
 }
 
 /** Takes calls over whose nodes are dead; of several nodes that try, one gets each. @throws Unavailable when the database is away */
 export async function takeOrphans(deps: TakeOverDeps): Promise<void> {
-  const orphans = await deps.store.orphans(deps.clock.now(), deps.accounts.fingerprints, AT_MOST);
-  await settleAll(orphans, (orphan) => take(orphan, deps), AT_ONCE);
+  const { store, accounts, clock, doubtful } = deps;
+  const orphans = await store.orphans(clock.now(), accounts.fingerprints, AT_MOST);
+  const all = [...doubtful.values(), ...orphans.filter(({ id }) => !doubtful.has(id))];
+  await settleAll(all, (orphan) => take(orphan, deps), AT_ONCE);
 }
 
 async function take(orphan: Orphan, deps: TakeOverDeps): Promise<void> {
   const { id, sessionId, fence, ownerUntilMs } = orphan;
-  const { accounts, host, setups, clock, events, node, hold } = deps;
+  const { accounts, host, setups, clock, events, node, doubtful, hold } = deps;
   // Before the call is ours: a node that took it and could not hold it would hang it up without a word of what nobody heard.
   const setup = await setups.find(sessionId);
   const at = clock.now();
   // Its lease ran from its last sign of life on.
   const unheardSinceMs = ownerUntilMs === null ? at : Math.min(at, ownerUntilMs - LEASE_MS);
-  const isStillOrphan = (present: CallRecord): boolean => present.fence === fence;
+  // Taken once more where it was taken in doubt.
+  const isStillOrphan = (present: CallRecord): boolean =>
+    present.fence === fence || (doubtful.has(id) && present.ownerNode === node && present.fence === fence + 1);
   const isForeign = accounts.of(orphan) === undefined;
-  const outcome = await host.send(id, { type: 'TAKEN', at, node, unheardSinceMs, isForeign }, isStillOrphan);
+  const event: CallEvent = { type: 'TAKEN', at, node, unheardSinceMs, isForeign };
+  const outcome = await Promise.resolve(host.send(id, event, isStillOrphan)).catch((fault: unknown) => {
+    doubtful.set(id, orphan);
+    throw fault;
+  });
+  doubtful.delete(id);
   if (outcome === undefined || outcome.record.fence === fence) return;
   const { record } = outcome;
   events.callTaken(record);

@@ -6,6 +6,7 @@ import { settleAll } from '../kernel/settle-all.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
 import type { Calls, OpenCallRequest, OpenedCall } from './contract.ts';
+import type { Orphan } from '../stores/voice-calls/contract.ts';
 import { Accounts } from './accounts.ts';
 import { actOnDue } from './due.ts';
 import { EndsElsewhere } from './ends-elsewhere.ts';
@@ -35,6 +36,7 @@ export class VoiceCalls implements Calls {
   readonly #host: Host<CallRecord, CallEvent, CallFact>;
   readonly #held = new Map<string, HeldCall>();
   readonly #elsewhere: EndsElsewhere;
+  readonly #doubtful = new Map<string, Orphan>();
   readonly #unsubscribe: () => void;
   #lookedAtMs = -Infinity;
 
@@ -260,6 +262,7 @@ export class VoiceCalls implements Calls {
       setups,
       clock,
       events,
+      doubtful: this.#doubtful,
       host: this.#host,
       node: this.node,
       hold: (record, setup, uncountedSinceMs) => {

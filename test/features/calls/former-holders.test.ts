@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
 import { CallsWorld } from './calls-world.ts';
 
 /** Its hang-ups fail from now on. */
@@ -48,6 +49,21 @@ describe('Of a call that another node took', () => {
     await world.pass(3000);
     expect(owner.held).toBe(0);
     expect(world.metering.gaps).toHaveLength(1);
+  });
+
+  test.each([20, 0])('the database did not answer, it is held all the same (SIDEBAND_LOST_SEC=%i)', async (seconds) => {
+    world.unheardSec = seconds;
+    world.kill(owner);
+    world.afterSave = () => {
+      world.afterSave = () => undefined;
+      throw new Unavailable('database', 'no answer');
+    };
+    await world.pass(12_000);
+    expect(await world.call()).toMatchObject({ state: 'open', ownerNode: other.node, unheardSinceMs: null });
+    expect(other.sidebands).toBe(1);
+    world.endSession();
+    await world.pass(3000);
+    expect(world.provider.live.size).toBe(0);
   });
 });
 
