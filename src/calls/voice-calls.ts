@@ -277,7 +277,8 @@ export class VoiceCalls implements Calls {
     if (reason === undefined) return;
     const calls = [...this.#held.values()].filter(({ record }) => record.sessionId === sessionId);
     for (const call of calls) this.#running.start(call.close(reason));
-    // A session has one call at a time.
-    if (isOwn && calls.length === 0) this.#running.start(this.#elsewhere.closeAll(sessionId, reason));
+    // A session has one call at a time; those that close already are former ones.
+    const isPresentHeld = calls.some(({ record }) => record.closeReason === null);
+    if (isOwn && !isPresentHeld) this.#running.start(this.#elsewhere.closeAll(sessionId, reason));
   }
 }

@@ -65,6 +65,16 @@ describe('Of a call that another node took', () => {
     await world.pass(3000);
     expect(world.provider.live.size).toBe(0);
   });
+
+  test('the former one of a session is held here still, the present one of a dead node is hung up at once', async () => {
+    world.clock.advance(1);
+    await world.open(other);
+    await world.look();
+    world.kill(other);
+    world.endSession();
+    await world.pass(750);
+    expect(world.provider.live.size).toBe(0);
+  });
 });
 
 describe('All of a closing call that nobody hears is one gap until its hang-up is asked, also where its node', () => {
