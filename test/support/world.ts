@@ -50,7 +50,7 @@ export class World {
   readonly confidential: Set<string>;
   readonly #environment: Environment;
   readonly #database: FreshDatabase | undefined;
-  readonly #printed: Switchboard[] = [];
+  readonly #started: Switchboard[] = [];
   #server: Switchboard | undefined;
 
   private constructor(
@@ -110,7 +110,7 @@ export class World {
 
   async startServer(environment: Environment = {}): Promise<Switchboard> {
     const server = await Switchboard.start({ ...this.#environment, ...environment });
-    this.#printed.push(server);
+    this.#started.push(server);
     this.#server = server;
     return server;
   }
@@ -166,7 +166,7 @@ export class World {
 
   /** What all servers of this world printed. */
   printed(): string {
-    return this.#printed.map(({ output }) => output.stdout + output.stderr).join('');
+    return this.#started.map(({ output }) => output.stdout + output.stderr).join('');
   }
 
   /** The confidential values that were printed. */
@@ -176,7 +176,7 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.#server?.end('SIGKILL');
+    await Promise.all(this.#started.map((server) => server.end('SIGKILL')));
     await this.smtp.close();
     await this.provider.close();
     await this.#database?.drop();
