@@ -38,7 +38,8 @@ export class Connection implements SocketListener {
   #state: VoiceState | undefined;
   /** An end that became known while the record, or an answer, was on its way. */
   #missedEnd: EndReason | null = null;
-  #holdsEnds = false;
+  /** The end that this socket tells itself, with the answer that it waits for; `any` where it may be each. */
+  #ownEnd: EndReason | 'any' | undefined;
   #badFrames = 0;
   #isOver = false;
   /** Frames that came while one takes its time, in order; undefined stands for a bad one. */
@@ -93,7 +94,8 @@ export class Connection implements SocketListener {
 
   /** Tells the client of a transition that happened anywhere; each is told once. */
   push(state: VoiceState, endReason: EndReason | null): void {
-    if (this.#record === undefined || (this.#holdsEnds && endReason !== null)) {
+    const isOwn = endReason !== null && (this.#ownEnd === 'any' || this.#ownEnd === endReason);
+    if (this.#record === undefined || isOwn) {
       this.#state = state;
       this.#missedEnd = endReason;
     } else if (endReason !== null) this.#tellEnd(endReason);
@@ -227,21 +229,21 @@ export class Connection implements SocketListener {
 
   /** The client is told what became of its report before it is told of an end that the report brought. */
   async #usage(record: VoiceRecord, frame: Frame<'usage'>, at: number): Promise<void> {
-    this.#holdsEnds = true;
+    this.#ownEnd = 'any';
     try {
       const from = { address: this.#address.name, language: this.#language };
       const { answer, endReason } = await answerUsage(record, frame, from, at, this.#context.deps);
       if (answer !== undefined) this.send(answer);
       if (endReason !== null) await this.#answerEnd(record, endReason);
     } finally {
-      this.#holdsEnds = false;
+      this.#ownEnd = undefined;
       if (this.#missedEnd !== null) this.#tellEnd(this.#missedEnd);
     }
   }
 
   /** Who asks for an end hears of it when it is kept, and of a fault until then: not by the push that tells all others. */
   async #end({ id }: VoiceRecord, at: number): Promise<void> {
-    this.#holdsEnds = true;
+    this.#ownEnd = 'closed_by_client';
     const ended = await this.#context.deps.sessions.endForGood(id, 'closed_by_client', at);
     this.#tellEnd(ended?.record.endReason ?? 'closed_by_client');
   }
@@ -295,6 +297,4 @@ export class Connection implements SocketListener {
 }
 
 /** An attached socket has proven whom it speaks for. */
-function anybody(): boolean {
-  return true;
-}
+const anybody = (): boolean => true;

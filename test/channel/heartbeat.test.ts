@@ -124,6 +124,18 @@ describe('a heartbeat', () => {
     expect(client.closeCode).toBe(4403);
   });
 
+  it('after an end in vain hears of an end for another reason at once', async () => {
+    const app = await build();
+    const id = await app.open(await app.key());
+    const client = attached(app, id);
+    database().isAway = true;
+    client.say({ type: 'end' });
+    expect(await client.hear()).toMatchObject({ type: 'error', code: 'SERVICE_UNAVAILABLE' });
+    app.live.bus.publish({ type: 'session.moved', sessionId: id, state: 'ended', endReason: 'key_revoked' });
+    expect(await client.hear()).toMatchObject({ type: 'ended', reason: 'key_revoked' });
+    expect(client.closeCode).toBe(4403);
+  });
+
   it('of an idle session ends it', async () => {
     const app = await build();
     const client = attached(app, await app.open(await app.key()));
