@@ -1,8 +1,7 @@
 import type { TakenCount, Counters } from '../stores/counters/contract.ts';
+import { countQuietly } from './quiet-count.ts';
 import type { Subjects } from './subjects.ts';
 
-/** No limit: the counter is written only so that a request that counts nothing takes as long as one that does. */
-export const UNLIMITED = 1_000_000_000;
 /** How many times the budget of one domain the whole installation has. */
 const DOMAINS = 5;
 
@@ -49,14 +48,9 @@ export class DomainBudget {
     return { spent, counts: [...ofDomain.counts, ...ofAll.counts] };
   }
 
-  async #takeOne(key: string | undefined, limit: number, atMs: number) {
+  #takeOne(key: string | undefined, limit: number, atMs: number) {
     const { name, windowMs } = this.#options;
-    if (key === undefined) {
-      await this.#counters.take(`${name}:idle`, UNLIMITED, windowMs, atMs);
-      return { allowed: true, counts: [] };
-    }
-    const { allowed, windowStartMs } = await this.#counters.take(key, limit, windowMs, atMs);
-    return { allowed, counts: allowed ? [{ key, windowStartMs }] : [] };
+    return countQuietly(this.#counters, { key, idleKey: `${name}:idle`, limit, windowMs }, atMs);
   }
 }
 

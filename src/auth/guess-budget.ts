@@ -1,6 +1,7 @@
 import { FOREVER_MS, type TakenCount, type Counters } from '../stores/counters/contract.ts';
 import { DEVICE_LIFE_MS, type Device } from './device-cookie.ts';
-import { DomainBudget, UNLIMITED } from './domain-budget.ts';
+import { DomainBudget } from './domain-budget.ts';
+import { countQuietly, UNLIMITED } from './quiet-count.ts';
 import type { Subjects } from './subjects.ts';
 
 const HOUR_MS = 3_600_000;
@@ -94,13 +95,10 @@ export class GuessBudget {
     await this.#counters.giveBack(counts.filter(({ key }) => !key.startsWith('otp-verify:')));
   }
 
-  async #take(key: string | undefined, subject: string, limit: number, windowMs: number, atMs: number) {
-    if (key === undefined) {
-      await this.#counters.take(`otp-idle:${subject}`, UNLIMITED, HOUR_MS, atMs);
-      return { allowed: true, counts: [] };
-    }
-    const { allowed, windowStartMs } = await this.#counters.take(key, limit, windowMs, atMs);
-    return { allowed, counts: allowed ? [{ key, windowStartMs }] : [] };
+  #take(key: string | undefined, subject: string, limit: number, ofMs: number, atMs: number) {
+    // What counts nothing is not kept for as long as what counts a row.
+    const windowMs = key === undefined ? HOUR_MS : ofMs;
+    return countQuietly(this.#counters, { key, idleKey: `otp-idle:${subject}`, limit, windowMs }, atMs);
   }
 }
 

@@ -1,4 +1,5 @@
-import type { TakenCount, Counters, CounterTake } from '../stores/counters/contract.ts';
+import type { TakenCount, Counters } from '../stores/counters/contract.ts';
+import { countsOf } from './quiet-count.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -34,7 +35,7 @@ export class SendBudget {
     const day = await this.#counters.take(daily, USUAL_HOURS * this.#perHour, DAY_MS, atMs);
     const limit = day.allowed ? this.#perHour : Math.max(1, this.#perHour - 1);
     const hour = await this.#takeHour(`otp-send:${subject}`, limit, atMs);
-    const counts = [...counted(daily, day), ...hour.counts];
+    const counts = [...countsOf(daily, day), ...hour.counts];
     if (!hour.allowed) await this.#counters.giveBack(counts);
     return { ...hour, isFrequent: !day.allowed, counts };
   }
@@ -46,10 +47,6 @@ export class SendBudget {
 
   async #takeHour(key: string, limit: number, atMs: number) {
     const hour = await this.#counters.take(key, limit, HOUR_MS, atMs);
-    return { allowed: hour.allowed, retryAtMs: hour.retryAtMs, counts: counted(key, hour) };
+    return { allowed: hour.allowed, retryAtMs: hour.retryAtMs, counts: countsOf(key, hour) };
   }
-}
-
-function counted(key: string, { allowed, windowStartMs }: CounterTake): readonly TakenCount[] {
-  return allowed ? [{ key, windowStartMs }] : [];
 }

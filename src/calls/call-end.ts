@@ -29,7 +29,7 @@ export interface CallEndDeps {
   readonly send: (event: CallEvent) => Promise<void>;
 }
 
-/** A hang-up that is seen to be due for so long waits for the database. */
+/** A hang-up that has been due for this long is held up by a database that is away: it is asked all the same. */
 const OVERDUE_MS = 1000;
 
 /** How a held call is to end, by the provider's word or by ours, until its record says so. */
