@@ -12,6 +12,10 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    // Not setImmediate: by it the database's driver sends what it was asked, and never sends again where one was lost.
+    fakeTimers: {
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
+    },
     pool: 'forks',
     // The files of a worker share its modules, and so its embedded database.
     isolate: false,
