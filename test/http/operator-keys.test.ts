@@ -95,6 +95,7 @@ describe('Widget keys', () => {
     [{ id: 'x', origin: 'https://*.example' }, 'origin'],
     [{ id: 'x', agents: ['nobody'] }, 'agents'],
     [{ id: 'x', limits: { dailyToken: 5 } }, 'limits.dailyToken'],
+    [{ id: 'x', totals: { ['__proto__']: { dollarsDaily: 5 } } }, 'totals.__proto__'],
     [{ id: 'x', tenantId: 'nobody' }, 'tenantId'],
     [{ id: 'x', allowOverride: false }, 'allowOverride'],
     [{}, 'id'],

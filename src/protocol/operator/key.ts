@@ -95,9 +95,9 @@ export const issueKeyRequest = z.strictObject({
   dataChannel: dataChannel
     .optional()
     .meta({ description: 'Whether pages of brokered calls speak to the provider themselves; none by default' }),
-  limits: z.record(z.string(), z.number()).optional(),
+  limits: z.strictObject(limits.shape).optional(),
   totals: z
-    .record(z.string(), z.number())
+    .strictObject(totals.shape)
     .optional()
     .meta({ description: 'Over all its visitors; by default what ten of them may use, and {} is no bound' }),
   reason: z.string().max(500).optional().meta({ description: 'For the audit' }),
