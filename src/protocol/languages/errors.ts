@@ -102,11 +102,11 @@ export const ERROR_WORDS: Readonly<Record<Code, InEach>> = {
     ja: '対象の数が前回より増えています。もう一度ご確認ください。',
   },
   CONFLICT: {
-    en: 'This name is already in use. Please choose another.',
-    de: 'Dieser Name ist bereits vergeben. Bitte wählen Sie einen anderen.',
-    fr: 'Ce nom est déjà utilisé. Veuillez en choisir un autre.',
-    es: 'Este nombre ya está en uso. Elija otro.',
-    ja: 'この名前はすでに使われています。別の名前を選んでください。',
+    en: 'This does not go with what is there already. Please change it and try again.',
+    de: 'Das passt nicht zu dem, was schon vorhanden ist. Bitte ändern Sie es, und versuchen Sie es erneut.',
+    fr: 'Cela ne s’accorde pas avec ce qui existe déjà. Veuillez le modifier et réessayer.',
+    es: 'Esto no es compatible con lo que ya existe. Cámbielo e inténtelo de nuevo.',
+    ja: 'すでにある内容と両立しません。変更してから、もう一度お試しください。',
   },
   PAYLOAD_TOO_LARGE: {
     en: 'This is too large to send.',
