@@ -102,7 +102,7 @@ export const ERROR_WORDS: Readonly<Record<Code, InEach>> = {
     ja: '対象の数が前回より増えています。もう一度ご確認ください。',
   },
   CONFLICT: {
-    en: 'This does not go with what is there already. Please change it and try again.',
+    en: 'This conflicts with what already exists. Please change it and try again.',
     de: 'Das passt nicht zu dem, was schon vorhanden ist. Bitte ändern Sie es, und versuchen Sie es erneut.',
     fr: 'Cela ne s’accorde pas avec ce qui existe déjà. Veuillez le modifier et réessayer.',
     es: 'Esto no es compatible con lo que ya existe. Cámbielo e inténtelo de nuevo.',

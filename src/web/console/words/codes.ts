@@ -15,7 +15,7 @@ const CODES: Readonly<Record<Code, string>> = {
   SESSION_NOT_FOUND: 'an unknown session, or without its proof',
   METHOD_NOT_ALLOWED: 'the path takes another method',
   AMBIGUOUS: 'several sessions are named alike',
-  CONFLICT: 'what is there already is in the way',
+  CONFLICT: 'it conflicts with what already exists',
   COUNT_CHANGED: 'more matched than were counted',
   QUERY_TOO_BROAD: 'too much to read at once',
   PAYLOAD_TOO_LARGE: 'the body is too large',
