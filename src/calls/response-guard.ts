@@ -12,7 +12,7 @@ const CUT_OFF_MS = 2000;
 
 export interface ResponseGuardDeps {
   readonly metered: MeteredCall;
-  readonly metering: Pick<Metering, 'hear'>;
+  readonly metering: Pick<Metering, 'hear' | 'uncounted'>;
   readonly budgets: Pick<Budgets, 'affords' | 'boundOf'>;
   readonly clock: Clock;
   /** Undefined while nobody hears the call. */
@@ -137,10 +137,11 @@ export class ResponseGuard {
   }
 
   #start(response: StartedResponse, atMs: number): void {
-    const { metered, budgets } = this.#deps;
+    const { metered, metering, budgets } = this.#deps;
     const kind = this.#open.start(response, atMs);
     if (this.#isEnding) return this.#cancel(response.id);
-    const isAffordable = kind === 'extra' && budgets.affords(metered.callId, this.#open.worstCases);
+    const { callId } = metered;
+    const isAffordable = kind === 'extra' && budgets.affords(callId, this.#open.worstCases, metering.uncounted(callId));
     const isAdmitted = kind === 'ordinary' || isAffordable;
     if (!isAdmitted) this.#cancel(response.id);
     if (!isAdmitted || this.#strikes.isChanged) this.#strikes.strike();

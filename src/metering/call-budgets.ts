@@ -100,10 +100,10 @@ export class CallBudgets implements Budgets, MeteringListener {
     return bound;
   }
 
-  affords(callId: string, responses: readonly WorstCase[]): boolean {
+  affords(callId: string, responses: readonly WorstCase[], uncounted: UsageTotals): boolean {
     const watched = this.#watched.get(callId);
     if (watched === undefined) return true;
-    const worst = responses.map((response) => this.#worstOf(watched.call, response));
+    const worst = [uncounted, ...responses.map((response) => this.#worstOf(watched.call, response))];
     const sum = (read: (usage: UsageTotals) => number): number => worst.reduce((all, each) => all + read(each), 0);
     const [tokens, microDollars] = [sum((each) => each.tokens), sum((each) => each.microDollars)];
     const left = watched.accounts.map(leftOf);

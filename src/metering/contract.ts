@@ -48,8 +48,11 @@ export interface Budgets {
    * @throws Unavailable when the database is away
    */
   boundOf(call: MeteredCall): Promise<number | undefined>;
-  /** Whether what is left, as far as is known here, pays for responses at their worst. */
-  affords(callId: string, responses: readonly WorstCase[]): boolean;
+  /**
+   * Whether what is left, as far as is known here, pays for responses at their worst.
+   * @param uncounted what was heard of the call and is not in the ledger yet
+   */
+  affords(callId: string, responses: readonly WorstCase[], uncounted: UsageTotals): boolean;
 }
 
 /** Prices what calls use and counts it in the ledger, ends what is over a ceiling, and keeps what the database cannot take yet. */
@@ -67,6 +70,8 @@ export interface Metering {
   report(call: MeteredCall, responseId: string, tokens: TokenClasses, atMs: number): Promise<CallUsageAnswer>;
   /** Resolves when all that was heard of the call is in the ledger. @throws Unavailable while the database is away */
   flushCall(callId: string): Promise<void>;
+  /** What was heard of the call and is not in the ledger yet. */
+  uncounted(callId: string): UsageTotals;
   /** Since when usage waits for the database; undefined while none does. */
   readonly waitingSinceMs: number | undefined;
   /** Counts what waits; the background calls it. @throws Unavailable while the database is away */

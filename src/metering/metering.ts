@@ -1,14 +1,16 @@
 import { Recent } from '../kernel/recent.ts';
-import { NO_TOKENS, type ModelPrice, type TokenClasses } from '../protocol/price.ts';
+import { NO_TOKENS, sumOf, type ModelPrice, type TokenClasses } from '../protocol/price.ts';
 import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import {
+  chargeOf,
   picoOfTime,
   sharedAccounts,
   type Basis,
   type CallUsage,
   type CallUsageAnswer,
   type Ledger,
+  type UsageTotals,
 } from '../stores/ledger/contract.ts';
 import { Burn } from './burn.ts';
 import { Gaps, type Gap } from './gaps.ts';
@@ -77,6 +79,14 @@ export class CallMetering implements Metering {
   /** Entries that wait for the database, or are on their way to it. */
   get waiting(): number {
     return this.#queue.size;
+  }
+
+  uncounted(callId: string): UsageTotals {
+    const waiting = this.#queue.waitingOf(callId);
+    return {
+      tokens: waiting.reduce((sum, { tokens }) => sum + sumOf(tokens), 0),
+      microDollars: chargeOf(waiting.reduce((sum, { picoDollars }) => sum + picoDollars, 0n)),
+    };
   }
 
   begin(call: MeteredCall, atMs: number): void {

@@ -55,6 +55,11 @@ export class UsageQueue {
     return this.#waitingSinceMs;
   }
 
+  /** What of the call is not in the ledger yet, in order. */
+  waitingOf(callId: string): readonly CallUsage[] {
+    return this.#calls.get(callId)?.entries.map(({ usage }) => usage) ?? [];
+  }
+
   push(call: MeteredCall, usage: CallUsage): void {
     const queue = this.#calls.get(call.callId) ?? { entries: [], lost: undefined, running: undefined };
     this.#calls.set(call.callId, queue);

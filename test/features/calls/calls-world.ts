@@ -9,6 +9,7 @@ import type { Budgets, LimitResponses, MeteredCall, Metering, WorstCase } from '
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
 import { createPostgresStores } from '../../../src/stores/postgres.ts';
+import type { UsageTotals } from '../../../src/stores/ledger/contract.ts';
 import type { SessionSetup } from '../../../src/stores/session-setups/contract.ts';
 import type { StartedResponse, UpstreamEvent } from '../../../src/upstream/contract.ts';
 import { createEvents } from '../../../src/telemetry/events.ts';
@@ -50,6 +51,10 @@ class HeardMetering implements Metering {
 
   gap(_call: unknown, fromMs: number, untilMs: number): void {
     this.gaps.push({ fromMs, untilMs });
+  }
+
+  uncounted(): UsageTotals {
+    return { tokens: 0, microDollars: 0 };
   }
 
   report(): Promise<never> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Unavailable } from '../../../src/kernel/errors.ts';
 import type { WorstCase } from '../../../src/metering/contract.ts';
 import { NO_TOKENS, type TokenClasses } from '../../../src/protocol/price.ts';
 import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
@@ -9,8 +10,9 @@ import { CONSOLE, somebody, unique, type TestApp, type TestAppOptions } from '..
 import { MINUTE, SECOND } from '../../support/clock.ts';
 import { FakeBrokeredProvider, type FakeSideband } from '../../support/fake-brokered-provider.ts';
 import { useApps } from '../../support/use-apps.ts';
+import { done, started } from '../calls/calls-world.ts';
 
-const { build } = useApps();
+const { build, database } = useApps();
 
 const roomy = { concurrentSessions: 100, sessionsPerMinute: 100, dailyTokens: 1e9 };
 /** A token of audio costs so many micro-dollars. */
@@ -153,6 +155,7 @@ describe('A session whose calls are metered by what the provider tells', () => {
 });
 
 describe('What is left pays for responses', () => {
+  const NONE = { tokens: 0, microDollars: 0 };
   const worst = (outputTokens: number, context: Partial<TokenClasses> = {}): WorstCase => ({
     context: { ...NO_TOKENS, ...context },
     outputTokens,
@@ -163,7 +166,8 @@ describe('What is left pays for responses', () => {
     const key = await app.key({ limits: { ...roomy, dailyDollars: 0.512 } });
     const { session, sideband } = await speak(app, provider, key);
     const [call] = (await app.service.heldCalls?.ofSession(session.id)) ?? [];
-    const affords = (...responses: readonly WorstCase[]) => app.service.budgets.affords(call?.id ?? '', responses);
+    const affords = (...responses: readonly WorstCase[]) =>
+      app.service.budgets.affords(call?.id ?? '', responses, NONE);
     expect(affords(worst(4000), worst(4000))).toBe(true);
     expect(affords(worst(4000), worst(4000, { textIn: 1 }))).toBe(false);
     // No provider lets one be longer than 4,096 tokens.
@@ -174,12 +178,32 @@ describe('What is left pays for responses', () => {
     expect(affords(worst(2001))).toBe(false);
   });
 
+  test('less what was heard and the database does not have yet', async () => {
+    const { app, provider } = await start();
+    const { sideband } = await speak(app, provider, await app.key({ limits: { ...roomy, dailyDollars: 0.512 } }));
+    const beside = { isInConversation: false, maxOutputTokens: 3000, grantedTokens: 4000 } as const;
+    database().isAway = true;
+    for (const id of ['a', 'b']) {
+      sideband.hear(started(id, beside));
+      sideband.hear({ ...response(3000), key: id } as UpstreamEvent);
+      sideband.hear(done(id));
+    }
+    sideband.hear(started('c', beside));
+    expect(sideband.cancelled).toEqual(['c']);
+    await expect(app.service.metering.flush()).rejects.toThrow(Unavailable);
+    database().isAway = false;
+    await settled(app);
+    sideband.hear(done('c'));
+    sideband.hear(started('d', { ...beside, maxOutputTokens: 1000 }));
+    expect(sideband.cancelled).toEqual(['c']);
+  });
+
   test('of the ceiling that comes first, in tokens too', async () => {
     const { app, provider } = await start();
     const { session } = await speak(app, provider, await app.key({ limits: { ...roomy, dailyTokens: 1000 } }));
     const [call] = (await app.service.heldCalls?.ofSession(session.id)) ?? [];
-    expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 100 })])).toBe(true);
-    expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 101 })])).toBe(false);
+    expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 100 })], NONE)).toBe(true);
+    expect(app.service.budgets.affords(call?.id ?? '', [worst(900, { textIn: 101 })], NONE)).toBe(false);
   });
 });
 
