@@ -96,6 +96,13 @@ describe.skipIf(skipped !== undefined)(`<switchboard-widget> on a website of ano
     await keyboard.press('Enter');
     await page.sees('status', listening);
     expect(await focused()).toBe('the panel');
+    // Its ring, which is drawn inside of it, is seen whole: what sticks to its end does not cover it.
+    const atItsEdges = `(() => {
+      const { left, right, bottom } = widget.shadowRoot.querySelector('.panel').getBoundingClientRect();
+      const points = [[left + 2, bottom - 40], [right - 2, bottom - 40], [(left + right) / 2, bottom - 2]];
+      return points.map(([x, y]) => widget.shadowRoot.elementFromPoint(x, y).matches('.panel'));
+    })()`;
+    expect(await page.run(atItsEdges)).toEqual([true, true, true]);
     await tabTo('Mute');
     await keyboard.press('Enter');
     await page.sees('status', 'You are muted');
