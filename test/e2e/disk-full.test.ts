@@ -83,4 +83,15 @@ describe('While the disk of the embedded database is full', () => {
     await world.restart('SIGKILL');
     expect((await visitor.post('/api/realtime/heartbeat', { sm_session_id })).status).toBe(403);
   });
+
+  test('a start that fails for it says so', async () => {
+    const flag = await start();
+    await writeFile(flag, 'all');
+    await world.server.end('SIGKILL');
+    await expect(world.startServer()).rejects.toThrow(
+      /ended with 69 .*\n.* does not start, and its disk has 0 MB left/,
+    );
+    await rm(flag);
+    await world.startServer();
+  });
 });

@@ -3,10 +3,11 @@
  * grow do not; where the file says "all", not a byte is written, as where the write-ahead log finds no room.
  */
 import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
 const flag = process.env['FULL_DISK'] ?? '';
-const { writeSync, existsSync, fstatSync, readFileSync } = fs;
+const { writeSync, existsSync, fstatSync, readFileSync, statfsSync } = fs;
 
 function isFull(fd, length, position) {
   if (!existsSync(flag)) return false;
@@ -23,3 +24,6 @@ if (!isMainThread)
       });
     return writeSync(fd, buffer, offset, length, position);
   };
+
+fs.statfsSync = (path) => ({ ...statfsSync(path), ...(existsSync(flag) ? { bavail: 0 } : {}) });
+syncBuiltinESMExports();

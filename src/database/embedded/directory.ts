@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedEngine } from './engine.ts';
@@ -60,6 +60,19 @@ export async function prepareDirectory(directory: string, template: URL): Promis
     await initialise(fresh);
   }
   await rename(fresh, directory);
+}
+
+/** What a start may need, above all for the write-ahead log. */
+const ROOM_MB = 20;
+
+/** Why a database there does not start, where it is for want of room. */
+export function lackOfRoom(directory: string): UnusableDirectory | undefined {
+  const { bavail, bsize } = statfsSync(directory);
+  const freeMb = Math.floor((bavail * bsize) / 1024 ** 2);
+  if (freeMb >= ROOM_MB) return undefined;
+  return new UnusableDirectory(
+    `the database in ${directory} does not start, and its disk has ${freeMb} MB left: make some ${ROOM_MB} MB of room`,
+  );
 }
 
 async function initialise(directory: string): Promise<void> {

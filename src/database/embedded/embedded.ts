@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import type { Database, Sql } from '../database.ts';
 import { driverTypes } from '../driver-types.ts';
 import { Pool } from '../pool.ts';
-import { makeDirectory, prepareDirectory } from './directory.ts';
+import { lackOfRoom, makeDirectory, prepareDirectory } from './directory.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { EmbeddedEngine } from './engine.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -36,7 +36,7 @@ const builtTemplate = new URL(
  * Survives kill -9 without losing an acknowledged row; a power cut may lose the last moments, since PGlite does not fsync.
  *
  * @throws DirectoryInUse when another process has the directory open.
- * @throws UnusableDirectory when the directory cannot be made, or is not a database of this build's PostgreSQL.
+ * @throws UnusableDirectory when the directory cannot be made, is not a database of this build's PostgreSQL, or has no room to start.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const { deadlineMs = 5_000, template = builtTemplate } = options;
@@ -45,7 +45,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   const engine = new EmbeddedEngine(directory);
   try {
     await prepareDirectory(directory, template);
-    await engine.start();
+    await engine.start().catch((fault: unknown) => {
+      throw lackOfRoom(directory) ?? fault;
+    });
   } catch (error) {
     await engine.close();
     await lock.release();
