@@ -3,6 +3,7 @@ import { translateFault } from '../../src/database/connection-fault.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { awaitFirstAnswer } from '../../src/database/first-answer.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
+import { PATIENT_MS } from '../support/soon.ts';
 import { reasonToSkipPostgres, startPostgres } from '../support/services/postgres.ts';
 import { freePort } from '../support/services/server-process.ts';
 
@@ -78,7 +79,8 @@ describe('the first answer of a database', () => {
   });
 
   test('of an address where nobody listens is a refusal at once', async () => {
-    const database = openExternal({ url: `postgres://somebody@127.0.0.1:${await freePort()}/nothing` });
+    const url = `postgres://somebody@127.0.0.1:${await freePort()}/nothing`;
+    const database = openExternal({ url, deadlineMs: PATIENT_MS });
     const wait = waiting();
     await expect(awaitFirstAnswer(database, wait)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
     expect(wait.time.pauses).toBe(0);

@@ -12,7 +12,7 @@ const tally = { done: 0, unavailable: 0, faults: 0, other: [] as string[], after
 installDriverGuard({ onFault: () => (tally.faults += 1) });
 
 const database = openExternal({ url, maxConnections: 5 });
-const killer = openExternal({ url, maxConnections: 1 });
+const killer = openExternal({ url, maxConnections: 1, deadlineMs: 60_000 });
 const until = Date.now() + Number(seconds) * 1000;
 
 async function once(): Promise<void> {
