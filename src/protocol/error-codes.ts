@@ -92,7 +92,7 @@ export const ERROR_CODES = {
   CONFLICT: {
     status: 409,
     meaning:
-      'an id that is taken, a key more than its tenant may have, or a `batchId` of an act that somebody else began',
+      'an id that is taken, one key more than its tenant may have, or a `batchId` of an act that somebody else began',
     example: { error: 'The tenant acme has a widget key with the id "shop" already; choose another id.' },
   },
   PAYLOAD_TOO_LARGE: {

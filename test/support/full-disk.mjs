@@ -25,5 +25,5 @@ if (!isMainThread)
     return writeSync(fd, buffer, offset, length, position);
   };
 
-fs.statfsSync = (path) => ({ ...statfsSync(path), ...(existsSync(flag) ? { bavail: 0 } : {}) });
+fs.statfsSync = (path) => Object.assign(statfsSync(path), existsSync(flag) && { bavail: 0 });
 syncBuiltinESMExports();
