@@ -86,10 +86,10 @@ export async function startApp(config: Config, log: Log, overrides: Overrides = 
 }
 
 /** The database with its tables. What is wrong with the files is told together with a database that is away. */
-async function openChecked(config: Config, release: Release): Promise<Database> {
+async function openChecked(config: Config, release: Release, isStarting: () => boolean): Promise<Database> {
   const faults = await faultsOfFiles(config);
   try {
-    const database = await openDatabase(config);
+    const database = await openDatabase(config, isStarting);
     release.add(() => database.close());
     if (faults.length === 0) {
       await migrate(database);
@@ -108,7 +108,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const events = createEvents(log, metrics);
   const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
 
-  const database = await openChecked(config, release);
+  let isReady = false;
+  const database = await openChecked(config, release, () => !isReady);
   const prices = readPrices(config.calls.pricesFile);
   const stores = createPostgresStores(database);
   const live = await openLiveStores(config, {
@@ -136,7 +137,6 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   const isHttps = (): boolean => ownUrl.startsWith('https:');
   let isAccepting = true;
-  let isReady = false;
   const service = await buildService({
     config,
     clock,

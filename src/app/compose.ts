@@ -94,7 +94,7 @@ export async function buildService(on: Foundations) {
     // A database that served development before still holds the demo.
     tenants:
       config.mode === 'production'
-        ? { all: async (options) => withoutDemo(await stores.tenants.all(options), publicUrl()) }
+        ? { all: async () => withoutDemo(await stores.tenants.all(), publicUrl()) }
         : stores.tenants,
     bus,
     needsAdmins: config.needsAdmins,

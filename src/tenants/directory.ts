@@ -27,8 +27,6 @@ const REFRESH_MS = 5000;
 /** A load that is late by more than this was held up. */
 const LATE_MS = 2000;
 
-type LoadOptions = NonNullable<Parameters<Tenants['all']>[0]>;
-
 interface Snapshot {
   readonly tenants: ReadonlyMap<string, Tenant>;
   readonly keys: ReadonlyMap<string, { readonly key: WidgetKey; readonly tenant: Tenant }>;
@@ -72,7 +70,7 @@ export class TenantDirectory {
     });
     this.#stops.push(stopListening);
     try {
-      await this.reload({ isPatient: true });
+      await this.reload();
     } catch (error) {
       await this.stop();
       throw error;
@@ -140,10 +138,10 @@ export class TenantDirectory {
    * Resolves when a load that began after this call is in place; calls that come during a load share the next one.
    * @throws Unavailable when the database is away; the last good snapshot stays
    */
-  reload(options: LoadOptions = {}): Promise<void> {
+  reload(): Promise<void> {
     this.#queued ??= this.#running.then(() => {
       this.#queued = undefined;
-      const load = this.#load(options);
+      const load = this.#load();
       this.#running = load.catch(() => undefined);
       return load;
     });
@@ -154,9 +152,9 @@ export class TenantDirectory {
     this.reload().catch(() => undefined);
   }
 
-  async #load(options: LoadOptions): Promise<void> {
+  async #load(): Promise<void> {
     try {
-      this.#snapshot = index(await this.#deps.tenants.all(options));
+      this.#snapshot = index(await this.#deps.tenants.all());
       this.#troubles.delete('load');
     } catch (error) {
       this.#tell('load', error);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database, Sql, TransactionSql } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { patientWhile } from '../../src/database/patience.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { createPostgresInstallation } from '../../src/stores/installation/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
@@ -98,7 +99,7 @@ describeEngines('A database that is too slow for requests', (open) => {
     expect(written.reduce((sum, keys) => sum + keys, 0)).toBe(KEYS);
     expect(Math.max(...written)).toBe(1000);
     const directory = new TenantDirectory({
-      tenants: store,
+      tenants: createPostgresTenants(patientWhile(slow, () => true)),
       bus: new FakeBus(),
       onRevoked: () => undefined,
       onError: () => undefined,
@@ -117,8 +118,16 @@ describeEngines('A database that is too slow for requests', (open) => {
     const keys = first.keys.with(7, { ...first.keys[7], label: 'Renamed' } as Tenant['keys'][number]);
     await store.merge([{ ...first, keys }, ...others]);
     expect(await versions()).not.toBe(before);
-    const all = await store.all({ isPatient: true });
+    const all = await createPostgresTenants(patientWhile(slow, () => true)).all();
     expect(all.flatMap((tenant) => tenant.keys.filter(({ label }) => label === 'Renamed'))).toHaveLength(1);
+    await expect(store.all()).rejects.toThrow(Unavailable);
+  });
+
+  test('is waited for until the start is over, and then no longer than a request may', async () => {
+    let isStarting = true;
+    const store = createPostgresTenants(patientWhile(slow, () => isStarting));
+    expect(await store.all()).toHaveLength(20);
+    isStarting = false;
     await expect(store.all()).rejects.toThrow(Unavailable);
   });
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
+import postgres from 'postgres';
 import { afterEach, describe, expect, test } from 'vitest';
 import { variables } from '../../config/variables.ts';
 import { neededDatabase } from '../support/services/fresh-database.ts';
 import { reasonToSkipPostgres } from '../support/services/postgres.ts';
 import { freePort } from '../support/services/server-process.ts';
-import { runToEnd } from '../support/switchboard.ts';
+import { promptly, runToEnd, Switchboard } from '../support/switchboard.ts';
 import { embedded, World } from '../support/world.ts';
 
 /** A place that nothing is written to. */
@@ -80,6 +81,30 @@ describe('A start', () => {
       expect(code).toBe(69);
       expect(stderr).toMatch(/^The database refuses: .*no schema.*3F000/);
       expect(stdout + stderr).not.toMatch(/\n\s+at /);
+    },
+  );
+
+  test.skipIf(reasonToSkipPostgres() !== undefined)(
+    'waits for a database that is slower than a request would wait for',
+    async () => {
+      const database = await neededDatabase();
+      const environment = { ...nowhere, ...promptly, DATABASE_URL: database.url };
+      await runToEnd(['migrate'], environment);
+      const sql = postgres(database.url, { max: 1 });
+      const starting = await sql.begin(async (busy) => {
+        await busy`lock table voice_call`;
+        const outcome = Switchboard.start(environment).catch((error: unknown) => error);
+        const over = outcome.then(() => true);
+        const isWaiting = async (): Promise<boolean> => (await busy`select from pg_locks where not granted`).count > 0;
+        while (!(await Promise.race([over, isWaiting()])));
+        await busy`select pg_sleep(1)`;
+        return { outcome };
+      });
+      const server = await starting.outcome;
+      expect(server).toBeInstanceOf(Switchboard);
+      await (server as Switchboard).end();
+      await sql.end();
+      await database.drop();
     },
   );
 

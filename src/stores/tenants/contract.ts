@@ -89,8 +89,7 @@ export class TooManyKeys extends Error {}
 
 /** Tenants and their widget keys: the database is the truth. @throws Unavailable when the database is away. */
 export interface Tenants {
-  /** @param isPatient for a start, which waits for a slow database longer than a request does */
-  all(options?: { readonly isPatient?: boolean }): Promise<Tenant[]>;
+  all(): Promise<Tenant[]>;
   /**
    * Merges tenants and keys in one transaction: adds and changes, never deletes, and undoes no revocation and no pause.
    * @throws KeyTaken when a key belongs to another tenant or to another id, an id has another key already (issue the new key under a

@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { CHUNK_ROWS, PATIENT, type AnySql, type Database, type WorkOptions } from '../../database/database.ts';
+import { CHUNK_ROWS, PATIENT, type AnySql, type Database } from '../../database/database.ts';
 import { chunksOf } from '../../kernel/chunks.ts';
 import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from './contract.ts';
 
@@ -26,30 +26,27 @@ export function createPostgresTenants(database: Database): Tenants {
   }
 
   /** A page of all keys by tenant and id; what changes meanwhile is in the next look. */
-  const keysAfter = (last: WidgetKey | undefined, patience: WorkOptions): Promise<readonly WidgetKey[]> =>
+  const keysAfter = (last: WidgetKey | undefined): Promise<readonly WidgetKey[]> =>
     database.run(
       (sql) => sql<WidgetKey[]>`
         select ${columns(sql)} from widget_key
         where (tenant_id, id) > (${last?.tenantId ?? ''}, ${last?.id ?? ''}) order by tenant_id, id limit ${CHUNK_ROWS}`,
-      patience,
     );
 
   return {
-    async all({ isPatient = false } = {}) {
-      const patience = isPatient ? PATIENT : {};
+    async all() {
       const [rows, first] = await Promise.all([
         database.run(
           (sql) => sql<TenantRow[]>`
             select id, name, agents, admins, admins_may as "adminsMay", ceilings as totals, max_keys as "maxKeys"
             from tenant order by id`,
-          patience,
         ),
-        keysAfter(undefined, patience),
+        keysAfter(undefined),
       ]);
       const keys = new Map<string, WidgetKey[]>(rows.map(({ id }) => [id, []]));
       let page = first;
       const take = (): void => page.forEach((key) => keys.get(key.tenantId)?.push(key));
-      for (take(); page.length === CHUNK_ROWS; take()) page = await keysAfter(page.at(-1), patience);
+      for (take(); page.length === CHUNK_ROWS; take()) page = await keysAfter(page.at(-1));
       return rows.map(({ adminsMay, totals, maxKeys, ...tenant }) => ({
         ...tenant,
         ...(adminsMay !== null && { adminsMay }),
