@@ -7,6 +7,7 @@ import { selectDetector } from '../bots/select.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open.ts';
+import type { Patience } from '../database/patience.ts';
 import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
 import { createUnreadCount } from '../http/steps/limit.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -86,10 +87,10 @@ export async function startApp(config: Config, log: Log, overrides: Overrides = 
 }
 
 /** The database with its tables. What is wrong with the files is told together with a database that is away. */
-async function openChecked(config: Config, release: Release, isStarting: () => boolean): Promise<Database> {
+async function openChecked(config: Config, release: Release, patience: Patience): Promise<Database> {
   const faults = await faultsOfFiles(config);
   try {
-    const database = await openDatabase(config, isStarting);
+    const database = await openDatabase(config, patience);
     release.add(() => database.close());
     if (faults.length === 0) {
       await migrate(database);
@@ -108,8 +109,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const events = createEvents(log, metrics);
   const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
 
-  let isReady = false;
-  const database = await openChecked(config, release, () => !isReady);
+  const patience = { isPatient: true };
+  const database = await openChecked(config, release, patience);
   const prices = readPrices(config.calls.pricesFile);
   const stores = createPostgresStores(database);
   const live = await openLiveStores(config, {
@@ -137,6 +138,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   let ownUrl = config.publicUrl ?? '';
   const isHttps = (): boolean => ownUrl.startsWith('https:');
   let isAccepting = true;
+  let isReady = false;
   const service = await buildService({
     config,
     clock,
@@ -270,6 +272,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     }),
   );
   await presence.beat();
+  patience.isPatient = false;
   isReady = true;
   const transport = early ?? (await open(handle));
   const demo = findDemoKey(directory, new URL(ownUrl).origin);

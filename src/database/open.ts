@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { openExternal } from './external.ts';
 import { awaitFirstAnswer } from './first-answer.ts';
-import { patientWhile } from './patience.ts';
+import { patientWhile, type Patience } from './patience.ts';
 
 /** Where the database is, in the configuration's words. */
 export interface DatabasePlace {
@@ -15,17 +15,17 @@ export interface DatabasePlace {
 
 /**
  * The database of the configuration, which has answered: the one at DATABASE_URL, else the embedded one in DATA_DIR.
- * @param isPatient whether its work may take as long as that of a start; a command's always may
+ * @param patience of its work; a command's is always that of a start
  * @throws DirectoryInUse, UnusableDirectory for an embedded one; Unavailable for one that does not answer
  */
 export async function openDatabase(
   { databaseUrl, dataDir, databaseDeadlineMs }: DatabasePlace,
-  isPatient = (): boolean => true,
+  patience: Readonly<Patience> = { isPatient: true },
 ): Promise<Database> {
   const deadline = databaseDeadlineMs === undefined ? {} : { deadlineMs: databaseDeadlineMs };
   if (databaseUrl === undefined)
-    return patientWhile(await openEmbedded({ directory: join(dataDir, 'postgres'), ...deadline }), isPatient);
-  const database = patientWhile(openExternal({ url: databaseUrl, ...deadline }), isPatient);
+    return patientWhile(await openEmbedded({ directory: join(dataDir, 'postgres'), ...deadline }), patience);
+  const database = patientWhile(openExternal({ url: databaseUrl, ...deadline }), patience);
   try {
     await awaitFirstAnswer(database);
     return database;

@@ -1,16 +1,21 @@
 import { PATIENT, type Database, type WorkOptions } from './database.ts';
 
+/** Whether work may take as long as that of a start; whoever starts says when that is over. */
+export interface Patience {
+  isPatient: boolean;
+}
+
 /**
- * The same database, whose work has the patience of a start for as long as `isPatient` says so; work with a deadline of its own keeps that.
- * A start, or a command, asks much that a request asks as well, and nobody can do without its answer.
+ * The same database, whose work has the patience of a start while `patience` says so; work with a deadline of its own keeps that. A start, or
+ * a command, asks much that a request asks as well, and cannot do without the answer.
  */
-export function patientWhile(database: Database, isPatient: () => boolean): Database {
-  const patience = (options: WorkOptions | undefined): WorkOptions => options ?? (isPatient() ? PATIENT : {});
+export function patientWhile(database: Database, patience: Readonly<Patience>): Database {
+  const optionsOf = (options: WorkOptions | undefined): WorkOptions => options ?? (patience.isPatient ? PATIENT : {});
   return {
     kind: database.kind,
     health: database.health,
-    run: (work, options) => database.run(work, patience(options)),
-    transaction: (work, options) => database.transaction(work, patience(options)),
+    run: (work, options) => database.run(work, optionsOf(options)),
+    transaction: (work, options) => database.transaction(work, optionsOf(options)),
     ping: () => database.ping(),
     close: () => database.close(),
   };

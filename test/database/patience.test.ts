@@ -99,7 +99,7 @@ describeEngines('A database that is too slow for requests', (open) => {
     expect(written.reduce((sum, keys) => sum + keys, 0)).toBe(KEYS);
     expect(Math.max(...written)).toBe(1000);
     const directory = new TenantDirectory({
-      tenants: createPostgresTenants(patientWhile(slow, () => true)),
+      tenants: createPostgresTenants(patientWhile(slow, { isPatient: true })),
       bus: new FakeBus(),
       onRevoked: () => undefined,
       onError: () => undefined,
@@ -118,16 +118,16 @@ describeEngines('A database that is too slow for requests', (open) => {
     const keys = first.keys.with(7, { ...first.keys[7], label: 'Renamed' } as Tenant['keys'][number]);
     await store.merge([{ ...first, keys }, ...others]);
     expect(await versions()).not.toBe(before);
-    const all = await createPostgresTenants(patientWhile(slow, () => true)).all();
+    const all = await createPostgresTenants(patientWhile(slow, { isPatient: true })).all();
     expect(all.flatMap((tenant) => tenant.keys.filter(({ label }) => label === 'Renamed'))).toHaveLength(1);
     await expect(store.all()).rejects.toThrow(Unavailable);
   });
 
   test('is waited for until the start is over, and then no longer than a request may', async () => {
-    let isStarting = true;
-    const store = createPostgresTenants(patientWhile(slow, () => isStarting));
+    const patience = { isPatient: true };
+    const store = createPostgresTenants(patientWhile(slow, patience));
     expect(await store.all()).toHaveLength(20);
-    isStarting = false;
+    patience.isPatient = false;
     await expect(store.all()).rejects.toThrow(Unavailable);
   });
 
