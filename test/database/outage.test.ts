@@ -44,6 +44,11 @@ async function recovery(database: Database, statement = 'select 1'): Promise<voi
   while ((await errorOf(database.run((sql) => sql.unsafe(statement)))) !== undefined);
 }
 
+/** Resolves when all five connections of its pool have answered. */
+async function recoveryOfAll(database: Database): Promise<void> {
+  await Promise.all(Array.from({ length: 5 }, () => recovery(database, 'select pg_sleep(0.05)')));
+}
+
 /** Does it again and again until something else has happened. */
 async function repeat(work: () => Promise<unknown>, until: Promise<unknown>): Promise<void> {
   const isOver = until.then(() => true);
@@ -72,7 +77,7 @@ describe.skipIf(missing !== undefined)(
     beforeEach(async () => {
       database = openExternal({ url: server.url, maxConnections: 5 });
       patient = openExternal({ url: server.url, maxConnections: 5, deadlineMs: PATIENT_MS });
-      await Promise.all(Array.from({ length: 5 }, () => recovery(database, 'select pg_sleep(0.05)')));
+      await recoveryOfAll(database);
     });
     afterEach(async () => {
       server.thaw();
@@ -106,7 +111,10 @@ describe.skipIf(missing !== undefined)(
       }
       expect(await inTransaction).toBeInstanceOf(Unavailable);
       server.thaw();
-      await Promise.all(Array.from({ length: 30 }, () => recovery(database)));
+      await recoveryOfAll(database);
+      const ask = (): Promise<unknown> => database.run((sql) => sql`select 1`, { deadlineMs: PATIENT_MS });
+      const after = await Promise.all(Array.from({ length: 30 }, () => errorOf(ask())));
+      expect(after.filter((error) => error !== undefined)).toEqual([]);
     });
 
     test('leaves no connection behind after a thaw beyond the size of its pool', async () => {
@@ -256,10 +264,16 @@ describe.skipIf(missing !== undefined)(
     });
 
     test('keeps serving others while one statement is slow', async () => {
-      const slow = errorOf(patient.run((sql) => sql`select pg_sleep(1.6)`, { deadlineMs: 800 }));
+      const slow = errorOf(patient.run((sql) => sql`select pg_sleep(100)`, { deadlineMs: 800 }));
       await repeat(() => patient.ping(), slow);
       expect(await slow).toBeInstanceOf(Unavailable);
-      await patient.ping();
+      for (let n = 0; n < 40; n += 1) await patient.ping();
+      // It is slow still: nobody waited for it.
+      const ended = await onOne(
+        server,
+        "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(100)%' and pid <> pg_backend_pid() and state = 'active'",
+      );
+      expect(ended).toHaveLength(1);
     });
 
     test('never ends the process by terminating back ends, and every failure is Unavailable', async () => {

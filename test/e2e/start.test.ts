@@ -95,7 +95,13 @@ describe('A start', () => {
         await busy`lock table voice_call`;
         const outcome = Switchboard.start(environment).catch((error: unknown) => error);
         const over = outcome.then(() => true);
-        const isWaiting = async (): Promise<boolean> => (await busy`select from pg_locks where not granted`).count > 0;
+        const isWaiting = async (): Promise<boolean> => {
+          // The server has databases of other tests.
+          const { count } = await busy`
+            select from pg_locks join pg_database on pg_database.oid = database and datname = current_database()
+            where relation = 'voice_call'::regclass and not granted`;
+          return count > 0;
+        };
         while (!(await Promise.race([over, isWaiting()])));
         await busy`select pg_sleep(1)`;
         return { outcome };
