@@ -79,12 +79,19 @@ export function useResource<T>(
   const resource = resourceOf<T>(path, asked, partly);
   useEffect(() => {
     const isKnown = (): boolean => isPast && resource.body.peek() !== undefined;
-    if (!isKnown()) void resource.load();
+    let isReading = false;
+    const read = (): Promise<boolean> => {
+      isReading = true;
+      return resource.load().finally(() => (isReading = false));
+    };
+    // The answer that is under way tells what changes no more as well as another would.
+    const isUnderWay = (): boolean => isPast && isReading;
+    if (!isKnown()) void read();
     // Each asking would be one more refusal among those that operators look at.
     const isRefused = (): boolean =>
       resource.failure.peek() !== undefined && isForbidden(resource.failure.peek() as Failure);
     const refresh = (): Promise<boolean> =>
-      isPaused.peek() || isKnown() || isRefused() ? Promise.resolve(true) : resource.load();
+      isPaused.peek() || isKnown() || isUnderWay() || isRefused() ? Promise.resolve(true) : read();
     const take = (frame: FeedFrame): boolean => {
       const body = resource.body.peek();
       if (after !== undefined && body !== undefined && !isPaused.peek()) resource.body.value = after(body, frame);
