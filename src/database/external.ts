@@ -1,6 +1,7 @@
 import postgres from 'postgres';
-import type { Database, Sql } from './database.ts';
+import { PATIENT, type Database, type Sql } from './database.ts';
 import { driverTypes } from './driver-types.ts';
+import type { Patience } from './patience.ts';
 import { Pool } from './pool.ts';
 
 export interface ExternalOptions {
@@ -10,6 +11,8 @@ export interface ExternalOptions {
   readonly maxConnections?: number;
   /** Milliseconds until a caller is told `Unavailable`. */
   readonly deadlineMs?: number;
+  /** While it is that of a start, connecting may take as long as the work of a start. */
+  readonly patience?: Readonly<Patience>;
   /** False behind PgBouncer in transaction mode. The URL decides when absent. */
   readonly prepare?: boolean;
 }
@@ -25,11 +28,11 @@ const DEADLINE_MS = 800;
  * @throws TypeError when the URL cannot be parsed.
  */
 export function openExternal(options: ExternalOptions): Database {
-  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, prepare } = options;
+  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, patience, prepare } = options;
   const connect = (): Sql =>
     postgres(url, {
       max: maxConnections,
-      connect_timeout: deadlineMs / 1000,
+      connect_timeout: (patience?.isPatient === true ? PATIENT.deadlineMs : deadlineMs) / 1000,
       backoff: (attempts) => Math.min(MAX_BACKOFF_SEC, 0.05 * 2 ** attempts),
       idle_timeout: 60,
       max_lifetime: 30 * 60,

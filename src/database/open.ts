@@ -25,7 +25,7 @@ export async function openDatabase(
   const deadline = databaseDeadlineMs === undefined ? {} : { deadlineMs: databaseDeadlineMs };
   if (databaseUrl === undefined)
     return patientWhile(await openEmbedded({ directory: join(dataDir, 'postgres'), ...deadline }), patience);
-  const database = patientWhile(openExternal({ url: databaseUrl, ...deadline }), patience);
+  const database = patientWhile(openExternal({ url: databaseUrl, patience, ...deadline }), patience);
   try {
     await awaitFirstAnswer(database);
     return database;

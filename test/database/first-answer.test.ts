@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { translateFault } from '../../src/database/connection-fault.ts';
+import { PATIENT, type Database } from '../../src/database/database.ts';
 import { openExternal } from '../../src/database/external.ts';
 import { awaitFirstAnswer } from '../../src/database/first-answer.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
@@ -77,6 +78,25 @@ describe('the first answer of a database', () => {
     await database.close();
     await server.stop();
   });
+
+  test.skipIf(missing !== undefined)(
+    'is waited for by a start, however long connecting takes, and by nothing else',
+    async () => {
+      const server = await startPostgres();
+      const open = (isPatient: boolean): Database =>
+        openExternal({ url: server.url, deadlineMs: 1, patience: { isPatient } });
+      const [starting, serving] = [open(true), open(false)];
+      server.freeze();
+      const answer = starting.run((sql) => sql<{ one: number }[]>`select 1 as one`, PATIENT);
+      await expect(serving.run((sql) => sql`select 1`, PATIENT)).rejects.toMatchObject({
+        cause: { code: 'CONNECT_TIMEOUT' },
+      });
+      server.thaw();
+      expect(await answer).toEqual([{ one: 1 }]);
+      await Promise.all([starting.close(), serving.close()]);
+      await server.stop();
+    },
+  );
 
   test('of an address where nobody listens is a refusal at once', async () => {
     const url = `postgres://somebody@127.0.0.1:${await freePort()}/nothing`;
