@@ -7,6 +7,10 @@ import { gzip } from 'node:zlib';
 import { buildClient } from './build-client.mjs';
 import { collectNotices } from './notices.mjs';
 
+// Where it is missing Vite sets it for the whole process, and its runnerImport to development: without this the console came out as a
+// development build wherever runnerImport was first.
+process.env.NODE_ENV = 'production';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'src/web');
 const out = join(root, 'dist/web');

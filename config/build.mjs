@@ -198,10 +198,6 @@ async function build() {
   console.log(`built dist/main.js in ${((Date.now() - startedAt.getTime()) / 1000).toFixed(1)} s`);
 }
 
-// Where it is missing Vite sets it for the whole process, and its runnerImport to development: the console came out as a development
-// build wherever a drawing was begun first.
-process.env.NODE_ENV = 'production';
-
 const ifStale = process.argv.includes('--if-stale');
 if (ifStale && isFresh()) {
   process.exit(0);
