@@ -1,0 +1,220 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { mayDo, type OperatorRole } from '../../src/auth/operators.ts';
+import type { Route } from '../../src/http/route.ts';
+import { routesOf, type RouteDeps } from '../../src/http/routes/all.ts';
+import { CONSOLE, SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
+import { useApps } from '../support/use-apps.ts';
+import { errorOf } from './app.ts';
+import { closedCall } from './calls.ts';
+import { Conformance, type Document } from './conformance.ts';
+
+/** What holds for every route of the table, a new one as well: who may ask, what is refused, and what happens while a store is away. */
+
+const { buildForFile, database } = useApps();
+
+/** Only handlers use their deps, and nobody calls these. */
+const all = routesOf({} as RouteDeps);
+const api = all.filter(({ path }) => path.startsWith('/api/'));
+const requests = api.filter(({ kind }) => kind === 'request');
+const operated = all.filter(({ access }) => access === 'operator');
+const named = (routes: readonly Route[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+
+const emails = {
+  operator: 'ops@example.com',
+  viewer: 'vera@example.com',
+  tenant_admin: 'boss@globex.example',
+  nobody: 'ada@example.com',
+} as const;
+const socket = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  'sec-websocket-protocol': 'switchboard.operator.v1',
+};
+
+let asked = 0;
+let app: TestApp;
+let conformance: Conformance;
+/** What each parameter of a path may be. */
+const there: Record<string, string> = {};
+const headersOf: Partial<Record<OperatorRole, Record<string, string>>> = {};
+
+beforeAll(async () => {
+  app = await buildForFile({ env: { OPERATOR_EMAILS: emails.operator, VIEWER_EMAILS: emails.viewer } });
+  conformance = new Conformance((await app.get('/openapi.json')).body as unknown as Document);
+  const key = await app.key();
+  const id = await app.open(key);
+  const call = closedCall(id);
+  await app.service.stores.calls.insert(call, 3);
+  for (const [role, email] of Object.entries(emails))
+    headersOf[role as OperatorRole] = { cookie: await app.login(email), origin: CONSOLE };
+  headersOf.service = { authorization: `Bearer ${SERVICE_TOKEN}` };
+  await app.login('somebody@example.com');
+  const logins = await app.get('/api/operator/logins', headersOf.service);
+  const login = (logins.body['logins'] as readonly { readonly id: string; readonly email: string }[]).find(
+    ({ email }) => email === 'somebody@example.com',
+  );
+  Object.assign(there, {
+    sessions: id.slice(0, 42),
+    keys: key.id,
+    logins: login?.id ?? '',
+    call: call.id,
+    challenges: 'none',
+  });
+});
+
+/** A path of the route that names what is there. */
+function pathOf({ path }: Route): string {
+  const [, room = ''] = /^\/api\/(?:operator|auth)\/(\w+)/.exec(path) ?? [];
+  return path.replace('{call}', there['call'] ?? '').replace('{id}', encodeURIComponent(there[room] ?? ''));
+}
+
+/** By default with a body as the documentation shows it, from an address of its own. */
+async function send(route: Route, headers: Record<string, string>, body: unknown = route.bodyExample): Promise<Reply> {
+  asked += 1;
+  const request = {
+    peer: `198.51.${100 + (asked >> 8)}.${asked & 255}`,
+    method: route.method,
+    path: pathOf(route),
+    headers: { ...headers, ...(route.kind === 'socket' ? socket : {}) },
+    ...(route.method === 'POST' ? { body: body ?? {} } : {}),
+  };
+  const reply = await app.send(request);
+  conformance.check(request, reply);
+  expect(conformance.faults).toEqual([]);
+  return reply;
+}
+
+describe('A route of the operator API', () => {
+  test('asks for the right that docs/contract.md, section 8, gives it', () => {
+    const rights = operated.map(({ method, path, right }) => `${right}: ${method} ${path}`);
+    expect(rights.toSorted()).toMatchInlineSnapshot(`
+      [
+        "change-installation: POST /api/operator/addresses/lift",
+        "change-installation: POST /api/operator/logins/{id}/revoke",
+        "change: POST /api/operator/keys",
+        "change: POST /api/operator/keys/{id}/pause",
+        "change: POST /api/operator/keys/{id}/resume",
+        "change: POST /api/operator/keys/{id}/revoke",
+        "change: POST /api/operator/sessions/end",
+        "change: POST /api/operator/sessions/{id}/end",
+        "see-installation: GET /api/operator/challenges",
+        "see-installation: GET /api/operator/challenges/{id}",
+        "see-installation: GET /api/operator/logins",
+        "see-installation: GET /api/operator/logins/{id}",
+        "see-installation: GET /api/operator/nodes",
+        "see-installation: GET /api/operator/settings",
+        "see-installation: GET /metrics",
+        "see: GET /api/operator/audit",
+        "see: GET /api/operator/changes",
+        "see: GET /api/operator/keys",
+        "see: GET /api/operator/machines",
+        "see: GET /api/operator/me",
+        "see: GET /api/operator/overview",
+        "see: GET /api/operator/refusals",
+        "see: GET /api/operator/sessions",
+        "see: GET /api/operator/sessions/{id}",
+        "see: GET /api/operator/sessions/{id}/calls/{call}",
+        "see: GET /api/operator/sessions/{id}/events",
+        "see: GET /api/operator/usage",
+        "see: POST /api/operator/search",
+      ]
+    `);
+  });
+
+  test.each(named(operated))('%s is closed to whoever proves nothing, or the wrong thing', async (_, route) => {
+    const proofs: Record<string, string>[] = [
+      {},
+      { authorization: 'Bearer wrong' },
+      { cookie: 'tenant_session=wrong' },
+    ];
+    for (const headers of proofs)
+      expect(errorOf(await send(route, headers))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
+  });
+
+  test.each(named(operated))(
+    '%s is open to the roles that have its right, and refused to all others',
+    async (_, route) => {
+      for (const [role, headers] of Object.entries(headersOf) as [OperatorRole, Record<string, string>][]) {
+        const { status, body } = await send(route, headers);
+        const isRefused = status === 401 || (status === 403 && body['code'] === 'FORBIDDEN');
+        expect([role, isRefused]).toEqual([role, !mayDo(role, route.right)]);
+      }
+    },
+  );
+});
+
+describe('A request to a route', () => {
+  test.each(named(operated.filter(({ body }) => body !== undefined)))(
+    '%s with a field that it does not know is refused, and the field is named',
+    async (_, route) => {
+      const example = route.bodyExample ?? {};
+      const reply = await send(route, headersOf.service ?? {}, { ...example, unknownField: 1 });
+      expect(errorOf(reply)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+      expect(reply.text).toContain('unknownField');
+    },
+  );
+
+  test.each(named(requests.filter(({ body }) => body !== undefined)))(
+    '%s whose body is no object of JSON is refused, and the reply says so',
+    async (_, route) => {
+      for (const body of ['{', '[]', '"text"', '12'])
+        expect(errorOf(await send(route, headersOf.operator ?? {}, body))).toEqual({
+          status: 400,
+          code: 'INVALID_REQUEST',
+        });
+    },
+  );
+
+  test.each(named(requests))('%s by another method is refused, with those that there are', async (_, route) => {
+    const path = pathOf(route);
+    const reply = await app.send({ method: 'PUT', path, headers: headersOf.service ?? {} });
+    expect(errorOf(reply)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+    expect(reply.headers['allow']).toContain(route.method);
+  });
+
+  test.each(named(requests))('%s is kept by no cache', async (_, route) => {
+    for (const headers of Object.values(headersOf))
+      expect((await send(route, headers)).headers['cache-control']).toBe('no-store');
+  });
+
+  test.each(named(requests))(
+    '%s while the database is away is answered as described, and never as a defect',
+    async (_, route) => {
+      database().isAway = true;
+      try {
+        for (const headers of [headersOf.service ?? {}, headersOf.operator ?? {}]) {
+          const { status } = await send(route, headers);
+          expect(status).not.toBe(500);
+        }
+      } finally {
+        database().isAway = false;
+      }
+      expect(app.faults.filter((fault) => !String(fault).includes('Unavailable'))).toEqual([]);
+    },
+  );
+});
+
+describe('The example of a reply', () => {
+  const examples = api.flatMap((route) =>
+    Object.entries(route.replies).flatMap(([status, { schema, example }]) =>
+      schema === undefined || example === undefined
+        ? []
+        : [[`${route.method} ${route.path} ${status}`, schema, example] as const],
+    ),
+  );
+
+  test.each(examples)('of %s is one that its schema takes as it is', (_, schema, example) => {
+    expect(schema.parse(example)).toEqual(example);
+  });
+
+  test('is there for every reply that has a schema', () => {
+    const without = api.flatMap((route) =>
+      Object.entries(route.replies).flatMap(([status, { schema, example }]) =>
+        schema !== undefined && example === undefined ? [`${route.method} ${route.path} ${status}`] : [],
+      ),
+    );
+    expect(without).toEqual([]);
+  });
+});
