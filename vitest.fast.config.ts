@@ -2,7 +2,7 @@ import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import whole from './vitest.config.ts';
 
 /** What starts no server of ours and no other process: laws, features, and requests as values. */
-const include = ['test/{machines,actors,features,http}/**/*.test.ts'];
+const include = ['test/{machines,actors,features,http,site}/**/*.test.ts'];
 /**
  * But these take seconds each: they load linters, wait for a mail server that hangs, live through hours second by second, break real
  * sockets, ask a thousand times, or build a service for each of many cases.

@@ -105,12 +105,9 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['machines', 'kernel', 'contracts', 'telemetry', 'protocol', 'auth', 'limits', 'quota', 'voice'],
     packages: ['zod'],
   },
-  /** The API reference: descriptions in, a page out. */
-  reference: { files: /^src\/reference\//, rings: ['kernel', 'protocol'], packages: [] },
   http: {
     files: /^src\/http\//,
     rings: [
-      'reference',
       'machines',
       'kernel',
       'settings',
@@ -126,6 +123,12 @@ const rings: Readonly<Record<string, Ring>> = {
       'operator',
     ],
     packages: ['zod', 'zod-openapi', 'node:'],
+  },
+  /** Documents and files for people, by the routes of http: pages, the API reference, what pages load. */
+  site: {
+    files: /^src\/site\//,
+    rings: ['kernel', 'settings', 'contracts', 'protocol', 'tenants', 'http'],
+    packages: ['node:'],
   },
   transport: {
     files: /^src\/transport\//,
@@ -167,6 +170,7 @@ const rings: Readonly<Record<string, Ring>> = {
       'feed',
       'channel',
       'http',
+      'site',
       'transport',
     ],
     packages: ['node:'],

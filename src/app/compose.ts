@@ -12,7 +12,7 @@ import { Hub } from '../channel/hub.ts';
 import { wireCalls } from './calls.ts';
 import type { Database } from '../database/database.ts';
 import { createPipeline } from '../http/pipeline.ts';
-import { routesOf } from '../http/routes/all.ts';
+import { routesOf } from './routes.ts';
 import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
 import { createConsoleCookie } from '../http/steps/login.ts';
 import { createOrigins } from '../http/steps/origin.ts';

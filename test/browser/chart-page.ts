@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { build, type Rolldown } from 'vite';
-import { pagePolicy } from '../../src/http/static-files.ts';
+import { pagePolicy } from '../../src/site/files.ts';
 import { describeMachines } from '../../src/operator/machines.ts';
 import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
 import type { OperatorMachine } from '../../src/protocol/operator/machine.ts';

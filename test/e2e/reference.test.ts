@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpointsOf, type OpenApi } from '../../src/reference/document.ts';
+import { endpointsOf, type OpenApi } from '../../src/site/reference/document.ts';
 import { findBinary, reasonToSkip } from '../support/services/binaries.ts';
 import { Switchboard } from '../support/switchboard.ts';
 

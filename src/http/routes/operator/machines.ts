@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operatorMachines, type Chart, type OperatorMachine } from '../../../protocol/operator/machine.ts';
 import { defineRoute, type Route } from '../../route.ts';
-import { sendDocument } from '../../static-files.ts';
+import { sendDocument } from '../../documents.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 
 const exampleChart: Chart = {

@@ -1,4 +1,4 @@
-import { escapeHtml } from './text.ts';
+import { escapeHtml } from '../kernel/text.ts';
 
 /** A piece of a page that is safe as it is. */
 export class Html {

@@ -1,4 +1,4 @@
-import { html, type Html } from '../kernel/html.ts';
+import { html, type Html } from '../html.ts';
 
 /** What is coloured: comments, texts, numbers, and words of the languages. One pattern is enough for examples. */
 const tokens =

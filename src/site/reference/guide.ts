@@ -1,4 +1,4 @@
-import { html, type Html } from '../kernel/html.ts';
+import { html, type Html } from '../html.ts';
 import { codeBlock, json } from './code.ts';
 import type { OpenApi } from './document.ts';
 import { prose } from './words.ts';

@@ -1,14 +1,15 @@
-import type { DemoConfig, DemoMachines, DrawnMachine } from '../../protocol/demo-config.ts';
-import type { OperatorMachine } from '../../protocol/operator/machine.ts';
-import { Refusal } from '../../protocol/refusal.ts';
-import { resolveSessionConfig, type CallModeOf } from '../../tenants/agents.ts';
-import type { TenantDirectory } from '../../tenants/directory.ts';
-import { findDemoKey } from '../../tenants/demo.ts';
-import type { UpstreamProvider } from '../../upstream/contract.ts';
-import type { Header } from '../message.ts';
-import type { Call, Route } from '../route.ts';
-import { pagePolicyWith, sendDocument, sendFile, sendPacked } from '../static-files.ts';
-import { pageRoute } from './page.ts';
+import type { DemoConfig, DemoMachines, DrawnMachine } from '../protocol/demo-config.ts';
+import type { OperatorMachine } from '../protocol/operator/machine.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { resolveSessionConfig, type CallModeOf } from '../tenants/agents.ts';
+import type { TenantDirectory } from '../tenants/directory.ts';
+import { findDemoKey } from '../tenants/demo.ts';
+import type { UpstreamProvider } from '../upstream/contract.ts';
+import type { Header } from '../http/message.ts';
+import type { Call, Route } from '../http/route.ts';
+import { sendDocument } from '../http/documents.ts';
+import { pagePolicyWith, sendFile, sendPacked } from './files.ts';
+import { pageRoute } from './page-route.ts';
 
 export interface DemoDeps {
   readonly directory: Pick<TenantDirectory, 'keyOf'>;

@@ -1,4 +1,4 @@
-import { html, type Html } from '../kernel/html.ts';
+import { html, type Html } from '../html.ts';
 import { nameOf, type Parameter, type Schema } from './document.ts';
 import { prose } from './words.ts';
 

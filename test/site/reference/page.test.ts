@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { variables } from '../../config/variables.ts';
-import { describeChannel } from '../../src/channel/asyncapi.ts';
-import { SOCKET_PATH, SUBPROTOCOL } from '../../src/http/routes/socket.ts';
-import { apiDocument } from '../../src/http/routes/all.ts';
-import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
-import { ERROR_HELP } from '../../src/protocol/error-help.ts';
-import { channelsOf, exampleOf } from '../../src/reference/channels.ts';
-import { endpointsOf, type AsyncApi, type OpenApi } from '../../src/reference/document.ts';
-import { groups } from '../../src/reference/groups.ts';
-import { writeReference } from '../../src/reference/page.ts';
-import { clientFrames } from '../../src/protocol/frames.ts';
+import { variables } from '../../../config/variables.ts';
+import { describeChannel } from '../../../src/channel/asyncapi.ts';
+import { SOCKET_PATH, SUBPROTOCOL } from '../../../src/http/routes/socket.ts';
+import { apiDocument } from '../../../src/http/routes/all.ts';
+import { ERROR_CODES } from '../../../src/protocol/error-codes.ts';
+import { ERROR_HELP } from '../../../src/protocol/error-help.ts';
+import { channelsOf, exampleOf } from '../../../src/site/reference/channels.ts';
+import { endpointsOf, type AsyncApi, type OpenApi } from '../../../src/site/reference/document.ts';
+import { groups } from '../../../src/site/reference/groups.ts';
+import { writeReference } from '../../../src/site/reference/page.ts';
+import { clientFrames } from '../../../src/protocol/frames.ts';
 
 const baseUrl = 'https://voice.example.com';
 const openapi = apiDocument(baseUrl) as OpenApi;

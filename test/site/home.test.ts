@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { html } from '../../src/kernel/html.ts';
+import { html } from '../../src/site/html.ts';
 import { CONSOLE, type TestApp } from '../support/app.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { useApps } from '../support/use-apps.ts';

@@ -1,12 +1,12 @@
-import { isLoopback } from '../../../config/origins.ts';
-import { html, type Html } from '../../kernel/html.ts';
-import type { KeptMail } from '../../mail/contract.ts';
-import { Refusal } from '../../protocol/refusal.ts';
-import { isLocal } from '../local.ts';
-import type { Route } from '../route.ts';
-import { sendPage } from '../static-files.ts';
+import { isLoopback } from '../../config/origins.ts';
+import { html, type Html } from './html.ts';
+import type { KeptMail } from '../mail/contract.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { isLocal } from '../http/local.ts';
+import type { Route } from '../http/route.ts';
+import { sendPage } from './files.ts';
 import { masthead } from './home.ts';
-import { pageRoute } from './page.ts';
+import { pageRoute } from './page-route.ts';
 
 /** Keeps mails in the place of sending them. */
 export interface Outbox {

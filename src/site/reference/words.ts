@@ -1,4 +1,4 @@
-import { html, type Html } from '../kernel/html.ts';
+import { html, type Html } from '../html.ts';
 
 /** What is written in descriptions: code stands between backticks. */
 export function prose(text: string): Html {

@@ -1,4 +1,4 @@
-import { html, type Html } from '../kernel/html.ts';
+import { html, type Html } from '../html.ts';
 import { channelEntry, channelsOf } from './channels.ts';
 import { endpointsOf, type AsyncApi, type OpenApi } from './document.ts';
 import { codes, errorEntry } from './errors.ts';

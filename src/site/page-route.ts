@@ -1,7 +1,7 @@
-import type { Eventually } from '../../kernel/eventually.ts';
-import { Refusal } from '../../protocol/refusal.ts';
-import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../route.ts';
-import { sendAsset } from '../static-files.ts';
+import type { Eventually } from '../kernel/eventually.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { defineRoute, type Call, type CorsScope, type Result, type Route } from '../http/route.ts';
+import { sendAsset } from './files.ts';
 
 /** A page, or what one loads: for people and not of the API, so the descriptions leave it out. */
 export function pageRoute(

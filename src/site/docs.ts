@@ -1,11 +1,11 @@
-import type { AsyncApi, OpenApi } from '../../reference/document.ts';
-import type { ExampleKey } from '../../reference/request.ts';
-import type { Call, Route } from '../route.ts';
-import { sendLongPage } from '../static-files.ts';
+import type { AsyncApi, OpenApi } from './reference/document.ts';
+import type { ExampleKey } from './reference/request.ts';
+import type { Call, Route } from '../http/route.ts';
+import { sendLongPage } from './files.ts';
 import { findDemo, type DemoDeps } from './demo.ts';
-import { assetRoute, pageRoute } from './page.ts';
+import { assetRoute, pageRoute } from './page-route.ts';
 
-export interface ReferenceDeps {
+export interface DocsDeps {
   /** Makes the OpenAPI document. */
   readonly openapi: () => object;
   /** Makes the AsyncAPI document. */
@@ -14,7 +14,7 @@ export interface ReferenceDeps {
 }
 
 /** The API reference: what is served is what is described, so that the service writes it itself, when it is first asked for. */
-export function referenceRoutes({ openapi, asyncapi, demo }: ReferenceDeps, webDirectory: URL): Route[] {
+export function docsRoutes({ openapi, asyncapi, demo }: DocsDeps, webDirectory: URL): Route[] {
   // The examples work as they stand where there is a key that everybody knows.
   const keyFor = ({ request }: Call): ExampleKey | undefined => {
     const found = findDemo(demo, request.headers['host']);
@@ -22,7 +22,7 @@ export function referenceRoutes({ openapi, asyncapi, demo }: ReferenceDeps, webD
   };
   const page = sendLongPage(new URL('docs/index.html', webDirectory), keyFor, async (key) => {
     // Loaded with the first visit: most processes have none.
-    const { writeReference } = await import('../../reference/page.ts');
+    const { writeReference } = await import('./reference/page.ts');
     return writeReference({
       openapi: openapi() as OpenApi,
       asyncapi: asyncapi() as AsyncApi,

@@ -1,11 +1,11 @@
-import { isLoopback } from '../../../config/origins.ts';
-import { html, type Html } from '../../kernel/html.ts';
-import { isLocal } from '../local.ts';
-import type { Readiness } from '../readiness.ts';
-import type { Call, Route } from '../route.ts';
-import { sendFile, sendPage } from '../static-files.ts';
+import { isLoopback } from '../../config/origins.ts';
+import { html, type Html } from './html.ts';
+import { isLocal } from '../http/local.ts';
+import type { Readiness } from '../http/readiness.ts';
+import type { Call, Route } from '../http/route.ts';
+import { sendFile, sendPage } from './files.ts';
 import { findDemo, policyFor, type DemoDeps, type Shown } from './demo.ts';
-import { assetRoute, pageRoute } from './page.ts';
+import { assetRoute, pageRoute } from './page-route.ts';
 
 export interface HomeDeps {
   readonly readiness: () => Promise<Readiness>;

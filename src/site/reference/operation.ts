@@ -1,5 +1,5 @@
-import { html, type Html } from '../kernel/html.ts';
-import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
+import { html, type Html } from '../html.ts';
+import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
 import { codeBlock, json } from './code.ts';
 import { contentOf, type Endpoint, type Operation } from './document.ts';
 import { examplesOf } from './examples.ts';

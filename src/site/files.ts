@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { Refusal } from '../protocol/refusal.ts';
+import { packingFor, packOf, sendContent, tagged, type Content } from '../http/documents.ts';
+import { JSON_TYPE, type Header } from '../http/message.ts';
+import type { Call, Result } from '../http/route.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { html, type Html } from '../kernel/html.ts';
-import { JSON_TYPE, type Header } from './message.ts';
-import type { Answer, Call, Result } from './route.ts';
+import { Refusal } from '../protocol/refusal.ts';
+import { html, type Html } from './html.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -32,12 +30,6 @@ export function pagePolicyWith(origins: readonly string[]): Header {
 
 /** What every page may do: load from this origin, and nothing else. */
 export const pagePolicy = pagePolicyWith([]);
-
-/** Bytes to send, and the tag that changes with them. */
-interface Content {
-  readonly tag: string;
-  readonly bytes: Buffer;
-}
 
 interface SeenFile extends Content {
   readonly lookedAtMs: number;
@@ -75,7 +67,7 @@ async function lookAt(file: URL, seen: SeenFile | undefined, lookedAtMs: number)
  */
 export function sendFile(call: Call, file: URL, own: readonly Header[] = []): Eventually<Result> {
   const content = contentOf(file, call.request.atMs);
-  const sent = andThen(content, (found) => send(call, found, [typeOf(file), pagePolicy], own));
+  const sent = andThen(content, (found) => sendContent(call, found, [typeOf(file), pagePolicy], own));
   return sent instanceof Promise ? sent.catch(refuseMissing) : sent;
 }
 
@@ -93,13 +85,6 @@ export function sendAsset(call: Call, file: URL): Eventually<Result> {
   return sendPacked(call, file, [['Cache-Control', 'public, max-age=31536000, immutable']]);
 }
 
-/** Whether a client gets the packed bytes of what there is in both forms, and what its reply says of that. */
-function packingFor({ request }: Call): { readonly isPacked: boolean; readonly headers: readonly Header[] } {
-  const isPacked = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers['accept-encoding'] ?? '');
-  const varies: Header = ['Vary', 'Accept-Encoding'];
-  return { isPacked, headers: isPacked ? [varies, ['Content-Encoding', 'gzip']] : [varies] };
-}
-
 function typeOf(file: URL): Header {
   return ['Content-Type', types[extname(file.pathname)] ?? 'application/octet-stream'];
 }
@@ -107,30 +92,6 @@ function typeOf(file: URL): Header {
 function refuseMissing(fault: unknown): Refusal {
   if ((fault as NodeJS.ErrnoException).code !== 'ENOENT') throw fault;
   return new Refusal('NOT_FOUND', 'This page is not part of this build; run npm run build.');
-}
-
-/**
- * Answers with a JSON document that does not change while the service runs: it is made when it is first asked for, and packed when somebody
- * first takes it so.
- */
-export function sendDocument(make: () => object): (call: Call) => Eventually<Answer> {
-  let plain: Content | undefined;
-  let packed: Promise<Content> | undefined;
-  return (call) => {
-    plain ??= tagged(Buffer.from(JSON.stringify(make())));
-    const { isPacked, headers } = packingFor(call);
-    if (!isPacked) return send(call, plain, [JSON_TYPE, ...headers]);
-    packed ??= packOf(plain);
-    return packed.then((content) => send(call, content, [JSON_TYPE, ...headers]));
-  };
-}
-
-async function packOf({ bytes }: Content): Promise<Content> {
-  return tagged(await promisify(gzip)(bytes, { level: 9 }));
-}
-
-function tagged(bytes: Buffer): Content {
-  return { tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`, bytes };
 }
 
 /** Sends a built page with what the service knows in the places that it names, as `{{content}}`. No cache keeps it. */
@@ -166,7 +127,7 @@ export function sendLongPage<V>(
       if (written?.by !== by) written = { by, page: make(bytes.toString(), version) };
       const { plain, packed } = await written.page;
       const { isPacked, headers } = packingFor(call);
-      return send(call, isPacked ? packed : plain, [typeOf(shell), pagePolicy, ...headers]);
+      return sendContent(call, isPacked ? packed : plain, [typeOf(shell), pagePolicy, ...headers]);
     } catch (fault) {
       written = undefined;
       return refuseMissing(fault);
@@ -179,17 +140,4 @@ export type Places = Readonly<Record<string, Html | string>>;
 
 function fill(shell: string, places: Places): string {
   return shell.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => html`${places[name]}`.text);
-}
-
-/** 304 where the client has it already. Caches may keep it and ask whether it is still the same, unless `own` says otherwise. */
-function send(
-  { request }: Call,
-  { tag, bytes }: Content,
-  about: readonly Header[],
-  own: readonly Header[] = [],
-): Answer {
-  const usual: readonly Header[] = [['ETag', tag], ['Cache-Control', 'no-cache'], ...about];
-  const headers = [...usual.filter(([name]) => !own.some(([other]) => other === name)), ...own];
-  if (request.headers['if-none-match'] === tag) return { status: 304, body: '', headers };
-  return { status: 200, body: bytes, headers };
 }

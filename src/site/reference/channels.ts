@@ -1,4 +1,4 @@
-import { html, type Html } from '../kernel/html.ts';
+import { html, type Html } from '../html.ts';
 import { codeBlock, json } from './code.ts';
 import { nameOf, type AsyncApi, type Schema } from './document.ts';
 import { fieldList } from './fields.ts';

@@ -7,10 +7,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, Result } from '../../src/http/route.ts';
 import { NOBODY } from '../../src/auth/operators.ts';
 import { faultReply, framingRefusal, plainReply } from '../../src/http/error-reply.ts';
-import { sendDocument, sendFile } from '../../src/http/static-files.ts';
+import { sendDocument } from '../../src/http/documents.ts';
+import { sendFile } from '../../src/site/files.ts';
 import { CONSOLE, somebody } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
-import { errorOf } from './app.ts';
+import { errorOf } from '../http/app.ts';
 import { useApps } from '../support/use-apps.ts';
 
 const { build } = useApps();

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { apiDocument } from '../../src/http/routes/all.ts';
-import { endpointsOf, type OpenApi } from '../../src/reference/document.ts';
-import { examplesOf, type Example } from '../../src/reference/examples.ts';
-import { requestOf } from '../../src/reference/request.ts';
+import { apiDocument } from '../../../src/http/routes/all.ts';
+import { endpointsOf, type OpenApi } from '../../../src/site/reference/document.ts';
+import { examplesOf, type Example } from '../../../src/site/reference/examples.ts';
+import { requestOf } from '../../../src/site/reference/request.ts';
 
 const baseUrl = 'https://voice.example.com';
 const endpoints = endpointsOf(apiDocument(baseUrl) as OpenApi);

@@ -1,7 +1,7 @@
-import { html, type Html } from '../kernel/html.ts';
-import { ERROR_CODES, type Code } from '../protocol/error-codes.ts';
-import { ERROR_HELP } from '../protocol/error-help.ts';
-import { Refusal } from '../protocol/refusal.ts';
+import { html, type Html } from '../html.ts';
+import { ERROR_CODES, type Code } from '../../protocol/error-codes.ts';
+import { ERROR_HELP } from '../../protocol/error-help.ts';
+import { Refusal } from '../../protocol/refusal.ts';
 import { codeBlock, json } from './code.ts';
 import type { Endpoint } from './document.ts';
 import { codesOf } from './operation.ts';
