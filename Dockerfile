@@ -15,6 +15,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY config config
 COPY machines machines
+COPY packages/echo packages/echo
 COPY src src
 RUN npm run build
 

@@ -1,7 +1,7 @@
 /**
  * Makes dist/ from the sources:
  *
- *   dist/main.js             the service and its lazy chunks, with source maps
+ *   dist/main.js             the service and its lazy chunks, with source maps, the echo of packages/echo among them
  *   dist/pglite-worker.js    the thread of the embedded database
  *   dist/migrations/         SQL files
  *   dist/pglite-template/    an empty database with the schema, so that the first start is quick
@@ -29,7 +29,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const bundle = join(dist, 'main.js');
 const entry = join(root, 'src/main.ts');
-const sources = ['src', 'machines', 'config', 'package-lock.json'].map((name) => join(root, name));
+const sources = ['src', 'machines', 'packages/echo', 'config', 'package-lock.json'].map((name) => join(root, name));
 
 /** Native parts, files that find their own files beside them, and an optional dependency that is used where it is installed. */
 const external = ['uws-current', 'uws-compatible', '@electric-sql/pglite', 'werift'];

@@ -40,10 +40,12 @@ const rings: Readonly<Record<string, Ring>> = {
     rings: ['kernel', 'settings', 'contracts'],
     packages: ['nodemailer', 'zod', 'node:'],
   },
+  /** An agent that says back what it hears: a product of its own, which knows nothing of this one. */
+  echo: { files: /^packages\/echo\//, rings: [], packages: ['werift', 'node:'] },
   upstream: {
     files: /^src\/upstream\//,
-    rings: ['kernel', 'settings', 'contracts', 'protocol'],
-    packages: ['zod', 'ws', 'werift', 'node:'],
+    rings: ['kernel', 'settings', 'echo', 'contracts', 'protocol'],
+    packages: ['zod', 'ws', 'node:'],
   },
   stores: {
     files: /^src\/stores\//,
@@ -209,7 +211,12 @@ const maxLines = 300;
 /** Settings come in by main.ts; the native server's header limit can only be given to it through the environment. */
 const readsEnvironment = ['src/main.ts', 'src/transport/load-uws.ts'];
 
-const sources = readSources(fileURLToPath(new URL('..', import.meta.url)), ['config', 'machines', 'src']);
+const sources = readSources(fileURLToPath(new URL('..', import.meta.url)), [
+  'config',
+  'machines',
+  'packages/echo',
+  'src',
+]);
 
 function ringOf(path: string): string | undefined {
   return Object.entries(rings).find(([, { files }]) => files.test(path))?.[0];

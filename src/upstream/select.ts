@@ -1,10 +1,10 @@
 import type { Config } from '../../config/config.ts';
+import { findWebRtc } from '../../packages/echo/web-rtc.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { AssemblyAiProvider } from './assemblyai.ts';
 import { AzureProvider } from './azure.ts';
 import { isBrokered, type BrokeredProvider, type UpstreamProvider } from './contract.ts';
-import { EchoProvider } from './echo/provider.ts';
-import { findWebRtc } from './echo/web-rtc.ts';
+import { EchoProvider } from './echo.ts';
 import { GeminiProvider } from './gemini.ts';
 import { LocalProvider } from './local.ts';
 import { OpenAiLiveProvider } from './openai-live.ts';
@@ -56,9 +56,13 @@ export function selectOthers(options: ProviderOptions): readonly BrokeredProvide
   return further.map((key) => make(options, key)).filter(isBrokered);
 }
 
-/** The provider of the settings, ready for calls: a simulated one answers them with an echo where it can. @throws Error when it lacks what it needs */
+/**
+ * The provider of the settings, ready for calls: in development a simulated one answers them with an echo where it can. Never in
+ * production: the echo's WebRTC library numbers some of its encrypted records twice, and what it depends on is old.
+ * @throws Error when it lacks what it needs
+ */
 export function openProvider(options: ProviderOptions, mode: Config['mode']): UpstreamProvider {
   const provider = selectProvider(options);
-  const loadWebRtc = provider.simulated ? findWebRtc(mode) : undefined;
+  const loadWebRtc = provider.simulated && mode === 'development' ? findWebRtc() : undefined;
   return loadWebRtc === undefined ? provider : new EchoProvider(loadWebRtc, options);
 }

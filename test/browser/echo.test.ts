@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CallOver, type CallRequest, type Sideband, type UpstreamEvent } from '../../src/upstream/contract.ts';
-import type { EchoTimes } from '../../src/upstream/echo/call.ts';
-import { EchoProvider } from '../../src/upstream/echo/provider.ts';
-import { findWebRtc } from '../../src/upstream/echo/web-rtc.ts';
+import type { EchoTimes } from '../../packages/echo/call.ts';
+import { EchoProvider } from '../../src/upstream/echo.ts';
+import { findWebRtc } from '../../packages/echo/web-rtc.ts';
 import { audioProgram } from '../support/audio-page.ts';
 import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
 import { soon } from '../support/soon.ts';
@@ -15,7 +15,7 @@ const skipped = reasonToSkipBrowser();
 const LOUD = 0.01;
 
 function openEcho(times: Partial<EchoTimes> = {}): EchoProvider {
-  const loadWebRtc = findWebRtc('development');
+  const loadWebRtc = findWebRtc();
   if (loadWebRtc === undefined) throw new Error('the WebRTC library is not installed');
   return new EchoProvider(loadWebRtc, { clientSecretTtlSec: 60, times });
 }

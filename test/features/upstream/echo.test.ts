@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { SpeechDetector } from '../../../src/upstream/echo/speech.ts';
-import { ConversationUsage, describeUsage } from '../../../src/upstream/echo/usage.ts';
+import { SpeechDetector } from '../../../packages/echo/speech.ts';
+import { ConversationUsage, describeUsage } from '../../../packages/echo/usage.ts';
 
 const PACKET_MS = 20;
 const loud = 20;
@@ -50,7 +50,7 @@ describe('The speech detector', () => {
 describe('The usage of an echo', () => {
   test('grows with the conversation: what was said before is read again, from the cache', () => {
     const usage = new ConversationUsage();
-    const none = { textOut: 0, imageIn: 0, imageCached: 0 };
+    const none = { textOut: 0 };
     expect(usage.add(1000, undefined)).toEqual({
       ...none,
       textIn: 40,

@@ -6,7 +6,7 @@ import { readConfig, type Config } from '../../../config/config.ts';
 import { variables } from '../../../config/variables.ts';
 import { requireBrokering } from '../../../src/app/call-mode.ts';
 import { describeEnforcement, type CallMode } from '../../../src/upstream/enforcement.ts';
-import { EchoProvider } from '../../../src/upstream/echo/provider.ts';
+import { EchoProvider } from '../../../src/upstream/echo.ts';
 import { selectProvider } from '../../../src/upstream/select.ts';
 
 const keys = {

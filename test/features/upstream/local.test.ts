@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../../config/config.ts';
 import { answererOf, titleOf } from '../../../src/upstream/answerer.ts';
 import type { BrokeredProvider } from '../../../src/upstream/contract.ts';
-import { EchoProvider } from '../../../src/upstream/echo/provider.ts';
+import { EchoProvider } from '../../../src/upstream/echo.ts';
 import { LocalProvider } from '../../../src/upstream/local.ts';
 import { openProvider, selectOthers, selectProvider } from '../../../src/upstream/select.ts';
 

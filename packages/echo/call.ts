@@ -1,12 +1,9 @@
-import type { Clock } from '../../kernel/clock.ts';
-import type { TokenClasses } from '../../protocol/price.ts';
-import type { CallRequest, Sideband, SidebandEnd, UpstreamEvent } from '../contract.ts';
-import { differingFields, isAsSdk } from '../realtime-config-diff.ts';
 import { EventChannel, type Words } from './channel.ts';
+import type { EchoConnection, EchoEvent, EchoSetup, OverReason } from './events.ts';
 import { makeId } from './id.ts';
 import { EchoPeer } from './peer.ts';
 import { SpeechDetector, type Utterance } from './speech.ts';
-import { ConversationUsage, describeUsage } from './usage.ts';
+import { ConversationUsage, describeUsage, type ResponseTokens } from './usage.ts';
 import type { WebRtc } from './web-rtc.ts';
 import { describeSpeech, replyTo } from './words.ts';
 
@@ -30,12 +27,9 @@ interface Response {
   readonly utterance: Utterance;
 }
 
-/** Why a call is over. */
-type OverReason = Extract<UpstreamEvent, { readonly type: 'over' }>['reason'];
-
 export interface EchoCallDeps {
   readonly webRtc: WebRtc;
-  readonly clock: Clock;
+  readonly clock: { now(): number };
   /** Forgets the call. */
   readonly onOver: () => void;
 }
@@ -49,7 +43,7 @@ export class EchoCall {
   readonly #channel: EventChannel;
   readonly #speech = new SpeechDetector();
   readonly #usage = new ConversationUsage();
-  readonly #listeners = new Map<(event: UpstreamEvent) => void, () => void>();
+  readonly #listeners = new Map<(event: EchoEvent) => void, () => void>();
   readonly #timer: NodeJS.Timeout;
   readonly #bornMs: number;
   #seenMs: number;
@@ -61,22 +55,20 @@ export class EchoCall {
   #response: Response | undefined;
   #item = '';
 
-  constructor(deps: EchoCallDeps, times: EchoTimes, request: CallRequest) {
+  constructor(deps: EchoCallDeps, times: EchoTimes, setup: EchoSetup) {
     this.#deps = deps;
     this.#times = times;
     this.#bornMs = deps.clock.now();
     this.#seenMs = this.#bornMs;
-    this.#maxOutputTokens = request.maxOutputTokens;
-    const created = describeSession(request);
+    this.#maxOutputTokens = setup.maxOutputTokens;
+    const created = describeSession(setup);
     this.#channel = new EventChannel(created, {
-      configured: (told) => {
-        const differing = differingFields(told, request, created, this.#maxOutputTokens ?? Infinity);
-        if (differing.length > 0) this.#tell({ type: 'configChanged', isAsSdk: isAsSdk(told) });
-      },
+      configured: (session) =>
+        this.#tell({ type: 'configChanged', session, created, maxOutputTokens: this.#maxOutputTokens }),
       cancelled: () => this.#interrupt(),
       asked: (words) => this.#say(words),
     });
-    this.#tools = request.tools.map(({ name }) => name);
+    this.#tools = setup.tools.map(({ name }) => name);
     this.#peer = new EchoPeer(deps.webRtc, times.delayMs, {
       connected: () => (this.#isConnected = true),
       alive: () => (this.#seenMs = deps.clock.now()),
@@ -97,9 +89,8 @@ export class EchoCall {
     }
   }
 
-  attach(hear: (event: UpstreamEvent) => void): Sideband {
-    const closed = new Promise<SidebandEnd>((resolve) => this.#listeners.set(hear, () => resolve('left')));
-    hear({ type: 'ready' });
+  attach(hear: (event: EchoEvent) => void): EchoConnection {
+    const closed = new Promise<'left'>((resolve) => this.#listeners.set(hear, () => resolve('left')));
     return {
       closed,
       limitResponses: (maxOutputTokens) => (this.#maxOutputTokens = maxOutputTokens),
@@ -117,12 +108,12 @@ export class EchoCall {
     return this.#finish('remote');
   }
 
-  #detach(hear: (event: UpstreamEvent) => void): void {
+  #detach(hear: (event: EchoEvent) => void): void {
     this.#listeners.get(hear)?.();
     this.#listeners.delete(hear);
   }
 
-  #tell(event: UpstreamEvent): void {
+  #tell(event: EchoEvent): void {
     for (const hear of this.#listeners.keys()) hear(event);
   }
 
@@ -178,7 +169,7 @@ export class EchoCall {
     if (response === undefined) return;
     this.#response = undefined;
     const { startMs, endMs } = response.utterance;
-    const tokens: TokenClasses = this.#usage.add(endMs - startMs, this.#maxOutputTokens);
+    const tokens = this.#usage.add(endMs - startMs, this.#maxOutputTokens);
     this.#channel.tell({
       type: 'response.output_audio_transcript.done',
       response_id: response.id,
@@ -190,27 +181,19 @@ export class EchoCall {
 
   #startResponse(id: string): void {
     this.#channel.tell({ type: 'response.created', response: describeResponse(id, 'in_progress') });
-    const grantedTokens = this.#maxOutputTokens ?? Infinity;
-    const bounds = {
-      isInConversation: true,
-      maxOutputTokens: grantedTokens,
-      grantedTokens,
-      modality: 'audio',
-    } as const;
-    this.#tell({ type: 'responseStarted', id, ...bounds });
+    this.#tell({ type: 'responseStarted', id, maxOutputTokens: this.#maxOutputTokens });
     this.#tell({ type: 'activity' });
   }
 
   #finishResponse(
     id: string,
     status: 'completed' | 'cancelled',
-    tokens: TokenClasses,
+    tokens: ResponseTokens,
     output: readonly object[] = [],
   ): void {
     const usage = describeUsage(tokens);
     this.#channel.tell({ type: 'response.done', response: { ...describeResponse(id, status), output, usage } });
-    this.#tell({ type: 'usage', key: id, model: undefined, tokens });
-    this.#tell({ type: 'responseDone', id, isTold: true });
+    this.#tell({ type: 'responseDone', id, usage });
   }
 
   /** Answers what the page said in words: says it back, or asks the page for a tool. */
@@ -266,7 +249,7 @@ export class EchoCall {
   }
 }
 
-function describeSession({ model, voice, instructions, tools }: CallRequest): Readonly<Record<string, unknown>> {
+function describeSession({ model, voice, instructions, tools }: EchoSetup): Readonly<Record<string, unknown>> {
   return {
     model,
     ...(instructions !== undefined && { instructions }),

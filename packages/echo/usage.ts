@@ -1,4 +1,12 @@
-import type { TokenClasses } from '../../protocol/price.ts';
+/** The tokens of one response: cached ones are not a part of the others. */
+export interface ResponseTokens {
+  readonly textIn: number;
+  readonly textCached: number;
+  readonly textOut: number;
+  readonly audioIn: number;
+  readonly audioCached: number;
+  readonly audioOut: number;
+}
 
 /** Tokens of the instructions, which every response reads again. */
 const TEXT = 40;
@@ -12,7 +20,7 @@ export class ConversationUsage {
   #heard = 0;
 
   /** @returns the tokens of one response in text */
-  addText(text: string, maxOutputTokens: number | undefined): TokenClasses {
+  addText(text: string, maxOutputTokens: number | undefined): ResponseTokens {
     const textIn = Math.ceil(text.length / CHARACTERS);
     return {
       ...this.add(0, 0),
@@ -23,7 +31,7 @@ export class ConversationUsage {
   }
 
   /** @returns the tokens of one response that says for `ms` what it has heard for `ms` */
-  add(ms: number, maxOutputTokens: number | undefined): TokenClasses {
+  add(ms: number, maxOutputTokens: number | undefined): ResponseTokens {
     const audioIn = Math.ceil((ms / 1000) * IN_PER_SEC);
     const audioOut = Math.min(Math.ceil((ms / 1000) * OUT_PER_SEC), maxOutputTokens ?? Infinity);
     const audioCached = this.#heard;
@@ -36,14 +44,12 @@ export class ConversationUsage {
       audioIn,
       audioCached,
       audioOut,
-      imageIn: 0,
-      imageCached: 0,
     };
   }
 }
 
 /** The usage of a `response.done` event, where cached tokens are a part of the input. */
-export function describeUsage(tokens: TokenClasses): object {
+export function describeUsage(tokens: ResponseTokens): object {
   const text = tokens.textIn + tokens.textCached;
   const audio = tokens.audioIn + tokens.audioCached;
   const output = tokens.textOut + tokens.audioOut;

@@ -7,13 +7,10 @@ export type WebRtc = typeof Werift;
 export type LoadWebRtc = () => Promise<WebRtc>;
 
 /**
- * Looks for the library, which comes along so that `npx switchboard` talks. Never used in production: it numbers some of its encrypted
- * records twice, and what it depends on is old.
- * @returns the way to load it, which takes half a second that most starts need not spend; undefined in other modes, and where it is not
- * installed
+ * Looks for the library, which comes along so that `npx switchboard` talks.
+ * @returns the way to load it, which takes half a second that most starts need not spend; undefined where it is not installed
  */
-export function findWebRtc(mode: 'development' | 'test' | 'production'): LoadWebRtc | undefined {
-  if (mode !== 'development') return undefined;
+export function findWebRtc(): LoadWebRtc | undefined {
   try {
     createRequire(import.meta.url).resolve('werift');
   } catch (error) {

@@ -17,7 +17,8 @@ export interface Words {
   readonly isOfTool: boolean;
 }
 
-type Settings = Readonly<Record<string, unknown>>;
+/** A session as events of the API repeat it. */
+export type Settings = Readonly<Record<string, unknown>>;
 
 /** The data channel of a call: tells the page the events of OpenAI's realtime API, and takes those that change the
  * session, say something in words, and ask for a response or stop it. */
@@ -81,7 +82,7 @@ export class EventChannel {
   #take(item: Item): boolean {
     const text = wordsOf(item);
     if (text === undefined) return false;
-    this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MOST_WORDS);
+    this.#words = [...this.#words, { text, isOfTool: item.type === 'function_call_output' }].slice(-MAX_WORDS);
     this.tell({ type: 'conversation.item.added', item: { id: makeId('item_'), ...item } });
     return true;
   }
@@ -106,7 +107,7 @@ interface ClientEvent {
 }
 
 /** Of what is said and never answered, the last is kept. */
-const MOST_WORDS = 100;
+const MAX_WORDS = 100;
 
 function parse(text: string): ClientEvent | undefined {
   try {

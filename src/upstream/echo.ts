@@ -1,24 +1,32 @@
 import { createHmac } from 'node:crypto';
-import { systemClock } from '../../kernel/clock.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { TokenClasses } from '../../protocol/price.ts';
-import { readTokens } from '../realtime-usage.ts';
-import { CallOver, UpstreamFault } from '../contract.ts';
-import type {
-  BrokeredProvider,
-  CallRequest,
-  CreatedCall,
-  Minted,
-  MintRequest,
-  Sideband,
-  UpstreamEvent,
-} from '../contract.ts';
-import { LocalProvider, type LocalOptions } from '../local.ts';
-import { EchoCall, type EchoTimes } from './call.ts';
-import type { LoadWebRtc, WebRtc } from './web-rtc.ts';
+import type { EchoCall, EchoTimes } from '../../packages/echo/call.ts';
+import type { EchoEvent } from '../../packages/echo/events.ts';
+import type { LoadWebRtc, WebRtc } from '../../packages/echo/web-rtc.ts';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import type { TokenClasses } from '../protocol/price.ts';
+import {
+  CallOver,
+  UpstreamFault,
+  type BrokeredProvider,
+  type CallRequest,
+  type CreatedCall,
+  type Minted,
+  type MintRequest,
+  type Sideband,
+  type UpstreamEvent,
+} from './contract.ts';
+import { LocalProvider, type LocalOptions } from './local.ts';
+import { differingFields, isAsSdk } from './realtime-config-diff.ts';
+import { readTokens } from './realtime-usage.ts';
 
 const MAX_SEC = 3600;
 const usualTimes: EchoTimes = { delayMs: 1000, connectMs: 15_000, lostMs: 10_000, maxMs: MAX_SEC * 1000 };
+
+/** A call that runs, and what it was created with. */
+interface OpenCall {
+  readonly call: EchoCall;
+  readonly request: CallRequest;
+}
 
 export interface EchoOptions extends LocalOptions {
   readonly times?: Partial<EchoTimes> | undefined;
@@ -46,7 +54,7 @@ export class EchoProvider implements BrokeredProvider {
   readonly #times: EchoTimes;
   readonly #clock: Clock;
   readonly #secrets: LocalProvider;
-  readonly #calls = new Map<string, EchoCall>();
+  readonly #calls = new Map<string, OpenCall>();
 
   constructor(loadWebRtc: LoadWebRtc, options: EchoOptions) {
     this.#loadWebRtc = loadWebRtc;
@@ -65,11 +73,12 @@ export class EchoProvider implements BrokeredProvider {
 
   async createCall(request: CallRequest): Promise<CreatedCall> {
     const { signal, offerSdp } = request;
-    const webRtc = await this.#webRtc();
+    // With the first call: most processes open none.
+    const [webRtc, { EchoCall }] = await Promise.all([this.#webRtc(), import('../../packages/echo/call.ts')]);
     if (signal.aborted) throw new UpstreamFault('timeout', 'the caller gave up');
     const onOver = (): unknown => this.#calls.delete(call.id);
     const call = new EchoCall({ webRtc, clock: this.#clock, onOver }, this.#times, request);
-    this.#calls.set(call.id, call);
+    this.#calls.set(call.id, { call, request });
     try {
       return { providerCallId: call.id, answerSdp: await call.answer(offerSdp) };
     } catch {
@@ -83,16 +92,17 @@ export class EchoProvider implements BrokeredProvider {
   }
 
   hangUp(providerCallId: string): Promise<'asked' | 'already_over'> {
-    const call = this.#calls.get(providerCallId);
-    if (call === undefined) return Promise.resolve('already_over');
-    void call.hangUp();
+    const open = this.#calls.get(providerCallId);
+    if (open === undefined) return Promise.resolve('already_over');
+    void open.call.hangUp();
     return Promise.resolve('asked');
   }
 
   attach(providerCallId: string, _setup: unknown, hear: (event: UpstreamEvent) => void): Promise<Sideband> {
-    const call = this.#calls.get(providerCallId);
-    if (call === undefined) return Promise.reject(new CallOver());
-    return Promise.resolve(call.attach(hear));
+    const open = this.#calls.get(providerCallId);
+    if (open === undefined) return Promise.reject(new CallOver());
+    hear({ type: 'ready' });
+    return Promise.resolve(open.call.attach((event) => inOurWords(event, open.request).forEach(hear)));
   }
 
   isKnown(providerCallId: string): Promise<boolean> {
@@ -101,7 +111,7 @@ export class EchoProvider implements BrokeredProvider {
 
   /** Ends all calls. */
   async close(): Promise<void> {
-    await Promise.all([...this.#calls.values()].map((call) => call.hangUp()));
+    await Promise.all([...this.#calls.values()].map(({ call }) => call.hangUp()));
   }
 
   /** Takes its time for the first call only. @throws UpstreamFault */
@@ -114,4 +124,24 @@ export class EchoProvider implements BrokeredProvider {
       });
     }
   }
+}
+
+/** What the agent tells as a real provider's events say it. */
+function inOurWords(event: EchoEvent, request: CallRequest): readonly UpstreamEvent[] {
+  if (event.type === 'configChanged') {
+    const { session, created, maxOutputTokens = Infinity } = event;
+    const differing = differingFields(session, request, created, maxOutputTokens);
+    return differing.length > 0 ? [{ type: 'configChanged', isAsSdk: isAsSdk(session) }] : [];
+  }
+  if (event.type === 'responseStarted') {
+    const { id, maxOutputTokens = Infinity } = event;
+    const bounds = { maxOutputTokens, grantedTokens: maxOutputTokens };
+    return [{ type: 'responseStarted', id, isInConversation: true, modality: 'audio', ...bounds }];
+  }
+  if (event.type !== 'responseDone') return [event];
+  const { id, usage } = event;
+  const tokens = readTokens(usage);
+  const cost: UpstreamEvent =
+    tokens === undefined ? { type: 'usageUnreadable', key: id } : { type: 'usage', key: id, model: undefined, tokens };
+  return [cost, { type: 'responseDone', id, isTold: true }];
 }
