@@ -1,4 +1,4 @@
-import { briefly } from '../kernel/briefly.ts';
+import { cacheFor } from '../kernel/cache-for.ts';
 import type { DependencyState } from '../protocol/operator/node.ts';
 import type { ActivityStore, Moved } from '../stores/activity/contract.ts';
 import type { TenantScope } from '../stores/tenants/contract.ts';
@@ -29,11 +29,11 @@ export type Figures = ReturnType<typeof createFigures>;
  * however many look. What is read is as of that moment.
  */
 export function createFigures({ history, activity, dependencies, endingBy }: FiguresDeps) {
-  const counts = briefly<HistoryCounts>(KEPT_MS);
-  const ending = briefly<number>(KEPT_MS);
-  const minutes = briefly<Moved[]>(COUNTED_MS);
-  const recent = briefly<Moved[]>(KEPT_MS);
-  const mints = briefly<Moved[]>(COUNTED_MS);
+  const counts = cacheFor<HistoryCounts>(KEPT_MS);
+  const ending = cacheFor<number>(KEPT_MS);
+  const minutes = cacheFor<Moved[]>(COUNTED_MS);
+  const recent = cacheFor<Moved[]>(KEPT_MS);
+  const mints = cacheFor<Moved[]>(COUNTED_MS);
   const named = (tenants: TenantScope): string => JSON.stringify(tenants);
   const filtered = (tenants: TenantScope): readonly string[] | undefined => (tenants === '*' ? undefined : tenants);
 

@@ -1,7 +1,7 @@
 import { tenantsOf, within, type Operator } from '../../../auth/operators.ts';
 import { overview, overviewFilters } from '../../../protocol/operator/overview.ts';
 import { spendOf, type SpendDeps } from '../../../operator/spend.ts';
-import { briefly } from '../../../kernel/briefly.ts';
+import { cacheFor } from '../../../kernel/cache-for.ts';
 import { ifAway } from '../../../kernel/errors.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
@@ -36,7 +36,7 @@ export function overviewRoute(deps: OverviewDeps): Route {
     const more = await overviewActivity(operator, atMs, read, isDatabaseRead, deps);
     return { ...(counts ?? NOT_COUNTED), spend, ...more };
   };
-  const kept = briefly<object>(KEPT_MS);
+  const kept = cacheFor<object>(KEPT_MS);
   return defineRoute({
     method: 'GET',
     path: '/api/operator/overview',
