@@ -1,4 +1,4 @@
-import { atMost } from '../kernel/at-most.ts';
+import { withTimeout } from '../kernel/deadline.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Budgets, MeteredCall, Metering } from '../metering/contract.ts';
 import type { Sideband, StartedResponse, UpstreamEvent } from '../upstream/contract.ts';
@@ -174,7 +174,7 @@ export class ResponseGuard {
     });
     for (const id of this.#open.names) this.#cancel(id);
     if (this.#open.inherited > 0) sideband.cancelResponse(undefined);
-    if (!this.#open.isEmpty) await atMost(ms, Promise.race([quiet, sideband.closed]));
+    if (!this.#open.isEmpty) await withTimeout(ms, Promise.race([quiet, sideband.closed]));
   }
 
   #cancel(id: string): void {
