@@ -3,7 +3,7 @@ import type { AuthRecord } from '../../machines/auth-session/types.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { Logins } from '../stores/logins/contract.ts';
-import { Recent } from '../kernel/recent.ts';
+import { Lru } from '../kernel/lru.ts';
 
 /** A login as a request may know it. */
 export interface Login {
@@ -40,7 +40,7 @@ const CAPACITY = 20_000;
  */
 export class KnownLogins {
   readonly #logins: Logins;
-  readonly #known = new Recent<KnownLogin>(CAPACITY);
+  readonly #known = new Lru<KnownLogin>(CAPACITY);
   readonly #loads = new Map<string, Promise<KnownLogin | undefined>>();
   #isAway = false;
   #round = 0;

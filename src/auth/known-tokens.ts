@@ -1,4 +1,4 @@
-import { Recent } from '../kernel/recent.ts';
+import { Lru } from '../kernel/lru.ts';
 import type { TokenClaims } from './tokens.ts';
 
 interface KnownToken {
@@ -15,7 +15,7 @@ const SIGNATURE_LENGTH = 43;
  * look-up takes longer than the rest of a request's check, and then compared as a whole.
  */
 export class KnownTokens {
-  readonly #known = new Recent<KnownToken>(CAPACITY);
+  readonly #known = new Lru<KnownToken>(CAPACITY);
 
   get(token: string): TokenClaims | undefined {
     const known = this.#known.get(token.slice(-SIGNATURE_LENGTH));

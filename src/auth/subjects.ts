@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import { Recent } from '../kernel/recent.ts';
+import { Lru } from '../kernel/lru.ts';
 
 /** Who is counted: 32 hex digits that name a caller without telling the address (docs/contract.md, section 4.3, Subject). */
 export interface Subjects {
@@ -24,7 +24,7 @@ const CAPACITY = 20_000;
 /** @param installationKey 32 random bytes that outlive every other secret: a new key is a new set of subjects. */
 export function createSubjects(installationKey: Buffer): Subjects {
   const key = createSecretKey(installationKey);
-  const known = new Recent<string>(CAPACITY);
+  const known = new Lru<string>(CAPACITY);
 
   function subjectOf(name: string): string {
     const hit = known.get(name);

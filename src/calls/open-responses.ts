@@ -1,4 +1,4 @@
-import { Recent } from '../kernel/recent.ts';
+import { Lru } from '../kernel/lru.ts';
 import type { WorstCase } from '../metering/contract.ts';
 import { NO_TOKENS, type TokenClasses } from '../protocol/price.ts';
 import { MAX_RESPONSE_TOKENS, type StartedResponse } from '../upstream/contract.ts';
@@ -60,7 +60,7 @@ export class OpenResponses {
   readonly #items = new Map<string, number>();
   /** Tokens of those that are too many to be told apart. */
   #furtherTokens = 0;
-  readonly #ended = new Recent<string>(MAX_ENDED);
+  readonly #ended = new Lru<string>(MAX_ENDED);
   #inherited = 0;
   #inheritedSinceMs = 0;
   /** What one may have by now. */

@@ -1,5 +1,5 @@
 import { andThen } from '../kernel/eventually.ts';
-import { Recent } from '../kernel/recent.ts';
+import { Lru } from '../kernel/lru.ts';
 import { sumOf, type TokenClasses } from '../protocol/price.ts';
 import type { Ledger, UsageTotals } from '../stores/ledger/contract.ts';
 import type { SessionSetup, SessionSetups } from '../stores/session-setups/contract.ts';
@@ -24,7 +24,7 @@ export interface ClientReportsDeps {
 
 /** What clients of metered sessions say: it fills gaps, lowers nothing and doubles nothing (docs/contract.md, section 5.12). */
 export function createClientReports(deps: ClientReportsDeps): ClientReports {
-  const modes = new Recent<CallMode>(MAX_SESSIONS);
+  const modes = new Lru<CallMode>(MAX_SESSIONS);
 
   async function lookUp(sessionId: string): Promise<CallMode> {
     const mode = (await deps.setups.find(sessionId))?.callMode ?? 'direct';

@@ -1,4 +1,4 @@
-import { Recent } from '../kernel/recent.ts';
+import { Lru } from '../kernel/lru.ts';
 import { NO_TOKENS, sumOf, type ModelPrice, type TokenClasses } from '../protocol/price.ts';
 import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
@@ -58,9 +58,9 @@ type Part = Pick<CallUsage, 'key' | 'basis'> &
 export class CallMetering implements Metering {
   readonly #deps: MeteringDeps;
   readonly #queue: UsageQueue;
-  readonly #burns = new Recent<Burn>(MAX_BURNS);
-  readonly #gaps = new Recent<Gaps>(MAX_BURNS);
-  readonly #unpriced = new Recent<string>(MAX_UNPRICED);
+  readonly #burns = new Lru<Burn>(MAX_BURNS);
+  readonly #gaps = new Lru<Gaps>(MAX_BURNS);
+  readonly #unpriced = new Lru<string>(MAX_UNPRICED);
 
   constructor(deps: MeteringDeps) {
     this.#deps = deps;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
 import { multipart } from '../kernel/multipart.ts';
-import { Recent } from '../kernel/recent.ts';
+import { Lru } from '../kernel/lru.ts';
 import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';
 import {
@@ -73,7 +73,7 @@ export class RealtimeProvider implements BrokeredProvider {
   readonly #options: RealtimeOptions;
   readonly #after: typeof deadline;
   /** By call; of those that the provider tells otherwise than we do. */
-  readonly #asCreated = new Recent<ToldSession>(MAX_SPELLINGS);
+  readonly #asCreated = new Lru<ToldSession>(MAX_SPELLINGS);
 
   constructor(options: RealtimeOptions) {
     this.name = options.name;

@@ -1,6 +1,6 @@
 import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
 import type { Promised } from '../../kernel/eventually.ts';
-import { Recent } from '../../kernel/recent.ts';
+import { Lru } from '../../kernel/lru.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { allTags, tagged, tagOfSession, tagOfSubject } from '../../redis/tags.ts';
 import { dueText, fixedPart, movingPart, readRecord } from './compact.ts';
@@ -24,7 +24,7 @@ const MAX_RECENT = 50_000;
 /** The live registry that all nodes share; see `src/redis/lua/registry.ts` for what is kept where. */
 export function createRedisVoiceRegistry(deps: RedisRegistryDeps): Promised<VoiceRegistry> {
   const { redis, dueAt, keepMs, keepEndedMs = KEEP_ENDED_MS, maxRecent = MAX_RECENT } = deps;
-  const recent = new Recent<VoiceRecord>(maxRecent);
+  const recent = new Lru<VoiceRecord>(maxRecent);
   const [keep, keepEnded] = [String(keepMs), String(keepEndedMs)];
   const ask = (name: string, id: string, args: readonly string[]): Promise<unknown> => {
     const tag = tagOfSession(id);

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Recent } from '../../../src/kernel/recent.ts';
+import { Lru } from '../../../src/kernel/lru.ts';
 import { createSubjects } from '../../../src/auth/subjects.ts';
 import { examples } from '../../support/examples.ts';
 
@@ -68,7 +68,7 @@ describe('A subject', () => {
 
 describe('What was used lately', () => {
   test('never holds more than its capacity, and what is in use stays', () => {
-    const recent = new Recent<string>(100);
+    const recent = new Lru<string>(100);
     recent.set('used', 'value');
     const used = new Set<string | undefined>();
     let most = 0;
@@ -86,7 +86,7 @@ describe('What was used lately', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
     const step = fc.tuple(fc.constantFrom('set', 'get', 'delete'), key, fc.nat(1_000));
     const holds = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const recent = new Recent<string>(4);
+      const recent = new Lru<string>(4);
       const truth = new Map<string, string>();
       for (const [what, key, n] of steps) {
         if (what === 'set') recent.set(key, `${n}`);

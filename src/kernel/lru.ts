@@ -2,7 +2,7 @@
  * Keeps what was used lately, at most `capacity` values. Two generations instead of a list of uses: a hit costs one look-up, and
  * what was not used during a whole generation is let go with it.
  */
-export class Recent<V extends object | string> {
+export class Lru<V extends object | string> {
   readonly #generation: number;
   #young = new Map<string, V>();
   #old = new Map<string, V>();
