@@ -9,7 +9,7 @@ import type { Inspector } from '../operator/inspector.ts';
 import type { Presence } from '../operator/presence.ts';
 import type { RefusalWriter } from '../operator/refusal-writer.ts';
 import type { SessionNotes } from '../operator/session-notes.ts';
-import { repeat } from '../kernel/repeat.ts';
+import { every } from '../kernel/every.ts';
 import { sweep, type SweepDeps } from '../voice/recovery/sweep.ts';
 
 const SWEEP_MS = 500;
@@ -55,29 +55,29 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     deps;
   const { budgets, sessionNotes, purge, recount, onError } = deps;
   const stops = [
-    repeat(SWEEP_MS, () => sweep(recovery), onError),
-    repeat(FLUSH_MS, () => recovery.writer.flush(), onError),
-    repeat(FLUSH_MS, () => metering.flush(), onError),
-    repeat(FLUSH_MS, async () => sessionNotes.tick(), onError),
-    repeat(FLUSH_MS, () => eventWriter.flush(), onError),
-    repeat(FLUSH_MS, () => refusalWriter.flush(), onError),
-    repeat(ACTIVITY_MS, () => activityWriter.flush(), onError),
-    repeat(ACTIVITY_MS, () => presence.write(), onError),
-    repeat(PRESENCE_MS, () => presence.beat(), onError),
-    repeat(TICK_MS, async () => hub.tick(), onError),
-    repeat(FEED_MS, async () => feed.tick(), onError),
-    repeat(FEED_MS, () => feed.count(), onError),
-    repeat(TICK_MS, () => budgets.tick(), onError),
-    repeat(PURGE_MS, purge, onError),
-    repeat(RECOUNT_MS, recount, onError),
+    every(SWEEP_MS, () => sweep(recovery), onError),
+    every(FLUSH_MS, () => recovery.writer.flush(), onError),
+    every(FLUSH_MS, () => metering.flush(), onError),
+    every(FLUSH_MS, async () => sessionNotes.tick(), onError),
+    every(FLUSH_MS, () => eventWriter.flush(), onError),
+    every(FLUSH_MS, () => refusalWriter.flush(), onError),
+    every(ACTIVITY_MS, () => activityWriter.flush(), onError),
+    every(ACTIVITY_MS, () => presence.write(), onError),
+    every(PRESENCE_MS, () => presence.beat(), onError),
+    every(TICK_MS, async () => hub.tick(), onError),
+    every(FEED_MS, async () => feed.tick(), onError),
+    every(FEED_MS, () => feed.count(), onError),
+    every(TICK_MS, () => budgets.tick(), onError),
+    every(PURGE_MS, purge, onError),
+    every(RECOUNT_MS, recount, onError),
   ];
-  if (inspector !== undefined) stops.push(repeat(FEED_MS, async () => inspector.tick(), onError));
+  if (inspector !== undefined) stops.push(every(FEED_MS, async () => inspector.tick(), onError));
   if (calls !== undefined)
     stops.push(
-      repeat(CALLS_MS, () => calls.tick(), onError),
+      every(CALLS_MS, () => calls.tick(), onError),
       // Apart from what waits for the database.
-      repeat(CALLS_MS, async () => calls.guard(), onError),
-      repeat(LEASE_MS, () => calls.renewLease(), onError),
+      every(CALLS_MS, async () => calls.guard(), onError),
+      every(LEASE_MS, () => calls.renewLease(), onError),
     );
   return () => Promise.all(stops.map((stop) => stop()));
 }

@@ -1,5 +1,5 @@
 import { randomId } from '../../kernel/ids.ts';
-import { repeat } from '../../kernel/repeat.ts';
+import { every } from '../../kernel/every.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Bus, BusMessage } from './contract.ts';
 import { createInProcessBus } from './in-process.ts';
@@ -65,7 +65,7 @@ export function createRedisBus({ redis, onError }: RedisBusDeps): RedisBus {
 
   const subscription = redis.listen(CHANNEL, receive, announceGap);
   // It fails as often as Redis is still away.
-  const stopTelling = repeat(TELL_GAP_MS, tellGap, () => undefined);
+  const stopTelling = every(TELL_GAP_MS, tellGap, () => undefined);
 
   return {
     get isConnected() {

@@ -1,7 +1,7 @@
 import { systemClock, type Clock, type ClockStep } from '../../kernel/clock.ts';
 import { ElapsedTime } from '../../kernel/elapsed-time.ts';
 import { Unavailable } from '../../kernel/errors.ts';
-import { repeat } from '../../kernel/repeat.ts';
+import { every } from '../../kernel/every.ts';
 import { MAX_SLEW, SlewedTime } from '../../kernel/slewed-time.ts';
 import type { ClockAgreement, ClockAgreements, ClockLeads } from './contract.ts';
 import { STEP_MS, StoreTime, type Reading } from './store-time.ts';
@@ -234,7 +234,7 @@ export function createSharedClock(deps: SharedClockDeps): SharedClock {
           () => undefined,
         );
       await sync().catch(() => undefined);
-      stopRepeating = repeat(LOOK_MS, look, () => undefined);
+      stopRepeating = every(LOOK_MS, look, () => undefined);
     },
 
     async stop() {

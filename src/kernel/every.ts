@@ -2,7 +2,7 @@
  * Does some work again and again, never two at once: the next begins `intervalMs` after the last has ended.
  * Faults go to `onError` and the work goes on. @returns the way to stop, which waits for work that is under way.
  */
-export function repeat(
+export function every(
   intervalMs: number,
   work: () => Promise<unknown>,
   onError: (error: unknown) => void,
