@@ -1,5 +1,5 @@
 import type { CallEvent, CallRecord } from '../../machines/voice-call/types.ts';
-import type { Running } from '../kernel/running.ts';
+import type { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { UpstreamFault, type UpstreamEvent } from '../upstream/contract.ts';
 import type { Accounts } from './accounts.ts';
 
@@ -27,7 +27,7 @@ export interface EndingListener {
 
 export interface HangUpDeps {
   readonly accounts: Accounts;
-  readonly running: Running;
+  readonly running: BackgroundTasks;
   /** Hears of faults that are none of the provider's. */
   readonly onError: (error: unknown) => void;
 }

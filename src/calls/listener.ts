@@ -1,5 +1,5 @@
 import type { CallRecord, CloseRequest } from '../../machines/voice-call/types.ts';
-import type { Running } from '../kernel/running.ts';
+import type { BackgroundTasks } from '../kernel/background-tasks.ts';
 import type { MeteredCall, Metering } from '../metering/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { UpstreamEvent } from '../upstream/contract.ts';
@@ -15,7 +15,7 @@ const TOO_OFTEN = 3;
 export interface ListenerDeps extends TurnsDeps {
   readonly metering: Pick<Metering, 'hear'>;
   readonly sessions: Pick<CallSessions, 'noteActivity'>;
-  readonly running: Running;
+  readonly running: BackgroundTasks;
   readonly events: Pick<Events, 'callTrouble' | 'callEventDropped' | 'callRateLimit'>;
 }
 

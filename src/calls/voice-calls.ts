@@ -1,7 +1,7 @@
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import type { CallEvent, CallFact, CallRecord } from '../../machines/voice-call/types.ts';
 import { createHost, type Host } from '../actors/host.ts';
-import { Running } from '../kernel/running.ts';
+import { BackgroundTasks } from '../kernel/background-tasks.ts';
 import { settleAll } from '../kernel/settle-all.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
@@ -31,7 +31,7 @@ export class VoiceCalls implements Calls {
   readonly #deps: VoiceCallsDeps;
   readonly #accounts: Accounts;
   readonly #lease: NodeLease;
-  readonly #running: Running;
+  readonly #running: BackgroundTasks;
   readonly #hangUps: HangUps;
   readonly #host: Host<CallRecord, CallEvent, CallFact>;
   readonly #held = new Map<string, HeldCall>();
@@ -47,7 +47,7 @@ export class VoiceCalls implements Calls {
     this.#deps = deps;
     this.#accounts = new Accounts(provider, deps.others ?? [], deps.installationKey);
     this.#lease = new NodeLease(this.node, { nodes, clock });
-    this.#running = new Running(onError);
+    this.#running = new BackgroundTasks(onError);
     this.#hangUps = new HangUps({ accounts: this.#accounts, running: this.#running, onError });
     this.#host = createHost<CallRecord, CallEvent, CallFact>({
       machine: createVoiceCallMachine(options.limits),

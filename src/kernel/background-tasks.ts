@@ -1,5 +1,5 @@
 /** Work that nobody waits for, as long as it is under way: its faults are told, and a shutdown can wait for it. */
-export class Running {
+export class BackgroundTasks {
   readonly #works = new Set<Promise<void>>();
   readonly #onError: (error: unknown) => void;
 
