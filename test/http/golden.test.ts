@@ -146,8 +146,13 @@ test('The replies of the API are those that clients know', async () => {
     },
   });
   const story = new Story(app);
-  const key = await app.key({ id: 'golden', limits: { concurrentSessions: 5 } });
-  const free = await app.key({ id: 'direct', tenantId: 'globex' });
+  const key = await app.key({
+    id: 'golden',
+    key: `w_acme_golden_${'0'.repeat(32)}`,
+    origin: 'https://golden.example',
+    limits: { concurrentSessions: 5 },
+  });
+  const free = await app.key({ id: 'direct', tenantId: 'globex', origin: 'https://direct.example' });
   const page = { origin: key.origin };
 
   // A page.

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
-import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, unique, type TestApp } from '../support/app.ts';
+import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, unique, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
 import { closedCall } from './calls.ts';
@@ -178,27 +178,6 @@ describe('The operator API', () => {
       code: 'SESSION_NOT_FOUND',
     });
     await app.post('/api/realtime/end', { sm_session_id: id });
-  });
-
-  const routes: [string, string][] = [
-    ['GET', '/api/operator/overview'],
-    ['GET', '/api/operator/sessions'],
-    ['GET', '/api/operator/audit'],
-    ['GET', '/api/operator/sessions/s'],
-    ['POST', '/api/operator/sessions/s/end'],
-    ['GET', '/metrics'],
-  ];
-
-  test.each(routes)('%s %s is for operators and service tokens', async (method, path) => {
-    const as = async (headers: Record<string, string>) => app.send({ method, path, body: {}, headers });
-    expect(errorOf(await as({}))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
-    expect(errorOf(await as({ authorization: 'Bearer x' }))).toEqual({ status: 401, code: 'AUTH_REQUIRED' });
-    expect(errorOf(await as({ cookie: await app.login(somebody()) }))).toEqual({ status: 403, code: 'FORBIDDEN' });
-    const operator = await as({ cookie: await app.login('ops@example.com') });
-    const back = await as(service);
-    expect([operator.status, back.status]).toEqual(
-      path.includes('/s') && path !== '/api/operator/sessions' ? [404, 404] : [200, 200],
-    );
   });
 
   test('logs no session id whole, also where an operator mistypes the path of one', async () => {
