@@ -12,7 +12,7 @@ import { faultReply, framingRefusal, plainReply } from '../http/error-reply.ts';
 import { createUnreadCount } from '../http/steps/limit.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { Unavailable } from '../kernel/errors.ts';
-import { Release } from '../kernel/release.ts';
+import { Disposables } from '../kernel/disposables.ts';
 import { edgeWindows } from '../limits/edge.ts';
 import type { KeptMail } from '../mail/contract.ts';
 import { selectMailer } from '../mail/select.ts';
@@ -77,21 +77,21 @@ export interface App {
  * @throws ConfigError or TenantsFileError for the files, StartFaults for several at once, DirectoryInUse, MigrationError, Unavailable or what listening throws; then nothing runs on
  */
 export async function startApp(config: Config, log: Log, overrides: Overrides = {}): Promise<App> {
-  const release = new Release((error) => log.error({ event: 'fault', where: 'shutdown', err: error }));
+  const disposables = new Disposables((error) => log.error({ event: 'fault', where: 'shutdown', err: error }));
   try {
-    return await start(config, log, overrides, release);
+    return await start(config, log, overrides, disposables);
   } catch (error) {
-    await release.all();
+    await disposables.dispose();
     throw error;
   }
 }
 
 /** The database with its tables. What is wrong with the files is told together with a database that is away. */
-async function openChecked(config: Config, release: Release, patience: Patience): Promise<Database> {
+async function openChecked(config: Config, disposables: Disposables, patience: Patience): Promise<Database> {
   const faults = await faultsOfFiles(config);
   try {
     const database = await openDatabase(config, patience);
-    release.add(() => database.close());
+    disposables.add(() => database.close());
     if (faults.length === 0) {
       await migrate(database);
       return database;
@@ -103,14 +103,14 @@ async function openChecked(config: Config, release: Release, patience: Patience)
   throw faults.length === 1 ? faults[0] : new StartFaults(faults);
 }
 
-async function start(config: Config, log: Log, overrides: Overrides, release: Release): Promise<App> {
+async function start(config: Config, log: Log, overrides: Overrides, disposables: Disposables): Promise<App> {
   const metrics = new Metrics();
   metrics.watchProcess();
   const events = createEvents(log, metrics);
   const onError = (error: unknown): void => events.faulted(error, undefined, 'background work');
 
   const patience = { isPatient: true };
-  const database = await openChecked(config, release, patience);
+  const database = await openChecked(config, disposables, patience);
   const prices = readPrices(config.calls.pricesFile);
   const stores = createPostgresStores(database);
   const live = await openLiveStores(config, {
@@ -120,7 +120,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     onError,
     events,
   });
-  release.add(() => live.close());
+  disposables.add(() => live.close());
   const { clock } = live;
   metrics.observe(
     'switchboard_clock_lead_seconds',
@@ -128,11 +128,11 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     () => (clock.leadMs ?? 0) / 1000,
   );
   const mailer = selectMailer({ ...config.mail, clock, onDevMail: overrides.onDevMail });
-  release.add(() => mailer.close());
+  disposables.add(() => mailer.close());
   const provider = openProvider({ ...config.upstream, clock }, config.mode);
   requireBrokering(config, provider);
   await requireDrained(config, provider, stores.calls, clock.now());
-  release.add(() => provider.close?.());
+  disposables.add(() => provider.close?.());
   const bots = selectDetector(config.bots);
 
   let ownUrl = config.publicUrl ?? '';
@@ -161,16 +161,16 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const { handle, hub, sessions, heldCalls, metering, feed, inspector, directory, logins, codes, calendar, presence } =
     service;
   // Last of all: what is flushed before may still be an event.
-  release.add(() => service.eventWriter.flush());
-  release.add(async () => service.sessionNotes.finish());
-  release.add(() => sessions.recovery.writer.flush());
-  release.add(() => metering.flush());
-  release.add(() => presence.leave());
-  release.add(() => service.activityWriter.flush());
-  release.add(() => service.refusalWriter.flush());
-  release.add(() => heldCalls?.stop());
-  release.add(() => logins.close());
-  release.add(() => codes.settled());
+  disposables.add(() => service.eventWriter.flush());
+  disposables.add(async () => service.sessionNotes.finish());
+  disposables.add(() => sessions.recovery.writer.flush());
+  disposables.add(() => metering.flush());
+  disposables.add(() => presence.leave());
+  disposables.add(() => service.activityWriter.flush());
+  disposables.add(() => service.refusalWriter.flush());
+  disposables.add(() => heldCalls?.stop());
+  disposables.add(() => logins.close());
+  disposables.add(() => codes.settled());
 
   const countUnread = createUnreadCount({ ...config, edge: edgeWindows(config.edge), windows: live.windows });
   const open = async (answer: ListenOptions['handle']): Promise<Transport> => {
@@ -199,7 +199,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       },
       sockets: socketsOf({ hub, feed, inspector }),
     });
-    release.add(() => transport.close(0));
+    disposables.add(() => transport.close(0));
     metrics.observe('switchboard_connections_open', 'Open connections of this process', () => transport.connections);
     return transport;
   };
@@ -230,7 +230,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     onProblem: onError,
   });
   await watch.start();
-  release.add(() => watch.stop());
+  disposables.add(() => watch.stop());
   await directory.start();
   const closed = config.needsAdmins ? withoutAdmins(directory.all()).map(({ id }) => id) : [];
   if (closed.length > 0)
@@ -248,7 +248,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       count: openKeys.length,
       keys: openKeys.slice(0, MAX_KEYS_TOLD),
     });
-  release.add(() => directory.stop());
+  disposables.add(() => directory.stop());
   const retention = { retention: stores.retention, days: config.retentionDays, calendar, onError };
   const purge = async (): Promise<void> => {
     await deleteWhatIsOver(clock.now(), retention);
@@ -261,7 +261,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
     const wrong = (await stores.history.recount()) ?? 0;
     if (wrong > 0) events.warned('counts of live sessions were wrong, and are mended', { counts: wrong });
   };
-  release.add(
+  disposables.add(
     startBackground({
       ...service,
       recovery: sessions.recovery,
@@ -293,7 +293,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
       hub.close();
       feed.close();
       await transport.close(DRAIN_MS);
-      await release.all();
+      await disposables.dispose();
     },
   };
 }

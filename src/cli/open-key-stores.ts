@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { openCommandBus } from '../app/stores.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
-import { Release } from '../kernel/release.ts';
+import { Disposables } from '../kernel/disposables.ts';
 import { createPostgresStores } from '../stores/postgres.ts';
 import type { KeyStores } from './keys.ts';
 
@@ -12,17 +12,17 @@ import type { KeyStores } from './keys.ts';
  */
 export async function openKeyStores(config: Config): Promise<KeyStores> {
   const ignore = (): void => undefined;
-  const release = new Release(ignore);
+  const disposables = new Disposables(ignore);
   const database = await openDatabase(config);
-  release.add(() => database.close());
+  disposables.add(() => database.close());
   try {
     await migrate(database);
     const { tenants, audit } = createPostgresStores(database);
     const bus = await openCommandBus(config, ignore);
-    release.add(() => bus.close());
-    return { tenants, audit, bus, close: () => release.all() };
+    disposables.add(() => bus.close());
+    return { tenants, audit, bus, close: () => disposables.dispose() };
   } catch (error) {
-    await release.all();
+    await disposables.dispose();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** What was opened and must be let go of again: in the opposite order, whatever fails on the way. */
-export class Release {
+export class Disposables {
   readonly #steps: (() => unknown)[] = [];
   readonly #onError: (error: unknown) => void;
   #done: Promise<void> | undefined;
@@ -14,7 +14,7 @@ export class Release {
   }
 
   /** Runs every step once; never rejects. */
-  all(): Promise<void> {
+  dispose(): Promise<void> {
     return (this.#done ??= this.#run());
   }
 
