@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { PostFailure } from '../kernel/post.ts';
-import { postJson } from '../kernel/post-json.ts';
+import { postJson, PostFailure } from '../kernel/post.ts';
 import type { BotDetector, Evidence, Verdict } from './contract.ts';
 import { heuristicDetector } from './heuristic.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson } from '../kernel/post-json.ts';
+import { parseJson } from '../kernel/post.ts';
 import type { UpstreamEvent } from './contract.ts';
 import { word } from './provider-http.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { systemClock, type Clock } from '../kernel/clock.ts';
-import { parseJson } from '../kernel/post-json.ts';
+import { parseJson } from '../kernel/post.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
 import { malformed, openAccount, request, type Account } from './provider-http.ts';

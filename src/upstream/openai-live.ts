@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
-import type { PostReply } from '../kernel/post.ts';
-import { parseJson } from '../kernel/post-json.ts';
+import { parseJson, type PostReply } from '../kernel/post.ts';
 import { isDialled, openCallSocket } from './call-socket.ts';
-import { CallOver, UnansweredCall, UpstreamFault } from './contract.ts';
-import type { BrokeredProvider, CallRequest, CreatedCall, Minted, Sideband, UpstreamEvent } from './contract.ts';
+import {
+  type BrokeredProvider,
+  type CallRequest,
+  type CreatedCall,
+  type Minted,
+  type Sideband,
+  type UpstreamEvent,
+  CallOver,
+  UnansweredCall,
+  UpstreamFault,
+} from './contract.ts';
 import { LiveSideband } from './live-sideband.ts';
 import { fingerprintOf, readReply, request, type Account } from './provider-http.ts';
 import { openAiAccount, type OpenAiOptions } from './openai.ts';

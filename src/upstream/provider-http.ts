@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
-import { parseJson } from '../kernel/post-json.ts';
+import { parseJson, get, post, PostFailure, type PostFailureKind, type PostReply } from '../kernel/post.ts';
 import { CallOver, UpstreamFault, type UpstreamFaultFacts, type UpstreamFaultKind } from './contract.ts';
 
 /** A provider's API over HTTP, and as whom we use it. */

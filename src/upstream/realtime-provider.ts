@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { deadline } from '../kernel/deadline.ts';
-import { multipart } from '../kernel/multipart.ts';
+import { multipart } from './multipart.ts';
 import { Lru } from '../kernel/lru.ts';
 import { isDialled, openCallSocket, type CallSocket } from './call-socket.ts';
 import type { TokenClasses } from '../protocol/price.ts';

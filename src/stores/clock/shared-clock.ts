@@ -1,8 +1,8 @@
 import { systemClock, type Clock, type ClockStep } from '../../kernel/clock.ts';
-import { ElapsedTime } from '../../kernel/elapsed-time.ts';
+import { ElapsedTime } from './elapsed-time.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { every } from '../../kernel/every.ts';
-import { MAX_SLEW, SlewedTime } from '../../kernel/slewed-time.ts';
+import { MAX_SLEW, SlewedTime } from './slewed-time.ts';
 import type { ClockAgreement, ClockAgreements, ClockLeads } from './contract.ts';
 import { STEP_MS, StoreTime, type Reading } from './store-time.ts';
 

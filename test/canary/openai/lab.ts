@@ -1,9 +1,8 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { deadline } from '../../../src/kernel/deadline.ts';
-import { multipart } from '../../../src/kernel/multipart.ts';
-import { parseJson } from '../../../src/kernel/post-json.ts';
-import { post, type PostReply } from '../../../src/kernel/post.ts';
+import { multipart } from '../../../src/upstream/multipart.ts';
+import { post, type PostReply, parseJson } from '../../../src/kernel/post.ts';
 import type { Browser } from './browser.ts';
 import { Ear, type HeardFrame } from './ear.ts';
 
