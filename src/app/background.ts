@@ -10,6 +10,7 @@ import type { Presence } from '../operator/presence.ts';
 import type { RefusalWriter } from '../operator/refusal-writer.ts';
 import type { SessionNotes } from '../operator/session-notes.ts';
 import { every } from '../kernel/every.ts';
+import { MINUTE_MS, HOUR_MS } from '../kernel/time.ts';
 import { sweep, type SweepDeps } from '../voice/recovery/sweep.ts';
 
 const SWEEP_MS = 500;
@@ -20,8 +21,8 @@ const FEED_MS = 250;
 const LEASE_MS = 1000;
 const ACTIVITY_MS = 5000;
 const PRESENCE_MS = 5000;
-const PURGE_MS = 10 * 60_000;
-const RECOUNT_MS = 60 * 60_000;
+const PURGE_MS = 10 * MINUTE_MS;
+const RECOUNT_MS = HOUR_MS;
 
 export interface BackgroundDeps {
   readonly recovery: SweepDeps;

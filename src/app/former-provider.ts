@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
+import { iso } from '../kernel/time.ts';
 import type { VoiceCalls } from '../stores/voice-calls/contract.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 
@@ -18,7 +19,7 @@ export async function requireDrained(
     name: 'UPSTREAM_PROVIDER',
     message:
       `must not change to ${name} while ${count} ${count === 1 ? 'call' : 'calls'} of ${provider} may be open (${newest.join(', ')}${count > newest.length ? ', …' : ''}), ` +
-      `which nobody could hear or end any more: start with ${provider} and let them end, the provider does so by ${new Date(endsAtMs).toISOString()} at the latest; ` +
+      `which nobody could hear or end any more: start with ${provider} and let them end, the provider does so by ${iso(endsAtMs)} at the latest; ` +
       `or set FORMER_PROVIDER_DRAIN=ignore, and see with ${provider} whether they are billed`,
     example: provider,
   }));

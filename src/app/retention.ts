@@ -1,9 +1,8 @@
 import type { RetentionDays } from '../../config/config.ts';
 import { rowKey } from '../auth/guess-budget.ts';
+import { DAY_MS } from '../kernel/time.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import { CHUNK, type Retention } from '../stores/retention/contract.ts';
-
-const DAY_MS = 86_400_000;
 
 /** One round deletes at most this many chunks of a kind, so that a first round over years of rows is no long night's work. */
 const CHUNKS_A_ROUND = 100;

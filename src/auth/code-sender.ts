@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Unavailable, ifAway } from '../kernel/errors.ts';
+import { HOUR_MS } from '../kernel/time.ts';
 import type { ReadyMail } from '../mail/contract.ts';
 import { loginCodeMail } from '../mail/templates/login-code.ts';
 import { mustWait, type Refusal } from '../protocol/refusal.ts';
@@ -11,8 +12,6 @@ import { DomainBudget, domainOf } from './domain-budget.ts';
 import type { CodeSent, LoginCodesDeps } from './login-codes-deps.ts';
 import { SendBudget } from './send-budget.ts';
 import { askersFor, type Standings, type Visitor } from './standing.ts';
-
-const HOUR_MS = 3_600_000;
 
 interface SenderParts {
   readonly chain: ChallengeChain;

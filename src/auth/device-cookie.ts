@@ -1,9 +1,9 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { randomId } from '../kernel/ids.ts';
+import { DAY_MS } from '../kernel/time.ts';
 import { readCookie, writeCookie } from './cookie.ts';
 import type { Subjects } from './subjects.ts';
 
-const DAY_MS = 86_400_000;
 /** How long a browser that logged in is known by that. */
 export const DEVICE_LIFE_MS = 180 * DAY_MS;
 

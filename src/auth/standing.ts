@@ -1,3 +1,4 @@
+import { DAY_MS } from '../kernel/time.ts';
 import { FOREVER_MS, type Counters } from '../stores/counters/contract.ts';
 import type { Askers } from '../stores/challenges/contract.ts';
 import type { LoginAddresses } from '../stores/login-addresses/contract.ts';
@@ -6,7 +7,7 @@ import { MAX_FAILURES_IN_ROW, rowKey } from './guess-budget.ts';
 import type { Subjects } from './subjects.ts';
 
 /** How long an operator's lift lasts. */
-const LIFT_MS = 86_400_000;
+const LIFT_MS = DAY_MS;
 
 /** Whoever asks for a code, or tries one. */
 export interface Visitor {

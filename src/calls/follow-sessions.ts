@@ -1,11 +1,12 @@
 import type { CloseRequest } from '../../machines/voice-call/types.ts';
 import { classify } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceState } from '../../machines/voice-session/types.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { CallSessions } from './contract.ts';
 import type { HeldCall } from './held-call.ts';
 
 /** How far ahead sessions are told that a call of theirs is heard, and how much of that is left when they are told again. */
-const HEARD_MS = 60_000;
+const HEARD_MS = MINUTE_MS;
 const HEARD_LEFT_MS = 30_000;
 
 /** Why the calls of a session in that state are closed; undefined where they go on. */

@@ -1,6 +1,8 @@
+import { MINUTE_MS } from '../kernel/time.ts';
+
 /** With this strike the call is hung up. */
 const MAX_STRIKES = 3;
-const WINDOW_MS = 60_000;
+const WINDOW_MS = MINUTE_MS;
 /** Changes in a minute that are only put back; one more is a strike. */
 const MAX_CHANGES = 3;
 /** How often the provider's own SDK configures its session as it connects. It does so once more for each agent that a tool hands over to. */

@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../kernel/time.ts';
+
 /**
  * How many frames the sockets of one session or address may send: a bucket of `burst` frames, refilled evenly with `perMinute` (RATE_BURST,
  * RATE_IP_PER_MIN). A bucket is one number, the time at which it is full again, so that 10,000 sockets cost little.
@@ -7,7 +9,7 @@ export class FrameBudget {
   readonly #burstMs: number;
 
   constructor(burst: number, perMinute: number) {
-    this.#frameMs = 60_000 / perMinute;
+    this.#frameMs = MINUTE_MS / perMinute;
     this.#burstMs = burst * this.#frameMs;
   }
 

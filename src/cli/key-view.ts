@@ -1,3 +1,4 @@
+import { iso, isoOrNull } from '../kernel/time.ts';
 import type { KeyWarning } from '../protocol/operator/key.ts';
 import type { WidgetKey } from '../stores/tenants/contract.ts';
 import { describeWarning } from '../tenants/open-keys.ts';
@@ -14,12 +15,11 @@ export function keysAsJson(result: KeyShown | readonly KeyShown[]): string {
 }
 
 function toView({ key: { pausedAtMs, revokedAtMs, ...key }, warnings }: KeyShown): object {
-  const timeOf = (atMs: number | null) => (atMs === null ? null : new Date(atMs).toISOString());
   return {
     ...key,
     revoked: revokedAtMs !== null,
-    revokedAt: timeOf(revokedAtMs),
-    pausedAt: timeOf(pausedAtMs),
+    revokedAt: isoOrNull(revokedAtMs),
+    pausedAt: isoOrNull(pausedAtMs),
     warnings,
   };
 }
@@ -49,8 +49,8 @@ function describe({ key: of, warnings }: KeyShown): string {
     limitTexts.length > 0 && `  limits     ${limitTexts.join(', ')}`,
     `  totals     ${totalTexts.length > 0 ? totalTexts.join(', ') : 'none'}`,
     ...warnings.map((warning) => `  warning    ${describeWarning(warning)}`),
-    pausedAtMs !== null && `  paused     ${new Date(pausedAtMs).toISOString()}`,
-    revokedAtMs !== null && `  revoked    ${new Date(revokedAtMs).toISOString()}`,
+    pausedAtMs !== null && `  paused     ${iso(pausedAtMs)}`,
+    revokedAtMs !== null && `  revoked    ${iso(revokedAtMs)}`,
   ];
   return lines.filter((line) => line !== false).join('\n');
 }

@@ -1,5 +1,6 @@
 import type postgres from 'postgres';
 import type { WorkHealth } from '../kernel/passive-health.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 
 /** How int8 columns and parameters look in TypeScript; see `driver-types.ts`. */
 export interface DriverTypes extends Record<string, unknown> {
@@ -24,7 +25,7 @@ export interface WorkOptions {
  * The patience of a start, and of work that no request waits for: it ends what hangs, and nothing that is large or late. Each statement of it
  * is small all the same, because others wait behind it (docs/architecture.md, section 5).
  */
-export const PATIENT: Required<WorkOptions> = { deadlineMs: 60_000 };
+export const PATIENT: Required<WorkOptions> = { deadlineMs: MINUTE_MS };
 
 /** How many rows one statement of large work writes or reads. */
 export const CHUNK_ROWS = 1000;

@@ -1,3 +1,4 @@
+import { iso } from '../kernel/time.ts';
 import type { AuditRow } from '../protocol/operator/audit.ts';
 import type { Audit, NewAuditEntry } from '../stores/audit/contract.ts';
 import type { Feed } from './feed.ts';
@@ -43,5 +44,5 @@ function isPart({ action, batchId }: NewAuditEntry): boolean {
 }
 
 function rowOf({ atMs, ...entry }: NewAuditEntry, result: string, count: number | undefined): AuditRow {
-  return { at: new Date(atMs).toISOString(), ...entry, result, count: count ?? null };
+  return { at: iso(atMs), ...entry, result, count: count ?? null };
 }

@@ -1,5 +1,6 @@
 import { mayDo, type Operator } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { feedCloseCode, type FeedFact, type FeedTopic } from '../protocol/operator/feed.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus, BusMessage } from '../stores/bus/contract.ts';
@@ -12,7 +13,7 @@ import { Watcher } from './watcher.ts';
 const TELL_MS = 250;
 const COUNT_MS = 2000;
 /** How often it is asked anew who watches. */
-const RECHECK_MS = 60_000;
+const RECHECK_MS = MINUTE_MS;
 /** The same where that could not be found out. */
 const RETRY_MS = 2000;
 const MAX_SOCKETS = 50;

@@ -2,6 +2,7 @@ import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
+import { iso } from '../kernel/time.ts';
 import { describeTraced, type HostedRecords } from '../operator/actor-event.ts';
 import { deadlineOf } from '../operator/deadline.ts';
 import { viewOfEvent } from '../operator/event-view.ts';
@@ -24,7 +25,7 @@ export function tellSessions(
     if (state !== was) {
       const { endReason: reason, tenantId, agentId, keyId, caller } = record;
       const next = deadlineOf(record, limits);
-      const at = new Date(traced.atMs).toISOString();
+      const at = iso(traced.atMs);
       feed.tell({
         kind: 'session',
         change: { ref, state, was, reason, at, tenantId, agentId, keyId, caller, deadline: next?.at ?? null, next },

@@ -1,4 +1,5 @@
 import { mayDo, type Operator } from '../auth/operators.ts';
+import { iso } from '../kernel/time.ts';
 import { totalsOf } from '../operator/activity-spans.ts';
 import type { Figures } from '../operator/figures.ts';
 import type { FeedFrame } from '../protocol/operator/feed.ts';
@@ -34,6 +35,6 @@ export async function tickOf(
   ]);
   if (faults.length > 0) onError(faults[0]);
   const perMinute = minute === null ? null : totalsOf(minute);
-  const at = new Date(atMs).toISOString();
+  const at = iso(atMs);
   return { type: 'tick', at, byState: counts?.byState ?? null, endingSoon, perMinute, dependencies, lossy };
 }

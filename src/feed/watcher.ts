@@ -1,6 +1,7 @@
 import type { Operator } from '../auth/operators.ts';
 import { actorSeenBy, eventSeenBy, nodeSeenBy, seesTenant } from '../auth/operators.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
+import { MINUTE_MS, iso } from '../kernel/time.ts';
 import {
   FEED_TOPICS,
   feedCloseCode,
@@ -20,7 +21,6 @@ const MOST_CHANGES = 100;
 const MOST_WAITING = 1000;
 /** Frames of a watcher within a minute. */
 const MOST_FRAMES = 60;
-const MINUTE_MS = 60_000;
 
 export interface WatcherDeps {
   readonly node: string;
@@ -93,7 +93,7 @@ export class Watcher implements SocketListener {
       return this.tellGap();
     }
     const { node, isLossy, now } = this.#deps;
-    const at = new Date(now()).toISOString();
+    const at = iso(now());
     this.send({ type: 'hello', at, node: nodeSeenBy(operator, node), role: operator.role, lossy: isLossy() });
     this.#deps.onWatch();
   }

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ifAway } from '../kernel/errors.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { MAX_KEY, MIN_CREATE_KEY } from '../protocol/idempotency.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { Claim, Found, Replays } from '../stores/replays/contract.ts';
@@ -8,7 +9,7 @@ import { invalidFields } from './invalid-request.ts';
 import type { HttpRequest } from './message.ts';
 import type { Answer } from './route.ts';
 
-const KEEP_MS = 10 * 60_000;
+const KEEP_MS = 10 * MINUTE_MS;
 /** When a repeat first looks whether the first is done; then it waits twice as long each time, and at most a second. */
 const FIRST_LOOK_MS = 50;
 const MAX_LOOK_MS = 1000;

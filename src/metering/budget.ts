@@ -1,9 +1,10 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { Ceilings } from '../quota/ceilings.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import { MAX_RESPONSE_TOKENS } from '../upstream/contract.ts';
 
 /** How fast what was spent is forgotten. */
-const WINDOW_MS = 60_000;
+const WINDOW_MS = MINUTE_MS;
 /** A call that has just begun is taken to be so old: one response is no rate. */
 const MIN_AGE_MS = 10_000;
 /** Below this share of a ceiling responses are shortened as the remainder falls. */

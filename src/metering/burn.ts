@@ -1,6 +1,7 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import { picoOfTime } from '../stores/ledger/contract.ts';
 
-const WINDOW_MS = 60_000;
+const WINDOW_MS = MINUTE_MS;
 
 interface Spent {
   readonly atMs: number;

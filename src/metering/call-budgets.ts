@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import type { CallerCeilings } from '../quota/caller-ceilings.ts';
 import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
@@ -29,7 +30,6 @@ import type { Prices } from './prices.ts';
 const WARNING_SECONDS = [10, 60];
 /** Once there is so much time again, both warnings come anew. */
 const REARM_MS = 120_000;
-const MINUTE_MS = 60_000;
 const ENDED_AT_ONCE = 50;
 const NOTHING: UsageTotals = { tokens: 0, microDollars: 0 };
 export interface CallBudgetsDeps extends Pick<CallerCeilings, 'limitsOf'> {

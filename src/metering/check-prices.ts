@@ -1,10 +1,10 @@
 import type { Config } from '../../config/config.ts';
+import { DAY_MS } from '../kernel/time.ts';
 import { DEFAULT_MODEL } from '../tenants/agents.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
 import type { Agent, Tenant } from '../stores/tenants/contract.ts';
 import type { Prices } from './prices.ts';
 
-const DAY_MS = 86_400_000;
 const NOTICE_DAYS = 60;
 
 /**

@@ -1,4 +1,5 @@
 import { Lru } from '../kernel/lru.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { NO_TOKENS, sumOf, type ModelPrice, type TokenClasses } from '../protocol/price.ts';
 import { afterCounted, type AfterCountedDeps } from '../quota/after-counted.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
@@ -25,7 +26,7 @@ const MAX_BURNS = 20_000;
 const MAX_UNPRICED = 200;
 /** How long a gap may be that is known only by a message that cannot be read, or could not be kept. */
 const MIN_UNREADABLE_MS = 1000;
-const MAX_UNREADABLE_MS = 60_000;
+const MAX_UNREADABLE_MS = MINUTE_MS;
 
 /** Who hears of what is metered; it logs and counts. */
 export interface MeteringEvents {

@@ -1,8 +1,8 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { ActivityTallies, OperatorActivity } from '../protocol/operator/activity.ts';
 import type { ActivityStore, Moved, RefusedCounts, RefusedFilter, Span } from '../stores/activity/contract.ts';
 import type { TenantScope } from '../stores/tenants/contract.ts';
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Minutes are kept for two days: a span and the one before it must be within. */

@@ -1,8 +1,8 @@
 import { chunksOf } from '../kernel/chunks.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { ActivityStore, Counted } from '../stores/activity/contract.ts';
 
-const MINUTE_MS = 60_000;
 /** Minutes of counts that a node keeps while the database is away. */
 const MOST_MINUTES = 120;
 /** And counts in them: each key of each tenant has some of its own. */

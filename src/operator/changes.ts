@@ -1,3 +1,4 @@
+import { iso } from '../kernel/time.ts';
 import type { OperatorChanges } from '../protocol/operator/change.ts';
 import type { AuditEntry } from '../stores/audit/contract.ts';
 import type { ActivityKind, Moved } from '../stores/activity/contract.ts';
@@ -92,10 +93,6 @@ function startSentence(run: NodeRun, others: readonly NodeRun[]): string {
     ...(before.configHash === run.configHash ? [] : ['its settings changed']),
   ];
   return `A process started on ${run.host}${words.length === 0 ? '' : `: ${words.join(', ')}`}.`;
-}
-
-function iso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }
 
 function round(n: number): number {

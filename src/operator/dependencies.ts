@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { WorkHealth } from '../kernel/passive-health.ts';
+import { MINUTE_MS, iso } from '../kernel/time.ts';
 import type { DependencyState } from '../protocol/operator/node.ts';
 
 type Name = DependencyState['name'];
@@ -9,7 +10,7 @@ const PROBED = ['database', 'registry'] as const satisfies Name[];
 /** Nobody asks these of themselves: what is seen of them are the faults of those who needed them. */
 const SEEN_BY_FAULTS = ['mail', 'provider'] as const satisfies Name[];
 /** So long after its last fault such a one counts as well again. */
-const WELL_AFTER_MS = 60_000;
+const WELL_AFTER_MS = MINUTE_MS;
 
 type ProbedName = (typeof PROBED)[number];
 
@@ -61,7 +62,7 @@ export class Dependencies {
       const seen = this.#seen.get(name);
       if (seen === undefined) return [];
       const { state, latencyMs, sinceMs, lastError } = seen;
-      return [{ name, state, latencyMs, since: new Date(sinceMs).toISOString(), lastError }];
+      return [{ name, state, latencyMs, since: iso(sinceMs), lastError }];
     });
   }
 

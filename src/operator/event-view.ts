@@ -1,3 +1,4 @@
+import { iso } from '../kernel/time.ts';
 import type { OperatorEvent } from '../protocol/operator/event.ts';
 import type { NewActorEvent } from '../stores/actor-events/contract.ts';
 
@@ -26,5 +27,4 @@ export function viewOfEvent(kept: NewActorEvent, id: string): OperatorEvent {
   };
 }
 
-const iso = (atMs: number): string => new Date(atMs).toISOString();
 const isoOrNull = (atMs: unknown): string | null => (typeof atMs === 'number' ? iso(atMs) : null);

@@ -1,4 +1,5 @@
 import { cacheFor } from '../kernel/cache-for.ts';
+import { MINUTE_MS, DAY_MS } from '../kernel/time.ts';
 import type { DependencyState } from '../protocol/operator/node.ts';
 import type { ActivityStore, Moved } from '../stores/activity/contract.ts';
 import type { TenantScope } from '../stores/tenants/contract.ts';
@@ -7,8 +8,7 @@ import { lately, lastMinute } from './activity-spans.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readMints } from './mints.ts';
 
-const DAY_MS = 86_400_000;
-const SOON_MS = 60_000;
+const SOON_MS = MINUTE_MS;
 /** Many may look at once, and the embedded database does one thing at a time. */
 const KEPT_MS = 2000;
 /** As often as processes write down what they counted: nothing is newer before. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ifAway } from '../kernel/errors.ts';
+import { MINUTE_MS, iso } from '../kernel/time.ts';
 import type { exactRefusal, refusalMinute } from '../protocol/operator/refusal.ts';
 import type { ActivityStore } from '../stores/activity/contract.ts';
 import type { NodeRuns } from '../stores/nodes/contract.ts';
@@ -7,8 +8,6 @@ import type { Refusals } from '../stores/refusals/contract.ts';
 import type { TenantScope } from '../stores/tenants/contract.ts';
 import type { RefusalWriter } from './refusal-writer.ts';
 import { viewOfRefusal } from './refusal-view.ts';
-
-const MINUTE_MS = 60_000;
 
 export interface FindRefusalDeps {
   readonly refusals: Pick<Refusals, 'find'>;
@@ -44,8 +43,8 @@ export async function findRefusal(
   return {
     found: 'minute',
     node: run.node,
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
+    from: iso(fromMs),
+    to: iso(toMs),
     byCode: refused?.counted ?? {},
   };
 }

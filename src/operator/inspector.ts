@@ -3,6 +3,7 @@ import { stateValue } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
+import { SECOND_MS } from '../kernel/time.ts';
 import { tellingOf, type HostedRecords } from './actor-event.ts';
 import type { ToldMachine } from './machines.ts';
 
@@ -11,7 +12,6 @@ const VERSION = '0.7.2';
 /** Frames that wait for one socket; beyond them events are left out. */
 const MOST_WAITING = 500;
 const MOST_EVENTS_A_SECOND = 50;
-const SECOND_MS = 1000;
 
 export interface InspectorDeps {
   readonly machines: readonly ToldMachine[];

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { iso } from '../kernel/time.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { NodeRun, NodeRuns } from '../stores/nodes/contract.ts';
@@ -50,8 +51,8 @@ export class Presence {
       host: run.host,
       pid,
       version: run.version,
-      startedAt: new Date(run.startedAtMs).toISOString(),
-      seenAt: new Date(clock.now()).toISOString(),
+      startedAt: iso(run.startedAtMs),
+      seenAt: iso(clock.now()),
       ...vitals(),
       configHash: run.configHash,
       dependencies: dependencies.list(),

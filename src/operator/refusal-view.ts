@@ -1,3 +1,4 @@
+import { iso } from '../kernel/time.ts';
 import type { Layer } from '../protocol/refusal-why.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
 import type { KeptRefusal } from '../stores/refusals/contract.ts';
@@ -11,7 +12,7 @@ export function viewOfRefusal(refusal: KeptRefusal, tenants: TenantScope): Opera
   const { limit = null, count = null, retryAfter = null, verdict = null } = kept.detail;
   return {
     requestId,
-    at: new Date(atMs).toISOString(),
+    at: iso(atMs),
     code,
     status,
     layer: layer as Layer,

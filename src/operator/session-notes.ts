@@ -1,4 +1,5 @@
 import { refOf } from '../kernel/ids.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { NewActorEvent, SessionNote } from '../stores/actor-events/contract.ts';
 
 /** Notes of one session that a process keeps: a client that connects again and again must not fill the history. */
@@ -6,7 +7,7 @@ const MOST_OF_ONE = 200;
 /** Sessions whose notes are counted, and whose usage is gathered, at the same time; the oldest ones are let go first. */
 const MOST_SESSIONS = 20_000;
 /** What a session used is told once in so long. */
-const USAGE_MS = 60_000;
+const USAGE_MS = MINUTE_MS;
 
 export interface SessionNotesDeps {
   /** Who notes. */

@@ -1,3 +1,4 @@
+import { iso } from '../kernel/time.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
 import type { Spend } from '../protocol/operator/usage.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
@@ -65,7 +66,7 @@ async function atCeiling(
     })
     .toSorted((a, b) => a.reached - b.reached)
     .slice(0, TOLD)
-    .map(({ subject, reached }) => ({ subject, at: new Date(reached).toISOString() }));
+    .map(({ subject, reached }) => ({ subject, at: iso(reached) }));
 }
 
 function sum(all: Iterable<UsageTotals>): UsageTotals {

@@ -1,4 +1,4 @@
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../kernel/time.ts';
 
 /** A calendar day in QUOTA_TIMEZONE and when the next one begins. */
 export interface QuotaDay {

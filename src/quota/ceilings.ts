@@ -1,5 +1,6 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { iso } from '../kernel/time.ts';
 import type { KeyLimits, KeyTotals } from '../stores/tenants/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { Usage } from '../protocol/usage.ts';
@@ -68,6 +69,6 @@ export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaD
     dollars: totals.microDollars / 1_000_000,
     dailyTokenLimit: limits.dailyTokens,
     dailyDollarLimit: limits.dailyMicroDollars / 1_000_000,
-    resetAt: new Date(day.resetAtMs).toISOString(),
+    resetAt: iso(day.resetAtMs),
   };
 }

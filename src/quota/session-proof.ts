@@ -2,12 +2,11 @@ import type { CallerLimits } from '../../config/config.ts';
 import { durationEndMs, idleAtMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Eventually } from '../kernel/eventually.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import { invalidWidgetKey } from '../tenants/directory.ts';
 import type { LimitsOf } from './ceilings.ts';
-
-const MINUTE_MS = 60_000;
 
 /** How long after its end a session's client may still report: reports are late when a network is. */
 const LATE_MS = 5 * MINUTE_MS;

@@ -4,6 +4,7 @@ import type { KeptMail } from '../mail/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import { isLocal } from '../http/local.ts';
 import type { Route } from '../http/route.ts';
+import { iso } from '../kernel/time.ts';
 import { sendPage } from './files.ts';
 import { masthead } from './home.ts';
 import { pageRoute } from './page-route.ts';
@@ -47,6 +48,6 @@ function mailbox(mails: readonly KeptMail[]): Html {
 }
 
 function time(atMs: number): Html {
-  const instant = new Date(atMs).toISOString();
+  const instant = iso(atMs);
   return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 19)} UTC</time>`;
 }

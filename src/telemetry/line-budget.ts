@@ -1,6 +1,7 @@
+import { SECOND_MS } from '../kernel/time.ts';
+
 /** How many lines of one kind a second are worth reading, and worth writing. */
 const LINES_PER_SECOND = 50;
-const SECOND_MS = 1000;
 
 interface Window {
   readonly beganAtMs: number;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { parseJson } from '../kernel/post.ts';
+import { iso } from '../kernel/time.ts';
 import { capDuration } from './cap-duration.ts';
 import type { Minted, MintRequest, UpstreamProvider } from './contract.ts';
 import { malformed, openAccount, request, type Account } from './provider-http.ts';
@@ -69,8 +70,8 @@ export class GeminiProvider implements UpstreamProvider {
       headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify({
         uses: 1,
-        expireTime: new Date(now + capSec * 1000).toISOString(),
-        newSessionExpireTime: new Date(openMs).toISOString(),
+        expireTime: iso(now + capSec * 1000),
+        newSessionExpireTime: iso(openMs),
         bidiGenerateContentSetup: describeSetup(asked),
         fieldMask: LOCKED_FIELDS,
       }),

@@ -1,5 +1,6 @@
 import type { CallerLimits } from '../../config/config.ts';
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { mustWait, Refusal } from '../protocol/refusal.ts';
 import { unitOf, type Why } from '../protocol/refusal-why.ts';
 import type { QuotaDay } from '../quota/calendar.ts';
@@ -15,7 +16,6 @@ import type { KeyLimits } from '../stores/tenants/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { both, type Undo } from './undo.ts';
 
-const MINUTE_MS = 60_000;
 /** A slot that is taken for a mint outlives the provider's time-out by this much, should this process die. */
 const MINT_GRACE_MS = 10_000;
 

@@ -1,5 +1,6 @@
 import { nextDeadline, slotUntilMs } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
+import { SECOND_MS, MINUTE_MS, DAY_MS } from '../kernel/time.ts';
 
 /**
  * So long after an end the sweep sees that the history has it: the node that made it may have died before it could write it, because
@@ -31,7 +32,7 @@ export function endingBy(
   { maxMinutes, staleGraceSec, staleReapSec }: VoiceLimits,
 ): { readonly engagedSinceMs: number; readonly staleSinceMs: number } {
   return {
-    engagedSinceMs: untilMs - maxMinutes * 60_000,
+    engagedSinceMs: untilMs - maxMinutes * MINUTE_MS,
     staleSinceMs: untilMs - (staleGraceSec + 1 + staleReapSec) * 1000,
   };
 }
@@ -43,5 +44,5 @@ export function forgottenAtMs(record: VoiceRecord): number {
 
 /** Longer than any deadline of a session is away, in milliseconds, with a day to spare. */
 export function longestMs({ maxMinutes, maxIdleSec, staleGraceSec, staleReapSec }: VoiceLimits): number {
-  return (maxMinutes * 60 + maxIdleSec + staleGraceSec + staleReapSec) * 1000 + 86_400_000;
+  return (maxMinutes * 60 + maxIdleSec + staleGraceSec + staleReapSec) * SECOND_MS + DAY_MS;
 }

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Database } from '../database.ts';
 
 /** How often to look, in milliseconds. A look costs less than a millisecond. */
@@ -10,7 +11,7 @@ const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 const DEAD_ROWS = 1_000;
 
 /** The work is small, but other work may be before it in the queue. */
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = MINUTE_MS;
 
 /**
  * What background processes do for a PostgreSQL server and nobody does for PGlite: without checkpoints the write-ahead log grows until

@@ -3,6 +3,7 @@ import type { ConsoleLogins } from '../../auth/console-logins.ts';
 import type { DeviceCookies } from '../../auth/device-cookie.ts';
 import type { LoginCodes } from '../../auth/login-codes.ts';
 import type { Visitor } from '../../auth/standing.ts';
+import { iso } from '../../kernel/time.ts';
 import {
   loginReply,
   noLoginReply,
@@ -106,7 +107,7 @@ function verifyRoute({ codes, devices, logins, events }: LoginDeps): Route {
           .catch((fault: unknown) => events.faulted(fault, requestId, 'end of a replaced login'));
       events.loggedIn(opened.login.id, requestId);
       const { id: sessionId, expiresAtMs } = opened.login;
-      const session = { email: body.email, sessionId, expiresAt: new Date(expiresAtMs).toISOString() };
+      const session = { email: body.email, sessionId, expiresAt: iso(expiresAtMs) };
       return {
         status: 200,
         body: { ok: true, session },
@@ -147,7 +148,7 @@ function sessionRoute(): Route {
     handle({ login }): Result {
       if (login === undefined) return { status: 401, body: { ok: false, error: 'No active session' } };
       const { email, id: sessionId, expiresAtMs } = login;
-      return { status: 200, body: { ok: true, email, sessionId, expiresAt: new Date(expiresAtMs).toISOString() } };
+      return { status: 200, body: { ok: true, email, sessionId, expiresAt: iso(expiresAtMs) } };
     },
   });
 }

@@ -3,6 +3,7 @@ import type { Calls, OpenCallRequest, OpenedCall } from '../../calls/contract.ts
 import { checkSdp, MAX_SDP_BYTES } from '../../calls/sdp-policy.ts';
 import type { Tickets } from '../../calls/tickets.ts';
 import { ifAway } from '../../kernel/errors.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
 import type { LimitsOf } from '../../quota/ceilings.ts';
 import type { SharedOf } from '../../quota/shared-ceilings.ts';
@@ -36,7 +37,6 @@ export interface OpenCallDeps
   readonly events: Pick<Events, 'callAnswered'>;
 }
 
-const MINUTE_MS = 60_000;
 const PATH = '/api/realtime/calls';
 const SDP = 'application/sdp';
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AuthRecord } from '../../../machines/auth-session/types.ts';
 import { classify } from '../../../machines/auth-session/selectors.ts';
 import type { ConsoleLogins } from '../../auth/console-logins.ts';
+import { iso } from '../../kernel/time.ts';
 import { ownLogins, revokeOwnLoginReply, type OwnLogin } from '../../protocol/login.ts';
 import { Refusal } from '../../protocol/refusal.ts';
 import type { Logins } from '../../stores/logins/contract.ts';
@@ -88,7 +89,6 @@ function noLogin(): Refusal {
 }
 
 function describe({ id, createdAtMs, renewedAtMs, expiresAtMs }: AuthRecord, currentId: string): OwnLogin {
-  const iso = (atMs: number): string => new Date(atMs).toISOString();
   return {
     id,
     createdAt: iso(createdAtMs),

@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../database/database.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { TenantScope } from '../tenants/contract.ts';
 import {
   MOST_ROWS,
@@ -9,7 +10,6 @@ import {
   type Span,
 } from './contract.ts';
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 type Fragment = ReturnType<Sql>;

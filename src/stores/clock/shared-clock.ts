@@ -2,6 +2,7 @@ import { systemClock, type Clock, type ClockStep } from '../../kernel/clock.ts';
 import { ElapsedTime } from './elapsed-time.ts';
 import { Unavailable } from '../../kernel/errors.ts';
 import { every } from '../../kernel/every.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import { MAX_SLEW, SlewedTime } from './slewed-time.ts';
 import type { ClockAgreement, ClockAgreements, ClockLeads } from './contract.ts';
 import { STEP_MS, StoreTime, type Reading } from './store-time.ts';
@@ -35,7 +36,7 @@ const SYNC_MS = 5000;
 /** Long enough for every other node to have said that the leads hold. */
 const DOUBT_MS = 2 * SYNC_MS + 1000;
 /** Nobody is there who vouched for leads that long ago. */
-const FORGOTTEN_MS = 60_000;
+const FORGOTTEN_MS = MINUTE_MS;
 /** The database's lead is noted anew when it is wrong by more: clocks drift apart. */
 const DRIFT_MS = 50;
 /** Leads shrink by this part of the time that passes, so that nodes come back to the store's time. */

@@ -1,11 +1,10 @@
 import type { AnySql, Database, Sql } from '../../database/database.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
 import { grouped } from '../grouped.ts';
 import { readMeters, recordCallUsages } from './call-usage.ts';
 import type { CallUsage, Ledger, LedgerAnswer, UsageEntry, UsageTotals } from './contract.ts';
 import { rolledUp, withSession } from './roll-ups.ts';
 import { addToSums, findImplausible, isBounded } from './session-sums.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** How long an idempotency key is remembered (docs/contract.md, section 5.8). */
 const KEY_MEMORY_MS = 24 * HOUR_MS;

@@ -1,7 +1,6 @@
 import type { Database, Sql } from '../../database/database.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { NodeRun, NodeRuns } from './contract.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Processes in PostgreSQL. */
 export function createPostgresNodeRuns(database: Database): NodeRuns {

@@ -1,12 +1,11 @@
 import type { AtOnce } from '../../kernel/eventually.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Windows } from './contract.ts';
 
 export interface InProcessWindows extends AtOnce<Windows> {
   /** From now on counts on from `taken`, if that is more than was counted here. */
   learn(key: string, taken: number, atMs: number): void;
 }
-
-const MINUTE_MS = 60_000;
 
 /** About 30 MB at worst, for one minute. */
 const MAX_KEYS = 250_000;

@@ -1,11 +1,10 @@
 import { Unavailable } from '../../kernel/errors.ts';
 import type { Promised } from '../../kernel/eventually.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { tagged, tagOfText } from '../../redis/tags.ts';
 import type { WindowCount, Windows } from './contract.ts';
 import { createInProcessWindows } from './in-process.ts';
-
-const MINUTE_MS = 60_000;
 
 export interface RedisWindowsDeps {
   readonly redis: Pick<Redis, 'run'>;

@@ -1,18 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isoInstant, viewText } from '../../../src/voice/caller.ts';
-import { examples } from '../../support/examples.ts';
+import { viewText } from '../../../src/voice/caller.ts';
 
 const dates = fc.date({ noInvalidDate: true });
-
-test('an instant is told as Date tells it', () => {
-  fc.assert(
-    fc.property(dates, (date) => {
-      expect(isoInstant(date.getTime())).toBe(date.toISOString());
-    }),
-    examples(3000),
-  );
-});
 
 test('the text of a view is its JSON', () => {
   const instant = dates.map((date) => date.toISOString());

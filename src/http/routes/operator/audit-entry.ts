@@ -1,4 +1,5 @@
 import { actorSeenBy, type Operator } from '../../../auth/operators.ts';
+import { iso } from '../../../kernel/time.ts';
 import type { AuditRow } from '../../../protocol/operator/audit.ts';
 import type { AuditAction, AuditEntry, AuditRole, NewAuditEntry } from '../../../stores/audit/contract.ts';
 import type { Call } from '../../route.ts';
@@ -20,7 +21,7 @@ export function entryOf(
 export function describeEntry(entry: AuditEntry, operator: Operator): AuditRow {
   const { atMs, actor, role, action, target, tenantId, reason, requestId, batchId, result, count } = entry;
   return {
-    at: new Date(atMs).toISOString(),
+    at: iso(atMs),
     actor: actorSeenBy(operator, actor),
     role,
     action,

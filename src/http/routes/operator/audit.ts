@@ -1,4 +1,5 @@
 import { tenantsOf, within } from '../../../auth/operators.ts';
+import { iso } from '../../../kernel/time.ts';
 import { auditFilters, auditPage, type AuditRow } from '../../../protocol/operator/audit.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { AUDIT_ACTIONS, type Audit } from '../../../stores/audit/contract.ts';
@@ -49,7 +50,7 @@ export function auditRoute({ audit }: AuditDeps): Route {
       withQuery(call, auditFilters, async ({ cursor, limit, from: fromMs, to: toMs, action, tenantId, ...filter }) => {
         const after = readCursor(cursor, [0, 0] as const);
         if (after instanceof Refusal) return after;
-        const asOf = new Date(call.request.atMs).toISOString();
+        const asOf = iso(call.request.atMs);
         const known = AUDIT_ACTIONS.find((one) => one === action);
         if (action !== undefined && known === undefined)
           return { status: 200, body: { rows: [], nextCursor: null, asOf, searchedTo: null } };
@@ -62,7 +63,7 @@ export function auditRoute({ audit }: AuditDeps): Route {
           rows: entries.map((entry) => describeEntry(entry, call.operator)),
           nextCursor: next === undefined ? null : writeCursor([next.atMs, next.ordinal]),
           asOf,
-          searchedTo: isPartial && next !== undefined ? new Date(next.atMs).toISOString() : null,
+          searchedTo: isPartial && next !== undefined ? iso(next.atMs) : null,
         };
         return { status: 200, body };
       }),

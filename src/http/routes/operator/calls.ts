@@ -4,6 +4,7 @@ import type { OperatorCall } from '../../../protocol/operator/call.ts';
 import { NO_TOKENS } from '../../../protocol/price.ts';
 import type { CallMeter, Ledger } from '../../../stores/ledger/contract.ts';
 import type { Calls } from '../../../calls/contract.ts';
+import { isoOrNull } from '../../../kernel/time.ts';
 
 export const exampleCall: OperatorCall = {
   ref: 'call_Zq3v0m8XcQf1rT6uYp2sLw',
@@ -75,8 +76,4 @@ function describe(record: CallRecord, meter: CallMeter | undefined): OperatorCal
     gapSec: Math.round((meter?.gapMs ?? 0) / 1000),
     ownerNode: record.ownerNode,
   };
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
 }

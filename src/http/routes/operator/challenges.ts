@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { classify } from '../../../../machines/otp-challenge/selectors.ts';
 import type { ChallengeRecord } from '../../../../machines/otp-challenge/types.ts';
+import { iso } from '../../../kernel/time.ts';
 import {
   challengeFilters,
   challengePage,
@@ -124,5 +125,3 @@ function describe(record: ChallengeRecord, atMs: number): OperatorChallenge {
     state: classify(record, atMs),
   };
 }
-
-const iso = (atMs: number): string => new Date(atMs).toISOString();

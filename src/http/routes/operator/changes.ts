@@ -1,4 +1,5 @@
 import { actorSeenBy, tenantsOf, within } from '../../../auth/operators.ts';
+import { DAY_MS, iso } from '../../../kernel/time.ts';
 import { LONGEST_SPAN_MS, movedBetween } from '../../../operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../operator/changes.ts';
 import { changesSince, operatorChanges } from '../../../protocol/operator/change.ts';
@@ -10,7 +11,6 @@ import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
 
-const DAY_MS = 86_400_000;
 const MOST_DAYS = LONGEST_SPAN_MS / DAY_MS;
 const MOST_HAPPENED = 200;
 
@@ -74,9 +74,9 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
         return {
           status: 200,
           body: {
-            from: new Date(fromMs).toISOString(),
-            to: new Date(atMs).toISOString(),
-            previousFrom: new Date(fromMs - (atMs - fromMs)).toISOString(),
+            from: iso(fromMs),
+            to: iso(atMs),
+            previousFrom: iso(fromMs - (atMs - fromMs)),
             moved: whatMoved(moved),
             happened: whatHappened(
               runs,

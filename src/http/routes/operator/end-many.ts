@@ -4,6 +4,7 @@ import { seesTenant } from '../../../auth/operators.ts';
 import { ifAway } from '../../../kernel/errors.ts';
 import { randomId, refOf } from '../../../kernel/ids.ts';
 import { settleAll } from '../../../kernel/settle-all.ts';
+import { iso } from '../../../kernel/time.ts';
 import { operatorEndManyReply, operatorEndManyRequest } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { mayHaveHappened, type AuditResult } from '../../../stores/audit/contract.ts';
@@ -169,8 +170,8 @@ async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps
 function targetOf({ q, from, to, ...rest }: Asked['filter']): string {
   const parts = {
     ...rest,
-    from: from === undefined ? undefined : new Date(from).toISOString(),
-    to: to === undefined ? undefined : new Date(to).toISOString(),
+    from: from === undefined ? undefined : iso(from),
+    to: to === undefined ? undefined : iso(to),
     q: q === undefined ? undefined : refOf(q),
   };
   const named = Object.entries(parts).flatMap(([name, value]) =>

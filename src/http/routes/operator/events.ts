@@ -3,6 +3,7 @@ import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
+import { iso } from '../../../kernel/time.ts';
 import type { ActorEventPage, ActorEvents, LostEvents, MachineName } from '../../../stores/actor-events/contract.ts';
 import { viewOfEvent } from '../../../operator/event-view.ts';
 import { invalidFields } from '../../invalid-request.ts';
@@ -133,8 +134,6 @@ export async function toldOf(
 function viewsOf({ events }: Pick<ActorEventPage, 'events'>, operator: Operator): OperatorEvent[] {
   return events.map((event) => eventSeenBy(operator, viewOfEvent(event, String(event.ordinal))));
 }
-
-const iso = (atMs: number): string => new Date(atMs).toISOString();
 
 function readOrdinal(cursor: string): number | undefined {
   const ordinal = Number(cursor);

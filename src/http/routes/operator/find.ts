@@ -1,6 +1,7 @@
 import { mayDo, seesTenant, tenantsOf, type Operator } from '../../../auth/operators.ts';
 import type { Subjects } from '../../../auth/subjects.ts';
 import { refOf } from '../../../kernel/ids.ts';
+import { iso } from '../../../kernel/time.ts';
 import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { sessionName } from '../../../protocol/session.ts';
 import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
@@ -120,12 +121,12 @@ function sessionHit({ record, state }: Pick<HistoryRow, 'record' | 'state'>): Se
   const { id, tenantId, agentId, subject, startedAtMs } = record;
   const ref = refOf(id);
   const whose = agentId === null ? tenantId : `${tenantId}/${agentId}`;
-  const label = `${whose} ${subject.slice(0, 4)}…, ${state}, ${new Date(startedAtMs).toISOString()}`;
+  const label = `${whose} ${subject.slice(0, 4)}…, ${state}, ${iso(startedAtMs)}`;
   return { kind: 'session', id: ref, label, href: `/console/sessions/${ref}` };
 }
 
 function loginHit({ id, createdAtMs }: { readonly id: string; readonly createdAtMs: number }): SearchHit {
-  const label = `Login of ${new Date(createdAtMs).toISOString()}`;
+  const label = `Login of ${iso(createdAtMs)}`;
   return { kind: 'login', id, label, href: `/console/logins/${encodeURIComponent(id)}` };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { seesTenant, tenantsOf, within, type Operator } from '../../../auth/operators.ts';
+import { isoOrNull } from '../../../kernel/time.ts';
 import { keyActivity, noActivity, type KeyActivity, type KeyActivityDeps } from '../../../operator/key-activity.ts';
 import {
   issueKeyReply,
@@ -222,8 +223,6 @@ function describe(
     ...activity,
   };
 }
-
-export const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
 
 function noTenant(tenantId: string): Refusal {
   return new Refusal(

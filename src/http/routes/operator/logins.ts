@@ -3,6 +3,7 @@ import { classify } from '../../../../machines/auth-session/selectors.ts';
 import type { AuthRecord } from '../../../../machines/auth-session/types.ts';
 import type { ConsoleLogins } from '../../../auth/console-logins.ts';
 import { actorSeenBy, type Operator } from '../../../auth/operators.ts';
+import { iso } from '../../../kernel/time.ts';
 import {
   loginFilters,
   loginPage,
@@ -191,5 +192,3 @@ function describe(login: AuthRecord, atMs: number, operator: Operator): Operator
     endedAt: isOver ? iso(destroyedAtMs ?? expiresAtMs) : null,
   };
 }
-
-const iso = (atMs: number): string => new Date(atMs).toISOString();

@@ -2,6 +2,7 @@ import type { RetentionDays } from '../../../../config/config.ts';
 import type { SettingShown } from '../../../../config/settings-shown.ts';
 import { version } from '../../../../config/version.ts';
 import { actorSeenBy, mayDo, RIGHTS, seesTenant, type Operator } from '../../../auth/operators.ts';
+import { iso } from '../../../kernel/time.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
 import { operatorMe, operatorSettings, type OperatorMe } from '../../../protocol/operator/me.ts';
 import type { TenantDirectory } from '../../../tenants/directory.ts';
@@ -58,7 +59,7 @@ export function meRoute(deps: Pick<MeDeps, 'timeZone' | 'retentionDays' | 'direc
           tenants: tenants === '*' ? tenants : [...tenants],
           tenantNames: namesShown(call.operator, deps.directory),
           can: RIGHTS.filter((right) => mayDo(role, right)),
-          now: new Date(call.request.atMs).toISOString(),
+          now: iso(call.request.atMs),
           timeZone: deps.timeZone,
           version,
           retention: { ...deps.retentionDays },

@@ -1,3 +1,4 @@
+import { iso } from '../../../kernel/time.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
 import { operatorNodes, type OperatorNode } from '../../../protocol/operator/node.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -51,7 +52,7 @@ export function nodesRoute({ nodes }: NodesDeps): Route {
     handle: (call) =>
       withQuery(call, noParameters, async () => ({
         status: 200,
-        body: { nodes: nodes.list(), differs: nodes.differing(), asOf: new Date(call.request.atMs).toISOString() },
+        body: { nodes: nodes.list(), differs: nodes.differing(), asOf: iso(call.request.atMs) },
       })),
   });
 }

@@ -1,4 +1,5 @@
 import type { Operator } from '../../../auth/operators.ts';
+import { iso } from '../../../kernel/time.ts';
 import { activityOf } from '../../../operator/activity-spans.ts';
 import type { Figures } from '../../../operator/figures.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
@@ -60,7 +61,7 @@ export async function overviewActivity(
   isDatabaseRead: boolean,
   deps: OverviewActivityDeps,
 ): Promise<OverviewActivity> {
-  const told = { asOf: new Date(atMs).toISOString(), endingSoon, activity: went?.activity ?? null };
+  const told = { asOf: iso(atMs), endingSoon, activity: went?.activity ?? null };
   if (tenants !== '*') return { ...told, verdict: null, dependencies: [], nodes: [] };
   const nodes = deps.nodes.list();
   const dependencies = await deps.figures.dependencies(atMs);

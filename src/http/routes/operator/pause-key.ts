@@ -1,8 +1,9 @@
+import { isoOrNull } from '../../../kernel/time.ts';
 import { pauseKeyReply, pauseKeyRequest } from '../../../protocol/operator/key.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { pauseKey, resumeKey } from '../../../tenants/keys.ts';
 import { defineRoute, type Route } from '../../route.ts';
-import { by, findKey, isoOrNull, keyParams, noKey, type KeysDeps } from './keys.ts';
+import { by, findKey, keyParams, noKey, type KeysDeps } from './keys.ts';
 import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 
 interface Doing {

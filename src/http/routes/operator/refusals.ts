@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { within, type Operator } from '../../../auth/operators.ts';
 import { ifAway } from '../../../kernel/errors.ts';
+import { DAY_MS, iso } from '../../../kernel/time.ts';
 import { LONGEST_SPAN_MS, refusedBetween } from '../../../operator/activity-spans.ts';
 import { findRefusal, type FindRefusalDeps } from '../../../operator/find-refusal.ts';
 import { viewOfRefusal } from '../../../operator/refusal-view.ts';
@@ -17,8 +18,6 @@ import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Result, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface RefusalListDeps extends FindRefusalDeps {
   readonly refusals: Pick<Refusals, 'find' | 'list'>;
@@ -94,7 +93,7 @@ async function list(
     return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
   const { tenants } = within(operator, tenantId);
   const filter: RefusalFilter = { code, keyId, network, fromMs, toMs, tenants };
-  const asOf = new Date(atMs).toISOString();
+  const asOf = iso(atMs);
   try {
     const [page, counts] = await Promise.all([
       deps.refusals.list(filter, after, limit),
@@ -106,7 +105,7 @@ async function list(
       ...toldOf(counts),
       nextCursor: page.next === undefined ? null : `${page.next.atMs}.${page.next.ordinal}`,
       asOf,
-      searchedTo: isShort ? new Date(page.next.atMs).toISOString() : null,
+      searchedTo: isShort ? iso(page.next.atMs) : null,
       isPartial: false,
     };
     return { status: 200, body };
@@ -125,7 +124,7 @@ function toldOf(counts: Awaited<ReturnType<typeof refusedBetween>>) {
   return {
     counted,
     kept,
-    series: series.map(({ atMs, count }) => ({ at: new Date(atMs).toISOString(), count })),
+    series: series.map(({ atMs, count }) => ({ at: iso(atMs), count })),
     seriesBy: span === 1 ? 'minute' : 'hour',
     isCounted: true,
   };

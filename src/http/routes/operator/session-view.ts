@@ -1,6 +1,7 @@
 import type { VoiceLimits, VoiceRecord, VoiceState } from '../../../../machines/voice-session/types.ts';
 import { seesWholeIds, type Operator } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
+import { isoOrNull } from '../../../kernel/time.ts';
 import { deadlineOf } from '../../../operator/deadline.ts';
 import { usedOf } from '../../../operator/used.ts';
 import type { OperatorSession } from '../../../protocol/operator/session.ts';
@@ -47,7 +48,7 @@ export function describe(
     endedAtMs,
     endReason,
   } = record;
-  const endedAt = endedAtMs === null ? null : new Date(endedAtMs).toISOString();
+  const endedAt = isoOrNull(endedAtMs);
   return {
     id: seesWholeIds(operator) ? id : refOf(id),
     ref: refOf(id),

@@ -2,6 +2,7 @@ import { classify, nextDeadline } from '../../../../machines/voice-session/selec
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { actorSeenBy } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
+import { MINUTE_MS, iso } from '../../../kernel/time.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
 import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
 import { limitsInForce, type LimitsInForceDeps } from '../../../operator/limits-in-force.ts';
@@ -31,7 +32,7 @@ export interface SessionDetailDeps
 const MOST_ACTS = 5;
 /** And the newest refusals, also of a client that has not heard of the end. */
 const MOST_REFUSALS = 5;
-const AFTER_END_MS = 60_000;
+const AFTER_END_MS = MINUTE_MS;
 
 /** All that is known of one session. */
 export function sessionRoute(deps: SessionDetailDeps): Route {
@@ -100,7 +101,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
         const act = found && { ...found, actor: actorSeenBy(call.operator, found.actor) };
         const body = {
           ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
-          nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
+          nextDeadline: Number.isFinite(deadline) ? iso(deadline) : null,
           endedBy: endedBy(record, act),
           why: await whyOf(
             { record, ...calls, ...events, act, used: usage.get(record.id), atMs, operator: call.operator },
@@ -121,5 +122,5 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
 function endedBy({ endReason }: VoiceRecord, act: AuditEntry | undefined): EndedBy {
   if (endReason !== 'closed_by_operator' || act === undefined) return null;
   const { actor, reason, atMs, requestId } = act;
-  return { actor, reason, at: new Date(atMs).toISOString(), requestId };
+  return { actor, reason, at: iso(atMs), requestId };
 }

@@ -13,6 +13,7 @@ import { endingSoon } from '../../../voice/ending-soon.ts';
 import type { VoiceSessions } from '../../../voice/sessions.ts';
 import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
 import { refOf } from '../../../kernel/ids.ts';
+import { iso } from '../../../kernel/time.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { readCursor, writeCursor } from './cursor.ts';
@@ -113,8 +114,8 @@ export function filterOf(
 function toldOf({ next, isPartial }: HistoryPage, sort: Sort, atMs: number) {
   return {
     nextCursor: next === undefined ? null : writePosition(next, sort),
-    asOf: new Date(atMs).toISOString(),
-    searchedTo: isPartial && next !== undefined ? new Date(next.atMs).toISOString() : null,
+    asOf: iso(atMs),
+    searchedTo: isPartial && next !== undefined ? iso(next.atMs) : null,
   };
 }
 

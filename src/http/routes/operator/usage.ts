@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { tenantsOf, within, type Operator } from '../../../auth/operators.ts';
+import { HOUR_MS, iso } from '../../../kernel/time.ts';
 import { recentSinceMs, ceilingsOf, type UsageLimitsDeps } from '../../../operator/usage-limits.ts';
 import { usedOf } from '../../../operator/used.ts';
 import { projectTo, shareOf } from '../../../operator/projection.ts';
@@ -18,7 +19,6 @@ export interface OperatorUsageDeps extends UsageLimitsDeps {
 
 type Query = z.output<typeof usageFilters>;
 
-const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MOST_DAYS = 400;
 const MOST_DAYS_BY_HOUR = 31;
@@ -78,13 +78,13 @@ export function usageRoute(deps: OperatorUsageDeps): Route {
         const body = {
           rows: await rowsOf(report, asked, atMs, deps),
           series: report.series.map(({ at, ...totals }) => ({
-            at: typeof at === 'number' ? new Date(at).toISOString() : at,
+            at: typeof at === 'number' ? iso(at) : at,
             ...usedOf(totals),
           })),
           total: usedOf(report.total),
           unattributed: usedOf(report.unattributed),
           nextCursor: report.nextCursor ?? null,
-          asOf: new Date(atMs).toISOString(),
+          asOf: iso(atMs),
         };
         return { status: 200, body };
       }),
