@@ -5,7 +5,7 @@ import { examples } from '../support/examples.ts';
 
 test('an instant is told as Date tells it, also a part of a millisecond', () => {
   fc.assert(
-    fc.property(fc.date({ noInvalidDate: true }), fc.double({ min: 0, max: 0.9 }), (date, part) => {
+    fc.property(fc.date({ noInvalidDate: true }), fc.double({ min: 0, max: 0.9, noNaN: true }), (date, part) => {
       expect(iso(date.getTime())).toBe(date.toISOString());
       const atMs = Math.min(8.64e15, date.getTime() + part);
       expect(iso(atMs)).toBe(new Date(atMs).toISOString());
