@@ -125,7 +125,7 @@ describe.skipIf(skipped !== undefined)(`Everybody can use the console ${skipped 
     await keyboard.press('Escape');
     await here.isAt('/console/sessions');
     // Whoever comes back is where they were.
-    await here.page.locator(`tr[data-ref="${ref}"] a:focus`).waitFor();
+    await here.page.locator(`tr[data-row="${ref}"] a:focus`).waitFor();
     expect(await here.row(ref).getByRole('checkbox').isChecked()).toBe(true);
     await keyboard.press('f');
     await keyboard.type('gop');

@@ -72,9 +72,9 @@ describe.skipIf(skipped !== undefined)(`The console without its service ${skippe
 
   test('says since when the database is away, and lists the processes meanwhile', async ({ skip }) => {
     const here = await ConsolePage.enter(browser, server, '/console/nodes');
-    await here.sees(/database [\d.]+ m?s/, '.figures tbody tr');
+    await here.sees(/database [\d.]+ m?s/, '.table tbody tr');
     if (!(await server.loseDatabase())) skip('the embedded database cannot be taken away');
-    await here.sees(/database away/, '.figures tbody tr');
+    await here.sees(/database away/, '.table tbody tr');
     await here.sees('live', '.live');
     await here.follow('/console');
     await here.sees('The database has not answered since', '.banner');

@@ -115,7 +115,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     const click = clicksOn(here.page);
     await click.at('ORIGIN_MISMATCH', '.bars');
     await here.isAt('/console/refusals?code=ORIGIN_MISMATCH&from=-1h');
-    await click.at('ORIGIN_MISMATCH', '.figures tr:first-child');
+    await click.at('ORIGIN_MISMATCH', '.table tr:first-child');
     await here.isAt(`/console/refusals/${id}`);
     expect(click.count()).toBeLessThanOrEqual(3);
     // The page has its keys when it is there.
@@ -127,8 +127,8 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
   test('what is refused while they look: rows wait, and the others stay where they are', async () => {
     const before = await refuse();
     here = await ConsolePage.enter(browser, server, '/console/refusals?code=ORIGIN_MISMATCH');
-    const first = here.page.locator('.figures tbody a').first();
-    await here.sees('ORIGIN_MISMATCH', '.figures');
+    const first = here.page.locator('.table tbody a').first();
+    await here.sees('ORIGIN_MISMATCH', '.table');
     expect(await first.getAttribute('href')).toBe(`/console/refusals/${before}`);
     const id = await refuse();
     await here.button('1 new').waitFor(soon);
@@ -159,9 +159,9 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     const click = clicksOn(here.page);
     await click.at('Usage', '.rail');
     await here.sees(/Today: \$3\.25, 2,000 tokens/, 'h2');
-    await click.at(/./, '.figures tbody tr:first-child');
+    await click.at(/./, '.table tbody tr:first-child');
     await here.isAt(/^\/console\/usage\?by=subject&row=[0-9a-f]{32}$/);
-    await click.at(/engaged/, '.more-of');
+    await click.at(/engaged/, '.detail');
     await here.isAt(/^\/console\/sessions\/s/);
     expect(click.count()).toBeLessThanOrEqual(3);
   });
@@ -172,7 +172,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.page.getByRole('img', { name: /Dollars by the hour, in the last 24 h; at most \$/ }).waitFor(soon);
     await here.button('key').click();
     await here.isAt('/console/usage?by=key');
-    await here.sees(/demo\/local\s*100 %/, '.figures tr');
+    await here.sees(/demo\/local\s*100 %/, '.table tr');
     await here.page.getByLabel('Time').selectOption('-7d');
     await here.isAt('/console/usage?by=key&from=-7d');
     await here.page.getByRole('img', { name: /Dollars by the day/ }).waitFor(soon);
@@ -193,7 +193,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     await here.sees('A process started on', '.changes');
     await click.at('refused with ORIGIN_MISMATCH', '.changes');
     await here.isAt('/console/refusals?code=ORIGIN_MISMATCH&from=-24h');
-    await here.sees('evil.example', '.figures');
+    await here.sees('evil.example', '.table');
     expect(click.count()).toBeLessThanOrEqual(3);
   });
 
@@ -216,8 +216,8 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
     const click = clicksOn(here.page);
     await click.at('All of them');
     await here.isAt('/console/nodes');
-    await here.sees(/database [\d.]+ m?s/, '.figures tbody tr');
-    expect(await here.page.locator('.figures tbody tr').count()).toBe(1);
+    await here.sees(/database [\d.]+ m?s/, '.table tbody tr');
+    expect(await here.page.locator('.table tbody tr').count()).toBe(1);
     // As if there were another, of an older version and set otherwise.
     await here.page.route('**/api/operator/{nodes,settings}', async (route) => {
       const reply = await route.fetch();
@@ -236,7 +236,7 @@ describe.skipIf(skipped !== undefined)(`The console answers an operator ${skippe
       });
     });
     await here.page.reload();
-    const rows = here.page.locator('.figures tbody tr');
+    const rows = here.page.locator('.table tbody tr');
     await rows
       .filter({ hasText: 'voice-2' })
       .filter({ hasText: /0\.0\.9 differs\s+differ/ })

@@ -145,11 +145,11 @@ export class ConsolePage {
 
   /** The rows in sight, from the top: their refs. */
   refs(): Promise<string[]> {
-    return this.page.evaluate<string[]>("[...document.querySelectorAll('tr[data-ref]')].map((row) => row.dataset.ref)");
+    return this.page.evaluate<string[]>("[...document.querySelectorAll('tr[data-row]')].map((row) => row.dataset.row)");
   }
 
   row(ref: string): Locator {
-    return this.page.locator(`tr[data-ref="${ref}"]`);
+    return this.page.locator(`tr[data-row="${ref}"]`);
   }
 
   /** Waits until the page has asked for the list again, and shown it. */

@@ -88,7 +88,7 @@ describe.skipIf(skipped !== undefined)(`The console's sessions ${skipped ?? ''}`
     await here.sees('No session is like that');
     await here.page.goBack();
     await here.isAt('/console/sessions?state=engaged');
-    await here.page.locator('tr[data-ref]').first().waitFor();
+    await here.page.locator('tr[data-row]').first().waitFor();
     expect(await here.page.getByLabel('Tenant').inputValue()).toBe('');
   });
 

@@ -7,6 +7,7 @@ import './styles/session.css';
 import './styles/verdict.css';
 import './styles/figures.css';
 import './styles/tables.css';
+import './styles/table.css';
 import './styles/login.css';
 import './styles/touch.css';
 import { render } from 'preact';

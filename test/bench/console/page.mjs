@@ -19,7 +19,7 @@ export async function watchList(port, { updates, seconds }) {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     await logIn(page, origin);
     await page.goto(`${origin}/console/sessions`);
-    await page.locator('[data-ref]').first().waitFor();
+    await page.locator('tr[data-row]').first().waitFor();
     const other = await browser.newPage();
     const session = await page.context().newCDPSession(page);
     const heap = async () => {
@@ -40,7 +40,7 @@ export async function watchList(port, { updates, seconds }) {
     const { traceEvents } = JSON.parse(await browser.stopTracing());
     const tasks = await page.evaluate('window.tasks');
     const after = await heap();
-    const rows = await page.locator('[data-ref]').count();
+    const rows = await page.locator('tr[data-row]').count();
     const [worked, same] = processorTimes(traceEvents).toSorted((a, b) => b.length - a.length);
     return [
       `The list, ${changed} changes in ${WARM_UP_SEC + seconds} s: ${rows} rows in the page, heap ${mega(before)} → ${mega(after)} MB`,

@@ -87,9 +87,10 @@ const COLUMNS: readonly Column<AuditRow>[] = [
   { title: 'When', cell: ({ at }) => <Moment at={at} /> },
   {
     title: 'Who',
+    style: 'text',
     cell: ({ actor, role }) => (
       <>
-        <span class="break">{actor}</span> <span class="soft">{role?.replaceAll('_', ' ')}</span>
+        {actor} <span class="soft">{role?.replaceAll('_', ' ')}</span>
       </>
     ),
   },
@@ -110,13 +111,14 @@ const COLUMNS: readonly Column<AuditRow>[] = [
   },
   {
     title: 'To',
+    style: 'text',
     cell: (row) => {
       const page = targetPage(row);
-      const name = <code class="break">{row.target}</code>;
+      const name = <code>{row.target}</code>;
       return page === undefined ? name : <a href={page}>{name}</a>;
     },
   },
-  { title: 'Reason', cell: ({ reason }) => (reason === null ? null : <span class="break">{reason}</span>) },
+  { title: 'Reason', style: 'text long', cell: ({ reason }) => reason },
   {
     title: 'Result',
     cell: ({ result }) =>
@@ -128,6 +130,7 @@ const COLUMNS: readonly Column<AuditRow>[] = [
   },
   {
     title: 'Request',
+    style: 'text',
     cell: ({ requestId }) =>
       requestId === null ? (
         '–'

@@ -115,20 +115,20 @@ function TenantKeys({ tenant: { id, name, agents, admins, totals, maxKeys }, key
 }
 
 const COLUMNS: readonly Column<OperatorKey>[] = [
-  { title: 'Key', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
+  { title: 'Key', style: 'text', cell: (key) => <a href={keyPage(key)}>{key.id}</a> },
   {
     title: 'State',
     cell: (key) => (
       <>
-        <KeyStanding {...key} />
-        {key.warnings.length > 0 && <Standing kind="bad">open</Standing>}
+        <KeyStanding {...key} /> {key.warnings.length > 0 && <Standing kind="bad">open</Standing>}
       </>
     ),
   },
-  { title: 'Origin', cell: ({ origin }) => <span class="break">{origin}</span> },
-  { title: 'Agents', cell: ({ agents }) => (agents === null ? 'any' : agents.join(', ') || 'none') },
+  { title: 'Origin', style: 'text', cell: ({ origin }) => origin },
+  { title: 'Agents', style: 'text', cell: ({ agents }) => (agents === null ? 'any' : agents.join(', ') || 'none') },
   {
     title: 'Limits',
+    style: 'text',
     cell: ({ limits, totals }) => (
       <>
         {[limitWords(limits), limitWords(totals) && `in all ${limitWords(totals)}`].filter(Boolean).join('; ') || (
@@ -139,13 +139,13 @@ const COLUMNS: readonly Column<OperatorKey>[] = [
   },
   {
     title: 'Live',
-    isNumber: true,
+    style: 'number',
     cell: (key) => (key.live === 0 ? '0' : <a href={sessionsOf(key)}>{countText(key.live)}</a>),
   },
-  { title: 'Today', isNumber: true, cell: ({ today }) => (today === null ? '–' : moneyText(today.dollars)) },
+  { title: 'Today', style: 'number', cell: ({ today }) => (today === null ? '–' : moneyText(today.dollars)) },
   {
     title: 'Refused / h',
-    isNumber: true,
+    style: 'number',
     cell: ({ refusedHour }) => (refusedHour === null ? '–' : countText(sumOf(refusedHour))),
   },
 ];

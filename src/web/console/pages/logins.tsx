@@ -60,7 +60,7 @@ export function LoginsPage() {
 }
 
 const COLUMNS: readonly Column<OperatorLogin>[] = [
-  { title: 'Who', cell: ({ id, email }) => <a href={`/console/logins/${id}`}>{email}</a> },
+  { title: 'Who', style: 'text', cell: ({ id, email }) => <a href={`/console/logins/${id}`}>{email}</a> },
   { title: 'State', cell: (login) => <LoginMark {...login} /> },
   { title: 'Since', cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { title: 'Last used', cell: ({ renewedAt }) => <Ago at={renewedAt} /> },

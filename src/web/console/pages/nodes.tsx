@@ -9,6 +9,7 @@ import { Matter } from '../parts/matter.tsx';
 import { Ago, Moment, Span } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { Shown } from '../parts/shown.tsx';
+import { Table, type Column } from '../parts/table.tsx';
 import { Empty, Warning } from '../parts/view-states.tsx';
 import { countText, latencyText, sizeText } from '../words/format.ts';
 
@@ -27,7 +28,7 @@ export function NodesPage() {
               <p>Each tells of itself every five seconds; a network between them may be cut.</p>
             </Empty>
           ) : (
-            <Table nodes={nodes} differs={differs} asOf={asOf} />
+            <Processes nodes={nodes} differs={differs} asOf={asOf} />
           )
         }
       </Shown>
@@ -35,51 +36,19 @@ export function NodesPage() {
   );
 }
 
-function Table({ nodes, differs, asOf }: NodeList) {
+function Processes({ nodes, differs, asOf }: NodeList) {
   const versions = oddNodes(nodes, ({ version }) => version);
   const settings = oddNodes(nodes, ({ configHash }) => configHash);
   return (
     <>
-      <div class="figures">
-        <table>
-          <caption class="hidden">Processes, the one that started first on top</caption>
-          <thead>
-            <tr>
-              <th scope="col">Node</th>
-              <th scope="col">Version</th>
-              <th scope="col">Settings</th>
-              <th scope="col">Up</th>
-              <th scope="col" class="number">
-                Loop p99
-              </th>
-              <th scope="col" class="number">
-                Memory
-              </th>
-              <th scope="col" class="number">
-                Sockets
-              </th>
-              <th scope="col" class="number">
-                Waiting
-              </th>
-              <th scope="col" class="number">
-                Dropped
-              </th>
-              <th scope="col">What it needs</th>
-              <th scope="col">Heard</th>
-            </tr>
-          </thead>
-          <tbody>
-            {nodes.map((node) => (
-              <Row
-                key={node.id}
-                node={node}
-                isOtherVersion={versions.has(node.id)}
-                isSetOtherwise={settings.has(node.id)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        caption="Processes, the one that started first on top"
+        columns={COLUMNS}
+        rows={nodes.map((node) => ({
+          key: node.id,
+          row: { ...node, isOtherVersion: versions.has(node.id), isSetOtherwise: settings.has(node.id) },
+        }))}
+      />
       {differs.length > 0 && (
         <Matter degree="watch">
           Not all have the same value of{' '}
@@ -104,63 +73,84 @@ function Table({ nodes, differs, asOf }: NodeList) {
   );
 }
 
-interface RowProps {
-  readonly node: Node;
+interface ComparedNode extends Node {
   readonly isOtherVersion: boolean;
   readonly isSetOtherwise: boolean;
 }
 
-function Row({ node, isOtherVersion, isSetOtherwise }: RowProps) {
-  const { id, host, pid, version, startedAt, seenAt, loopP99Ms, rss, sockets, dependencies } = node;
-  return (
-    <tr>
-      <th scope="row">
-        <b class="break">{host}</b>
-        <p class="soft">
+const COLUMNS: readonly Column<ComparedNode>[] = [
+  {
+    title: 'Node',
+    style: 'text',
+    cell: ({ host, id, pid }) => (
+      <>
+        <b>{host}</b>{' '}
+        <span class="soft">
           <code>{id.slice(0, 6)}</code> pid {pid}
-        </p>
-      </th>
-      <td data-name="version">
-        <Marked isWrong={isOtherVersion} words="differs">
-          {version}
-        </Marked>
-      </td>
-      <td data-name="settings">
-        <Marked isWrong={isSetOtherwise} words="differ">
-          {isSetOtherwise ? '' : 'alike'}
-        </Marked>
-      </td>
-      <td data-name="up" title={startedAt}>
+        </span>
+      </>
+    ),
+  },
+  {
+    title: 'Version',
+    style: 'break',
+    cell: ({ version, isOtherVersion }) => (
+      <Marked isWrong={isOtherVersion} words="differs">
+        {version}
+      </Marked>
+    ),
+  },
+  {
+    title: 'Settings',
+    cell: ({ isSetOtherwise }) => (
+      <Marked isWrong={isSetOtherwise} words="differ">
+        {isSetOtherwise ? '' : 'alike'}
+      </Marked>
+    ),
+  },
+  {
+    title: 'Up',
+    cell: ({ startedAt }) => (
+      <span title={startedAt}>
         <Span from={startedAt} to={null} />
-      </td>
-      <td class="number" data-name="loop p99">
-        <Marked isWrong={isLate(node)} words="late">
-          {latencyText(loopP99Ms)}
-        </Marked>
-      </td>
-      <td class="number" data-name="memory">
-        {sizeText(rss)}
-      </td>
-      <td class="number" data-name="sockets">
-        {countText(sockets)}
-      </td>
-      <td class="number" data-name="waiting" title="records of sessions, events">
-        {countText(node.historyWaiting)} + {countText(node.eventsWaiting)}
-      </td>
-      <td class="number" data-name="dropped">
-        <Marked isWrong={node.eventsDropped > 0} words="">
-          {countText(node.eventsDropped)}
-        </Marked>
-      </td>
-      <td>
-        <Dependencies dependencies={dependencies} />
-      </td>
-      <td data-name="heard">
-        <Ago at={seenAt} />
-      </td>
-    </tr>
-  );
-}
+      </span>
+    ),
+  },
+  {
+    title: 'Loop p99',
+    style: 'number',
+    cell: (node) => (
+      <Marked isWrong={isLate(node)} words="late">
+        {latencyText(node.loopP99Ms)}
+      </Marked>
+    ),
+  },
+  { title: 'Memory', style: 'number', cell: ({ rss }) => sizeText(rss) },
+  { title: 'Sockets', style: 'number', cell: ({ sockets }) => countText(sockets) },
+  {
+    title: 'Waiting',
+    style: 'amounts',
+    cell: ({ historyWaiting, eventsWaiting }) => (
+      <span title="records of sessions, events">
+        {countText(historyWaiting)} + {countText(eventsWaiting)}
+      </span>
+    ),
+  },
+  {
+    title: 'Dropped',
+    style: 'number',
+    cell: ({ eventsDropped }) => (
+      <Marked isWrong={eventsDropped > 0} words="">
+        {countText(eventsDropped)}
+      </Marked>
+    ),
+  },
+  {
+    title: 'What it needs',
+    cell: ({ dependencies }) => <Dependencies dependencies={dependencies} />,
+  },
+  { title: 'Heard', cell: ({ seenAt }) => <Ago at={seenAt} /> },
+];
 
 /** Something that is not as it should be has an icon and a word. */
 function Marked({

@@ -18,6 +18,7 @@ import { Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';
 import { More } from '../parts/more.tsx';
 import { Shown } from '../parts/shown.tsx';
+import { Table, type Column } from '../parts/table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { columnsOf } from '../words/series.ts';
 import { countText } from '../words/format.ts';
@@ -148,7 +149,15 @@ function Found({
           </p>
         </Card>
       )}
-      {rows.length === 0 ? <None isFiltered={queryText(filter) !== ''} /> : <Table rows={rows} />}
+      {rows.length === 0 ? (
+        <None isFiltered={queryText(filter) !== ''} />
+      ) : (
+        <Table
+          caption="Refusals, the newest first"
+          columns={COLUMNS}
+          rows={rows.map((row) => ({ key: row.requestId, row }))}
+        />
+      )}
       {typeof searchedTo === 'string' && (
         <p class="soft">
           Looked back as far as <Moment at={searchedTo} />.
@@ -175,38 +184,23 @@ function None({ isFiltered }: { readonly isFiltered: boolean }) {
   );
 }
 
-function Table({ rows }: { readonly rows: readonly Refusal[] }) {
-  return (
-    <div class="figures">
-      <table>
-        <caption class="hidden">Refusals, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Code</th>
-            <th scope="col">Why</th>
-            <th scope="col">Key</th>
-            <th scope="col">Network</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ requestId, at, code, sentence, tenantId, keyId, network }) => (
-            <tr key={requestId}>
-              <td class="when">
-                <Moment at={at} />
-              </td>
-              <th scope="row" class="whole">
-                <a href={`/console/refusals/${requestId}`} data-row>
-                  <Code code={code} />
-                </a>
-              </th>
-              <td class="sentence">{sentence}</td>
-              <td data-name="key">{keyId === null ? '' : tenantId === null ? keyId : `${tenantId}/${keyId}`}</td>
-              <td data-name="network">{network === null ? '' : <code>{network}</code>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const COLUMNS: readonly Column<Refusal>[] = [
+  { title: 'Time', cell: ({ at }) => <Moment at={at} /> },
+  {
+    title: 'Code',
+    style: 'code-cell',
+    isName: true,
+    cell: ({ requestId, code }) => (
+      <a href={`/console/refusals/${requestId}`}>
+        <Code code={code} />
+      </a>
+    ),
+  },
+  { title: 'Why', style: 'text long', cell: ({ sentence }) => sentence },
+  {
+    title: 'Key',
+    style: 'text',
+    cell: ({ tenantId, keyId }) => (keyId === null || tenantId === null ? keyId : `${tenantId}/${keyId}`),
+  },
+  { title: 'Network', style: 'text', cell: ({ network }) => network !== null && <code>{network}</code> },
+];

@@ -74,9 +74,10 @@ function Differences({ settings: { nodes, differs } }: { readonly settings: Oper
 const COLUMNS: readonly Column<Setting>[] = [
   {
     title: 'Variable',
+    style: 'text',
     cell: ({ name, isMixed }) => (
       <>
-        <code class="break">{name}</code>
+        <code>{name}</code>
         {isMixed && (
           <span class="problem">
             {' '}
@@ -88,12 +89,13 @@ const COLUMNS: readonly Column<Setting>[] = [
   },
   {
     title: 'Value',
+    style: 'text',
     cell: ({ value, isSecret, isSet }) => {
       if (isSecret) return isSet ? <b>set</b> : <span class="soft">unset</span>;
       if (value === '') return <span class="soft">empty</span>;
       if (value === null) return <span class="soft">unset</span>;
-      return isSet ? <b class="break">{value}</b> : <span class="break">{value}</span>;
+      return isSet ? <b>{value}</b> : value;
     },
   },
-  { title: 'Default', cell: ({ default: fallback }) => <span class="soft">{fallback}</span> },
+  { title: 'Default', style: 'text', cell: ({ default: fallback }) => <span class="soft">{fallback}</span> },
 ];

@@ -1,9 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { SessionRows } from '../data/session-rows.ts';
+import { ending } from '../data/ending.ts';
+import type { Row, SessionRows } from '../data/session-rows.ts';
+import type { Session } from '../data/shapes.ts';
+import { moneyText, shortName } from '../words/format.ts';
+import { reasonWords } from '../words/reasons.ts';
 import { useKeys } from './keys.ts';
+import { Ago, Countdown, Span } from './moments.tsx';
 import { More } from './more.tsx';
-import { SessionRow } from './session-row.tsx';
-import { useNarrow } from './use-narrow.ts';
+import { StateMark } from './state-mark.tsx';
+import { Table, type Column } from './table.tsx';
 import { useVirtualRows } from './virtual-rows.ts';
 
 interface Props {
@@ -11,26 +16,12 @@ interface Props {
   readonly onEnd: (refs: readonly string[]) => void;
 }
 
-const COLUMNS: readonly (readonly [name: string, title: string])[] = [
-  ['select', ''],
-  ['state', 'State'],
-  ['place', 'Tenant / agent'],
-  ['key', 'Key'],
-  ['subject', 'Subject'],
-  ['span', 'Length'],
-  ['next', 'Next, or end'],
-  ['cost', 'Cost'],
-  ['seen', 'Seen'],
-];
-const ROW = 32;
-const NARROW_ROW = 64;
-
 /** A table of which only the rows in sight are drawn. The keyboard goes from row to row; the row it is at has the focus. */
 export function SessionTable({ rows, onEnd }: Props) {
   const { current, selected } = rows;
   const refs = rows.refs.value;
   const scroller = useRef<HTMLDivElement>(null);
-  const { items, before, after, scrollTo } = useVirtualRows(scroller, refs.length, useNarrow() ? NARROW_ROW : ROW);
+  const { items, before, after, scrollTo } = useVirtualRows(scroller, refs.length);
 
   const toggle = (ref: string): void => {
     const next = new Set(selected.value);
@@ -55,55 +46,83 @@ export function SessionTable({ rows, onEnd }: Props) {
   }, []);
   // A row may be drawn only after the list was scrolled to it.
   useEffect(() => {
-    const row = scroller.current?.querySelector(`[data-ref="${CSS.escape(current.value ?? '')}"] a`);
+    const row = scroller.current?.querySelector(`[data-row="${CSS.escape(current.value ?? '')}"] a`);
     if (row instanceof HTMLElement && document.activeElement !== row) row.focus({ preventScroll: true });
   }, [current.value, items.some(({ index }) => refs[index] === current.value)]);
 
+  const select: Column<Row> = {
+    title: '',
+    style: 'c-select',
+    cell: ({ session: { value } }) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${shortName(value.emailHash)}`}
+        checked={selected.value.has(value.ref)}
+        onChange={() => toggle(value.ref)}
+      />
+    ),
+  };
+  const styleOf = ({ session: { value }, isPast }: Row): string =>
+    `${value.ref === current.value ? 'current' : ''} ${isPast.value || value.state === 'ended' ? 'past' : ''}`.trim();
+  const drawn = items.flatMap(({ index }) => {
+    const key = refs[index] ?? '';
+    const row = rows.rowOf(key);
+    return row === undefined ? [] : [{ key, row }];
+  });
   return (
-    <div ref={scroller} class="list">
-      <table aria-rowcount={refs.length + 1}>
-        <caption class="hidden">Sessions</caption>
-        <thead>
-          <tr aria-rowindex={1}>
-            {COLUMNS.map(([name, title]) =>
-              name === 'select' ? (
-                <td key={name} class="c-select" />
-              ) : (
-                <th key={name} class={`c-${name}`} scope="col">
-                  {title}
-                </th>
-              ),
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          <Spacer height={before} />
-          {items.map(({ index }) => {
-            const ref = refs[index] ?? '';
-            const row = rows.rowOf(ref);
-            return row === undefined ? null : (
-              <SessionRow
-                key={ref}
-                row={row}
-                position={index + 2}
-                isCurrent={ref === current.value}
-                isSelected={selected.value.has(ref)}
-                onSelect={() => toggle(ref)}
-              />
-            );
-          })}
-          <Spacer height={after} />
-        </tbody>
-      </table>
+    <Table
+      caption="Sessions"
+      columns={[select, ...COLUMNS]}
+      rows={drawn}
+      styleOf={styleOf}
+      drawn={{ count: refs.length, first: items[0]?.index ?? 0, before, after }}
+      box={scroller}
+    >
       <More cursor={rows.nextCursor.value} more={rows.more} words="Older sessions" />
-    </div>
+    </Table>
   );
 }
 
-function Spacer({ height }: { readonly height: number }) {
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'State', style: 'c-state', cell: ({ session: { value } }) => <StateMark state={value.state} /> },
+  {
+    title: 'Tenant / agent',
+    style: 'c-place',
+    isName: true,
+    cell: ({ session: { value } }) => (
+      <a href={`/console/sessions/${value.ref}`}>
+        {value.agentId === null ? value.tenantId : `${value.tenantId}/${value.agentId}`}
+      </a>
+    ),
+  },
+  { title: 'Key', style: 'c-key', cell: ({ session: { value } }) => value.keyId ?? value.caller },
+  {
+    title: 'Subject',
+    style: 'c-subject',
+    cell: ({ session: { value } }) => <code>{shortName(value.emailHash)}</code>,
+  },
+  {
+    title: 'Length',
+    style: 'c-span number',
+    cell: ({ session: { value } }) => <Span from={value.session.startedAt} to={value.endedAt} />,
+  },
+  { title: 'Next, or end', style: 'c-next', cell: ({ session: { value } }) => <Next session={value} /> },
+  { title: 'Cost', style: 'c-cost number', cell: ({ session: { value } }) => moneyText(value.usage.dollars) },
+  {
+    title: 'Seen',
+    style: 'c-seen number',
+    cell: ({ session: { value } }) => <Ago at={value.endedAt ?? value.session.lastSeenAt} isBare />,
+  },
+];
+
+/** What comes next, or what came. */
+function Next({ session: { ref, state, endReason, deadline } }: { readonly session: Session }) {
+  if (state === 'ended') return <>{reasonWords(endReason)}</>;
+  if (ending.value.has(ref)) return <em>ending…</em>;
+  if (deadline === null) return null;
   return (
-    <tr class="spacer" aria-hidden="true">
-      <td style={{ height: `${height}px` }} />
-    </tr>
+    <>
+      {deadline.to === 'ended' ? 'ends' : deadline.to} <Countdown to={deadline.at} />
+    </>
   );
 }

@@ -1,52 +1,125 @@
-import type { ComponentChildren } from 'preact';
-import type { Shown } from '../data/list.ts';
+import type { ComponentChildren, RefObject } from 'preact';
 
 export interface Column<R> {
   readonly title: string;
   readonly cell: (row: R) => ComponentChildren;
-  readonly isNumber?: boolean;
+  /** Classes of its cells: `number`, `text` for what may be of any length, `long` for sentences. */
+  readonly style?: string;
+  /** Whether it names the row; without such a column the first does. */
+  readonly isName?: boolean;
 }
 
-interface Props<R> {
-  readonly caption: string;
-  /** The first names the row. */
+export interface TableRow<R> {
+  readonly key: string;
+  readonly row: R;
+  /** It is dimmed. */
+  readonly isPast?: boolean;
+}
+
+interface Look<R> {
   readonly columns: readonly Column<R>[];
-  readonly rows: readonly Shown<R>[];
+  /** More classes of a row. */
+  readonly styleOf?: ((row: R) => string) | undefined;
+  /** What is shown below a row. */
+  readonly detailOf?: ((row: R) => ComponentChildren) | undefined;
 }
 
-/** A table; on a phone each row is a card. */
-export function Table<R>({ caption, columns, rows }: Props<R>) {
+interface Props<R> extends Look<R> {
+  readonly caption: string;
+  readonly rows: readonly TableRow<R>[];
+  /** Where only some rows of a long list are drawn: which, and how many pixels stand for the others. */
+  readonly drawn?: Drawn | undefined;
+  readonly box?: RefObject<HTMLDivElement | null>;
+  /** Shown below the rows. */
+  readonly children?: ComponentChildren;
+}
+
+interface Drawn {
+  readonly count: number;
+  readonly first: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** A table. Where it has no room for its columns each row is a card; how much room it needs is in table.css, by their number. */
+export function Table<R>({ caption, columns, rows, styleOf, detailOf, drawn, box, children }: Props<R>) {
   return (
-    <div class="sheet">
-      <table>
+    <div ref={box} class={drawn === undefined ? 'table' : 'table lines'} data-columns={Math.min(7, columns.length)}>
+      <table aria-rowcount={drawn && drawn.count + 1}>
         <caption class="hidden">{caption}</caption>
         <thead>
-          <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" class={isNumber ? 'number' : ''}>
-                {title}
-              </th>
-            ))}
+          <tr aria-rowindex={drawn && 1}>
+            {columns.map(({ title, style }) =>
+              title === '' ? (
+                <td key={title} class={style} />
+              ) : (
+                <th key={title} scope="col" class={style}>
+                  {title}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ key, row, isPast }) => (
-            <tr key={key} class={isPast ? 'past' : ''} data-row={key}>
-              {columns.map(({ title, cell, isNumber }, index) =>
-                index === 0 ? (
-                  <th key={title} scope="row">
-                    {cell(row)}
-                  </th>
-                ) : (
-                  <td key={title} class={isNumber ? 'number' : ''} data-title={title}>
-                    {cell(row)}
-                  </td>
-                ),
-              )}
-            </tr>
+          {drawn && <Spacer height={drawn.before} />}
+          {rows.map(({ key, row, isPast = false }, index) => (
+            <Row
+              key={key}
+              {...{ id: key, row, isPast, columns, styleOf, detailOf }}
+              position={drawn && drawn.first + index + 2}
+            />
           ))}
+          {drawn && <Spacer height={drawn.after} />}
         </tbody>
       </table>
+      {children}
     </div>
+  );
+}
+
+interface RowProps<R> extends Look<R> {
+  readonly id: string;
+  readonly row: R;
+  readonly isPast: boolean;
+  /** Counted from 1, the header being the first. */
+  readonly position: number | undefined;
+}
+
+/** A component of its own: a row whose signals change is drawn again, and nothing around it is. */
+function Row<R>({ id, row, isPast, columns, styleOf, detailOf, position }: RowProps<R>) {
+  const name = Math.max(
+    0,
+    columns.findIndex(({ isName }) => isName),
+  );
+  const detail = detailOf?.(row);
+  return (
+    <>
+      <tr class={[isPast ? 'past' : '', styleOf?.(row)].join(' ').trim()} data-row={id} aria-rowindex={position}>
+        {columns.map(({ title, cell, style }, index) =>
+          index === name ? (
+            <th key={title} scope="row" class={style}>
+              {cell(row)}
+            </th>
+          ) : (
+            <td key={title} class={style} data-title={title}>
+              {cell(row)}
+            </td>
+          ),
+        )}
+      </tr>
+      {detail !== undefined && detail !== false && (
+        <tr class="detail">
+          <td colSpan={columns.length}>{detail}</td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Spacer({ height }: { readonly height: number }) {
+  return (
+    <tr class="spacer" aria-hidden="true">
+      <td style={{ height: `${height}px` }} />
+    </tr>
   );
 }

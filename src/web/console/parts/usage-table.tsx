@@ -1,9 +1,10 @@
-import { Fragment, type ComponentChildren } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { queryText } from '../data/query.ts';
 import type { UsageReport, UsageRow } from '../data/shapes.ts';
 import { usageHref } from '../data/usage-range.ts';
 import { countText, moneyText, shareText, shortName } from '../words/format.ts';
 import { SessionsOf } from './sessions-of.tsx';
+import { Table, type Column } from './table.tsx';
 import { Warning } from './view-states.tsx';
 
 interface Props {
@@ -17,119 +18,88 @@ interface Props {
   readonly chosen: Readonly<Record<string, string | undefined>>;
 }
 
+/** Usage that is no row's has none of these. */
+type Line = Pick<UsageRow, 'share' | 'dollars' | 'tokens'> & { readonly row?: UsageRow };
+
 /** Who used what, the most first. */
 export function UsageTable({ by, rows, unattributed, total, open, chosen }: Props) {
   const isBounded = rows.some(({ ceiling, ceilingTokens }) => ceiling !== null || ceilingTokens !== null);
   const isProjected = rows.some(({ projected }) => projected !== null);
   const most = Math.max(0.01, ...rows.map(({ share }) => share));
-  const columns = 4 + (isBounded ? 1 : 0) + (isProjected ? 1 : 0);
+  const columns: readonly Column<Line>[] = [
+    {
+      title: by.charAt(0).toUpperCase() + by.slice(1),
+      style: 'text',
+      cell: ({ row }) =>
+        row === undefined ? (
+          <span class="soft">of no {by}</span>
+        ) : (
+          <Name by={by} row={row} chosen={chosen} isOpen={row.id === open} />
+        ),
+    },
+    {
+      title: 'Share',
+      style: 'share-of',
+      cell: ({ share }) => (
+        <>
+          <progress max={most} value={Math.min(most, share)} aria-hidden="true" tabIndex={-1} />{' '}
+          <span>{shareText(share)}</span>
+        </>
+      ),
+    },
+    { title: 'Dollars', style: 'number', cell: ({ dollars }) => moneyText(dollars) },
+    { title: 'Tokens', style: 'number', cell: ({ tokens }) => countText(tokens) },
+    ...(isBounded ? [CEILING] : []),
+    ...(isProjected ? [PROJECTED] : []),
+  ];
+  const lines = rows.map((row) => ({ key: row.id, row: { ...row, row } as Line }));
+  const { dollars, tokens } = unattributed;
+  const share = total.dollars > 0 ? dollars / total.dollars : tokens / Math.max(1, total.tokens);
   return (
-    <div class="figures">
-      <table>
-        <caption class="hidden">Usage by {by}, the most first</caption>
-        <thead>
-          <tr>
-            <th scope="col">{by.charAt(0).toUpperCase() + by.slice(1)}</th>
-            <th scope="col">Share</th>
-            <th scope="col" class="number">
-              Dollars
-            </th>
-            <th scope="col" class="number">
-              Tokens
-            </th>
-            {isBounded && (
-              <th scope="col" class="number">
-                Ceiling
-              </th>
-            )}
-            {isProjected && (
-              <th scope="col" class="number">
-                At midnight
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Fragment key={row.id}>
-              <tr class={row.id === open ? 'current' : ''}>
-                <th scope="row">
-                  <Name by={by} row={row} chosen={chosen} isOpen={row.id === open} />
-                </th>
-                <Share share={row.share} most={most} />
-                <td class="number" data-name="dollars">
-                  {moneyText(row.dollars)}
-                </td>
-                <td class="number" data-name="tokens">
-                  {countText(row.tokens)}
-                </td>
-                {isBounded && (
-                  <td class="number" data-name="ceiling">
-                    {amounts(row.ceiling, row.ceilingTokens)}
-                  </td>
-                )}
-                {isProjected && (
-                  <td class={reaches(row) ? 'number problem' : 'number'} data-name="at midnight">
-                    {reaches(row) && <Warning />}{' '}
-                    {amounts(row.projected, row.ceilingTokens === null ? null : row.projectedTokens)}
-                    {reaches(row) && ', over'}
-                  </td>
-                )}
-              </tr>
-              {row.id === open && by === 'subject' && (
-                <tr class="more-of">
-                  <td colSpan={columns}>
-                    <SessionsOf subject={row.id} />
-                    <p>
-                      <a
-                        href={`/console/sessions${queryText({ subject: row.id, tenantId: chosen['tenantId'] })}`}
-                        data-row
-                      >
-                        All its sessions
-                      </a>
-                    </p>
-                  </td>
-                </tr>
-              )}
-            </Fragment>
-          ))}
-          {(unattributed.tokens > 0 || unattributed.dollars > 0) && (
-            <tr>
-              <th scope="row" class="soft">
-                of no {by}
-              </th>
-              <Share
-                most={most}
-                share={
-                  total.dollars > 0
-                    ? unattributed.dollars / total.dollars
-                    : unattributed.tokens / Math.max(1, total.tokens)
-                }
-              />
-              <td class="number" data-name="dollars">
-                {moneyText(unattributed.dollars)}
-              </td>
-              <td class="number" data-name="tokens">
-                {countText(unattributed.tokens)}
-              </td>
-              {isBounded && <td />}
-              {isProjected && <td />}
-            </tr>
-          )}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption={`Usage by ${by}, the most first`}
+      columns={columns}
+      rows={tokens > 0 || dollars > 0 ? [...lines, { key: '', row: { share, dollars, tokens } }] : lines}
+      styleOf={({ row }) => (row !== undefined && row.id === open ? 'current' : '')}
+      detailOf={({ row }) =>
+        row !== undefined &&
+        row.id === open &&
+        by === 'subject' && (
+          <>
+            <SessionsOf subject={row.id} />
+            <p>
+              <a href={`/console/sessions${queryText({ subject: row.id, tenantId: chosen['tenantId'] })}`} data-row>
+                All its sessions
+              </a>
+            </p>
+          </>
+        )
+      }
+    />
   );
 }
 
-function Share({ share, most }: { readonly share: number; readonly most: number }) {
-  return (
-    <td class="share-of">
-      <progress max={most} value={Math.min(most, share)} aria-hidden="true" tabIndex={-1} />{' '}
-      <span>{shareText(share)}</span>
-    </td>
-  );
-}
+const CEILING: Column<Line> = {
+  title: 'Ceiling',
+  style: 'amounts',
+  cell: ({ row }) => row !== undefined && amounts(row.ceiling, row.ceilingTokens),
+};
+
+const PROJECTED: Column<Line> = {
+  title: 'At midnight',
+  style: 'amounts',
+  cell: ({ row }) => {
+    if (row === undefined) return null;
+    const words = amounts(row.projected, row.ceilingTokens === null ? null : row.projectedTokens);
+    return reaches(row) ? (
+      <span class="problem amounts">
+        <Warning /> {words}, over
+      </span>
+    ) : (
+      words
+    );
+  },
+};
 
 function amounts(dollars: number | null, tokens: number | null): ComponentChildren {
   if (dollars === null && tokens === null) return '';
@@ -161,7 +131,7 @@ function Name({ by, row: { id, tenantId }, chosen, isOpen }: NameProps) {
   if (by === 'subject')
     return (
       <>
-        <a href={usageHref({ ...chosen, row: isOpen ? undefined : id })} data-row aria-expanded={isOpen}>
+        <a href={usageHref({ ...chosen, row: isOpen ? undefined : id })} aria-expanded={isOpen}>
           <code title={id}>{shortName(id)}</code>
         </a>{' '}
         <span class="soft">{tenantId ?? 'no tenant'}</span>
@@ -174,7 +144,7 @@ function Name({ by, row: { id, tenantId }, chosen, isOpen }: NameProps) {
     session: `/console/sessions/${id}`,
   };
   return (
-    <a href={hrefs[by] ?? '/console/usage'} data-row>
+    <a href={hrefs[by] ?? '/console/usage'}>
       {by === 'session' ? <code title={id}>{shortName(id.slice(2))}</code> : id}
     </a>
   );

@@ -18,14 +18,17 @@ export interface VirtualRows {
 }
 
 const OVERSCAN = 12;
+/** Until a row is drawn: all are as high as the first, which depends on the width of the list. */
+const ROW_HEIGHT = 32;
 
-export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): VirtualRows {
+export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: number): VirtualRows {
   const [, draw] = useReducer((drawn: number) => drawn + 1, 0);
   const made = useRef<Virtualizer<HTMLElement, HTMLElement> | null>(null);
+  const rowHeight = useRef(ROW_HEIGHT);
   const options = {
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => rowHeight.current,
     overscan: OVERSCAN,
     scrollToFn: elementScroll,
     observeElementRect,
@@ -37,7 +40,18 @@ export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: n
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
-  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
+  const measureRow = (): void => {
+    const height = scroller.current?.querySelector('[data-row]')?.getBoundingClientRect().height ?? 0;
+    if (height === 0 || height === rowHeight.current) return;
+    rowHeight.current = height;
+    virtualizer.measure();
+  };
+  useLayoutEffect(measureRow);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(measureRow);
+    if (scroller.current !== null) observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, []);
 
   const items = virtualizer.getVirtualItems();
   return {

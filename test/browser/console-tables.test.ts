@@ -1,0 +1,127 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, reasonToSkipBrowser } from '../support/browser.ts';
+import { DemoServer } from '../support/demo-server.ts';
+import { violations } from './axe.ts';
+import { LISTS, type ListFixture } from './console-lists.ts';
+import { ConsolePage, consoleSettings } from './console-page.ts';
+
+const skipped = reasonToSkipBrowser();
+const WIDTHS = [320, 400, 640, 768, 900, 999, 1000, 1280];
+const LINE = 20;
+
+/** How many lines a row may have at a width of the window, where its texts are short and where they are as long as may be. */
+function maxLines(width: number, isLong: boolean): number {
+  if (width < 768) return isLong ? 28 : 19;
+  if (width < 1280) return isLong ? 21 : 13;
+  return isLong ? 11 : 6;
+}
+
+/** By how many pixels the page and its tables are too wide, and how high the highest row is. */
+const MEASURE = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => {
+  const main = document.getElementById('main');
+  const boxes = [document.documentElement, main, ...main.querySelectorAll('.table')];
+  const heights = [...main.querySelectorAll('[data-row]')].map((row) => row.getBoundingClientRect().height);
+  return { over: Math.max(...boxes.map((box) => box.scrollWidth - box.clientWidth)), height: Math.max(0, ...heights) };
+})`;
+
+describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, () => {
+  let browser: Browser;
+  let server: DemoServer;
+  let here: ConsolePage;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([openBrowser(), DemoServer.start(consoleSettings)]);
+    here = await ConsolePage.enter(browser, server, '/console');
+  });
+
+  afterEach(async () => {
+    await here.page.unrouteAll();
+  });
+
+  afterAll(async () => {
+    await here?.leave();
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** Opens a list whose service answers what a test wants. */
+  async function open({ path, api }: ListFixture, answer: { status?: number; json: object }): Promise<void> {
+    const url = new URL(`/api/operator/${api}`, server.direct).href;
+    await here.page.unrouteAll();
+    await here.page.route(
+      (asked) => asked.origin + asked.pathname === url,
+      (route) => route.fulfill(answer),
+    );
+    await here.page.goto(server.direct + path);
+  }
+
+  const size = (width: number): Promise<void> => here.page.setViewportSize({ width, height: 800 });
+
+  const measure = (): Promise<{ over: number; height: number }> => here.page.evaluate(MEASURE);
+
+  test.each(LISTS)('of $path fit every window, and no row of it is higher than its texts need', async (list) => {
+    for (const isLong of [false, true]) {
+      await open(list, { json: list.body(isLong ? 4 : 12, isLong) });
+      await here.page.locator('[data-row]').first().waitFor();
+      for (const width of WIDTHS) {
+        await size(width);
+        const { over, height } = await measure();
+        expect({ width, isLong, over }).toEqual({ width, isLong, over: 0 });
+        expect(height, `lines at ${width}`).toBeGreaterThan(LINE);
+        expect(height / LINE, `lines at ${width}`).toBeLessThanOrEqual(maxLines(width, isLong));
+      }
+    }
+  });
+
+  test.each(LISTS)('of $path fit with one row, with none, and where they cannot be read', async (list) => {
+    const failure = {
+      error: 'away',
+      code: 'DATABASE_UNAVAILABLE',
+      userMessage: `The database is away. ${'x'.repeat(80)}`,
+    };
+    const answers = [
+      [{ json: list.body(1, true) }, '[data-row]'],
+      [{ json: list.body(0, false) }, '.empty, .soft'],
+      [{ status: 503, json: failure }, '.empty'],
+    ] as const;
+    for (const [answer, seen] of answers) {
+      await open(list, answer);
+      await here.page.locator('#main').locator(seen).first().waitFor();
+      for (const width of [320, 768, 1000]) {
+        await size(width);
+        expect({ width, seen, over: (await measure()).over }).toEqual({ width, seen, over: 0 });
+      }
+    }
+  });
+
+  test('are gone through with the keyboard as cards too, and axe finds nothing at them', async () => {
+    for (const list of LISTS.filter(({ api }) => ['sessions', 'refusals', 'audit', 'keys'].includes(api))) {
+      await open(list, { json: list.body(3, true) });
+      await here.page.locator('[data-row]').first().waitFor();
+      for (const width of [400, 768]) {
+        await size(width);
+        await here.page.keyboard.press('j');
+        await here.page.locator('[data-row] a:focus').waitFor();
+        expect([list.path, width, await violations(here.page)]).toEqual([list.path, width, []]);
+      }
+    }
+  });
+
+  test('draw of a thousand sessions those in sight, whatever the width', async () => {
+    const list = LISTS.find(({ api }) => api === 'sessions');
+    if (list === undefined) throw new Error('there is no list of sessions');
+    await open(list, { json: list.body(1000, false) });
+    await here.page.locator('[data-row]').first().waitFor();
+    for (const width of [400, 768, 1280]) {
+      await size(width);
+      // What hears of the new size draws itself anew before the second frame.
+      await measure();
+      await here.page.evaluate("document.querySelector('.table').scrollTop = 1e6");
+      await here.page.locator('[aria-rowindex="1001"]').waitFor();
+      expect((await here.refs()).length).toBeLessThan(80);
+      await here.page.evaluate("document.querySelector('.table').scrollTop = 0");
+      await here.page.locator('tbody [aria-rowindex="2"]').waitFor();
+    }
+  });
+});
