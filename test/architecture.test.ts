@@ -18,6 +18,8 @@ interface Ring {
 const rings: Readonly<Record<string, Ring>> = {
   machines: { files: /^machines\//, rings: [], packages: ['xstate'] },
   kernel: { files: /^src\/kernel\//, rings: [], packages: ['node:'] },
+  /** What names this process among the nodes. */
+  node: { files: /^src\/node\//, rings: ['kernel'], packages: [] },
   settings: { files: /^config\/[\w-]+\.ts$/, rings: ['package.json'], packages: ['zod', 'node:'] },
   host: { files: /^src\/actors\//, rings: ['kernel'], packages: ['xstate'] },
   /** The shapes of what goes over the wire, which browsers and the server share. */
@@ -49,7 +51,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   stores: {
     files: /^src\/stores\//,
-    rings: ['machines', 'kernel', 'contracts', 'protocol', 'database', 'redis'],
+    rings: ['node', 'machines', 'kernel', 'contracts', 'protocol', 'database', 'redis'],
     packages: ['postgres', 'node:'],
   },
   telemetry: {
@@ -134,7 +136,7 @@ const rings: Readonly<Record<string, Ring>> = {
   },
   transport: {
     files: /^src\/transport\//,
-    rings: ['kernel', 'protocol', 'http'],
+    rings: ['node', 'kernel', 'protocol', 'http'],
     packages: ['uws-current', 'uws-compatible', 'node:'],
   },
   /** The one part of what browsers get that brings packages along. */
@@ -149,6 +151,7 @@ const rings: Readonly<Record<string, Ring>> = {
   app: {
     files: /^src\/app\//,
     rings: [
+      'node',
       'machines',
       'kernel',
       'settings',

@@ -32,7 +32,8 @@ import { findDemoKey, placeDemo } from '../tenants/demo.ts';
 import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
-import { requestIds } from '../transport/request.ts';
+import { thisNode } from '../node/identity.ts';
+import { requestsGiven } from '../transport/request.ts';
 import { connectionsWithin, openFilesLimit } from '../transport/open-files.ts';
 import { listen, type ListenOptions, type Transport } from '../transport/server.ts';
 import { answererOf, titleOf, type Answerer } from '../upstream/answerer.ts';
@@ -114,6 +115,7 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
   const prices = readPrices(config.calls.pricesFile);
   const stores = createPostgresStores(database);
   const live = await openLiveStores(config, {
+    node: thisNode.id,
     history: stores.history,
     localClock: overrides.clock,
     clockAgreements: stores.clockAgreements,
@@ -154,7 +156,8 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
     metrics,
     onError,
     publicUrl: () => ownUrl,
-    requestIds,
+    node: thisNode,
+    requestsGiven,
     loop: createLoopDelay(),
     isAccepting: () => isAccepting,
   });
@@ -236,9 +239,7 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
   if (closed.length > 0)
     events.warned(
       'tenants of the database that the tenants file does not name have no admins: they admit no console user',
-      {
-        tenants: closed,
-      },
+      { tenants: closed },
     );
   for (const warning of findShutdowns(directory.all(), prices, clock.now())) events.warned(warning);
   for (const warning of findDroppedTools(directory.all(), provider)) events.warned(warning);

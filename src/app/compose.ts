@@ -17,7 +17,6 @@ import { SOCKET_PATH, SUBPROTOCOL } from '../http/routes/socket.ts';
 import { createConsoleCookie } from '../http/steps/login.ts';
 import { createOrigins } from '../http/steps/origin.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { randomId } from '../kernel/ids.ts';
 import { edgeWindows } from '../limits/edge.ts';
 import type { Mailer } from '../mail/contract.ts';
 import { DevMailbox } from '../mail/dev-mailbox.ts';
@@ -76,11 +75,11 @@ export async function buildService(on: Foundations) {
   const { bus, slots, sockets, windows } = live;
   const installationKey = await stores.installation.secret('subjects');
 
-  const node = randomId();
+  const { node } = on;
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
   const { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit } = wireOperating({
     ...on,
-    node,
+    node: node.id,
     bus,
     ...writers,
     shown: () => operating,
@@ -152,7 +151,7 @@ export async function buildService(on: Foundations) {
   });
   const heldCalls = wireCalls({
     config,
-    node,
+    node: node.id,
     provider,
     others: on.others,
     installationKey,
@@ -188,6 +187,7 @@ export async function buildService(on: Foundations) {
   const hub = new Hub({
     ...features,
     ledger: stores.ledger,
+    node: node.id,
     bus,
     sockets,
     edge,
@@ -202,7 +202,7 @@ export async function buildService(on: Foundations) {
   });
   const cookies = createConsoleCookie(logins, isHttps);
   const serviceOf = createServiceTokens(config.serviceTokens);
-  const operating = wireConsole({ on, audit, node, installationKey, writers, hub, sessions });
+  const operating = wireConsole({ on, audit, installationKey, writers, hub, sessions });
   const handle = createPipeline({
     routes: routesOf({
       ...features,

@@ -7,12 +7,13 @@ import type { ReadinessDeps } from '../http/readiness.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { noBrokeringOf } from './call-mode.ts';
-import { ActivityWriter, shardOf } from '../operator/activity-writer.ts';
+import { ActivityWriter } from '../operator/activity-writer.ts';
 import { createAddressHash } from '../operator/address.ts';
 import { hashConfig, hashSettings } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
 import { createFigures } from '../operator/figures.ts';
 import { EventWriter } from '../operator/event-writer.ts';
+import type { NodeIdentity } from '../node/identity.ts';
 import type { LoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
@@ -31,8 +32,7 @@ import type { VoiceSessions } from '../voice/sessions.ts';
 
 export interface WriterParts {
   readonly stores: DurableStores;
-  /** This process. */
-  readonly node: string;
+  readonly node: NodeIdentity;
   readonly installationKey: Buffer;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -49,7 +49,7 @@ export interface Writers {
 export function wireWriters({ stores, node, installationKey, clock, metrics, onError }: WriterParts): Writers {
   const eventWriter = new EventWriter({
     store: stores.actorEvents,
-    node,
+    node: node.id,
     onDropped() {
       metrics.actorEventsDropped.inc();
       metrics.activity.count('dropped', 'event');
@@ -58,7 +58,7 @@ export function wireWriters({ stores, node, installationKey, clock, metrics, onE
   });
   const refusalWriter = new RefusalWriter({
     store: stores.refusals,
-    node,
+    node: node.id,
     hashOf: createAddressHash(installationKey),
     onDropped() {
       metrics.refusalsDropped.inc();
@@ -69,7 +69,7 @@ export function wireWriters({ stores, node, installationKey, clock, metrics, onE
   const activityWriter = new ActivityWriter({
     store: stores.activity,
     take: createTake(metrics),
-    shard: shardOf(node),
+    shard: node.shard,
     clock,
   });
   metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
@@ -94,12 +94,13 @@ function createTake(metrics: Metrics): () => readonly Counted[] {
 
 /** What is known of the process as a whole. */
 export interface ProcessParts {
-  /** What the request ids that it gives begin with, and how many it has given. */
-  readonly requestIds: () => { readonly prefix: string; readonly given: number };
+  readonly node: NodeIdentity;
+  /** How many request ids it has given. */
+  readonly requestsGiven: () => number;
   readonly loop: LoopDelay;
 }
 
-export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKey'> {
+export interface ConsoleParts extends Pick<WriterParts, 'installationKey'> {
   /** The foundations of the service. */
   readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics' | 'onError'> &
     ProcessParts & {
@@ -116,8 +117,8 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
 }
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
-export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
-  const { config, clock, database, stores, live, metrics, provider, requestIds, loop, onError } = on;
+export function wireConsole({ on, audit, installationKey, writers, hub, sessions }: ConsoleParts) {
+  const { config, clock, database, stores, live, metrics, provider, node, requestsGiven, loop, onError } = on;
   const { eventWriter, refusalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
@@ -130,12 +131,12 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
   const configHash = hashConfig(config, installationKey);
   const presence = new Presence({
     run: {
-      prefix: requestIds().prefix,
-      node,
+      prefix: node.requestPrefix,
+      node: node.id,
       host: hostname(),
       version,
       configHash,
-      shard: shardOf(node),
+      shard: node.shard,
       startedAtMs: clock.now(),
       stoppedAtMs: null,
     },
@@ -150,7 +151,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
       eventsDropped: metrics.activity.dropped,
       clockLeadMs: Math.round(live.clock.leadMs ?? 0),
     }),
-    requests: () => requestIds().given,
+    requests: requestsGiven,
     dependencies,
     nodes,
     runs: stores.nodeRuns,

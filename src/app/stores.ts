@@ -10,6 +10,8 @@ import type { Events } from '../telemetry/events.ts';
 import { dueAt, longestMs, slotHolders } from '../voice/deadlines.ts';
 
 export interface LiveDeps {
+  /** The id of this node. */
+  readonly node: string;
   readonly history: VoiceHistory;
   /** In the place of the machine's. */
   readonly localClock?: Clock | undefined;
@@ -47,7 +49,7 @@ export async function openCommandBus(
 /** The live stores of `liveEngineOf(config)`. */
 export async function openLiveStores(config: Config, deps: LiveDeps): Promise<LiveStores> {
   const { redisUrls, redisPrefix, redisDeadlineMs, voice } = config;
-  const { history, localClock, clockAgreements, onError, events } = deps;
+  const { node, history, localClock, clockAgreements, onError, events } = deps;
   if (redisUrls === undefined) {
     if (localClock !== undefined) return createInProcessStores(dueAt(voice), localClock, onError);
     const clock = createSharedClock({ readStoreTimeMs: async () => systemClock.now(), onStep: events.clockStepped });
@@ -59,6 +61,7 @@ export async function openLiveStores(config: Config, deps: LiveDeps): Promise<Li
     urls: redisUrls,
     prefix: redisPrefix,
     deadlineMs: redisDeadlineMs,
+    node,
     dueAt: dueAt(voice),
     keepMs: longestMs(voice),
     localClock: localClock ?? systemClock,

@@ -21,6 +21,8 @@ export interface HubDeps extends ChannelDeps {
   readonly bus: Bus;
   /** The sockets of each session, over all nodes. */
   readonly sockets: NodeLeases;
+  /** The id of this node. */
+  readonly node: string;
   /** Sockets that an address may have at once on this node (MAX_SOCKETS_PER_IP). */
   readonly maxSocketsPerAddress: number;
   /** Frames that the sockets of a session may send at once, and how many a minute they get back. */
@@ -58,7 +60,7 @@ export class Hub implements ConnectionContext<Connection> {
       { sockets: maxSocketsPerAddress, burst: frames.burst * sessions, perMinute: frames.perMinute * sessions },
       at,
     );
-    this.socketLeases = new SocketLeases(this.sessions, sockets, onError);
+    this.socketLeases = new SocketLeases(deps.node, this.sessions, sockets, onError);
     this.#resync = new Resync(deps.bus, at, () => this.#look(), onError);
     this.#stopListening = deps.bus.subscribe((message) => {
       if (message.type === 'session.moved') {

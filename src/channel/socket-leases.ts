@@ -1,6 +1,5 @@
 import { Unavailable } from '../kernel/errors.ts';
 import { andThen, type Eventually } from '../kernel/eventually.ts';
-import { randomId } from '../kernel/ids.ts';
 import type { NodeLeases } from '../stores/slots/contract.ts';
 import type { SocketBudget, SocketBudgets } from './socket-budgets.ts';
 
@@ -31,13 +30,14 @@ export class SocketLeases {
   readonly #budgets: SocketBudgets;
   readonly #leases: NodeLeases;
   readonly #onError: (error: unknown) => void;
-  readonly #node = randomId();
+  readonly #node: string;
   #saidAliveAtMs = -Infinity;
   #taken = 0;
   /** In the order of their renewals. */
   readonly #held = new Set<SocketLease>();
 
-  constructor(budgets: SocketBudgets, leases: NodeLeases, onError: (error: unknown) => void) {
+  constructor(node: string, budgets: SocketBudgets, leases: NodeLeases, onError: (error: unknown) => void) {
+    this.#node = node;
     this.#budgets = budgets;
     this.#leases = leases;
     this.#onError = onError;

@@ -9,22 +9,14 @@ const MOST_MINUTES = 120;
 const MOST_COUNTS = 50_000;
 /** One statement carries at most this many. */
 const BATCH = 1000;
-/** Processes that write at once should not meet in one row. */
-const SHARDS = 64;
 
 export interface ActivityWriterDeps {
   readonly store: Pick<ActivityStore, 'add'>;
   /** What was counted since the last time. */
   readonly take: () => readonly Counted[];
+  /** Of this node. */
   readonly shard: number;
   readonly clock: Clock;
-}
-
-/** The rows that a process adds to. */
-export function shardOf(node: string): number {
-  let sum = 0;
-  for (const character of node) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % SHARDS;
-  return sum;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock, ClockStep } from '../kernel/clock.ts';
+import { thisNode } from '../node/identity.ts';
 import { openRedis } from '../redis/connection.ts';
 import { createRedisBus } from './bus/redis.ts';
 import type { ClockAgreements } from './clock/contract.ts';
@@ -18,6 +19,8 @@ export interface RedisStoresOptions {
   readonly prefix: string;
   /** REDIS_DEADLINE_MS. */
   readonly deadlineMs: number;
+  /** The id of this node. */
+  readonly node: string;
   readonly dueAt: DueAt;
   /** Longer than any deadline or lease is away, in milliseconds. */
   readonly keepMs: number;
@@ -40,7 +43,7 @@ export function openRedisBus(
   onError: (error: unknown) => void,
 ): CommandBus {
   const redis = openRedis(options);
-  const bus = createRedisBus({ redis, onError });
+  const bus = createRedisBus({ redis, node: thisNode.id, onError });
   return {
     publish: (message) => bus.publish(message),
     async close() {
@@ -63,7 +66,7 @@ export async function openRedisStores(options: RedisStoresOptions): Promise<Live
     onError,
   });
   await clock.start();
-  const bus = createRedisBus({ redis, onError });
+  const bus = createRedisBus({ redis, node: options.node, onError });
   return {
     registry: createRedisVoiceRegistry({ redis, dueAt, keepMs }),
     slots: createRedisSlots({ redis, rebuild: slotHolders, keepMs }),

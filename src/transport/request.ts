@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { HttpRequest } from '../http/message.ts';
+import { thisNode } from '../node/identity.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 export const noBody = Buffer.alloc(0);
@@ -116,18 +116,17 @@ export function readRequest(res: NativeResponse, req: NativeRequest, atMs: numbe
   return request;
 }
 
-const processPrefix = randomBytes(6).toString('base64url');
 let requests = 0;
 
 /** A request id that is unique over nodes and restarts and costs no randomness per request. */
 function nextRequestId(): string {
   requests += 1;
-  return `req_${processPrefix}${requests.toString(36)}`;
+  return `req_${thisNode.requestPrefix}${requests.toString(36)}`;
 }
 
-/** Of the ids that this process gives: what they begin with, and how many it has given. */
-export function requestIds(): { readonly prefix: string; readonly given: number } {
-  return { prefix: processPrefix, given: requests };
+/** How many request ids this process has given. */
+export function requestsGiven(): number {
+  return requests;
 }
 
 function forget(names: readonly string[]): void {

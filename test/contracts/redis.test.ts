@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
 import { createRedisSlots } from '../../src/stores/slots/redis.ts';
@@ -57,7 +58,7 @@ function redisContracts(name: string, start: () => Promise<RedisService>): void 
       name,
       () =>
         two(
-          (redis) => createRedisBus({ redis, onError: () => undefined }),
+          (redis) => createRedisBus({ redis, node: randomId(), onError: () => undefined }),
           (bus) => bus.close(),
         ),
       () => atEach(service, ['CLIENT', 'KILL', 'TYPE', 'pubsub']),

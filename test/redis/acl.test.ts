@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { script } from '../../src/redis/lua/script.ts';
@@ -85,7 +86,9 @@ describe.skipIf(skipped !== undefined)(
     test('can do all that a node does', async () => {
       const faults: unknown[] = [];
       const redis = await open();
-      const [bus, other] = [0, 1].map(() => createRedisBus({ redis, onError: (error) => faults.push(error) }));
+      const [bus, other] = [0, 1].map(() =>
+        createRedisBus({ redis, node: randomId(), onError: (error) => faults.push(error) }),
+      );
       await doEverything(redis);
       const heard: string[] = [];
       other?.subscribe(({ type }) => heard.push(type));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus, type RedisBus } from '../../src/stores/bus/redis.ts';
 import { reasonToSkipRedis, startRedis, type RedisService } from '../support/services/redis.ts';
@@ -13,7 +14,7 @@ describe.skipIf(skipped !== undefined)(`The bus of two nodes ${skipped ?? ''}`, 
 
   function node(change: (redis: Redis) => Pick<Redis, 'publish' | 'listen'> = (redis) => redis): RedisBus {
     const redis = openRedis({ urls: service.urls, prefix: 'switchboard', deadlineMs: 10_000 });
-    const bus = createRedisBus({ redis: change(redis), onError: (error) => faults.push(error) });
+    const bus = createRedisBus({ redis: change(redis), node: randomId(), onError: (error) => faults.push(error) });
     opened.push(redis);
     buses.push(bus);
     return bus;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../config/config.ts';
+import { randomId } from '../../src/kernel/ids.ts';
 import { openKeyStores } from '../../src/cli/open-key-stores.ts';
 import { openRedis, type Redis } from '../../src/redis/connection.ts';
 import { createRedisBus } from '../../src/stores/bus/redis.ts';
@@ -28,7 +29,7 @@ describe.skipIf(skipped !== undefined)(`The keys commands beside a service ${ski
     const onError = (error: unknown): void => {
       throw error;
     };
-    const node = createRedisBus({ redis, onError });
+    const node = createRedisBus({ redis, node: randomId(), onError });
     const heard: string[] = [];
     node.subscribe(({ type }) => heard.push(type));
     await expect.poll(() => node.isConnected).toBe(true);

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../config/config.ts';
+import { randomId } from '../../src/kernel/ids.ts';
 import { startBackground } from '../../src/app/background.ts';
 import { Unavailable } from '../../src/kernel/errors.ts';
 import { openLiveStores } from '../../src/app/stores.ts';
@@ -68,6 +69,7 @@ describe.skipIf(skipped !== undefined)(`Two nodes on a Redis in trouble ${skippe
     const { history, clockAgreements } = createPostgresStores(database());
     const events = createEvents(log, metrics);
     const live = await openLiveStores(config, {
+      node: randomId(),
       history,
       events,
       localClock: clock,

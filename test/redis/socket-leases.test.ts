@@ -39,7 +39,7 @@ function severalNodes(start: () => Promise<RedisService>): void {
     const onError = (error: unknown): void => {
       throw error;
     };
-    return new SocketLeases(budgets, createRedisLeases(redis, 'sockets'), onError);
+    return new SocketLeases(randomId(), budgets, createRedisLeases(redis, 'sockets'), onError);
   };
   const makeSession = (): string => `s:${randomId()}:${randomId()}`;
 

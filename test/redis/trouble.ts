@@ -34,7 +34,7 @@ export const PATIENT = { deadlineMs: PATIENT_MS };
 export function openNode(urls: readonly string[], options: { maxPending?: number; deadlineMs?: number } = {}): Node {
   const redis = openRedis({ urls, prefix: 'switchboard', ...options });
   const told: string[] = [];
-  const bus = createRedisBus({ redis, onError: () => undefined });
+  const bus = createRedisBus({ redis, node: randomId(), onError: () => undefined });
   return {
     redis,
     told,

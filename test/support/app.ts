@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../config/config.ts';
 import { selectDetector } from '../../src/bots/select.ts';
 import type { BotDetector } from '../../src/bots/contract.ts';
@@ -7,6 +6,7 @@ import type { Database } from '../../src/database/database.ts';
 import type { HttpReply, HttpRequest } from '../../src/http/message.ts';
 import { DevMailbox } from '../../src/mail/dev-mailbox.ts';
 import { buildService, type Service } from '../../src/app/compose.ts';
+import { createNodeIdentity, type NodeIdentity } from '../../src/node/identity.ts';
 import { readPrices } from '../../src/metering/prices.ts';
 import { createPostgresStores } from '../../src/stores/postgres.ts';
 import { createInProcessStores } from '../../src/stores/in-process.ts';
@@ -87,11 +87,14 @@ export class TestApp {
   /** What went wrong in work that no request waited for. */
   readonly faults: readonly unknown[];
   readonly #logLines: readonly string[];
+  readonly #node: NodeIdentity;
 
   private constructor(
     parts: Pick<TestApp, 'clock' | 'provider' | 'live' | 'outbox' | 'service' | 'faults'>,
     logLines: readonly string[],
+    node: NodeIdentity,
   ) {
+    this.#node = node;
     this.clock = parts.clock;
     this.provider = parts.provider;
     this.live = parts.live;
@@ -116,6 +119,7 @@ export class TestApp {
     const { clock = new ManualClock(), provider = new FakeProvider(), database } = options;
     const live = options.live ?? createInProcessStores(dueAt(config.voice), clock, onError);
     const outbox = new DevMailbox({ clock });
+    const node = createNodeIdentity();
     const metrics = new Metrics();
     const logLines: string[] = [];
     const log = createLog(config.logLevel, false, { write: (line) => void logLines.push(line) });
@@ -134,13 +138,14 @@ export class TestApp {
       bots: options.bots ?? selectDetector(config.bots),
       events: createEvents(log, metrics),
       publicUrl: () => config.publicUrl ?? CONSOLE,
-      requestIds: () => ({ prefix: PREFIX, given: requests }),
+      node,
+      requestsGiven: () => requests,
       // How busy the machine is decides no test.
       loop: { p99Ms: () => 0 },
       isAccepting: () => true,
     });
     await service.directory.start();
-    return new TestApp({ clock, provider, live, outbox, service, faults }, logLines);
+    return new TestApp({ clock, provider, live, outbox, service, faults }, logLines, node);
   }
 
   /** What was logged. */
@@ -172,7 +177,7 @@ export class TestApp {
   }
 
   async send(request: Request): Promise<Reply> {
-    const reply = await this.service.handle(toHttp(request, this.clock.now()));
+    const reply = await this.service.handle(toHttp(request, this.clock.now(), this.#node));
     return toReply(reply);
   }
 
@@ -239,13 +244,12 @@ export async function seedTenants(app: TestApp): Promise<void> {
   await app.service.directory.reload();
 }
 
-/** What the request ids of the tests begin with, for all apps of a file. */
-const PREFIX = randomBytes(6).toString('base64url');
 let requests = 0;
 
 function toHttp(
   { method = 'GET', path, body, headers = {}, duplicates = [], peer, signal }: Request,
   atMs: number,
+  { requestPrefix }: NodeIdentity,
 ): HttpRequest {
   const [bare = '', query = ''] = path.split('?', 2);
   requests += 1;
@@ -256,7 +260,7 @@ function toHttp(
     headers: { ...(method === 'POST' ? { 'content-type': 'application/json' } : {}), ...headers },
     duplicates,
     peer: peer ?? '198.51.100.7',
-    requestId: `req_${PREFIX}${requests.toString(36)}`,
+    requestId: `req_${requestPrefix}${requests.toString(36)}`,
     atMs,
     body: toBytes(body),
     signal: () => signal ?? new AbortController().signal,

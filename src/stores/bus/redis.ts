@@ -1,4 +1,3 @@
-import { randomId } from '../../kernel/ids.ts';
 import { every } from '../../kernel/every.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Bus, BusMessage } from './contract.ts';
@@ -12,6 +11,8 @@ const TELL_GAP_MS = 1000;
 
 export interface RedisBusDeps {
   readonly redis: Pick<Redis, 'publish' | 'listen'>;
+  /** The id of this node, with which its messages begin: what it published itself it has heard already. */
+  readonly node: string;
   /** Told of listeners that throw, and of messages that did not get out: Unavailable. */
   readonly onError: (error: unknown) => void;
 }
@@ -25,9 +26,8 @@ export interface RedisBus extends Bus {
  * The bus over Redis' channels. This node's own listeners get a message before `publish` returns, also while Redis is away;
  * what other nodes publish meanwhile is lost to it.
  */
-export function createRedisBus({ redis, onError }: RedisBusDeps): RedisBus {
+export function createRedisBus({ redis, node: me, onError }: RedisBusDeps): RedisBus {
   const local = createInProcessBus(onError);
-  const me = randomId();
   const underWay = new Set<Promise<void>>();
   const gapListeners = new Set<{ readonly listen: () => void }>();
   /** Messages that did not get out, and of which nobody was told yet. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { PATIENT, type Database } from '../../database/database.ts';
-import { OWN_SHARD } from '../shard.ts';
+import { thisNode } from '../../node/identity.ts';
 import type { Installation } from './contract.ts';
 
 const SECRET_BYTES = 32;
@@ -28,7 +28,7 @@ export function createPostgresInstallation(database: Database): Installation {
     async tryWrite() {
       await database.run(
         (sql) => sql`
-          insert into write_probe (shard, at) values (${OWN_SHARD}, now())
+          insert into write_probe (shard, at) values (${thisNode.shard}, now())
           on conflict (shard) do update set at = excluded.at`,
         TRIAL_PATIENCE,
       );

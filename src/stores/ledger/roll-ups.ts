@@ -1,5 +1,5 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
-import { OWN_SHARD } from '../shard.ts';
+import { thisNode } from '../../node/identity.ts';
 
 type Fragment = ReturnType<TransactionSql>;
 
@@ -33,7 +33,7 @@ export function rolledUp(sql: AnySql, entries: Fragment): Fragment {
       returning 1
     ), by_hour as (
       insert into usage_hour as kept (hour_ms, tenant_id, key_id, agent_id, shard, tokens, micro_dollars)
-      select hour_ms, tenant_id, key_id, agent_id, ${OWN_SHARD}::smallint, sum(tokens), sum(micro_dollars)
+      select hour_ms, tenant_id, key_id, agent_id, ${thisNode.shard}::smallint, sum(tokens), sum(micro_dollars)
       from used cross join (select count(*) from by_day) as after_days
       group by hour_ms, tenant_id, key_id, agent_id order by hour_ms, tenant_id, key_id, agent_id
       on conflict (hour_ms, tenant_id, key_id, agent_id, shard) do update set

@@ -1,6 +1,8 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
-import { COMMON_SHARD, OWN_SHARD } from '../shard.ts';
+import { thisNode } from '../../node/identity.ts';
 
+/** What belongs to no node: what was counted before there were shards, and what is gathered from those that nobody writes any more. */
+const COMMON_SHARD = 0;
 /** Any fixed number that no other user of the same database takes. */
 const LOCK_KEY = 727_002;
 
@@ -15,7 +17,7 @@ export function tallied(sql: AnySql, deltas: Fragment): Fragment {
   return sql`
     tallied as (
       insert into session_tally as tally (shard, tenant_id, caller, state, sessions)
-      select ${OWN_SHARD}::smallint, tenant_id, caller, state, sum(added) from (${deltas}) as delta
+      select ${thisNode.shard}::smallint, tenant_id, caller, state, sum(added) from (${deltas}) as delta
       group by tenant_id, caller, state having sum(added) <> 0
       order by tenant_id collate "C", caller collate "C", state collate "C"
       on conflict (shard, tenant_id, caller, state) do update set sessions = tally.sessions + excluded.sessions

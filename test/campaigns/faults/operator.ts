@@ -1,4 +1,5 @@
 import { readConfig } from '../../../config/config.ts';
+import { randomId } from '../../../src/kernel/ids.ts';
 import { createConsoleLogins } from '../../../src/auth/console-logins.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import { openDatabase } from '../../../src/database/open.ts';
@@ -34,7 +35,8 @@ export class Operator {
     const { logins, tenants, audit } = createPostgresStores(database);
     this.#database = database;
     this.#redis = redisUrl === undefined ? undefined : openRedis({ urls: [redisUrl], prefix: 'switchboard' });
-    const bus = this.#redis === undefined ? undefined : createRedisBus({ redis: this.#redis, onError: ignore });
+    const bus =
+      this.#redis === undefined ? undefined : createRedisBus({ redis: this.#redis, node: randomId(), onError: ignore });
     this.#bus = bus;
     const heard = bus ?? createInProcessBus(ignore);
     const { auth } = readConfig({ ...environment, UPSTREAM_PROVIDER: 'local' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { ActivityWriter, shardOf } from '../../../src/operator/activity-writer.ts';
+import { ActivityWriter } from '../../../src/operator/activity-writer.ts';
 import { byLabel, movedBetween } from '../../../src/operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../src/operator/changes.ts';
 import { readMints } from '../../../src/operator/mints.ts';
@@ -90,12 +90,6 @@ describe('The writer of activity', () => {
     const minutes = [...new Set(added.map(({ atMs }) => atMs))];
     expect(minutes).toHaveLength(2);
     expect(added.reduce((sum, { counted }) => sum + counted.length, 0)).toBe(40_000);
-  });
-
-  test('has a shard of 64 for each process', () => {
-    const shards = new Set(Array.from({ length: 2000 }, (_, n) => shardOf(`node ${n} ${n * 7919}`)));
-    expect([...shards].every((shard) => shard >= 0 && shard < 64)).toBe(true);
-    expect(shards.size).toBe(64);
   });
 });
 
