@@ -1,3 +1,4 @@
+import { ipv6Network } from '../../kernel/ip.ts';
 import type { BlockList } from 'node:net';
 import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
@@ -78,7 +79,7 @@ export function createLimits({ edge, windows, serviceOf }: LimitDeps) {
   /** The windows of the networks around an IPv6 address, the narrowest first. */
   function countNetworks(x: RequestContext, from: number): Eventually<Refusal | undefined> {
     const window = edge.networks[from];
-    const network = window && networkOf(x.ip, window.bits);
+    const network = window && ipv6Network(x.ip, window.bits);
     if (window === undefined || network === undefined) return undefined;
     return andThen(count(x, window, network), (refusal) => refusal ?? countNetworks(x, from + 1));
   }
@@ -141,22 +142,5 @@ export function bringsCredentials({ request: { headers } }: RequestContext): boo
 
 /** Under what an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
 export function addressScope(address: string): string {
-  return networkOf(address, 64) ?? address;
-}
-
-/** The network of an IPv6 address, by the length of its prefix, at most 64; undefined for an IPv4 address. */
-export function networkOf(address: string, bits: number): string | undefined {
-  if (!address.includes(':')) return undefined;
-  const [head = '', tail] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? [];
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros =
-    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
-  const groups = [...left, ...zeros, ...right].slice(0, Math.ceil(bits / 16));
-  const hidden = groups.length * 16 - bits;
-  const named = groups.map((group, at) => {
-    const value = Number.parseInt(group, 16);
-    return (at === groups.length - 1 ? (value >> hidden) << hidden : value).toString(16);
-  });
-  return `${named.join(':')}::/${bits}`;
+  return ipv6Network(address, 64) ?? address;
 }

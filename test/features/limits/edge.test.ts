@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressScope, networkOf } from '../../../src/http/steps/limit.ts';
+import { addressScope } from '../../../src/http/steps/limit.ts';
+import { ipv6Network } from '../../../src/kernel/ip.ts';
 import { edgeRefusal, edgeWindows, operatorWindow, tighter, type EdgeWindow } from '../../../src/limits/edge.ts';
 import type { WindowCount } from '../../../src/stores/windows/contract.ts';
 import { createInProcessWindows } from '../../../src/stores/windows/in-process.ts';
@@ -106,7 +107,7 @@ describe('The scope of the window per address', () => {
     ['2001:db8::1', 48, '2001:db8:0::/48'],
     ['192.0.2.1', 56, undefined],
   ])('the network of %s by %i bits is %s', (address, bits, network) => {
-    expect(networkOf(address, bits)).toBe(network);
+    expect(ipv6Network(address, bits)).toBe(network);
   });
 
   test('is one for all addresses of a /64, and another for the next /64', () => {
