@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { permissionDenied } from './connection-fault.ts';
 import { PATIENT, type AnySql, type Database } from './database.ts';
-
-/** Any fixed number that no other user of the same database takes. */
-const LOCK_KEY = 727_001;
+import { LOCKS } from './locks.ts';
 
 const fileName = /^(\d{3})_[a-z0-9_]+\.sql$/;
 
@@ -63,7 +61,7 @@ export async function requireMigrated(database: Database, directory: URL = shipp
 function apply(database: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
   return database.transaction(
     async (sql) => {
-      await sql`select pg_advisory_xact_lock(${LOCK_KEY})`;
+      await sql`select pg_advisory_xact_lock(${LOCKS.migrations})`;
       await sql`create table if not exists schema_migration (
         id integer primary key,
         name text not null,

@@ -1,11 +1,10 @@
 import { PATIENT, type AnySql, type Database, type Sql, type TransactionSql } from '../../database/database.ts';
+import { LOCKS } from '../../database/locks.ts';
 import { grouped } from '../grouped.ts';
 import type { UsageTotals } from '../ledger/contract.ts';
 import type { HeldAccount, Holds } from './contract.ts';
 
 const MAX_AT_ONCE = 500;
-/** Any fixed number that no other user of the same database takes. */
-const LOCK_KEY = 727_003;
 
 interface TakeRequest {
   readonly sessionId: string;
@@ -198,7 +197,7 @@ async function releaseDormant(sql: Sql): Promise<void> {
  * added it would make it wrong again.
  */
 async function mendSums(sql: TransactionSql): Promise<number | undefined> {
-  const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCK_KEY}) as "isMine"`;
+  const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.holdSums}) as "isMine"`;
   if (lock?.isMine !== true) return undefined;
   const [row] = await sql<{ wrong: number }[]>`
     with wrong as materialized (

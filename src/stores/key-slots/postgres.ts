@@ -1,11 +1,9 @@
 import type { AnySql, Database, TransactionSql } from '../../database/database.ts';
+import { LOCK_CLASSES } from '../../database/locks.ts';
 import { grouped } from '../grouped.ts';
 import type { KeyName, KeySlotLimits, KeySlots } from './contract.ts';
 
 const MAX_ASKS = 500;
-
-/** The advisory locks of this file: any fixed number that no other user of the same database takes. */
-const LOCK_CLASS = 727_002;
 
 interface Confirmation extends KeyName {
   readonly sessionId: string;
@@ -89,7 +87,7 @@ async function confirmAll(sql: TransactionSql, asked: readonly Confirmation[]): 
 async function lock(sql: AnySql, asked: readonly Confirmation[]): Promise<void> {
   const names = asked.flatMap(countedFor).map(({ name }) => name);
   await sql`
-    select pg_advisory_xact_lock(${LOCK_CLASS}::integer, name) from
+    select pg_advisory_xact_lock(${LOCK_CLASSES.keySlots}::integer, name) from
       (select distinct hashtext(name) as name from unnest(${names}::text[]) as asked (name) order by 1) as ordered`;
 }
 

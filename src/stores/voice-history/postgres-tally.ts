@@ -1,10 +1,9 @@
 import type { AnySql, TransactionSql } from '../../database/database.ts';
+import { LOCKS } from '../../database/locks.ts';
 import { thisNode } from '../../node/identity.ts';
 
 /** What belongs to no node: what was counted before there were shards, and what is gathered from those that nobody writes any more. */
 const COMMON_SHARD = 0;
-/** Any fixed number that no other user of the same database takes. */
-const LOCK_KEY = 727_002;
 
 type Fragment = ReturnType<TransactionSql>;
 
@@ -30,7 +29,7 @@ export function tallied(sql: AnySql, deltas: Fragment): Fragment {
  * moment are gathered in the common one: processes come and go.
  */
 export async function recount(sql: TransactionSql): Promise<number | undefined> {
-  const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCK_KEY}) as "isMine"`;
+  const [lock] = await sql<{ isMine: boolean }[]>`select pg_try_advisory_xact_lock(${LOCKS.sessionTally}) as "isMine"`;
   if (lock?.isMine !== true) return undefined;
   const [repair] = await sql<{ wrong: number }[]>`
     with gathered as (
