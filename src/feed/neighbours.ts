@@ -1,5 +1,6 @@
 import type { FeedFact } from '../protocol/operator/feed.ts';
-import type { Bus, BusMessage } from '../stores/bus/contract.ts';
+import type { Bus } from '../stores/bus/contract.ts';
+import type { BusMessage } from '../protocol/bus.ts';
 
 /** What a node tells the others of at once. */
 const MOST_FACTS = 200;

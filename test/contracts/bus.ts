@@ -1,7 +1,8 @@
 import { once, EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { randomId } from '../../src/kernel/ids.ts';
-import type { Bus, BusMessage } from '../../src/stores/bus/contract.ts';
+import type { Bus } from '../../src/stores/bus/contract.ts';
+import type { BusMessage } from '../../src/protocol/bus.ts';
 import { nodesOf, type Make } from './support.ts';
 
 /** @param cut breaks what nodes hear each other by, where there is something between them */

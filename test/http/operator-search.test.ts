@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../config/version.ts';
-import type { BusMessage } from '../../src/stores/bus/contract.ts';
+import type { BusMessage } from '../../src/protocol/bus.ts';
 import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type Reply, type TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { useApps } from '../support/use-apps.ts';

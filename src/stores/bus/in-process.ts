@@ -1,4 +1,5 @@
-import type { Bus, BusMessage } from './contract.ts';
+import type { Bus } from './contract.ts';
+import type { BusMessage } from '../../protocol/bus.ts';
 
 type Listen = (message: BusMessage, isOwn: boolean) => unknown;
 

@@ -1,8 +1,8 @@
 import { every } from '../../kernel/every.ts';
 import type { Redis } from '../../redis/connection.ts';
-import type { Bus, BusMessage } from './contract.ts';
+import type { Bus } from './contract.ts';
+import { type BusMessage, readBusMessage } from '../../protocol/bus.ts';
 import { createInProcessBus } from './in-process.ts';
-import { readMessage } from './message.ts';
 
 const CHANNEL = 'bus';
 /** Says that messages of its sender were lost. */
@@ -47,7 +47,7 @@ export function createRedisBus({ redis, node: me, onError }: RedisBusDeps): Redi
     if (text.startsWith(me)) return;
     const said = text.slice(me.length);
     if (said === GAP) return announceGap();
-    const message = readMessage(said);
+    const message = readBusMessage(said);
     if (message !== undefined) local.relay(message);
   }
 

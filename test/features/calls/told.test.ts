@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { VoiceCalls } from '../../../src/calls/voice-calls.ts';
-import type { BusMessage } from '../../../src/stores/bus/contract.ts';
+import type { BusMessage } from '../../../src/protocol/bus.ts';
 import { CallsWorld, SESSION } from './calls-world.ts';
 
 type Told = Extract<BusMessage, { type: 'call.told' }>;

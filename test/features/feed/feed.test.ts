@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { readMessage } from '../../../src/stores/bus/message.ts';
+import { readBusMessage } from '../../../src/protocol/bus.ts';
 import type { LiveStores } from '../../../src/stores/contract.ts';
 import { CONSOLE, SERVICE_NAME, SERVICE_TOKEN, somebody, type TestApp } from '../../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../../support/clock.ts';
@@ -345,9 +345,9 @@ describe('The feed over several nodes', () => {
       { kind: 'of a newer version' },
     ];
     const told = { type: 'feed.told', node: 'b', facts, more: 0 };
-    expect(readMessage(JSON.stringify(told))).toEqual(told);
+    expect(readBusMessage(JSON.stringify(told))).toEqual(told);
     for (const bad of [{ kind: 'audit' }, { kind: 'refusals', counts: [{}], samples: [] }, {}, 'text'])
-      expect(readMessage(JSON.stringify({ ...told, facts: [...facts, bad] }))).toBeUndefined();
+      expect(readBusMessage(JSON.stringify({ ...told, facts: [...facts, bad] }))).toBeUndefined();
   });
 
   test('tells the events of a session that another node serves', async () => {

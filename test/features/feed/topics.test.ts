@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FeedFrame } from '../../../src/protocol/operator/feed.ts';
-import type { BusMessage } from '../../../src/stores/bus/contract.ts';
+import type { BusMessage } from '../../../src/protocol/bus.ts';
 import { CONSOLE, type TestApp } from '../../support/app.ts';
 import { ManualClock, NOON, SECOND } from '../../support/clock.ts';
 import { useApps } from '../../support/use-apps.ts';

@@ -8,8 +8,7 @@ import { NodeList } from '../../../src/operator/nodes.ts';
 import { Presence } from '../../../src/operator/presence.ts';
 import type { DependencyState } from '../../../src/protocol/operator/node.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
-import { readMessage } from '../../../src/stores/bus/message.ts';
-import type { BusMessage } from '../../../src/stores/bus/contract.ts';
+import { readBusMessage, type BusMessage } from '../../../src/protocol/bus.ts';
 import { ManualClock, SECOND } from '../../support/clock.ts';
 
 const well = { failure: () => undefined };
@@ -150,9 +149,9 @@ describe('Processes', () => {
     const said: BusMessage[] = [];
     bus.subscribe((message) => said.push(message));
     await start('a').presence.beat();
-    expect(said.map((message) => readMessage(JSON.stringify(message)))).toEqual(said);
-    expect(readMessage(JSON.stringify({ type: 'node.here', node: { id: 'a' } }))).toBeUndefined();
-    expect(readMessage(JSON.stringify({ type: 'node.gone' }))).toBeUndefined();
+    expect(said.map((message) => readBusMessage(JSON.stringify(message)))).toEqual(said);
+    expect(readBusMessage(JSON.stringify({ type: 'node.here', node: { id: 'a' } }))).toBeUndefined();
+    expect(readBusMessage(JSON.stringify({ type: 'node.gone' }))).toBeUndefined();
   });
 });
 

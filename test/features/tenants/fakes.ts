@@ -1,5 +1,6 @@
 import type { AuditResult, NewAuditEntry } from '../../../src/stores/audit/contract.ts';
-import type { Bus, BusMessage } from '../../../src/stores/bus/contract.ts';
+import type { Bus } from '../../../src/stores/bus/contract.ts';
+import type { BusMessage } from '../../../src/protocol/bus.ts';
 import { type Tenant, type Tenants, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { EndReason } from '../../machines/voice-session/end-reasons.ts';
+import type { VoiceState } from '../../machines/voice-session/types.ts';
+import type { FeedFact } from './operator/feed.ts';
+import { operatorNode } from './operator/node.ts';
+
+/** Any object. */
+const object: z.ZodType<object> = z.object();
+const texts: z.ZodType<readonly string[]> = z.array(z.string());
+const usageTotals = z.object({ tokens: z.int(), microDollars: z.int() });
+
+/** A word that nodes of another version may have more of: any text is taken for one. */
+function word<T extends string>(): z.ZodType<T> {
+  return z.string() as unknown as z.ZodType<T>;
+}
+
+/** What makes a fact of each kind one, for those who pass it on. */
+const knownFacts = {
+  session: z.object({ change: z.object({ ref: z.string(), tenantId: z.string() }) }),
+  event: z.object({ ref: z.string(), tenantId: z.string(), event: object }),
+  audit: z.object({ row: z.object({ actor: z.string() }) }),
+  refusals: z.object({
+    counts: z.array(z.object({ code: z.string(), n: z.int() })),
+    samples: z.array(object),
+  }),
+} satisfies Record<FeedFact['kind'], z.ZodType>;
+
+/** A fact of a kind that only a newer node knows takes nothing from those that this one knows. */
+const fact = z.custom<FeedFact>((value) => {
+  if (typeof value !== 'object' || value === null || !('kind' in value) || typeof value.kind !== 'string') return false;
+  return Object.hasOwn(knownFacts, value.kind)
+    ? knownFacts[value.kind as FeedFact['kind']].safeParse(value).success
+    : true;
+});
+const facts: z.ZodType<readonly FeedFact[]> = z.array(fact);
+
+/**
+ * What nodes tell each other, by its type. What a lost message said is found out by the caches' own expiry, or by a look at the stores
+ * after a gap.
+ */
+const busMessages = {
+  'tenants.changed': object,
+  'login.changed': z.object({ loginId: z.string() }),
+  /** Operators watch the feed on a node, there these topics (by default all) and the events of these sessions. */
+  'feed.watched': z.object({ node: z.string(), refs: texts, topics: texts.optional() }),
+  /** What happened on a node, told while somebody watches; `more` was left out. */
+  'feed.told': z.object({ node: z.string(), facts, more: z.int() }),
+  'session.moved': z.object({
+    sessionId: z.string(),
+    state: word<VoiceState>(),
+    endReason: word<EndReason>().nullable(),
+  }),
+  /** A node is here: each says so every few seconds, and leaves when it stops. */
+  'node.here': z.object({
+    node: operatorNode,
+    /** A keyed hash of each of its settings, by the name of the variable. */
+    settings: z.record(z.string(), z.string()).optional(),
+  }),
+  'node.gone': z.object({ id: z.string() }),
+  /** A node stopped: the calls that it held are to be taken over. */
+  'calls.orphaned': object,
+  /** What clients hear of a session's call. */
+  'call.told': z.object({
+    sessionId: z.string(),
+    callId: z.string(),
+    event: word<'ready' | 'speaking' | 'listening' | 'over'>(),
+  }),
+  /** What is left for a session's call ends at about that time: its clients are to be told. */
+  'quota.ending': z.object({ sessionId: z.string(), endsAtMs: z.number() }),
+  /** A usage entry carried its subject's totals to `after`, over a share of some ceiling that clients are warned at. */
+  'quota.neared': z.object({ subject: z.string(), after: usageTotals, entry: usageTotals }),
+};
+
+type BusMessageType = keyof typeof busMessages;
+
+export type BusMessage = {
+  [T in BusMessageType]: { readonly type: T } & Readonly<z.infer<(typeof busMessages)[T]>>;
+}[BusMessageType];
+
+/**
+ * Reads a message: nodes of another version, or other programs on the channel, may send anything.
+ * @returns it with all its fields, also those that only its sender knows; undefined for what is no message that this node knows
+ */
+export function readBusMessage(text: string): BusMessage | undefined {
+  const fields = parse(text);
+  const type = fields?.type;
+  if (typeof type !== 'string' || !Object.hasOwn(busMessages, type)) return undefined;
+  return busMessages[type as BusMessageType].safeParse(fields).success ? (fields as BusMessage) : undefined;
+}
+
+function parse(text: string): { readonly type?: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
