@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { PATIENT, type Database, type Sql } from './database.ts';
+import { MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 import { driverTypes } from './driver-types.ts';
 import type { Patience } from './patience.ts';
 import { Pool } from './pool.ts';
@@ -11,6 +12,8 @@ export interface ExternalOptions {
   readonly maxConnections?: number;
   /** Milliseconds until a caller is told `Unavailable`. */
   readonly deadlineMs?: number;
+  /** How long a connection may have nothing to do before it is closed; a minute by default. */
+  readonly idleMs?: number;
   /** While it is that of a start, connecting may take as long as the work of a start. */
   readonly patience?: Readonly<Patience>;
   /** False behind PgBouncer in transaction mode. The URL decides when absent. */
@@ -28,13 +31,13 @@ const DEADLINE_MS = 800;
  * @throws TypeError when the URL cannot be parsed.
  */
 export function openExternal(options: ExternalOptions): Database {
-  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, patience, prepare } = options;
+  const { url, maxConnections = 10, deadlineMs = DEADLINE_MS, idleMs = MINUTE_MS, patience, prepare } = options;
   const connect = (): Sql =>
     postgres(url, {
       max: maxConnections,
       connect_timeout: (patience?.isPatient === true ? PATIENT.deadlineMs : deadlineMs) / 1000,
       backoff: (attempts) => Math.min(MAX_BACKOFF_SEC, 0.05 * 2 ** attempts),
-      idle_timeout: 60,
+      idle_timeout: idleMs / SECOND_MS,
       max_lifetime: 30 * 60,
       keep_alive: 30,
       connection: { application_name: 'switchboard' },
