@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { requireBrokering, requireBrokeringOf } from './call-mode.ts';
-import { findDroppedTools } from './dropped-tools.ts';
+import { findDroppedTools, requireBrokering, requireBrokeringOf } from './call-mode.ts';
 import { faultsOfFiles, StartFaults } from './file-faults.ts';
 import { startBackground } from './background.ts';
 import { selectDetector } from '../bots/select.ts';
@@ -29,7 +28,7 @@ import { createEvents } from '../telemetry/events.ts';
 import type { Log } from '../telemetry/log.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { findDemoKey, placeDemo } from '../tenants/demo.ts';
-import { requireAdmins, withoutAdmins } from '../tenants/admins.ts';
+import { requireAdmins, withoutAdmins } from '../tenants/tenants-file.ts';
 import { describeOpenKeys } from '../tenants/open-keys.ts';
 import { TenantsFileWatch } from '../tenants/watch.ts';
 import { thisNode } from '../node/identity.ts';

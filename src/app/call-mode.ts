@@ -1,10 +1,10 @@
+import type { Tenant } from '../stores/tenants/contract.ts';
+import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { CallMode } from '../protocol/call.ts';
-import type { Tenant } from '../stores/tenants/contract.ts';
 import type { CallModeOf } from '../tenants/agents.ts';
 import { TenantsFileError } from '../tenants/tenants-file.ts';
-import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
 
 type Provider = Pick<UpstreamProvider, 'name' | 'capabilities' | 'simulated'>;
 
@@ -44,4 +44,17 @@ export function noBrokeringOf(provider: Provider): string | undefined {
 
 function messageOf({ name }: Provider): string {
   return `must not ask for brokered calls: with the provider ${name} (UPSTREAM_PROVIDER) pages open their calls themselves`;
+}
+
+/** Agents whose tools the provider does not take: one line where there are any. A create that names tools itself is refused. */
+export function findDroppedTools(
+  tenants: readonly Tenant[],
+  { name, capabilities }: Pick<UpstreamProvider, 'name' | 'capabilities'>,
+): string[] {
+  if (capabilities.tools) return [];
+  const agents = tenants.flatMap(({ id, agents: its }) =>
+    its.filter(({ tools = [] }) => tools.length > 0).map((agent) => `${id}/${agent.id}`),
+  );
+  if (agents.length === 0) return [];
+  return [`calls of the provider ${name} have no tools: those of the agents ${agents.join(', ')} are left out`];
 }

@@ -8,7 +8,7 @@ import { andThen, type Eventually } from '../kernel/eventually.ts';
 import { speaksFor } from '../voice/caller.ts';
 import type { SocketBudget } from './socket-budgets.ts';
 import { attachedFrame, badFrame, endedFrame, faultFrame, toldState } from './answers.ts';
-import type { ConnectionContext } from './connection-context.ts';
+import type { ConnectionContext } from './deps.ts';
 import { heartbeatAnswer } from './heartbeat-answer.ts';
 import type { SocketLease } from './socket-leases.ts';
 import { readFrame } from './read-frame.ts';

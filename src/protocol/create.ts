@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { sessionLimits, sessionProof } from './session.ts';
 import { agentSettings } from './agent.ts';
 import { callTerms } from './call.ts';
 import { email } from './email.ts';
 import { heartbeatInterval } from './heartbeat.ts';
-import { sessionLimits } from './session.ts';
 import { text } from './values.ts';
 
 const { model, voice, tools, instructions } = agentSettings.shape;
@@ -57,3 +57,9 @@ export const createReply = z.object({
 });
 
 export type CreateReply = z.infer<typeof createReply>;
+
+/** The body of POST /api/realtime/ticket (docs/contract.md, section 5.11). */
+export const ticketRequest = sessionProof;
+
+/** Its reply. */
+export const ticketReply = z.object({ client_secret: clientSecret });

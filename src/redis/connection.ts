@@ -3,9 +3,8 @@ import { Batch } from './batch.ts';
 import type { Client } from './client.ts';
 import { createClusterRoute } from './cluster.ts';
 import { expectNoRefusal, faultOf } from './faults.ts';
-import type { Route } from './route.ts';
+import { createSingleRoute, type Route } from './route.ts';
 import { ServerLink } from './server-link.ts';
-import { createSingleRoute } from './single.ts';
 import { tagged } from './tags.ts';
 
 export interface RedisOptions {

@@ -1,3 +1,5 @@
+import { ServerLink } from './server-link.ts';
+
 /** Which server serves which tag. */
 export interface Route {
   /** Tags of one group may share a script call. */
@@ -11,4 +13,15 @@ export interface Route {
   /** One tag of each server. @throws Unavailable when some tag has none */
   tagOfEach(): Promise<readonly number[]>;
   close(): Promise<void>;
+}
+
+/** One server (or what stands for one: a primary with replicas behind a name) serves all tags, so that a tick is one script call. */
+export function createSingleRoute(url: string, deadlineMs: number, onLost: () => void): Route {
+  const link = new ServerLink([url], deadlineMs, { onLost });
+  return {
+    groupOf: () => 0,
+    send: (_tag, args, deadlineAt) => link.send(args, deadlineAt),
+    tagOfEach: () => Promise.resolve([0]),
+    close: () => link.close(),
+  };
 }

@@ -2,7 +2,7 @@ import { vi, type Mock } from 'vitest';
 import type { CallRecord } from '../../machines/voice-call/types.ts';
 import type { Calls, OpenCallRequest } from '../../src/calls/contract.ts';
 import type { WidgetKey } from '../../src/stores/tenants/contract.ts';
-import { exampleAnswer } from '../../src/http/routes/sample-sdp.ts';
+import { exampleAnswer } from '../../src/http/samples.ts';
 import type { Reply, TestApp } from '../support/app.ts';
 import { NOON, SECOND } from '../support/clock.ts';
 import { safari } from '../features/calls/sdp/corpus.ts';

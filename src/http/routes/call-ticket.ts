@@ -1,6 +1,6 @@
 import type { Tickets } from '../../calls/tickets.ts';
 import type { SessionProof } from '../../protocol/session.ts';
-import { ticketReply, ticketRequest } from '../../protocol/ticket.ts';
+import { ticketReply, ticketRequest } from '../../protocol/create.ts';
 import type { SessionSetups } from '../../stores/session-setups/contract.ts';
 import { refuseUnlessEngaged } from '../../voice/engaged.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';

@@ -19,7 +19,7 @@ import { invalid } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
 import { refusedOf, type SessionDeps } from '../session-refusal.ts';
-import { exampleAnswer, exampleOffer } from './sample-sdp.ts';
+import { exampleAnswer, exampleOffer } from '../samples.ts';
 
 export interface OpenCallDeps
   extends Pick<AllowanceDeps, 'ledger' | 'calendar'>, HoldDeps, Pick<SessionDeps, 'destroyLogin'> {

@@ -4,7 +4,7 @@ import { activityOf } from '../../../operator/activity-spans.ts';
 import type { Figures } from '../../../operator/figures.ts';
 import type { NodeList } from '../../../operator/nodes.ts';
 import { judge } from '../../../operator/verdict.ts';
-import type { OverviewActivity } from '../../../protocol/operator/overview-activity.ts';
+import type { OverviewActivity } from '../../../protocol/operator/overview.ts';
 import type { ActivityStore, Moved } from '../../../stores/activity/contract.ts';
 import { exampleNode } from './nodes.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkSdp, MAX_SDP_BYTES } from '../../../../src/calls/sdp-policy.ts';
-import { exampleAnswer, exampleOffer } from '../../../../src/http/routes/sample-sdp.ts';
+import { exampleAnswer, exampleOffer } from '../../../../src/http/samples.ts';
 import { chromium, corpus, safari, sdp } from './corpus.ts';
 
 const AUDIO = 'm=audio 9 UDP/TLS/RTP/SAVPF 111';
