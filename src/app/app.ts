@@ -54,7 +54,6 @@ export interface Overrides {
   readonly onDevMail?: (mail: KeptMail) => void;
 }
 
-/** A running service. */
 export interface App {
   readonly port: number;
   readonly publicUrl: string;

@@ -34,12 +34,12 @@ export interface BackgroundDeps {
   readonly activityWriter: Pick<ActivityWriter, 'flush'>;
   readonly presence: Pick<Presence, 'beat' | 'write'>;
   readonly feed: Pick<Feed, 'tick' | 'count'>;
-  /** With INSPECT alone. */
+  /** Undefined without the variable INSPECT. */
   readonly inspector?: Pick<Inspector, 'tick'> | undefined;
   readonly budgets: Pick<CallBudgets, 'tick'>;
   /** None where browsers open their calls themselves. */
   readonly calls?: Pick<VoiceCalls, 'guard' | 'renewLease' | 'tick'> | undefined;
-  /** Deletes what is over. */
+  /** Deletes rows that are kept no longer. */
   readonly purge: () => Promise<void>;
   /** Compares counts that are kept with what they count, and mends them. */
   readonly recount: () => Promise<unknown>;
@@ -76,7 +76,7 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
   if (calls !== undefined)
     stops.push(
       every(CALLS_MS, () => calls.tick(), onError),
-      // Apart from what waits for the database.
+      // Needs no database, and is not held up by what waits for one.
       every(CALLS_MS, async () => calls.guard(), onError),
       every(LEASE_MS, () => calls.renewLease(), onError),
     );

@@ -9,7 +9,7 @@ import type { SocketEndpoint } from '../transport/socket.ts';
 interface SocketOwners {
   readonly hub: Hub;
   readonly feed: Feed;
-  /** With INSPECT alone. */
+  /** Undefined without the variable INSPECT. */
   readonly inspector: Inspector | undefined;
 }
 
@@ -24,7 +24,6 @@ export function socketsOf({ hub, feed, inspector }: SocketOwners): SocketEndpoin
     {
       path: SOCKET_PATH,
       subprotocol: SUBPROTOCOL,
-      // As its route wrote it.
       accept(socket, client) {
         const { address, language } = JSON.parse(client) as SocketClient;
         return hub.accept(socket, address, language);
@@ -33,7 +32,6 @@ export function socketsOf({ hub, feed, inspector }: SocketOwners): SocketEndpoin
     {
       path: FEED_PATH,
       subprotocol: FEED_SUBPROTOCOL,
-      // As its route wrote it.
       accept: (socket, client) => feed.accept(socket, JSON.parse(client) as FeedCredentials),
     },
   ];

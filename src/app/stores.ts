@@ -13,7 +13,7 @@ export interface LiveDeps {
   /** The id of this node. */
   readonly node: string;
   readonly history: VoiceHistory;
-  /** In the place of the machine's. */
+  /** A clock in the place of the machine's, for tests. */
   readonly localClock?: Clock | undefined;
   readonly clockAgreements: ClockAgreements;
   /** Gets faults that no caller can be told of. */

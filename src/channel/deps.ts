@@ -8,7 +8,6 @@ import type { Windows } from '../stores/windows/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
 
-/** What the channel needs of the service. */
 export interface ChannelDeps extends UsageDeps {
   readonly sessions: VoiceSessions;
   readonly subjects: Subjects;

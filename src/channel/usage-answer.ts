@@ -35,7 +35,7 @@ export async function answerUsage(
     deps.events.refused(refusal.code, 'usage frame', undefined, refusal.error, attached);
     return { answer: refusalFrame(refusal, id, language), endReason: null };
   }
-  // The socket may have missed the end.
+  // The session may have ended while the message about it was lost.
   const record = (await deps.sessions.find(attached.id)) ?? attached;
   const { endReason } = record;
   const who = await subjectOfSession(record, false, atMs, deps);

@@ -23,7 +23,6 @@ import { tellFault } from './tell-fault.ts';
 import { exitCode, type Terminal } from './terminal.ts';
 import { widgetTag } from './widget-tag.ts';
 
-/** The stores that key commands work on. */
 export interface KeyStores extends Omit<KeyDeps, 'clock'> {
   readonly tenants: KeyDeps['tenants'] & Pick<Tenants, 'merge'>;
   /** Sends what is still under way and lets go of connections and locks. */
@@ -178,7 +177,7 @@ async function tagsOf(keys: Keys, { tenants }: Deps, { publicUrl, port }: Config
   return tags.join('');
 }
 
-/** Those of a list; null for any. */
+/** The agents of a list that commas separate; null for any. */
 function readAgents(list: string | undefined): readonly string[] | null | undefined {
   return list?.trim() === '*' ? null : list?.split(',').flatMap((agent) => agent.trim() || []);
 }

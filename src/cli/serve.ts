@@ -22,7 +22,7 @@ export function serve(terminal: Terminal, entry: string): Promise<number> {
   return runNode(config, terminal, untilSignal('SIGTERM', 'SIGINT'), onStarted);
 }
 
-/** What is in the place of a model. */
+/** What answers calls where there is no model. */
 const standIns: Readonly<Record<Answerer, string>> = {
   model: '',
   echo: 'an echo is in the place of the model: set OPENAI_API_KEY',

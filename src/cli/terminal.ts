@@ -5,7 +5,6 @@ export interface Output {
 
 /** What a command knows of the world around it. */
 export interface Terminal {
-  /** Results. */
   readonly out: Output;
   /** What went wrong, and notes that are no result. */
   readonly err: Output;

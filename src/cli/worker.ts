@@ -17,7 +17,6 @@ export class WorkerEnded extends Error {
   }
 }
 
-/** One worker process. */
 export class Worker {
   readonly startedAt = performance.now();
   /** Rejects with WorkerEnded. */

@@ -15,7 +15,7 @@ function parseInt8(text: string): number {
   return value;
 }
 
-/** What needs an escape within quotes. */
+/** Characters that need an escape within quotes. */
 const special = /["\\]/;
 
 /** An item of an array in PostgreSQL's text form: quoted with escapes, or plain. */

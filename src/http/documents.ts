@@ -32,7 +32,6 @@ export async function packOf({ bytes }: Content): Promise<Content> {
   return tagged(await promisify(gzip)(bytes, { level: 9 }));
 }
 
-/** Bytes with a tag of what is in them. */
 export function tagged(bytes: Buffer): Content {
   return { tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`, bytes };
 }

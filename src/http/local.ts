@@ -1,7 +1,7 @@
 import { isLoopback } from '../../config/origins.ts';
 import type { Call } from './route.ts';
 
-/** What proxies add to the requests of others. */
+/** Headers by which a proxy shows that it passes on somebody else's request. */
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /**

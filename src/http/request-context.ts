@@ -31,7 +31,6 @@ export interface RequestContext extends Call {
   operator: Operator;
   /** The renewal of the login. Set by the login step. */
   cookie: CookieChange | undefined;
-  /** Set by the body step. */
   body: unknown;
 }
 

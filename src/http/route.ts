@@ -68,15 +68,14 @@ export type AddressWindow = 'api' | 'page' | 'none';
 export interface OperatorRate {
   readonly name: string;
   readonly perMinute: number;
-  /** Which bodies count; all without it. */
+  /** Which bodies count; without it all do. */
   concerns?(body: unknown): boolean;
 }
 
-/** What a body is that is no JSON. */
+/** How a body is read that is no JSON. */
 export interface TextBody {
   readonly contentType: string;
   readonly maxBytes: number;
-  /** For the documentation. */
   readonly example: string;
 }
 
@@ -98,7 +97,7 @@ export interface Route<B = unknown> {
   readonly tag: string;
   readonly cors: CorsScope;
   readonly access: Access;
-  /** Of routes for operators. */
+  /** The right that an operator needs; for routes whose access is `operator`. */
   readonly right: Right;
   /** What one operator may ask of it in a minute, beside what holds for all routes together. */
   readonly perOperator?: OperatorRate;

@@ -37,5 +37,4 @@ export const exampleOffer = lines(
   'a=rtpmap:111 opus/48000/2',
 );
 
-/** An answer to it. */
 export const exampleAnswer = exampleOffer.replace('4611731400430051336 2', '7614219274584779017 2');

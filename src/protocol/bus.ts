@@ -4,7 +4,6 @@ import type { VoiceState } from '../../machines/voice-session/types.ts';
 import type { FeedFact } from './operator/feed.ts';
 import { operatorNode } from './operator/node.ts';
 
-/** Any object. */
 const object: z.ZodType<object> = z.object();
 const texts: z.ZodType<readonly string[]> = z.array(z.string());
 const usageTotals = z.object({ tokens: z.int(), microDollars: z.int() });

@@ -54,7 +54,6 @@ export const warning = z.object({
 
 export type Warning = Readonly<z.infer<typeof warning>>;
 
-/** Frames that the server sends. */
 export const serverFrames = {
   attached: z.object({
     type: z.literal('attached'),

@@ -13,5 +13,5 @@ export const heartbeatRequest = sessionProof.extend({ idleSec });
 
 export type HeartbeatRequest = Readonly<z.infer<typeof heartbeatRequest>>;
 
-/** How often a client should send one. */
+/** How often a client should send a heartbeat. */
 export const heartbeatInterval = z.object({ intervalSec: z.int() });

@@ -19,7 +19,7 @@ export const tokenRates = z.strictObject({
 export const modelPrice = z
   .strictObject({
     per1M: tokenRates.partial().optional(),
-    /** Of connected time. */
+    /** For a minute of connected time. */
     perMinute: rate.optional(),
     /** Seconds of connected time that each call is charged from its start, and that its first seconds use up. */
     minimumSec: z.int().min(0).max(86_400).optional(),
@@ -38,7 +38,6 @@ export const modelPrice = z
 
 export type ModelPrice = Readonly<z.infer<typeof modelPrice>>;
 export type TokenClass = keyof z.infer<typeof tokenRates>;
-/** Tokens by class. */
 export type TokenClasses = Readonly<Record<TokenClass, number>>;
 
 export const NO_TOKENS: TokenClasses = {
@@ -52,7 +51,6 @@ export const NO_TOKENS: TokenClasses = {
   imageCached: 0,
 };
 
-/** All of them together. */
 export function sumOf(tokens: TokenClasses): number {
   return Object.values(tokens).reduce((sum, count) => sum + count, 0);
 }

@@ -45,7 +45,7 @@ export interface Why {
   /** Where the code alone does not tell. */
   readonly layer?: Layer;
   readonly limit?: number | undefined;
-  /** How much there was. */
+  /** The amount that was counted. */
   readonly count?: number | undefined;
   readonly unit?: Unit;
   /** The variable, or the field of a widget key, that decides. */

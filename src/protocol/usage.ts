@@ -14,7 +14,6 @@ export const usage = z.object({
 
 export type Usage = Readonly<z.infer<typeof usage>>;
 
-/** What one report may add. */
 export const usageAmounts = z.object({
   tokens: z.int().min(0).max(1e9),
   dollars: z
@@ -27,7 +26,7 @@ export const usageAmounts = z.object({
 /** A response of the model as a page's data channel told of it, for calls that are metered here (docs/contract.md, section 5.12). */
 export const reportedResponse = z.object({
   id: text(128),
-  /** As the provider wrote it. */
+  /** The provider's own usage object, unchanged. */
   usage: z.looseObject({}).meta({ description: 'The `usage` of the provider’s `response.done`' }),
   call: text(64)
     .optional()

@@ -73,7 +73,6 @@ export interface Shown extends NonNullable<ReturnType<TenantDirectory['keyOf']>>
   readonly agentId: string | undefined;
 }
 
-/** Whom it shows when its address names no key. */
 export function findDemo({ directory, publicUrl }: DemoDeps, host: string | undefined): Shown | undefined {
   const { protocol, host: ownHost } = new URL(publicUrl());
   const found = findDemoKey(directory, `${protocol}//${host ?? ownHost}`);

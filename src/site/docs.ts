@@ -6,9 +6,7 @@ import { findDemo, type DemoDeps } from './demo.ts';
 import { assetRoute, pageRoute } from './page-route.ts';
 
 export interface DocsDeps {
-  /** Makes the OpenAPI document. */
   readonly openapi: () => object;
-  /** Makes the AsyncAPI document. */
   readonly asyncapi: () => object;
   readonly demo: DemoDeps;
 }

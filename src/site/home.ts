@@ -9,7 +9,7 @@ import { assetRoute, pageRoute } from './page-route.ts';
 
 export interface HomeDeps {
   readonly readiness: () => Promise<Readiness>;
-  /** Then strangers look at it. */
+  /** Then the page shows only whether the service is up: anybody may open it. */
   readonly isProduction: boolean;
   /** The development mailbox, where there is one. */
   readonly outbox: object | undefined;

@@ -33,7 +33,7 @@ function consoleRoutes(webDirectory: URL): Route[] {
 
   return [
     assetRoute('console', webDirectory),
-    // Which view it is, is the page's own matter.
+    // The page itself reads from its address which view it shows.
     ...['/console', '/console/', '/console/{view*}'].map((path) => pageRoute(path, page)),
   ];
 }

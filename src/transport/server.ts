@@ -40,7 +40,6 @@ export interface ListenOptions {
   readonly sockets?: readonly SocketEndpoint[];
 }
 
-/** A server that listens; see `listen`. */
 export interface Transport {
   readonly port: number;
   /** `host:port` as bound, IPv6 in brackets. */

@@ -24,7 +24,7 @@ export type ApiDeps = CreateSessionDeps &
   HealthDeps &
   OperatorDeps & {
     readonly origins: Origins;
-    /** INSPECT. */
+    /** Whether tools that watch the machines may attach (the variable INSPECT). */
     readonly inspects: boolean;
   };
 

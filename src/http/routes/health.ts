@@ -15,7 +15,7 @@ const TAG = 'Operations';
 
 /** GET /healthz, /readyz and /metrics (docs/contract.md, section 2.7). */
 export function healthRoutes(deps: HealthDeps): Route[] {
-  // No window counts who asks.
+  // Nothing limits how often it is asked for, so those who ask meanwhile share one answer.
   const collect = shared(() => deps.metrics.registry.metrics());
   return [
     defineRoute({

@@ -32,7 +32,6 @@ export interface OpenCallDeps
   readonly origins: Pick<Origins, 'isConsole'>;
   readonly limitsOf: LimitsOf;
   readonly sharedOf: SharedOf;
-  /** REQUIRE_ORIGIN_FOR_WIDGETS. */
   readonly requireOrigin: boolean;
   readonly events: Pick<Events, 'callAnswered'>;
 }
@@ -127,7 +126,7 @@ async function openHeld(request: OpenCallRequest, { calls, holds }: OpenCallDeps
     opened = await calls.open(request);
     return opened;
   } finally {
-    // A database that is away has it lapse.
+    // While the database is away nobody ends it: it lapses by its own time.
     if (opened === undefined || opened instanceof Refusal)
       await holds.release(request.session.id).catch(ifAway(() => undefined));
   }
@@ -177,7 +176,7 @@ function refuseOrigin(
       ...(key === undefined ? {} : { expected: key.origin }),
       lever: origin === undefined ? 'REQUIRE_ORIGIN_FOR_WIDGETS' : 'origin',
     });
-  // Its sessions end in a moment.
+  // A revoked key: what ends its sessions has not come to this one yet.
   return key?.revokedAtMs == null ? undefined : endedRefusal('key_revoked', sessions.limits.maxMinutes);
 }
 

@@ -104,7 +104,7 @@ async function isOverToday(who: UsageSubject, atMs: number, deps: ReportUsageDep
   return exceeds(totals, deps.limitsOf(who.caller, who.tenantId ?? '', who.keyId));
 }
 
-/** Who a report is for that names no session. */
+/** The subject of a report that names no session. */
 function subjectOf(call: Call<UsageRequest>, deps: ReportUsageDeps): UsageSubject | Refusal {
   const { isService, login } = call;
   const { email, tenantId } = call.body;

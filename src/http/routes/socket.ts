@@ -10,11 +10,11 @@ import { refuseUpgrade } from '../upgrade.ts';
 export const SUBPROTOCOL = 'switchboard.v1';
 export const SOCKET_PATH = '/api/realtime/socket';
 
-/** Whose socket it becomes. */
+/** What the socket is opened with. */
 export interface SocketClient {
-  /** As the edge windows name it. */
+  /** The address or network under which the edge windows count. */
   readonly address: string;
-  /** Of what end users read in its frames. */
+  /** The language of the texts for end users in the socket's frames. */
   readonly language: Language;
 }
 

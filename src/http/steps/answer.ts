@@ -81,7 +81,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     return toldLines + remaining;
   }
 
-  /** What each reply has alone. */
+  /** The headers that differ from reply to reply. */
   function linesOf({ request, limit, startedAt }: RequestContext): string {
     const lines = `\r\nX-Request-Id: ${request.requestId}`;
     const timed = deps.timing ? `\r\nServer-Timing: total;dur=${(performance.now() - startedAt).toFixed(3)}` : '';
@@ -92,7 +92,7 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     const language =
       x.access === 'operator' ? DEFAULT_LANGUAGE : preferredLanguage(x.request.headers['accept-language']);
     headers.push(['Content-Language', language]);
-    // Everything else is kept by nobody.
+    // Caches keep public replies alone, and must know that this one depends on the language.
     if (x.access === 'public') headers.push(varyByLanguage);
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);

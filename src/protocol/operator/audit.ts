@@ -22,7 +22,6 @@ export const auditRow = z.object({
 
 export type AuditRow = z.infer<typeof auditRow>;
 
-/** What GET /api/operator/audit may be asked. */
 export const auditFilters = z.object({
   actor: text(254).optional(),
   action: text(64).optional(),

@@ -26,7 +26,6 @@ export const operatorChanges = z.object({
 
 export type OperatorChanges = z.infer<typeof operatorChanges>;
 
-/** What GET /api/operator/changes may be asked. */
 export const changesSince = z.object({
   since: z.iso.datetime().optional().meta({ description: 'Without it a day ago; at most 31 days ago' }),
   tenantId: text(128).optional(),

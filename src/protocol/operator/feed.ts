@@ -11,7 +11,6 @@ import { operatorRefusal, type OperatorRefusal } from './refusal.ts';
 export const FEED_SUBPROTOCOL = 'switchboard.operator.v1';
 export const FEED_PATH = '/api/operator/feed';
 
-/** What may be watched. */
 export const FEED_TOPICS = ['counts', 'sessions', 'refusals', 'nodes', 'audit'] as const;
 
 export type FeedTopic = (typeof FEED_TOPICS)[number];
@@ -26,7 +25,7 @@ export const feedFilter = sessionFilters.pick({
   reason: true,
 });
 
-/** As it is read. */
+/** The filter after parsing. */
 export type FeedFilter = z.output<typeof feedFilter>;
 /** As a watcher sends it: lists are separated by commas. */
 export type FeedFilterSent = z.input<typeof feedFilter>;
@@ -128,7 +127,7 @@ type Frames = { [F in keyof typeof feedFrames]: z.infer<(typeof feedFrames)[F]> 
 
 export type FeedFrame = Frames[keyof Frames];
 
-/** A frame before it has its number. */
+/** A frame without its sequence number, which the socket gives it. */
 export type UnnumberedFrame = { [F in keyof Frames]: Omit<Frames[F], 'seq'> }[keyof Frames];
 
 /** So many refusals of a code; of nobody, or of a tenant and a key. */
@@ -155,7 +154,6 @@ export type FeedFact =
       readonly event: z.infer<typeof operatorEvent>;
     };
 
-/** Close codes of the feed. */
 export const feedCloseCode = {
   goingAway: 1012,
   badFrames: 4400,

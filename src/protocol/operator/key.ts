@@ -73,7 +73,6 @@ export const operatorKeys = z.object({
   keys: z.array(operatorKey),
 });
 
-/** What GET /api/operator/keys may be asked. */
 export const keyFilters = z.object({ tenantId: text(128).optional() });
 
 /** What else is wrong with a key is told by the rules of TENANTS_FILE. */

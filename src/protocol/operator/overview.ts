@@ -21,7 +21,6 @@ export const overviewActivity = z.object({
 
 export type OverviewActivity = z.infer<typeof overviewActivity>;
 
-/** What GET /api/operator/overview may be asked. */
 export const overviewFilters = z.object({ tenantId: text(128).optional() });
 
 /** GET /api/operator/overview: how many sessions there are, and what goes on (docs/contract.md, section 8). */

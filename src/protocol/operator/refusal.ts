@@ -63,7 +63,6 @@ export const operatorRefusalPage = z.object({
   isPartial: z.boolean().meta({ description: 'The database is away: these are what this process refused last' }),
 });
 
-/** What GET /api/operator/refusals may be asked. */
 export const refusalFilters = z.object({
   requestId: z.string().max(64).optional().meta({ description: 'X-Request-Id of a reply; then nothing else is asked' }),
   code: text(64).optional(),

@@ -99,7 +99,6 @@ const reasonsAsked = z
     description: `One or more of ${Object.keys(END_REASONS).join(', ')}, separated by commas; later versions may have more`,
   });
 
-/** What GET /api/operator/sessions may be asked. */
 export const sessionFilters = z.object({
   state: commaList(Object.values(sessionState.enum)).optional(),
   ...chosenBy,

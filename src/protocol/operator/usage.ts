@@ -14,7 +14,6 @@ export const used = z.object({ tokens, dollars });
 
 export type Used = z.infer<typeof used>;
 
-/** What GET /api/operator/usage may be asked. */
 export const usageFilters = z.object({
   by: usageBy.default('subject'),
   span: z.enum(['hour', 'day']).default('day').meta({ description: 'What the series is by' }),

@@ -4,7 +4,6 @@ import { html, type Html } from '../html.ts';
 const tokens =
   /(?<comment>(?:^|(?<=\s))(?:\/\/|# ).*$)|(?<key>"[^"\\]*"(?=\s*:))|(?<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)|(?<word>(?<![\w.$-])(?:const|await|async|new|if|throw|import|from|with|as|def|print|return|true|false|null|True|False|None|curl)(?![\w-]))|(?<number>(?<![\w.:/-])-?\d[\d.]*(?![\w-]))/gm;
 
-/** Code with its parts coloured. */
 function highlight(code: string): Html {
   const pieces: Html[] = [];
   let from = 0;

@@ -68,7 +68,7 @@ function fieldsOf(schema: Schema, schemas: Schemas, depth = 0): Field[] {
   return typeof additionalProperties === 'object' ? fieldsOf(additionalProperties, schemas, depth + 1) : [];
 }
 
-/** What several shapes share is told once. */
+/** Fields that several shapes share are described once. */
 function unique(fields: readonly Field[]): Field[] {
   return fields.filter(({ name }, index) => fields.findIndex((other) => other.name === name) === index);
 }

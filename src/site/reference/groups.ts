@@ -1,4 +1,4 @@
-/** Who an operation is for; its tag tells. */
+/** The groups of operations by who they are for, which their tags say. */
 export interface Group {
   readonly id: string;
   readonly title: string;

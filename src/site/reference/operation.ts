@@ -100,7 +100,6 @@ function replyExamples(operation: Operation): Html[] {
   );
 }
 
-/** The codes that an operation answers with. */
 export function codesOf({ responses }: Operation): Code[] {
   const named = Object.values(responses).flatMap(({ content }) =>
     Object.keys(contentOf({ content: content ?? {} })?.examples ?? {}),

@@ -18,7 +18,6 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 
-/** A paragraph is full after so many characters. */
 const FULL = 220;
 
 /** A long description in paragraphs: nobody reads twenty lines in one. */
