@@ -84,7 +84,7 @@ const rings: Readonly<Record<string, Ring>> = {
   voice: {
     files: /^src\/voice\//,
     rings: ['machines', 'kernel', 'settings', 'host', 'contracts', 'telemetry', 'protocol', 'auth', 'tenants', 'quota'],
-    packages: [],
+    packages: ['node:'],
   },
   calls: {
     files: /^src\/calls\//,

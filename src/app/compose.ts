@@ -31,7 +31,6 @@ import type { Prices } from '../metering/prices.ts';
 import { withoutDemo } from '../tenants/demo.ts';
 import { TenantDirectory } from '../tenants/directory.ts';
 import type { BrokeredProvider, UpstreamProvider } from '../upstream/contract.ts';
-import { createIssuers } from '../voice/issue.ts';
 import { VoiceSessions } from '../voice/sessions.ts';
 import { wireLogins } from './logins.ts';
 import { wireOperating } from './operating.ts';
@@ -123,13 +122,6 @@ export async function buildService(on: Foundations) {
 
   const edge = edgeWindows(config.edge);
   const tickets = new Tickets({ store: stores.callTickets, ttlSec: config.upstream.clientSecretTtlSec });
-  const issueTicket = (sessionId: string, atMs: number) => tickets.issue(sessionId, atMs);
-  const issuers = createIssuers({
-    provider,
-    issueTicket,
-    maxDurationSec: config.voice.maxMinutes * 60,
-    events,
-  });
   const { metering, budgets, clientReports, reserveOf } = buildMetering({
     config,
     provider,
@@ -219,7 +211,6 @@ export async function buildService(on: Foundations) {
       provider,
       callModeOf: createCallModes(config.calls.mode, provider),
       setups: stores.sessionSetups,
-      issuers,
       tickets,
       calls,
       bots,

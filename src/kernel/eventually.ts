@@ -10,6 +10,12 @@ export function andThen<T, U>(value: Eventually<T>, next: (value: T) => Eventual
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** What is awaited later, and perhaps never when something before it fails: its own fault is then no unhandled rejection. */
+export function awaitedLater<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  return work;
+}
+
 /** A contract whose every method answers at once: what an in-process engine gives. */
 export type AtOnce<C> = {
   [K in keyof C]: C[K] extends (...args: infer A) => infer R ? (...args: A) => Exclude<R, Promise<unknown>> : C[K];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { wrongField, type Refusal } from './refusal.ts';
 
-export const MAX_KEY = 255;
+const MAX_KEY = 255;
 /** Long enough that a key which was drawn at random is not guessed: the reply of a create holds a secret. */
 export const MIN_CREATE_KEY = 16;
 
@@ -18,3 +19,9 @@ export const createIdempotencyHeader = key(
   MIN_CREATE_KEY,
   'Repeating a create with the same key and body, from the same page and network, answers with the same session and mints nothing twice. Draw it at random.',
 );
+
+/** INVALID_REQUEST for an Idempotency-Key of a length that is not kept. */
+export function refuseKey(key: string, minLength = 1): Refusal | undefined {
+  if (key.length >= minLength && key.length <= MAX_KEY) return undefined;
+  return wrongField('Idempotency-Key', `must have ${minLength} to ${MAX_KEY} characters`);
+}

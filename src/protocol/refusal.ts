@@ -41,6 +41,11 @@ export class Refusal {
   }
 }
 
+/** The refusal of a request that is wrong in one field, parameter or header. */
+export function wrongField(path: string, message: string, why: Why = {}): Refusal {
+  return new Refusal('INVALID_REQUEST', `${path}: ${message}`, { details: [{ path, message }] }, why);
+}
+
 /** The refusal of who must wait until an instant: `retryAfter` is whole seconds and at least one. @param error what there was too much of */
 export function mustWait(error: string, untilMs: number, atMs: number, why: Why = {}): Refusal {
   const retryAfter = Math.max(1, Math.ceil((untilMs - atMs) / 1000));

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Eventually } from '../kernel/eventually.ts';
 import type { ClientReports } from '../metering/contract.ts';
-import type { ErrorAdditions } from '../protocol/error-body.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import type { Why } from '../protocol/refusal-why.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';
 import { sharedAccounts, type Ledger } from '../stores/ledger/contract.ts';
 import { afterCounted, sharedOver, type AfterCountedDeps, type Counted } from './after-counted.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
 import { ownCeilings, whySpent } from './levers.ts';
+import { quotaRefusal } from './refuse-if-spent.ts';
 import type { SessionProofDeps, UsageSubject } from './session-proof.ts';
 
 export interface UsageReport {
@@ -111,21 +110,6 @@ function replyTo(
   // The session that reports it has just ended.
   const words = who.sessionId === null ? {} : { saysEnd: 'quota_exceeded' as const };
   return quotaRefusal({ counted: true, usage: view, ...words }, { tenantId, keyId, subject, ...numbers });
-}
-
-/** @param report what a refused report was counted to; a refused create has none */
-export function quotaRefusal(
-  report: Pick<ErrorAdditions, 'counted' | 'usage' | 'saysEnd'> = {},
-  why: Why = {},
-): Refusal {
-  return new Refusal(
-    'DAILY_QUOTA_EXCEEDED',
-    report.counted === true
-      ? 'This report was counted, so do not send it again; it carried a total over its daily ceiling, which resets at usage.resetAt.'
-      : 'The daily token or dollar ceiling is reached; it resets with the next day.',
-    report,
-    why,
-  );
 }
 
 function implausibleRefusal(): Refusal {

@@ -10,6 +10,12 @@ export interface SharedCeilings {
   readonly totals: KeyTotals;
 }
 
+/** Who shares such a ceiling, for the caller who is refused. */
+export const SHARED_BY: Readonly<Record<SharedCeilings['whose'], string>> = {
+  key: 'this widgetKey',
+  tenant: 'this tenant',
+};
+
 /** What a caller with a widget key shares with others, its key first; without one it shares nothing. */
 export type SharedOf = (tenantId: string, keyId: string | null) => readonly SharedCeilings[];
 

@@ -4,7 +4,7 @@ import { totalCeilings, type Ceilings } from '../quota/ceilings.ts';
 import { boundedDays } from '../quota/shared-ceilings.ts';
 import type { HeldAccount, Holds } from '../stores/holds/contract.ts';
 import type { SessionSetup } from '../stores/session-setups/contract.ts';
-import type { AdmittedCaller } from './allowances.ts';
+import type { AdmittedCaller } from './create/context.ts';
 
 export interface HoldDeps {
   readonly holds: Pick<Holds, 'take'>;

@@ -1,22 +1,12 @@
-import type { UpstreamProvider } from '../../upstream/contract.ts';
 import { createReply, createRequest, type CreateReply, type CreateRequest } from '../../protocol/create.ts';
 import { createIdempotencyHeader } from '../../protocol/idempotency.ts';
 import { Refusal } from '../../protocol/refusal.ts';
-import type { SessionConfig } from '../../tenants/agents.ts';
-import { invalidWidgetKey } from '../../tenants/directory.ts';
-import { admit, refuseIfBot, type Admission, type AdmissionDeps } from '../../voice/admit.ts';
-import { whoseOf, type AdmittedCaller } from '../../voice/allowances.ts';
-import { openVoiceSession, type OpenDeps, type OpenedSession } from '../../voice/open.ts';
-import { addressScope } from '../steps/limit.ts';
-import { oncePerKey, type RepeatedCreateDeps } from '../repeated-create.ts';
-import { defineRoute, type Answer, type Call, type Result, type Route } from '../route.ts';
+import type { CreateDeps } from '../../voice/create/context.ts';
+import { createSession } from '../../voice/create/create-session.ts';
+import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 
-export interface CreateSessionDeps extends AdmissionDeps, OpenDeps, RepeatedCreateDeps {
-  /** The service's own address, without a trailing slash. */
-  readonly publicUrl: () => string;
-  readonly heartbeatIntervalSec: number;
-  readonly provider: Pick<UpstreamProvider, 'name' | 'callUrl' | 'capabilities'>;
+export interface CreateSessionDeps extends CreateDeps {
   readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
 }
 
@@ -74,69 +64,10 @@ const exampleReply: CreateReply = {
 };
 
 async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promise<Result> {
-  await deps.directory.refreshIfLate();
-  const admission = admit(call.body, call.login, call.origin, deps);
-  if (admission instanceof Refusal) return admission;
-  const { caller, tenantId, keyId } = admission.who;
-  const by = keyId ?? call.login?.email ?? '';
-  // A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own.
-  const scope = [caller, tenantId, by, call.origin ?? '', addressScope(call.ip)];
-  const answer = await oncePerKey(call.request, scope, deps, async () => open(call, admission, deps));
-  if (!(answer instanceof Refusal)) return answer;
-  const result = answer.because(whoseOf(admission.who));
-  if (result.code !== 'DAILY_QUOTA_EXCEEDED') return result;
-  if (caller === 'console' && call.login !== undefined) {
-    await deps.destroyLogin(call.login.id, call.request.atMs, call.request.requestId);
-    return { refusal: result, cookie: { kind: 'clear' } };
-  }
-  return result;
-}
-
-async function open(
-  call: Call<CreateRequest>,
-  { who, session }: Admission,
-  deps: CreateSessionDeps,
-): Promise<Answer | Refusal> {
-  const blocked = await refuseIfBot(call.request, call.ip, deps);
-  if (blocked !== undefined) return blocked;
-  const opened = await openVoiceSession(who, session, call.request.requestId, call.request.signal(), deps);
-  if (opened instanceof Refusal) return opened;
-  return (await endIfRevoked(call, who, opened, deps)) ?? { status: 200, body: replyOf(opened, session, deps) };
-}
-
-/** A key that was revoked while the secret was minted: its sessions were ended when this one was not registered yet. */
-async function endIfRevoked(
-  { body, request }: Call<CreateRequest>,
-  who: AdmittedCaller,
-  { record }: OpenedSession,
-  { directory, sessions }: CreateSessionDeps,
-): Promise<Refusal | undefined> {
-  if (who.keyId === null || directory.keyOf(body.widgetKey ?? '')?.key.revokedAtMs === null) return undefined;
-  await sessions.end(record.id, 'key_revoked', request.atMs, request.requestId);
-  return invalidWidgetKey();
-}
-
-function replyOf(
-  { record, minted }: OpenedSession,
-  { callMode: mode, dataChannel }: SessionConfig,
-  deps: CreateSessionDeps,
-): CreateReply {
-  const base = deps.publicUrl();
-  const { maxMinutes, maxIdleSec } = deps.sessions.limits;
-  return {
-    id: minted.sessionId,
-    sm_session_id: record.id,
-    client_secret: { value: minted.value, expires_at: minted.expiresAtSec },
-    heartbeat: {
-      intervalSec: deps.heartbeatIntervalSec,
-      url: `${base}/api/realtime/heartbeat`,
-      socketUrl: `${base.replace(/^http/, 'ws')}/api/realtime/socket`,
-    },
-    limits: { maxMinutes, maxIdleSec },
-    call: {
-      mode,
-      url: mode === 'brokered' ? `${base}/api/realtime/calls` : (deps.provider.callUrl ?? null),
-      dataChannel,
-    },
-  };
+  const { body, login, origin, ip, request } = call;
+  const reply = await createSession({ body, login, origin, ip, request }, deps);
+  if (!(reply instanceof Refusal)) return { status: 200, body: reply };
+  if (reply.code !== 'DAILY_QUOTA_EXCEEDED' || body.widgetKey !== undefined || login === undefined) return reply;
+  await deps.destroyLogin(login.id, request.atMs, request.requestId);
+  return { refusal: reply, cookie: { kind: 'clear' } };
 }

@@ -6,11 +6,12 @@ import { ifAway } from '../../kernel/errors.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
 import type { LimitsOf } from '../../quota/ceilings.ts';
+import { refuseIfSpent } from '../../quota/refuse-if-spent.ts';
 import type { SharedOf } from '../../quota/shared-ceilings.ts';
 import type { Holds } from '../../stores/holds/contract.ts';
 import type { SessionSetup, SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { refuseIfSpent, whoseOf, type AdmittedCaller, type AllowanceDeps } from '../../voice/allowances.ts';
+import { whoseOf, type AdmittedCaller, type CreateDeps } from '../../voice/create/context.ts';
 import { refuseUnlessEngaged } from '../../voice/engaged.ts';
 import { refuseUnlessHeld, type HoldDeps, type Holder } from '../../voice/hold.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
@@ -22,7 +23,7 @@ import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 import { exampleAnswer, exampleOffer } from '../samples.ts';
 
 export interface OpenCallDeps
-  extends Pick<AllowanceDeps, 'ledger' | 'calendar'>, HoldDeps, Pick<SessionDeps, 'destroyLogin'> {
+  extends Pick<CreateDeps, 'ledger' | 'calendar'>, HoldDeps, Pick<SessionDeps, 'destroyLogin'> {
   readonly holds: Pick<Holds, 'take' | 'release'>;
   readonly sessions: Pick<VoiceSessions, 'find' | 'limits'>;
   readonly setups: Pick<SessionSetups, 'find'>;

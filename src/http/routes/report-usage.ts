@@ -1,11 +1,11 @@
-import { idempotencyHeader } from '../../protocol/idempotency.ts';
+import { idempotencyHeader, refuseKey } from '../../protocol/idempotency.ts';
 import { Refusal, sessionNotFound } from '../../protocol/refusal.ts';
 import { usageReply, usageRequest, type UsageRequest } from '../../protocol/usage.ts';
 import { exceeds } from '../../quota/ceilings.ts';
 import { toMicroDollars } from '../../quota/dollars.ts';
-import { quotaRefusal, reportUsage, type UsageDeps } from '../../quota/report-usage.ts';
+import { quotaRefusal } from '../../quota/refuse-if-spent.ts';
+import { reportUsage, type UsageDeps } from '../../quota/report-usage.ts';
 import { subjectOfSession, type UsageSubject } from '../../quota/session-proof.ts';
-import { badKey, isKey } from '../repeated-create.ts';
 import { invalidFields } from '../invalid-request.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
@@ -72,7 +72,8 @@ async function answer(call: Call<UsageRequest>, deps: ReportUsageDeps): Promise<
   const { request, isService } = call;
   const { email, sm_session_id } = call.body;
   const idempotencyKey = request.headers['idempotency-key'];
-  if (idempotencyKey !== undefined && !isKey(idempotencyKey)) return badKey();
+  const badKey = idempotencyKey === undefined ? undefined : refuseKey(idempotencyKey);
+  if (badKey !== undefined) return badKey;
   if (sm_session_id === undefined) return count(subjectOf(call, deps), call, deps);
   const record = await deps.sessions.find(sm_session_id);
   if (record === undefined || !speaksFor(record, email, deps.subjects, isService)) return sessionNotFound();

@@ -1,0 +1,147 @@
+import type { CallerLimits } from '../../../config/config.ts';
+import type { EndReason } from '../../../machines/voice-session/end-reasons.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Login } from '../../auth/known-logins.ts';
+import type { Subjects } from '../../auth/subjects.ts';
+import type { BotDetector } from '../../bots/contract.ts';
+import type { CreateReply, CreateRequest } from '../../protocol/create.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
+import type { Why } from '../../protocol/refusal-why.ts';
+import type { QuotaDay } from '../../quota/calendar.ts';
+import type { SharedCeilings } from '../../quota/shared-ceilings.ts';
+import type { Counters } from '../../stores/counters/contract.ts';
+import type { KeySlots } from '../../stores/key-slots/contract.ts';
+import type { Ledger } from '../../stores/ledger/contract.ts';
+import type { Replays } from '../../stores/replays/contract.ts';
+import type { SessionSetups } from '../../stores/session-setups/contract.ts';
+import type { Slots } from '../../stores/slots/contract.ts';
+import type { KeyLimits, Tenant, WidgetKey } from '../../stores/tenants/contract.ts';
+import type { CallModeOf, SessionConfig } from '../../tenants/agents.ts';
+import type { TenantDirectory } from '../../tenants/directory.ts';
+import type { Events } from '../../telemetry/events.ts';
+import type { Minted, UpstreamProvider } from '../../upstream/contract.ts';
+import type { VoiceSessions } from '../sessions.ts';
+import type { Step } from './run-steps.ts';
+
+export interface CreateDeps {
+  readonly directory: TenantDirectory;
+  readonly subjects: Subjects;
+  readonly bots: BotDetector;
+  readonly limits: { readonly widget: CallerLimits; readonly console: CallerLimits };
+  /** REQUIRE_ORIGIN_FOR_WIDGETS. */
+  readonly requireOrigin: boolean;
+  /** REQUIRE_AUTH_FOR_SESSION. */
+  readonly requireLogin: boolean;
+  readonly callModeOf: CallModeOf;
+  readonly calendar: (atMs: number) => QuotaDay;
+  readonly counters: Counters;
+  readonly ledger: Ledger;
+  readonly slots: Slots;
+  readonly keySlots: KeySlots;
+  readonly replays: Replays;
+  readonly setups: Pick<SessionSetups, 'insert'>;
+  readonly provider: UpstreamProvider;
+  /** How long the provider may take to mint. */
+  readonly mintTimeoutMs: number;
+  readonly tickets: { issue(sessionId: string, atMs: number): Promise<Pick<Minted, 'value' | 'expiresAtSec'>> };
+  readonly sessions: VoiceSessions;
+  readonly clock: { now(): number };
+  /** Lets time pass between two looks at a create that another request is at. */
+  readonly pause?: ((ms: number) => Promise<unknown>) | undefined;
+  readonly events: Events;
+  /** The service's own address, without a trailing slash. */
+  readonly publicUrl: () => string;
+  readonly heartbeatIntervalSec: number;
+}
+
+/** The request as it came. */
+export interface CreateInput {
+  readonly body: CreateRequest;
+  readonly login: Login | undefined;
+  readonly origin: string | undefined;
+  readonly ip: string;
+  readonly request: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string | undefined>>;
+    /** The bytes of the body. */
+    readonly body: Buffer | string;
+    readonly requestId: string;
+    readonly atMs: number;
+    /** Aborts when the client goes away. */
+    signal(): AbortSignal;
+  };
+}
+
+/** Who a session is opened for, and the limits that hold for them. */
+export interface AdmittedCaller {
+  readonly caller: VoiceRecord['caller'];
+  readonly subject: string;
+  readonly tenantId: string;
+  readonly keyId: string | null;
+  readonly named: boolean;
+  readonly loginId: string | null;
+  /** The subject's own. */
+  readonly limits: CallerLimits;
+  /** What of them the widget key sets itself. */
+  readonly overrides?: KeyLimits | undefined;
+  /** Those of all subjects of the widget key together, and of all keys of its tenant; none without a key. */
+  readonly shared: readonly SharedCeilings[];
+}
+
+/** What the steps of a create have found so far. A step names in its parameter what steps above it must have found. */
+export interface CreateContext {
+  readonly input: CreateInput;
+  tenant?: Tenant;
+  /** Null for a console caller. */
+  key?: WidgetKey | null;
+  caller?: AdmittedCaller;
+  config?: SessionConfig;
+  opening?: Opening;
+  /** The caller has had its try of this minute, whatever comes of it: its count is not given back. */
+  isCounted?: boolean;
+  minted?: Minted;
+  record?: VoiceRecord;
+  /** Why the record ends when it is given back. */
+  endReason?: Extract<EndReason, 'create_failed' | 'quota_exceeded' | 'key_revoked'>;
+  claim?: ReplayClaim;
+  reply?: CreateReply;
+}
+
+/** A session that is being opened. */
+export interface Opening {
+  readonly sessionId: string;
+  readonly atMs: number;
+  /** Until when its slots are leased, should this process die before it is registered. */
+  readonly leaseUntilMs: number;
+  /** DAILY_QUOTA_EXCEEDED when a ceiling of the day is reached. */
+  readonly quotaRefusal: Promise<Refusal | undefined>;
+  /** Resolves when its setup is saved. */
+  setupSaved?: Promise<void>;
+}
+
+/** The right to make the one reply that an Idempotency-Key has. */
+export interface ReplayClaim {
+  /** The Idempotency-Key itself. */
+  readonly key: string;
+  readonly keyHash: string;
+  readonly token: string;
+}
+
+type Found<K extends keyof CreateContext> = CreateContext & {
+  readonly [Name in K]-?: NonNullable<CreateContext[Name]>;
+};
+
+export type TenantFound = CreateContext & { readonly tenant: Tenant; readonly key: WidgetKey | null };
+export type CallerFound = TenantFound & Found<'caller'>;
+export type ConfigFound = CallerFound & Found<'config'>;
+export type OpeningBegun = ConfigFound & Found<'opening'>;
+export type SecretIssued = OpeningBegun & Found<'minted'>;
+export type Registered = SecretIssued & Found<'record'>;
+
+export type CreateStep<T = unknown> = Step<CreateContext, CreateDeps, T>;
+
+/** Whose refusal it is, for operators. */
+export function whoseOf({ tenantId, keyId, subject }: Pick<AdmittedCaller, 'tenantId' | 'keyId' | 'subject'>): Why {
+  return { tenantId, keyId, subject };
+}

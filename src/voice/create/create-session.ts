@@ -1,0 +1,71 @@
+import type { CreateReply } from '../../protocol/create.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
+import type { Why } from '../../protocol/refusal-why.ts';
+import { chooseConfig, refuseTools } from './agent.ts';
+import { refuseBot } from './bot.ts';
+import { nameCaller } from './caller.ts';
+import { whoseOf, type CreateContext, type CreateDeps, type CreateInput, type CreateStep } from './context.ts';
+import { issueSecret } from './issue-secret.ts';
+import { countKey, countSubject, countTenant } from './minute.ts';
+import { claimReply, keepReply } from './once-per-key.ts';
+import { beginOpening, refuseSpent } from './opening.ts';
+import { checkOrigin } from './origin.ts';
+import { refusePaused } from './paused.ts';
+import { confirmKey, confirmQuota, register } from './register.ts';
+import { makeReply } from './reply.ts';
+import { runSteps } from './run-steps.ts';
+import { saveSetup } from './setup.ts';
+import { takeKeySlot, takeSlot } from './slot.ts';
+import { findTenant, refreshDirectory, requireLogin } from './tenant.ts';
+
+/**
+ * The rules of a create in their order, which is part of the contract (docs/contract.md, section 4.1): of several that would refuse the first one
+ * does, and what a later one would take is not spent. What costs nothing comes first; what is taken from others comes as late as can be.
+ */
+export const CREATE_STEPS: readonly CreateStep[] = [
+  refreshDirectory,
+  requireLogin,
+  findTenant,
+  checkOrigin,
+  refusePaused,
+  nameCaller,
+  refuseTools,
+  chooseConfig,
+  claimReply,
+  refuseBot,
+  beginOpening,
+  countSubject,
+  countKey,
+  countTenant,
+  refuseSpent,
+  takeSlot,
+  takeKeySlot,
+  saveSetup,
+  issueSecret,
+  register,
+  confirmQuota,
+  confirmKey,
+  makeReply,
+  keepReply,
+];
+
+/**
+ * Opens a session, or finds the reply of the same request that came before.
+ * @returns the reply, or the refusal with whose it is
+ * @throws Unavailable when a store is away; what was taken is given back then too
+ */
+export async function createSession(input: CreateInput, deps: CreateDeps): Promise<CreateReply | Refusal> {
+  const context: CreateContext = { input };
+  const refusal = await runSteps(CREATE_STEPS, context, deps, (fault) =>
+    deps.events.faulted(fault, undefined, 'give back after a refused create'),
+  );
+  if (refusal !== undefined) return refusal.because(whoseSoFar(context));
+  if (context.reply === undefined) throw new Error('no step of a create made its reply');
+  return context.reply;
+}
+
+/** Whose a refused create is, as far as its steps came. */
+function whoseSoFar({ caller, key }: CreateContext): Why {
+  if (caller !== undefined) return whoseOf(caller);
+  return key == null ? {} : { tenantId: key.tenantId, keyId: key.id };
+}

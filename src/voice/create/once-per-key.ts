@@ -1,0 +1,115 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ifAway } from '../../kernel/errors.ts';
+import { addressScope } from '../../kernel/ip.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
+import type { CreateReply } from '../../protocol/create.ts';
+import { Refusal } from '../../protocol/refusal.ts';
+import type { Claim, Found } from '../../stores/replays/contract.ts';
+import type { CallerFound, CreateDeps, CreateInput, CreateStep, ReplayClaim } from './context.ts';
+import { ANSWERED, type Outcome } from './run-steps.ts';
+
+const KEEP_MS = 10 * MINUTE_MS;
+/** When a repeat first looks whether the first is done; then it waits twice as long each time, and at most a second. */
+const FIRST_LOOK_MS = 50;
+const MAX_LOOK_MS = 1000;
+/** On top of a mint: what the stores take at most. Should this process die, its claim lapses then. */
+const CLAIM_GRACE_MS = 10_000;
+/** On top of a mint: a repeat is told to come again before its own reply is overdue. */
+const WAIT_GRACE_MS = 2000;
+const RETRY_SEC = 2;
+
+/**
+ * Lets one create pass per Idempotency-Key, caller and 10 minutes; a repeat with the same body gets the same reply, also while the first is
+ * still at it (docs/contract.md, section 5.2), for as long as its caller waits. Refusals are not kept. Without the header every create passes.
+ */
+export const claimReply: CreateStep<ReplayClaim> = {
+  name: 'once',
+  take(context: CallerFound, deps) {
+    const key = context.input.request.headers['idempotency-key'];
+    if (key === undefined) return undefined;
+    return refuseKey(key, MIN_CREATE_KEY) ?? claim(key, context, deps);
+  },
+  undo: ({ keyHash, token }, _, { replays }) => replays.release(keyHash, token).catch(ifAway(() => undefined)),
+};
+
+/** Keeps the reply for repeats. The session is open: that is what the caller must be told, also where the reply cannot be kept. */
+export const keepReply: CreateStep = {
+  name: 'keep the reply',
+  async take({ claim, reply, input }, { replays }: Pick<CreateDeps, 'replays'>) {
+    if (claim === undefined) return;
+    const sealed = seal(JSON.stringify(reply), claim.key);
+    const untilMs = input.request.atMs + KEEP_MS;
+    await replays.keep(claim.keyHash, claim.token, sealed, untilMs).catch(ifAway(() => undefined));
+  },
+};
+
+async function claim(key: string, context: CallerFound, deps: CreateDeps): Promise<Outcome<ReplayClaim>> {
+  const { input } = context;
+  const keyHash = hash(JSON.stringify([...scopeOf(context), key]));
+  const found = await waitForOther(keyHash, hash(input.request.body), input, deps);
+  if (found instanceof Refusal) return found;
+  if (found.kind === 'mismatch')
+    return new Refusal('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another body; use a new key.');
+  if (found.kind === 'kept') {
+    context.reply = JSON.parse(unseal(found.sealed, key)) as CreateReply;
+    return ANSWERED;
+  }
+  context.claim = { key, keyHash, token: found.token };
+  return context.claim;
+}
+
+/** A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own. */
+function scopeOf({ caller, input }: CallerFound): string[] {
+  const by = caller.keyId ?? input.login?.email ?? '';
+  return [caller.caller, caller.tenantId, by, input.origin ?? '', addressScope(input.ip)];
+}
+
+/** Claims the key, or waits for whoever has claimed it. While it waits it reads, less and less often, and writes nothing. */
+async function waitForOther(
+  keyHash: string,
+  bodyHash: string,
+  { request }: CreateInput,
+  { replays, mintTimeoutMs, pause = delay }: Pick<CreateDeps, 'replays' | 'mintTimeoutMs' | 'pause'>,
+): Promise<Exclude<Claim, { readonly kind: 'pending' }> | Refusal> {
+  const signal = request.signal();
+  let waitedMs = 0;
+  const claim = () => replays.claim(keyHash, bodyHash, mintTimeoutMs + CLAIM_GRACE_MS, request.atMs + waitedMs);
+  let found: Claim | Found = await claim();
+  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, MAX_LOOK_MS)) {
+    if (found.kind === 'free') found = await claim();
+    if (found.kind !== 'pending') return found;
+    if (waitedMs > mintTimeoutMs + WAIT_GRACE_MS || signal.aborted) return unfinished();
+    await pause(waitMs);
+    waitedMs += waitMs;
+    found = await replays.look(keyHash, bodyHash, request.atMs + waitedMs);
+  }
+}
+
+function unfinished(): Refusal {
+  const message = 'The first request under this Idempotency-Key has not finished; try again shortly.';
+  return new Refusal('SERVICE_UNAVAILABLE', message, { retryAfter: RETRY_SEC });
+}
+
+function hash(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** A kept reply holds a client secret, so it is sealed under the caller's own key, of which the store has only a hash. */
+function seal(text: string, key: string): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+}
+
+function unseal(sealed: Buffer, key: string): string {
+  const nonce = sealed.subarray(0, 12);
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(key, nonce), nonce);
+  decipher.setAuthTag(sealed.subarray(-16));
+  return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8');
+}
+
+function sealingKey(key: string, nonce: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, nonce, 'switchboard create reply', 32));
+}

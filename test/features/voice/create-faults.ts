@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../../config/config.ts';
+import { Unavailable } from '../../../src/kernel/errors.ts';
+import type { CallMode } from '../../../src/protocol/call.ts';
+import { Refusal } from '../../../src/protocol/refusal.ts';
+import type { WidgetKey } from '../../../src/stores/tenants/contract.ts';
+import { createEvents } from '../../../src/telemetry/events.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import { Metrics } from '../../../src/telemetry/metrics.ts';
+import type { CreateContext, CreateDeps, CreateStep } from '../../../src/voice/create/context.ts';
+import { CREATE_STEPS } from '../../../src/voice/create/create-session.ts';
+import { longestMs } from '../../../src/voice/deadlines.ts';
+import { runSteps } from '../../../src/voice/create/run-steps.ts';
+import { CONSOLE, somebody, type TestApp } from '../../support/app.ts';
+import { MINUTE } from '../../support/clock.ts';
+
+const config = readConfig({ NODE_ENV: 'test', PUBLIC_URL: CONSOLE, UPSTREAM_PROVIDER: 'local' });
+const TENANT_TOTALS = { sessionsPerMinute: 1000, concurrentSessions: 1000 };
+const names = CREATE_STEPS.map(({ name }) => name);
+
+/** How a step fails: before it did anything, or when its store had done it and the answer was lost. */
+const failures = ['refuses', 'is away before', 'is away after'] as const;
+type Failure = (typeof failures)[number];
+
+/** The parts of a create on the stores of a service, with both ways to open calls. */
+function depsOf({ service, live, provider, clock }: TestApp, callMode: CallMode): CreateDeps {
+  const { stores } = service;
+  return {
+    ...service,
+    ...stores,
+    setups: stores.sessionSetups,
+    slots: live.slots,
+    provider,
+    clock,
+    bots: { assess: () => ({ provider: 'none', isBot: false, isVerifiedBot: false, confidence: 0 }) },
+    limits: config.callers,
+    requireOrigin: true,
+    requireLogin: false,
+    callModeOf: () => callMode,
+    mintTimeoutMs: config.upstream.timeoutMs,
+    events: createEvents(createLog('silent', false), new Metrics()),
+    publicUrl: () => CONSOLE,
+    heartbeatIntervalSec: 45,
+  };
+}
+
+/** The steps with a failing one among them, and whose undo fails. */
+function failing(at: number, failure: Failure, badUndo: number): CreateStep[] {
+  return CREATE_STEPS.map((step, n) => {
+    if (n === badUndo) {
+      // It is given back all the same: only its caller does not hear so.
+      return {
+        ...step,
+        async undo(...given: Parameters<NonNullable<CreateStep['undo']>>) {
+          await step.undo?.(...given);
+          throw new Unavailable('database', 'an undo that fails');
+        },
+      };
+    }
+    if (n !== at) return step;
+    return {
+      ...step,
+      async take(...given: Parameters<CreateStep['take']>) {
+        if (failure === 'refuses') return new Refusal('CONFLICT', `refused by ${step.name}`);
+        if (failure === 'is away after') await step.take(...given);
+        throw new Unavailable('database', `away at ${step.name}`);
+      },
+    };
+  });
+}
+
+/** What a create takes, of a visitor, of the key and of the tenant, as the stores tell it. */
+async function standing({ service, live, clock }: TestApp, key: WidgetKey, email: string): Promise<object> {
+  const { counters, keySlots, history } = service.stores;
+  const subject = service.subjects.widgetUser('acme', email);
+  const at = clock.now();
+  const counted = (account: string): Promise<number> => counters.read(`sessions:${account}`, MINUTE, at);
+  const keyName = { tenantId: 'acme', keyId: key.id };
+  // The last slot of the key that there is: it is there only when no create holds one.
+  const lastOfKey = await keySlots.take(keyName, 'probe', { key: 1 }, at + 1, at);
+  await keySlots.free('probe');
+  return {
+    slots: await live.slots.count(subject, at),
+    keyIsFree: lastOfKey === undefined,
+    minutes: await Promise.all([counted(subject), counted(`key:acme:${key.id}`), counted('tenant:acme')]),
+    registered: await live.registry.ofSubject(subject),
+    active: (await history.activeOf(subject)).length,
+  };
+}
+
+/** Every step of a create fails in every way on the stores of an engine, and all is as it was before. */
+export function describeCreateFaults(build: () => Promise<TestApp>, modes: readonly CallMode[]): void {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await build();
+    const acme = app.service.directory.tenant('acme');
+    if (acme === undefined) throw new Error('the tenants of the tests are missing');
+    await app.service.stores.tenants.merge([{ ...acme, totals: TENANT_TOTALS, keys: [] }]);
+    await app.service.directory.reload();
+  });
+
+  /** A new visitor of a new key, and a create of theirs by the steps that are given. */
+  async function visit(mode: CallMode) {
+    const key = await app.key({ totals: { sessionsPerMinute: 1000, concurrentSessions: 1000 } });
+    const email = somebody();
+    const body = { widgetKey: key.key, email, metadata: { order: '1' } };
+    const headers = { 'idempotency-key': `create-${email}` };
+    const signal = (): AbortSignal => new AbortController().signal;
+    const request = {
+      method: 'POST',
+      path: '/api/session',
+      headers,
+      body: JSON.stringify(body),
+      requestId: 'req_1',
+      signal,
+    };
+    const deps = depsOf(app, mode);
+    const create = async (steps: readonly CreateStep[]) => {
+      const timed = { ...request, atMs: app.clock.now() };
+      const context: CreateContext = {
+        input: { body, login: undefined, origin: key.origin, ip: '198.51.100.7', request: timed },
+      };
+      const faults: unknown[] = [];
+      const outcome = await runSteps(steps, context, deps, (fault) => faults.push(fault)).then(
+        (refusal) => refusal?.error ?? 'opened',
+        (fault: unknown) => String((fault as Error).cause),
+      );
+      return { outcome, faults };
+    };
+    return { create, standing: () => standing(app, key, email) };
+  }
+
+  const cases = modes.flatMap((mode) =>
+    names.flatMap((name, at) => {
+      // What comes before is the same, however calls are opened.
+      if (mode !== modes[0] && at < names.indexOf('setup')) return [];
+      const lastUndo = CREATE_STEPS.findLastIndex((step, n) => step.undo !== undefined && n < at);
+      const cases = failures.map((failure) => ({ mode, name, at, failure, badUndo: -1 }));
+      return lastUndo === -1 ? cases : [...cases, { mode, name, at, failure: failures[0], badUndo: lastUndo }];
+    }),
+  );
+
+  describe.each(modes)('A %s create', (mode) => {
+    test.each(cases.filter((one) => one.mode === mode))(
+      'whose step "$name" $failure (bad undo: $badUndo) leaves all as it was',
+      async ({ name, at, failure, badUndo }) => {
+        // The tenant's minute of the test before is over.
+        app.clock.advance(MINUTE);
+        const visitor = await visit(mode);
+        const before = await visitor.standing();
+        const { outcome, faults } = await visitor.create(failing(at, failure, badUndo));
+        expect(outcome).toBe(failure === 'refuses' ? `refused by ${name}` : `away at ${name}`);
+        expect(faults).toHaveLength(badUndo === -1 ? 0 : 1);
+        if (failure === 'is away after') {
+          // What a store did and could not tell is nobody's: it lapses by itself, and a session that nobody was told of is over by its clock.
+          for (const _ of ['idle', 'stale', 'abandoned']) {
+            app.clock.advance(longestMs(config.voice));
+            await app.sweep();
+          }
+        }
+        // A create that has asked the provider or has made a ticket has had its try, and stays counted in its minute.
+        const isCounted = at > names.indexOf('mint') && failure !== 'is away after';
+        expect(await visitor.standing()).toEqual({ ...before, ...(isCounted ? { minutes: [1, 1, 1] } : {}) });
+        // Its Idempotency-Key is free as well.
+        expect(await visitor.create(CREATE_STEPS)).toEqual({ outcome: 'opened', faults: [] });
+      },
+    );
+  });
+}
