@@ -1,8 +1,3 @@
-/** Under what an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
-export function addressScope(address: string): string {
-  return ipv6Network(address, 64) ?? address;
-}
-
 /** The network of an IPv6 address, by the length of its prefix, at most 64; undefined for an IPv4 address. */
 export function ipv6Network(address: string, bits: number): string | undefined {
   if (!address.includes(':')) return undefined;

@@ -5,6 +5,7 @@ import type { CreateDeps } from '../../voice/create/context.ts';
 import { createSession } from '../../voice/create/create-session.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
+import { addressScope } from '../steps/limit.ts';
 
 export interface CreateSessionDeps extends CreateDeps {
   readonly destroyLogin: (loginId: string, atMs: number, requestId?: string) => Promise<unknown>;
@@ -65,7 +66,7 @@ const exampleReply: CreateReply = {
 
 async function create(call: Call<CreateRequest>, deps: CreateSessionDeps): Promise<Result> {
   const { body, login, origin, ip, request } = call;
-  const reply = await createSession({ body, login, origin, ip, request }, deps);
+  const reply = await createSession({ body, login, origin, ip, addressScope: addressScope(ip), request }, deps);
   if (!(reply instanceof Refusal)) return { status: 200, body: reply };
   if (reply.code !== 'DAILY_QUOTA_EXCEEDED' || body.widgetKey !== undefined || login === undefined) return reply;
   await deps.destroyLogin(login.id, request.atMs, request.requestId);

@@ -16,7 +16,7 @@ import {
 import { Refusal } from '../../protocol/refusal.ts';
 import { done } from '../../protocol/values.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { addressScope } from '../../kernel/ip.ts';
+import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Call, type Result, type Route } from '../route.ts';
 import { sample } from '../samples.ts';
 

@@ -1,7 +1,7 @@
-import { addressScope } from '../../kernel/ip.ts';
 import { preferredLanguage } from '../../protocol/languages/negotiate.ts';
 import type { Language } from '../../protocol/languages/all.ts';
 import { Refusal } from '../../protocol/refusal.ts';
+import { addressScope } from '../steps/limit.ts';
 import { defineRoute, type Result, type Route } from '../route.ts';
 import type { Origins } from '../steps/origin.ts';
 import { refuseUpgrade } from '../upgrade.ts';

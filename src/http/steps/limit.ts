@@ -1,4 +1,4 @@
-import { addressScope, ipv6Network } from '../../kernel/ip.ts';
+import { ipv6Network } from '../../kernel/ip.ts';
 import type { BlockList } from 'node:net';
 import { isBearer } from '../../auth/service-tokens.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
@@ -138,4 +138,9 @@ function countsLater(x: RequestContext): boolean {
 /** Whether something came along that may say who calls. */
 export function bringsCredentials({ request: { headers } }: RequestContext): boolean {
   return headers['cookie'] !== undefined || headers['authorization'] !== undefined;
+}
+
+/** Under what an address is counted: an IPv4 address, or the /64 of an IPv6 one (docs/contract.md, section 10.1). */
+export function addressScope(address: string): string {
+  return ipv6Network(address, 64) ?? address;
 }

@@ -60,6 +60,8 @@ export interface CreateInput {
   readonly login: Login | undefined;
   readonly origin: string | undefined;
   readonly ip: string;
+  /** Under what the address is counted. */
+  readonly addressScope: string;
   readonly request: {
     readonly method: string;
     readonly path: string;

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ifAway } from '../../kernel/errors.ts';
-import { addressScope } from '../../kernel/ip.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { MIN_CREATE_KEY, refuseKey } from '../../protocol/idempotency.ts';
 import type { CreateReply } from '../../protocol/create.ts';
@@ -63,7 +62,7 @@ async function claim(key: string, context: CallerFound, deps: CreateDeps): Promi
 /** A stranger who has learned or guessed the key comes from elsewhere, and gets a session of its own. */
 function scopeOf({ caller, input }: CallerFound): string[] {
   const by = caller.keyId ?? input.login?.email ?? '';
-  return [caller.caller, caller.tenantId, by, input.origin ?? '', addressScope(input.ip)];
+  return [caller.caller, caller.tenantId, by, input.origin ?? '', input.addressScope];
 }
 
 /** Claims the key, or waits for whoever has claimed it. While it waits it reads, less and less often, and writes nothing. */

@@ -118,7 +118,14 @@ export function describeCreateFaults(build: () => Promise<TestApp>, modes: reado
     const create = async (steps: readonly CreateStep[]) => {
       const timed = { ...request, atMs: app.clock.now() };
       const context: CreateContext = {
-        input: { body, login: undefined, origin: key.origin, ip: '198.51.100.7', request: timed },
+        input: {
+          body,
+          login: undefined,
+          origin: key.origin,
+          ip: '198.51.100.7',
+          addressScope: '198.51.100.7',
+          request: timed,
+        },
       };
       const faults: unknown[] = [];
       const outcome = await runSteps(steps, context, deps, (fault) => faults.push(fault)).then(
