@@ -5,7 +5,7 @@ import { CallBudgets, type CallBudgetsDeps } from '../metering/call-budgets.ts';
 import { CallMetering, type MeteringDeps } from '../metering/metering.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { isBrokered, type UpstreamProvider } from '../upstream/contract.ts';
-import type { HoldDeps } from '../voice/hold.ts';
+import type { ReserveDeps } from '../voice/reserve-usage.ts';
 
 export interface MeteringParts extends Omit<MeteringDeps, 'listener'>, CallBudgetsDeps {
   readonly config: Config;
@@ -17,7 +17,7 @@ export interface MeteringParts extends Omit<MeteringDeps, 'listener'>, CallBudge
   readonly calls: ClientReportsDeps['calls'];
 }
 
-export interface MeteringFeature extends Pick<HoldDeps, 'reserveOf'> {
+export interface MeteringFeature extends Pick<ReserveDeps, 'reserveOf'> {
   readonly metering: CallMetering;
   readonly budgets: CallBudgets;
   readonly clientReports: ClientReports;

@@ -42,10 +42,10 @@ export interface EdgeWindows {
   readonly wrongTokens: EdgeWindow;
 }
 
-/** Nobody mistypes a token this often in a minute; a guess in six seconds is none that finds one. */
+/** More than anybody mistypes in a minute, and far too few to guess a token. */
 const WRONG_TOKENS_PER_MINUTE = 10;
 
-/** So many times what one address may, a site may as a whole. */
+/** How many times as many requests as one address a whole site may send. */
 const SITE_SHARE = 4;
 
 /** The edge windows with the limits that are configured. */
@@ -56,9 +56,9 @@ export function edgeWindows(rates: EdgeRates): EdgeWindows {
     operator: windowOf('operator:', rates.perOperatorPerMinute, 'RATE_OPERATOR_PER_MIN'),
     page: windowOf('page:', rates.perPagePerMinute, 'RATE_PAGE_PER_MIN'),
     networks: [
-      // What one customer has.
+      // Providers give a customer a /56,
       { bits: 56, ...windowOf('network:56:', rates.perIpPerMinute, 'RATE_IP_PER_MIN') },
-      // What a site has.
+      // and an organization with several networks a /48.
       { bits: 48, ...windowOf('network:48:', SITE_SHARE * rates.perIpPerMinute, 'RATE_IP_PER_MIN') },
     ],
     wrongTokens: windowOf('token:', WRONG_TOKENS_PER_MINUTE, 'SERVICE_TOKENS', 'wrong service tokens'),

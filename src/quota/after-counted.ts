@@ -7,7 +7,7 @@ import { exceeds, nearsCeiling } from './ceilings.ts';
 import { exceeded, type SharedCeilings, type SharedOf, type SharedTotals } from './shared-ceilings.ts';
 
 /** Whom usage was counted for. */
-export interface CountedFor {
+export interface UsageOwner {
   readonly subject: string;
   readonly caller: VoiceRecord['caller'];
   readonly tenantId: string | null;
@@ -17,7 +17,7 @@ export interface CountedFor {
 }
 
 /** What the ledger says of an entry of today. */
-export interface Counted extends SharedTotals {
+export interface CountedUsage extends SharedTotals {
   readonly totals: UsageTotals;
   /** What it added; null for a repeat. */
   readonly added: UsageTotals | null;
@@ -50,7 +50,7 @@ export interface AfterCountedDeps extends CallerCeilings {
  * key's ceiling a total exceeds ends, and every session of the widget key, or of all keys of its tenant, when the total over all of their
  * subjects exceeds its own; who nears a ceiling is warned.
  */
-export async function afterCounted(who: CountedFor, counted: Counted, deps: AfterCountedDeps): Promise<void> {
+export async function afterCounted(who: UsageOwner, counted: CountedUsage, deps: AfterCountedDeps): Promise<void> {
   const { totals, added, atMs, requestId } = counted;
   const [tenantId, keyId] = [who.tenantId ?? '', who.keyId ?? ''];
   noteUsage(who, counted, deps);
@@ -64,7 +64,7 @@ export async function afterCounted(who: CountedFor, counted: Counted, deps: Afte
 
 /** The ceilings that are exceeded by all subjects of the key together, or of its tenant's keys. */
 export function sharedOver(
-  { tenantId, keyId }: CountedFor,
+  { tenantId, keyId }: UsageOwner,
   totals: SharedTotals,
   { sharedOf }: Pick<AfterCountedDeps, 'sharedOf'>,
 ): readonly SharedCeilings[] {
@@ -73,8 +73,8 @@ export function sharedOver(
 
 /** Each session has its own key's ceiling. Most entries exceed none that there is, and ask for no sessions. */
 async function endWhatExceeds(
-  who: CountedFor,
-  { totals, atMs, requestId }: Counted,
+  who: UsageOwner,
+  { totals, atMs, requestId }: CountedUsage,
   deps: AfterCountedDeps,
 ): Promise<void> {
   const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
@@ -84,14 +84,18 @@ async function endWhatExceeds(
   await deps.sessions.endSubject(who.subject, 'quota_exceeded', atMs, isMeant, requestId);
 }
 
-function noteUsage({ sessionId, tenantId }: CountedFor, { added, atMs }: Counted, { note }: AfterCountedDeps): void {
+function noteUsage(
+  { sessionId, tenantId }: UsageOwner,
+  { added, atMs }: CountedUsage,
+  { note }: AfterCountedDeps,
+): void {
   if (sessionId === null || added === null) return;
   const { tokens, microDollars } = added;
   note({ sessionId, tenantId, atMs, kind: 'usage', detail: { tokens, microDollars } });
 }
 
 /** Every node warns the sockets of the subject's sessions, each by its own key's ceiling. */
-function warnOfCeilings(who: CountedFor, after: UsageTotals, entry: UsageTotals, deps: AfterCountedDeps): void {
+function warnOfCeilings(who: UsageOwner, after: UsageTotals, entry: UsageTotals, deps: AfterCountedDeps): void {
   const ceilings = deps.ceilingsOf(who.caller, who.tenantId ?? '');
   if (ceilings.some((limits) => nearsCeiling(after, entry, limits)))
     deps.bus.publish({ type: 'quota.neared', subject: who.subject, after, entry });

@@ -10,12 +10,12 @@ export interface QuotaDay {
 /** Tells the calendar day of an instant. The present day is remembered, so that asking costs nothing. */
 export function createCalendar(timeZone: string): (atMs: number) => QuotaDay {
   const dayOf = timeZone === 'UTC' ? dayInUtc : daysIn(timeZone);
-  let known: (QuotaDay & { readonly fromMs: number }) | undefined;
+  let present: (QuotaDay & { readonly fromMs: number }) | undefined;
 
   return (atMs) => {
-    if (known !== undefined && atMs >= known.fromMs && atMs < known.resetAtMs) return known;
-    known = { day: dayOf(atMs), fromMs: atMs, resetAtMs: nextDayAt(atMs, dayOf) };
-    return known;
+    if (present !== undefined && atMs >= present.fromMs && atMs < present.resetAtMs) return present;
+    present = { day: dayOf(atMs), fromMs: atMs, resetAtMs: nextDayAt(atMs, dayOf) };
+    return present;
   };
 }
 

@@ -24,15 +24,15 @@ interface TenantLimits {
 
 /** Ceilings by caller and widget key, worked out once for each version of a tenant. */
 export function createCeilings({ limits, tenant }: CeilingsDeps): CallerCeilings {
-  /** A tenant that changes is another object. */
-  const known = new WeakMap<Tenant, TenantLimits>();
-  const unknown = summarize(limits.widget, []);
+  /** A changed tenant is another object, so what is kept here is never out of date. */
+  const summaries = new WeakMap<Tenant, TenantLimits>();
+  const ofUnknownTenant = summarize(limits.widget, []);
 
   function of(tenantId: string): TenantLimits {
     const found = tenant(tenantId);
-    if (found === undefined) return unknown;
-    const summary = known.get(found) ?? summarize(limits.widget, found.keys);
-    known.set(found, summary);
+    if (found === undefined) return ofUnknownTenant;
+    const summary = summaries.get(found) ?? summarize(limits.widget, found.keys);
+    summaries.set(found, summary);
     return summary;
   }
 

@@ -62,7 +62,7 @@ export function nearsCeiling(after: UsageTotals, entry: UsageTotals, limits: Cal
   );
 }
 
-/** Totals as clients see them. */
+/** The totals of a day with their ceilings, in the shape of replies: in dollars, and with the instant at which the next day begins. */
 export function usageView(totals: UsageTotals, limits: CallerLimits, day: QuotaDay): Usage {
   return {
     tokens: totals.tokens,

@@ -4,7 +4,7 @@ import type { ClientReports } from '../metering/contract.ts';
 import { Refusal } from '../protocol/refusal.ts';
 import type { ReportedResponse, Usage } from '../protocol/usage.ts';
 import { sharedAccounts, type Ledger } from '../stores/ledger/contract.ts';
-import { afterCounted, sharedOver, type AfterCountedDeps, type Counted } from './after-counted.ts';
+import { afterCounted, sharedOver, type AfterCountedDeps, type CountedUsage } from './after-counted.ts';
 import { recentDay, type QuotaDay } from './calendar.ts';
 import { exceeds, usageView } from './ceilings.ts';
 import { ownCeilings, whySpent } from './levers.ts';
@@ -97,7 +97,7 @@ async function reportMetered(
 /** The totals after what was counted, or that they are over a ceiling. */
 function replyTo(
   who: UsageSubject,
-  counted: Pick<Counted, 'totals' | 'keyTotals' | 'tenantTotals'>,
+  counted: Pick<CountedUsage, 'totals' | 'keyTotals' | 'tenantTotals'>,
   day: QuotaDay,
   deps: UsageDeps,
 ): ReportAnswer | Refusal {

@@ -9,7 +9,7 @@ import { invalidWidgetKey } from '../tenants/directory.ts';
 import type { LimitsOf } from './ceilings.ts';
 
 /** How long after its end a session's client may still report: reports are late when a network is. */
-const LATE_MS = 5 * MINUTE_MS;
+const MAX_LATE_MS = 5 * MINUTE_MS;
 
 /** Whom a report is counted for, proven by the caller's credential. */
 export interface UsageSubject {
@@ -49,7 +49,7 @@ export async function subjectOfSession(
   if (isService) return who;
   if (keyId !== null && (await deps.isKeyRevoked(tenantId, keyId)))
     return invalidWidgetKey({ tenantId, keyId, fact: 'the key is revoked' });
-  if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + LATE_MS)
+  if (endedAtMs !== null && endReason !== null && atMs > endedAtMs + MAX_LATE_MS)
     return endedRefusal(
       endReason,
       deps.sessions.limits.maxMinutes,
@@ -70,7 +70,7 @@ function atMostOf(record: VoiceRecord, atMs: number, deps: SessionProofDeps): Us
   return { tokens, microDollars: inProportion(tokens, limitsOf(record.caller, record.tenantId, record.keyId)) };
 }
 
-/** An idle session is hung up, so its time is over as well. */
+/** The time of a session that went idle ends then: its call is hung up. */
 function connectedMs(record: VoiceRecord, atMs: number, limits: VoiceLimits): number {
   const untilMs = Math.min(atMs, record.endedAtMs ?? Infinity, idleAtMs(record, limits), durationEndMs(record, limits));
   return Math.max(0, untilMs - record.startedAtMs);

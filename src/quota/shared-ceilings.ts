@@ -32,7 +32,7 @@ export function sharedCeilings(
   ];
 }
 
-/** Those that bound what is used in a day. */
+/** Those with a ceiling of tokens or dollars a day. */
 export function boundedDays(shared: readonly SharedCeilings[]): readonly SharedCeilings[] {
   return shared.filter(({ totals }) => totals.tokensDaily !== undefined || totals.dollarsDaily !== undefined);
 }

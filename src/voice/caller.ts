@@ -4,11 +4,9 @@ import type { Subjects } from '../auth/subjects.ts';
 import { iso } from '../kernel/time.ts';
 import type { SessionView } from '../protocol/session.ts';
 
-// Who may speak for a session, and what they are told of it.
-
 /**
  * Whether an e-mail address proves the session's subject; a session that nobody is named for needs none (docs/contract.md, section 5.6),
- * and neither does a back end with a service token. An address that is not the session's proves a mistake, whoever sends it.
+ * and neither does a back end with a service token. An address that is not the session's is refused, whoever sends it.
  */
 export function speaksFor(
   record: VoiceRecord,

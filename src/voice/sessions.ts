@@ -25,7 +25,7 @@ import type { LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';
 import { HistoryWriter, type HistoryListener } from './history-writer.ts';
-import { idsOfEither, lookUp, type LookedUp } from './look-up.ts';
+import { findSessions, idsOfEither, type FoundSessions } from './find-sessions.ts';
 import { VoiceRecords } from './records.ts';
 import { Outage } from './recovery/outage.ts';
 import { PendingWrites } from './recovery/pending-writes.ts';
@@ -128,9 +128,9 @@ export class VoiceSessions {
     return this.#records.load(id);
   }
 
-  /** The present records of many sessions; see `lookUp`. */
-  lookUp(ids: readonly string[]): Promise<LookedUp> {
-    return lookUp(ids, this.#deps.live.registry, this.#deps.history);
+  /** The present records of many sessions; see `findSessions`. */
+  lookUp(ids: readonly string[]): Promise<FoundSessions> {
+    return findSessions(ids, this.#deps.live.registry, this.#deps.history);
   }
 
   /** A heartbeat from a caller that `admits` accepts; undefined when the session is unknown or not the caller's. */

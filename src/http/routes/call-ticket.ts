@@ -2,7 +2,7 @@ import type { Tickets } from '../../calls/tickets.ts';
 import type { SessionProof } from '../../protocol/session.ts';
 import { ticketReply, ticketRequest } from '../../protocol/create.ts';
 import type { SessionSetups } from '../../stores/session-setups/contract.ts';
-import { refuseUnlessEngaged } from '../../voice/engaged.ts';
+import { requireEngaged } from '../../voice/require-engaged.ts';
 import { sessionNotFound } from '../../protocol/refusal.ts';
 import { speaksFor } from '../../voice/caller.ts';
 import { invalid } from '../invalid-request.ts';
@@ -53,7 +53,7 @@ async function give(call: Call<SessionProof>, deps: CallTicketDeps): Promise<Res
   const { body, request, isService } = call;
   const record = await deps.sessions.find(body.sm_session_id);
   if (record === undefined || !speaksFor(record, body.email, deps.subjects, isService)) return sessionNotFound();
-  const over = refuseUnlessEngaged(record, request.atMs, deps.sessions.limits);
+  const over = requireEngaged(record, request.atMs, deps.sessions.limits);
   if (over !== undefined) return refusedOf(record, over, call, deps);
   const setup = await deps.setups.find(record.id);
   if (setup?.callMode !== 'brokered')

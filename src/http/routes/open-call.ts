@@ -6,14 +6,14 @@ import { ifAway } from '../../kernel/errors.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import { endedRefusal, Refusal } from '../../protocol/refusal.ts';
 import type { LimitsOf } from '../../quota/ceilings.ts';
-import { refuseIfSpent } from '../../quota/refuse-if-spent.ts';
+import { refuseIfSpent, type CeilingsHolder } from '../../quota/refuse-if-spent.ts';
 import type { SharedOf } from '../../quota/shared-ceilings.ts';
 import type { Holds } from '../../stores/holds/contract.ts';
 import type { SessionSetup, SessionSetups } from '../../stores/session-setups/contract.ts';
 import type { Events } from '../../telemetry/events.ts';
-import { whoseOf, type AdmittedCaller, type CreateDeps } from '../../voice/create/context.ts';
-import { refuseUnlessEngaged } from '../../voice/engaged.ts';
-import { refuseUnlessHeld, type HoldDeps, type Holder } from '../../voice/hold.ts';
+import { whoseOf, type CreateDeps } from '../../voice/create/context.ts';
+import { requireEngaged } from '../../voice/require-engaged.ts';
+import { reserveUsage, type ReserveDeps } from '../../voice/reserve-usage.ts';
 import type { VoiceSessions } from '../../voice/sessions.ts';
 import type { TenantDirectory } from '../../tenants/directory.ts';
 import { invalid } from '../invalid-request.ts';
@@ -23,7 +23,7 @@ import { refusedOf, type SessionDeps } from '../session-refusal.ts';
 import { exampleAnswer, exampleOffer } from '../samples.ts';
 
 export interface OpenCallDeps
-  extends Pick<CreateDeps, 'ledger' | 'calendar'>, HoldDeps, Pick<SessionDeps, 'destroyLogin'> {
+  extends Pick<CreateDeps, 'ledger' | 'calendar'>, ReserveDeps, Pick<SessionDeps, 'destroyLogin'> {
   readonly holds: Pick<Holds, 'take' | 'release'>;
   readonly sessions: Pick<VoiceSessions, 'find' | 'limits'>;
   readonly setups: Pick<SessionSetups, 'find'>;
@@ -87,7 +87,7 @@ async function open(call: Call<string>, deps: OpenCallDeps): Promise<Result> {
   const refusal = await refuse(call, found, who, deps);
   if (refusal !== undefined) return refusedOf(session, refusal, call, deps);
   const lapsesAtMs = session.startedAtMs + deps.sessions.limits.maxMinutes * MINUTE_MS;
-  const notHeld = await refuseUnlessHeld(who, setup, lapsesAtMs, request.atMs, deps);
+  const notHeld = await reserveUsage(who, setup, lapsesAtMs, request.atMs, deps);
   // What others hold comes back, and is no violation: it costs neither the ticket nor a login.
   if (notHeld !== undefined) return notHeld.because(whoseOf(session));
   // Last, so that nothing that the caller can mend costs it the ticket; and first, so that of two who come at once one opens a call.
@@ -137,22 +137,22 @@ async function openHeld(request: OpenCallRequest, { calls, holds }: OpenCallDeps
 async function holderOf(
   { subject, caller, tenantId, keyId }: VoiceRecord,
   { directory, limitsOf, sharedOf }: OpenCallDeps,
-): Promise<Holder & Pick<AdmittedCaller, 'overrides'>> {
+): Promise<CeilingsHolder> {
   await directory.refreshIfLate();
   const limits = limitsOf(caller, tenantId, keyId);
   const overrides = keyId === null ? undefined : directory.keyNamed(tenantId, keyId)?.limits;
-  return { subject, tenantId, keyId, limits, overrides, shared: sharedOf(tenantId, keyId) };
+  return { subject, keyId, limits, overrides, shared: sharedOf(tenantId, keyId) };
 }
 
 async function refuse(
   { origin, request: { atMs }, body }: Call<string>,
   { session, setup }: Caller,
-  who: Parameters<typeof refuseIfSpent>[0],
+  who: CeilingsHolder,
   deps: OpenCallDeps,
 ): Promise<Refusal | undefined> {
   const refusal =
     refuseOrigin(session, origin, deps) ??
-    refuseUnlessEngaged(session, atMs, deps.sessions.limits) ??
+    requireEngaged(session, atMs, deps.sessions.limits) ??
     refuseOffer(body, setup);
   return refusal ?? refuseIfSpent(who, atMs, deps);
 }

@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { seesTenant } from '../../../auth/operators.ts';
 import { Refusal, sessionNotFound } from '../../../protocol/refusal.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
-import { idOfNamed } from '../../../voice/look-up.ts';
+import { idOfNamed } from '../../../voice/find-sessions.ts';
 import type { VoiceSessions } from '../../../voice/sessions.ts';
 import { readQuery } from '../../query.ts';
 import type { Call, Result } from '../../route.ts';

@@ -7,10 +7,10 @@ import { sessionName } from '../protocol/session.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { VoiceRegistry } from '../stores/voice-registry/contract.ts';
 
-export interface LookedUp {
-  /** Those that were found: with an end, where either store knows of one. */
+export interface FoundSessions {
+  /** A session that either store knows to have ended has its end. */
   readonly records: readonly VoiceRecord[];
-  /** False when a store was away: what it knows is missing. */
+  /** False when a store was away, so that sessions or ends may be missing. */
   readonly isWhole: boolean;
 }
 
@@ -18,13 +18,13 @@ export interface LookedUp {
  * The present records of many sessions in one call of each store. The history may know of ends that the registry does not have yet, and
  * the registry of some that wait for the history.
  */
-export async function lookUp(
+export async function findSessions(
   ids: readonly string[],
   registry: Pick<VoiceRegistry, 'load'>,
   history: Pick<VoiceHistory, 'endedAmong'>,
-): Promise<LookedUp> {
+): Promise<FoundSessions> {
   const { answers, faults } = await askBoth<readonly (VoiceRecord | undefined)[]>(
-    // Asked for at once they share a script call.
+    // Loads that are asked for in one turn share one script call of Redis.
     Promise.all(ids.map(async (id) => registry.load(id))),
     history.endedAmong(ids),
   );
@@ -47,7 +47,7 @@ export async function idsOfEither(
   return [...new Set(answers.flat())];
 }
 
-/** The answers of those of both that are not away, in this order. @throws any other fault */
+/** The answers of the stores that are not away, the registry's first. @throws any other fault */
 async function askBoth<T>(registry: Promise<T>, history: Promise<T>): Promise<{ answers: T[]; faults: Unavailable[] }> {
   const answers: T[] = [];
   const faults: Unavailable[] = [];

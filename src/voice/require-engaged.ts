@@ -3,11 +3,11 @@ import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/type
 import { endedRefusal, type Refusal } from '../protocol/refusal.ts';
 
 /**
- * Only an engaged session has calls (docs/contract.md, section 5.10). One that is idle, or over by the clock, is refused as its next
- * heartbeat would be.
+ * Only an engaged session has calls (docs/contract.md, section 5.10). One that is idle, or whose time is over, is refused in the words that
+ * its next heartbeat would get.
  * @returns a Refusal SESSION_DURATION_EXCEEDED; undefined for an engaged session
  */
-export function refuseUnlessEngaged(record: VoiceRecord, atMs: number, limits: VoiceLimits): Refusal | undefined {
+export function requireEngaged(record: VoiceRecord, atMs: number, limits: VoiceLimits): Refusal | undefined {
   if (record.endReason !== null) return endedRefusal(record.endReason, limits.maxMinutes);
   if (classify(record, atMs, limits) === 'engaged') return undefined;
   const reason = endsByDuration(record, limits) ? 'duration_exceeded' : 'idle_exceeded';
