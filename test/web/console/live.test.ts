@@ -80,6 +80,8 @@ function change(ref: string, fields: Partial<SessionChange> = {}): SessionChange
 
 const ended = { state: 'ended', was: 'engaged', reason: 'closed_by_client' } as const;
 
+const refsOf = (rows: Rows.SessionRows): string[] => rows.shown.peek().map(({ key }) => key);
+
 let browser: Browser;
 let modules: {
   readonly live: typeof Live;
@@ -125,8 +127,8 @@ async function list(sessions: readonly Session[], filter = {}) {
   const tell = (...changes: readonly SessionChange[]): void =>
     browser.say({ type: 'sessions', seq: 1, changes, more: 0 });
   const row = (ref: string) => ({
-    ...shown.rowOf(ref)?.session.peek(),
-    isPast: shown.rowOf(ref)?.isPast.peek(),
+    ...shown.get(ref)?.row.peek(),
+    isPast: shown.get(ref)?.isPast.peek(),
   });
   return { shown, found, tell, row };
 }
@@ -158,7 +160,7 @@ describe('A list of sessions that follows the feed', () => {
     const next = { at: '2030-01-01T13:00:00.000Z', to: 'stale', reason: null } as const;
     tell(change('a', { next, deadline: next.at }));
     expect(row('a')).toMatchObject({ state: 'idle', deadline: next, isPast: false });
-    expect(shown.refs.peek()).toEqual(['b', 'a']);
+    expect(refsOf(shown)).toEqual(['b', 'a']);
     await vi.advanceTimersByTimeAsync(10 * SECOND);
     expect(browser.news()).toEqual([]);
   });
@@ -167,7 +169,7 @@ describe('A list of sessions that follows the feed', () => {
     const { shown, tell, row } = await list([session('b'), session('a')], { state: 'engaged' });
     tell(change('b', ended));
     expect(row('b')).toMatchObject({ state: 'ended', endReason: 'closed_by_client', endedAt: AT, isPast: true });
-    expect(shown.refs.peek()).toEqual(['b', 'a']);
+    expect(refsOf(shown)).toEqual(['b', 'a']);
     await vi.advanceTimersByTimeAsync(SECOND);
     expect(browser.news()).toHaveLength(1);
   });
@@ -190,11 +192,11 @@ describe('A list of sessions that follows the feed', () => {
       throw new Error('the service is away');
     };
     expect(await shown.more()).toEqual({ kind: 'away' });
-    expect(shown.refs.peek()).toEqual(['b', 'a']);
+    expect(refsOf(shown)).toEqual(['b', 'a']);
     expect(shown.failure.peek()).toBeUndefined();
     browser.answer = () => ({ ...answer(''), sessions: [session('older')] });
     expect(await shown.more()).toBeUndefined();
-    expect(shown.refs.peek()).toEqual(['b', 'a', 'older']);
+    expect(refsOf(shown)).toEqual(['b', 'a', 'older']);
     expect(asked.filter((path) => path.includes('cursor=next'))).toHaveLength(2);
   });
 
@@ -206,11 +208,11 @@ describe('A list of sessions that follows the feed', () => {
       await vi.advanceTimersByTimeAsync(250);
     }
     expect(browser.news().length).toBeLessThanOrEqual(4);
-    expect(shown.refs.peek()).toEqual(['a']);
+    expect(refsOf(shown)).toEqual(['a']);
     expect(shown.fresh.peek().map(({ ref }) => ref)).toEqual(['b']);
     tell(change('b'));
     shown.showFresh();
-    expect(shown.rowOf('b')?.session.peek().state).toBe('idle');
+    expect(shown.get('b')?.row.peek().state).toBe('idle');
   });
 
   test.each([
@@ -296,12 +298,11 @@ describe('The list of refusals', () => {
   test('counts those that the feed tells of behind a button, and keeps them though they are not written yet', async () => {
     browser.answer = () => page;
     const rows = new modules.paged.PagedRows<RefusalPage, OperatorRefusal>({
-      asked: () => '/api/operator/refusals',
+      address: () => '/api/operator/refusals',
       rowsOf: ({ refusals }) => refusals,
-      idOf: ({ requestId }) => requestId,
-      isNewestFirst: true,
-      told: {
-        watch: { topics: ['refusals'] },
+      keyOf: ({ requestId }) => requestId,
+      watch: { topics: ['refusals'] },
+      feed: {
         rowsOf: (frame) => (frame.type === 'refusals' ? toldRefusals({}, frame) : undefined),
         after: (one, frame) => (frame.type === 'refusals' ? countedAfter(one, {}, frame) : one),
         orderOf: ({ at, requestId }) => `${at} ${requestId}`,
@@ -314,12 +315,12 @@ describe('The list of refusals', () => {
     ];
     expect(rows.take(refused([b, c], { NOT_FOUND: 7 }))).toBe(false);
     await rows.refresh();
-    expect(rows.rows.peek().map(({ requestId }) => requestId)).toEqual(['req_a']);
+    expect(rows.shown.peek().map(({ key }) => key)).toEqual(['req_a']);
     expect(rows.fresh.peek().map(({ requestId }) => requestId)).toEqual(['req_c', 'req_b']);
     expect(modules.live.waiting.peek()).toBe(2);
     rows.showFresh();
     rows.take(refused([c], { NOT_FOUND: 1 }));
-    expect(rows.rows.peek().map(({ requestId }) => requestId)).toEqual(['req_c', 'req_b', 'req_a']);
+    expect(rows.shown.peek().map(({ key }) => key)).toEqual(['req_c', 'req_b', 'req_a']);
     expect(rows.fresh.peek()).toEqual([]);
   });
 

@@ -2,28 +2,34 @@
 import { batch, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { FeedFrame } from '../../../protocol/operator/feed.ts';
-import { get, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
+import { get, isForbidden, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
 import type { Watch } from './feed.ts';
-import { isPaused, keepFresh, noteHeard, UNTOLD_MS, waiting } from './live.ts';
+import { isPaused, keepFresh, noteHeard, waiting } from './live.ts';
+import { RowStore } from './row-store.ts';
 
 interface Page {
   readonly nextCursor: string | null;
+  readonly searchedTo?: string | null;
 }
 
-interface Kind<P extends Page, R> {
+interface PageSource<P extends Page, R> {
   /** The address of the first page, whose times may move. */
-  readonly asked: () => string;
+  readonly address: () => string;
   readonly rowsOf: (page: P) => readonly R[];
-  readonly idOf: (row: R) => string;
-  /** Whether new rows wait until somebody asks for them; else they come below. */
-  readonly isNewestFirst: boolean;
-  /** Where the feed tells of it. */
-  readonly told?: Telling<P, R>;
+  readonly keyOf: (row: R) => string;
+  readonly watch: Watch;
+  /** How often it is read beside the feed. */
+  readonly besideFeedMs?: number;
+  /** Whether new rows come below; else they wait until somebody asks for them. */
+  readonly growsBelow?: boolean;
+  /** Whether rows that left the list are dimmed, and the list is there at once for whoever comes back to it. */
+  readonly dimsMissing?: boolean;
+  /** Where the feed itself tells of new rows. */
+  readonly feed?: FeedRows<P, R>;
 }
 
-/** How a list follows the feed. */
-interface Telling<P, R> {
-  readonly watch: Watch;
+/** What a list takes from the feed. */
+interface FeedRows<P, R> {
   /** New rows of a frame, the newest first, and whether it must be read which others there are; undefined of other frames. */
   readonly rowsOf: (frame: FeedFrame) => { readonly rows: readonly R[]; readonly isUntold: boolean } | undefined;
   /** What a page says beside its rows, after a frame. */
@@ -32,121 +38,156 @@ interface Telling<P, R> {
   readonly orderOf: (row: R) => string;
 }
 
-/** New rows that wait at most. */
-const MOST_FRESH = 1000;
+/** New rows that wait at most, where the feed tells of them. */
+const MAX_FRESH = 1000;
+/** Lists whose first page is kept for whoever comes back. */
+const MAX_KEPT = 30;
+const kept = new Map<string, Page>();
 
-/** Rows change in their places and never move. */
-export class PagedRows<P extends Page, R> {
+export class PagedRows<P extends Page, R> extends RowStore<R> {
   /** The newest first page: what it says beside its rows. */
   readonly page = signal<P | undefined>(undefined);
-  readonly rows = signal<readonly R[]>([]);
-  readonly fresh = signal<readonly R[]>([]);
   readonly nextCursor = signal<string | null>(null);
+  /** How far was looked, where the last page is short because much was searched. */
+  readonly searchedTo = signal<string | null>(null);
   readonly failure = signal<Failure | undefined>(undefined);
-  readonly #kind: Kind<P, R>;
+  readonly #source: PageSource<P, R>;
 
-  constructor(kind: Kind<P, R>) {
-    this.#kind = kind;
+  constructor(source: PageSource<P, R>) {
+    super(source.keyOf);
+    this.#source = source;
   }
 
   /** Reads the first page. @returns whether the service answered */
   async refresh(): Promise<boolean> {
-    const answer = await this.#read('');
+    const answer = await this.#read();
     this.failure.value = answer.ok ? undefined : answer.failure;
     if (!answer.ok) return !isPassing(answer.failure);
-    const page = answer.body;
-    batch(() => {
-      const isFirst = this.page.peek() === undefined;
-      this.page.value = page;
-      this.#take(page, isFirst);
-      if (isFirst) this.nextCursor.value = page.nextCursor;
-    });
+    this.takePage(answer.body);
     return true;
   }
 
-  /** Takes in what the feed told: new rows wait. @returns whether it must be read again */
-  take(frame: FeedFrame): boolean {
-    const { told } = this.#kind;
-    const found = told?.rowsOf(frame);
-    if (told === undefined || found === undefined || this.page.peek() === undefined) return false;
+  /** Takes the newest first page in. */
+  takePage(page: P): void {
+    const { rowsOf, growsBelow = false, dimsMissing = false } = this.#source;
+    const isFirst = this.page.peek() === undefined || (dimsMissing && this.shown.peek().length === 0);
     batch(() => {
-      if (!isPaused.peek()) this.page.value = told.after(this.page.peek() as P, frame);
-      this.#wait(this.#unknown(found.rows));
+      this.page.value = page;
+      if (isFirst) {
+        this.reset(rowsOf(page));
+        this.#noteEnd(page);
+        return;
+      }
+      if (dimsMissing) this.#dimMissing(page);
+      const firstShown = rowsOf(page).findIndex((row) => this.get(this.keyOf(row)) !== undefined);
+      const unknown = rowsOf(page).filter((row) => !this.change(row));
+      if (growsBelow) this.append(unknown);
+      else if (dimsMissing) this.#wait(firstShown < 0 ? unknown : rowsOf(page).slice(0, firstShown));
+      else this.#wait(unknown);
+    });
+  }
+
+  /** Takes in what the feed told: new rows wait. @returns whether the list must be read again */
+  take(frame: FeedFrame): boolean {
+    const { feed } = this.#source;
+    const found = feed?.rowsOf(frame);
+    const page = this.page.peek();
+    if (feed === undefined || found === undefined || page === undefined) return false;
+    batch(() => {
+      if (!isPaused.peek()) this.page.value = feed.after(page, frame);
+      this.#wait(found.rows);
     });
     return found.isUntold;
   }
 
-  /** Puts the new rows on top. */
-  showFresh(): void {
-    batch(() => {
-      this.rows.value = [...this.fresh.peek(), ...this.rows.peek()];
-      this.fresh.value = [];
-      waiting.value = 0;
-    });
+  override showFresh(): void {
+    super.showFresh();
+    waiting.value = 0;
   }
 
   /** Reads the next page below. */
   readonly more: ReadMore = async () => {
     const cursor = this.nextCursor.peek();
     if (cursor === null) return undefined;
-    const answer = await this.#read(`&cursor=${encodeURIComponent(cursor)}`);
+    const answer = await this.#read(cursor);
     if (!answer.ok) return answer.failure;
     batch(() => {
-      this.rows.value = [...this.rows.peek(), ...this.#unknown(this.#kind.rowsOf(answer.body))];
-      this.nextCursor.value = answer.body.nextCursor;
+      this.append(this.#source.rowsOf(answer.body));
+      this.#noteEnd(answer.body);
     });
     return undefined;
   };
 
-  async #read(further: string): Promise<Answer<P>> {
-    const answer = await get<P>(this.#kind.asked() + further);
+  async #read(cursor?: string): Promise<Answer<P>> {
+    const address = this.#source.address();
+    const further =
+      cursor === undefined ? '' : `${address.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
+    const answer = await get<P>(address + further);
     if (answer.ok) noteHeard();
     return answer;
   }
 
-  #take(page: P, isFirst: boolean): void {
-    const { rowsOf, idOf, isNewestFirst } = this.#kind;
-    const now = new Map(rowsOf(page).map((row) => [idOf(row), row]));
-    const unknown = this.#unknown(rowsOf(page));
-    const known = this.rows.peek().map((row) => now.get(idOf(row)) ?? row);
-    const waits = isNewestFirst && !isFirst;
-    this.rows.value = waits ? known : [...known, ...unknown];
-    if (waits) this.#wait(unknown);
+  #noteEnd({ nextCursor, searchedTo = null }: P): void {
+    this.nextCursor.value = nextCursor;
+    this.searchedTo.value = searchedTo;
   }
 
-  /** What was told may not be written yet: what waits goes on waiting though a reading does not find it. */
-  #wait(unknown: readonly R[]): void {
-    const { idOf, told } = this.#kind;
-    if (told === undefined) this.fresh.value = unknown;
+  /** What is above the last row that a page has would be in the page as well, if it were still there. */
+  #dimMissing(page: P): void {
+    const found = new Set(this.#source.rowsOf(page).map(this.keyOf));
+    const shown = this.shown.peek();
+    const last = page.nextCursor === null ? shown.length : shown.findLastIndex(({ key }) => found.has(key));
+    for (const { key, isPast } of shown.slice(0, Math.max(0, last))) if (!found.has(key)) isPast.value = true;
+  }
+
+  /** What was told may not be written yet: it goes on waiting though a reading does not find it. */
+  #wait(rows: readonly R[]): void {
+    const { feed } = this.#source;
+    if (feed === undefined) this.wait(rows);
     else {
-      const all = new Map([...this.fresh.peek(), ...unknown].map((row) => [idOf(row), row]));
-      const sorted = [...all.values()].toSorted((one, other) => (told.orderOf(one) > told.orderOf(other) ? -1 : 1));
-      this.fresh.value = sorted.slice(0, MOST_FRESH);
+      this.wait([...this.fresh.peek(), ...rows]);
+      const sorted = this.fresh.peek().toSorted((one, other) => (feed.orderOf(one) > feed.orderOf(other) ? -1 : 1));
+      this.wait(sorted.slice(0, MAX_FRESH));
     }
     waiting.value = this.fresh.peek().length;
-  }
-
-  #unknown(rows: readonly R[]): readonly R[] {
-    const { idOf } = this.#kind;
-    const known = new Set(this.rows.peek().map(idOf));
-    return rows.filter((row) => !known.has(idOf(row)));
   }
 }
 
 /** The list of an address while a view shows it. @param key what is chosen: another choice is another list */
-export function usePagedRows<P extends Page, R>(key: string, kind: Kind<P, R>): PagedRows<P, R> {
-  const list = useMemo(() => new PagedRows(kind), [key]);
+export function usePagedRows<P extends Page, R>(key: string, source: PageSource<P, R>): PagedRows<P, R> {
+  const list = useMemo(() => {
+    const made = new PagedRows(source);
+    const page = source.dimsMissing === true ? (kept.get(key) as P | undefined) : undefined;
+    if (page !== undefined) made.takePage(page);
+    return made;
+  }, [key]);
   useEffect(() => {
-    void list.refresh();
-    const refresh = (): Promise<boolean> => (isPaused.peek() ? Promise.resolve(true) : list.refresh());
-    const stop =
-      kind.told === undefined
-        ? keepFresh({ refresh, besideFeedMs: UNTOLD_MS }, { topics: ['counts'] })
-        : keepFresh({ refresh, take: (frame) => list.take(frame) }, kind.told.watch);
+    const read = async (): Promise<boolean> => {
+      const isHeard = await list.refresh();
+      const page = list.page.peek();
+      if (source.dimsMissing === true && page !== undefined) keep(key, page);
+      return isHeard;
+    };
+    // Each asking would be one more refusal among those that operators look at.
+    const isRefused = (): boolean => {
+      const failure = list.failure.peek();
+      return failure !== undefined && isForbidden(failure);
+    };
+    const refresh = (): Promise<boolean> => (isPaused.peek() || isRefused() ? Promise.resolve(true) : read());
+    const take = source.feed === undefined ? undefined : (frame: FeedFrame): boolean => list.take(frame);
+    void read();
+    const stop = keepFresh({ refresh, take, besideFeedMs: source.besideFeedMs }, source.watch);
     return () => {
       stop();
       waiting.value = 0;
     };
   }, [list]);
   return list;
+}
+
+function keep(key: string, page: Page): void {
+  kept.delete(key);
+  kept.set(key, page);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
 }

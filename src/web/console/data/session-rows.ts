@@ -1,30 +1,20 @@
-import { batch, signal, type Signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { FeedFrame, SessionChange } from '../../../protocol/operator/feed.ts';
 import { get, isPassing, type Answer, type Failure, type ReadMore } from './api.ts';
 import { askedFilter, type Filter } from './filter.ts';
 import { isPaused, noteHeard, waiting } from './live.ts';
+import { differ, RowStore } from './row-store.ts';
 import { noteServerTime, now } from './server-time.ts';
 import { after, isLeaving, isUntold, reconciled, type Told } from './session-changes.ts';
 import type { Session, SessionPage } from './shapes.ts';
 
-export interface Row {
-  readonly session: Signal<Session>;
-  /** It is not among those that the filter finds any more: it stays where it is, dimmed, until the list is read anew. */
-  readonly isPast: Signal<boolean>;
-}
-
 const PAGE = 50;
-const MOST_A_PAGE = 200;
+const MAX_PAGE = 200;
 /** Rows that left the filter are asked for by themselves, so many at once. */
-const MOST_LOOKED_UP = 5;
+const MAX_LOOKED_UP = 5;
 
-/**
- * The rows of the sessions list. A row changes where it is and never moves, as soon as the feed tells of it; new ones wait in `fresh` until
- * somebody asks for them. What comes while it is paused changes nothing and is counted.
- */
-export class SessionRows {
-  readonly refs = signal<readonly string[]>([]);
-  readonly fresh = signal<readonly Session[]>([]);
+/** The list of sessions, whose rows change as soon as the feed tells of them. What comes while it is paused changes nothing and is counted. */
+export class SessionRows extends RowStore<Session> {
   readonly nextCursor = signal<string | null>(null);
   readonly failure = signal<Failure | undefined>(undefined);
   readonly isLoaded = signal(false);
@@ -32,7 +22,6 @@ export class SessionRows {
   readonly current = signal<string | undefined>(undefined);
   readonly selected = signal<ReadonlySet<string>>(new Set());
   readonly #filter: Filter;
-  readonly #rows = new Map<string, Row>();
   /** What the feed told of rows, until a reading agrees. */
   readonly #told = new Map<string, Told>();
   /** Rows that a reading found otherwise while it was paused, and what the feed told of rows meanwhile. */
@@ -40,12 +29,8 @@ export class SessionRows {
   #held = new Map<string, SessionChange>();
 
   constructor(filter: Filter) {
+    super(({ ref }) => ref);
     this.#filter = filter;
-  }
-
-  /** Only of refs that are, or were, in `refs`. */
-  rowOf(ref: string): Row | undefined {
-    return this.#rows.get(ref);
   }
 
   /** Reads the first page, in the place of all that was there. @returns whether the service answered */
@@ -53,11 +38,8 @@ export class SessionRows {
     const page = await this.#readFirst(PAGE);
     if (page === undefined) return !this.#isAway();
     batch(() => {
-      this.#rows.clear();
       this.#told.clear();
-      for (const session of page.sessions) this.#keep(session);
-      this.refs.value = page.sessions.map(({ ref }) => ref);
-      this.fresh.value = [];
+      this.reset(page.sessions);
       this.nextCursor.value = page.nextCursor;
       this.isLoaded.value = true;
       this.#count();
@@ -68,11 +50,11 @@ export class SessionRows {
   /** Takes in what the feed told. @returns whether the list must be read again to show it */
   take(frame: FeedFrame): boolean {
     if (frame.type !== 'sessions' || !this.isLoaded.peek()) return false;
-    const untold = frame.changes.map((change) => isUntold(this.#filter, change, this.#rows.has(change.ref)));
+    const untold = frame.changes.map((change) => isUntold(this.#filter, change, this.#isShown(change)));
     batch(() => {
       for (const change of frame.changes) {
-        if (isPaused.peek() && this.#rows.has(change.ref)) this.#held.set(change.ref, change);
-        else this.#change(change);
+        if (isPaused.peek() && this.#isShown(change)) this.#held.set(change.ref, change);
+        else this.#applyChange(change);
       }
       this.#count();
     });
@@ -82,17 +64,17 @@ export class SessionRows {
   /** Reads the newest again and changes the rows in their places. @returns whether the service answered */
   async refresh(): Promise<boolean> {
     if (!this.isLoaded.peek()) return this.load();
-    const page = await this.#readFirst(Math.min(MOST_A_PAGE, this.refs.peek().length + PAGE));
+    const page = await this.#readFirst(Math.min(MAX_PAGE, this.shown.peek().length + PAGE));
     if (page === undefined) return !this.#isAway();
     const found = new Set(page.sessions.map(({ ref }) => ref));
-    const known = page.sessions.filter(({ ref }) => this.#rows.has(ref));
+    const shown = page.sessions.filter((session) => this.#isShown(session));
     batch(() => {
-      this.fresh.value = this.#newAmong(page);
+      this.wait(this.#newAmong(page));
       if (isPaused.peek())
-        this.#differing = new Set(known.filter((session) => this.#differs(session)).map(({ ref }) => ref));
+        this.#differing = new Set(shown.filter((session) => this.#differs(session)).map(({ ref }) => ref));
       else {
-        for (const change of this.#held.values()) this.#change(change);
-        for (const session of known) this.#keep(session);
+        for (const change of this.#held.values()) this.#applyChange(change);
+        for (const session of shown) this.#update(session);
       }
       this.#count();
     });
@@ -100,15 +82,9 @@ export class SessionRows {
     return true;
   }
 
-  /** Puts the new rows on top: only somebody who asks moves rows. */
-  showFresh(): void {
-    const fresh = this.fresh.peek();
-    batch(() => {
-      for (const session of fresh) this.#keep(session);
-      this.refs.value = [...fresh.map(({ ref }) => ref), ...this.refs.peek()];
-      this.fresh.value = [];
-      this.#count();
-    });
+  override showFresh(): void {
+    super.showFresh();
+    this.#count();
   }
 
   /** Reads the next page below. */
@@ -117,12 +93,9 @@ export class SessionRows {
     if (cursor === null) return undefined;
     const answer = await this.#read(PAGE, cursor);
     if (!answer.ok) return answer.failure;
-    const page = answer.body;
-    const added = page.sessions.filter(({ ref }) => !this.#rows.has(ref));
     batch(() => {
-      for (const session of added) this.#keep(session);
-      this.refs.value = [...this.refs.peek(), ...added.map(({ ref }) => ref)];
-      this.nextCursor.value = page.nextCursor;
+      this.append(answer.body.sessions);
+      this.nextCursor.value = answer.body.nextCursor;
     });
     return undefined;
   };
@@ -147,51 +120,51 @@ export class SessionRows {
 
   /** Those that began after the newest row: older ones only came into the filter, and belong where nobody looks. */
   #newAmong(page: SessionPage): readonly Session[] {
-    return page.sessions.slice(0, MOST_A_PAGE).filter(({ ref }) => !this.#rows.has(ref) && !this.#isBelow(ref, page));
+    return page.sessions
+      .slice(0, MAX_PAGE)
+      .filter((session) => !this.#isShown(session) && !this.#isBelow(session.ref, page));
   }
 
   /** Whether a row of the page is only there because the page reaches further down than the list. */
   #isBelow(ref: string, page: SessionPage): boolean {
     const refs = page.sessions.map((session) => session.ref);
-    const lastKnown = refs.findLastIndex((each) => this.#rows.has(each));
-    return this.nextCursor.peek() !== null && refs.indexOf(ref) > lastKnown && lastKnown >= 0;
+    const lastShown = page.sessions.findLastIndex((session) => this.#isShown(session));
+    return this.nextCursor.peek() !== null && refs.indexOf(ref) > lastShown && lastShown >= 0;
   }
 
   #missingFrom(page: SessionPage, found: ReadonlySet<string>): readonly string[] {
     const oldest = page.sessions.at(-1)?.session.startedAt ?? '';
     const isCovered = (ref: string): boolean => {
       if (page.nextCursor === null) return true;
-      const startedAt = this.#rows.get(ref)?.session.peek().session.startedAt ?? '';
+      const startedAt = this.get(ref)?.row.peek().session.startedAt ?? '';
       return this.#filter.sort === undefined && startedAt > oldest;
     };
-    return this.refs.peek().filter((ref) => !found.has(ref) && isCovered(ref));
+    return this.shown.peek().flatMap(({ key }) => (!found.has(key) && isCovered(key) ? [key] : []));
   }
 
   async #lookUpPast(refs: readonly string[]): Promise<void> {
     const open = refs.flatMap((ref) => {
-      const row = this.#rows.get(ref);
-      if (row === undefined) return [];
-      row.isPast.value = true;
-      return row.session.peek().state === 'ended' ? [] : [ref];
+      const known = this.get(ref);
+      if (known === undefined) return [];
+      known.isPast.value = true;
+      return known.row.peek().state === 'ended' ? [] : [ref];
     });
     await Promise.all(
-      open.slice(0, MOST_LOOKED_UP).map(async (ref) => {
+      open.slice(0, MAX_LOOKED_UP).map(async (ref) => {
         const answer = await get<Session>(`/api/operator/sessions/${ref}`);
-        const row = this.#rows.get(ref);
-        if (answer.ok && row !== undefined) row.session.value = this.#latest(withoutId(answer.body));
+        if (answer.ok) this.change(this.#latest(withoutId(answer.body)), this.get(ref)?.isPast.peek());
       }),
     );
   }
 
-  #change(change: SessionChange): void {
+  #applyChange(change: SessionChange): void {
     const { ref } = change;
     if (this.fresh.peek().some((session) => session.ref === ref))
       this.fresh.value = this.fresh.peek().map((session) => (session.ref === ref ? after(session, change) : session));
-    const row = this.#rows.get(ref);
-    if (row === undefined) return;
+    const known = this.get(ref);
+    if (known === undefined) return;
     this.#told.set(ref, { change, heardMs: Date.now() });
-    row.session.value = after(row.session.peek(), change);
-    row.isPast.value = isLeaving(this.#filter, change);
+    this.change(after(known.row.peek(), change), isLeaving(this.#filter, change));
   }
 
   /** A reading may be older than what the feed told. */
@@ -201,21 +174,18 @@ export class SessionRows {
     return session;
   }
 
-  #keep(read: Session): void {
-    const row = this.#rows.get(read.ref);
-    if (row === undefined) {
-      this.#rows.set(read.ref, { session: signal(read), isPast: signal(false) });
-      return;
-    }
+  #update(read: Session): void {
     const session = this.#latest(read);
     const told = this.#told.get(read.ref);
-    row.isPast.value = told !== undefined && isLeaving(this.#filter, told.change);
-    if (this.#differs(session)) row.session.value = session;
+    this.change(session, told !== undefined && isLeaving(this.#filter, told.change));
   }
 
   #differs(session: Session): boolean {
-    const before = this.#rows.get(session.ref)?.session.peek();
-    return JSON.stringify(before) !== JSON.stringify(session);
+    return differ(this.get(session.ref)?.row.peek(), session);
+  }
+
+  #isShown({ ref }: { readonly ref: string }): boolean {
+    return this.get(ref) !== undefined;
   }
 
   #isAway(): boolean {

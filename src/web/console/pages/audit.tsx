@@ -1,10 +1,11 @@
 import { useLocation } from 'preact-iso';
-import type { AuditRow } from '../../../protocol/operator/audit.ts';
+import type { auditPage, AuditRow } from '../../../protocol/operator/audit.ts';
 import { targetPage } from '../data/audit.ts';
 import { copy } from '../data/dialogs.ts';
 import { instantOf, queryText } from '../data/query.ts';
-import { useList } from '../data/list.ts';
+import { usePagedRows } from '../data/paged.ts';
 import { now } from '../data/server-time.ts';
+import type { Output } from '../data/shapes.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { Moment } from '../parts/moments.tsx';
@@ -25,9 +26,13 @@ export function AuditPage() {
   const chosen = Object.fromEntries(NAMES.map((name) => [name, query[name]]));
   const address = (from: string | undefined): string => `/api/operator/audit${queryText({ ...chosen, from })}`;
   const from = query['from'];
-  const list = useList<AuditRow>(address(from), 'rows', keyOf, { topics: ['counts', 'audit'] }, () =>
-    address(from === undefined ? undefined : instantOf(from, now.peek())),
-  );
+  const list = usePagedRows<Output<typeof auditPage>, AuditRow>(address(from), {
+    address: () => address(from === undefined ? undefined : instantOf(from, now.peek())),
+    rowsOf: ({ rows }) => rows,
+    keyOf,
+    watch: { topics: ['counts', 'audit'] },
+    dimsMissing: true,
+  });
   const isFiltered = queryText(chosen) !== '';
   const exact = (['target', 'batchId'] as const).filter((name) => (query[name] ?? '') !== '');
   return (

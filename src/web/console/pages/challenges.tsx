@@ -1,7 +1,8 @@
 import { useLocation } from 'preact-iso';
-import type { OperatorChallenge } from '../../../protocol/operator/login.ts';
-import { useList } from '../data/list.ts';
+import type { challengePage, OperatorChallenge } from '../../../protocol/operator/login.ts';
+import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
+import type { Output } from '../data/shapes.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { ChallengeMark, LoginTabs } from '../parts/login-marks.tsx';
@@ -23,12 +24,14 @@ const STATES = [
 export function ChallengesPage() {
   usePage('Codes');
   const { query } = useLocation();
-  const list = useList<OperatorChallenge>(
-    `/api/operator/challenges${queryText({ state: query['state'] })}`,
-    'challenges',
-    ({ id }) => id,
-    { topics: ['counts', 'audit'] },
-  );
+  const address = `/api/operator/challenges${queryText({ state: query['state'] })}`;
+  const list = usePagedRows<Output<typeof challengePage>, OperatorChallenge>(address, {
+    address: () => address,
+    rowsOf: ({ challenges }) => challenges,
+    keyOf: ({ id }) => id,
+    watch: { topics: ['counts', 'audit'] },
+    dimsMissing: true,
+  });
   return (
     <div class="page">
       <div class="title-row">

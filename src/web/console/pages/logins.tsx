@@ -1,9 +1,10 @@
 import { useLocation } from 'preact-iso';
-import type { OperatorLogin } from '../../../protocol/operator/login.ts';
+import type { loginPage, OperatorLogin } from '../../../protocol/operator/login.ts';
 import { dialog } from '../data/dialogs.ts';
 import { may } from '../data/identity.ts';
-import { useList } from '../data/list.ts';
+import { usePagedRows } from '../data/paged.ts';
 import { queryText } from '../data/query.ts';
+import type { Output } from '../data/shapes.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
 import { LiftAddressDialog } from '../parts/lift-address-dialog.tsx';
@@ -17,12 +18,14 @@ import { Empty } from '../parts/view-states.tsx';
 export function LoginsPage() {
   usePage('Logins');
   const { query } = useLocation();
-  const list = useList<OperatorLogin>(
-    `/api/operator/logins${queryText({ state: query['state'] })}`,
-    'logins',
-    ({ id }) => id,
-    { topics: ['counts', 'audit'] },
-  );
+  const address = `/api/operator/logins${queryText({ state: query['state'] })}`;
+  const list = usePagedRows<Output<typeof loginPage>, OperatorLogin>(address, {
+    address: () => address,
+    rowsOf: ({ logins }) => logins,
+    keyOf: ({ id }) => id,
+    watch: { topics: ['counts', 'audit'] },
+    dimsMissing: true,
+  });
   return (
     <div class="page">
       <div class="title-row">

@@ -40,12 +40,11 @@ export function RefusalsPage() {
   const filter: Filter = Object.fromEntries(NAMES.map((name) => [name, query[name]?.trim()]));
   const key = queryText(filter);
   const list = usePagedRows<RefusalPage, Refusal>(key, {
-    asked: () => `/api/operator/refusals${queryText({ ...asked(filter), limit: '100' })}`,
+    address: () => `/api/operator/refusals${queryText({ ...asked(filter), limit: '100' })}`,
     rowsOf: ({ refusals }) => refusals,
-    idOf: ({ requestId }) => requestId,
-    isNewestFirst: true,
-    told: {
-      watch: { topics: ['counts', 'refusals'], filter: watched(filter) },
+    keyOf: ({ requestId }) => requestId,
+    watch: { topics: ['counts', 'refusals'], filter: watched(filter) },
+    feed: {
       rowsOf: (frame) => (frame.type === 'refusals' ? toldRefusals(filter, frame) : undefined),
       after: (page, frame) => (frame.type === 'refusals' ? countedAfter(page, filter, frame) : page),
       orderOf: ({ at, requestId }) => `${at} ${requestId}`,
@@ -113,7 +112,7 @@ function Found({
   list,
   filter,
 }: FoundProps) {
-  const rows = list.rows.value;
+  const rows = list.shown.value;
   const all = sumOf(counted);
   const notKept = Math.max(0, all - sumOf(kept));
   return (
@@ -152,11 +151,7 @@ function Found({
       {rows.length === 0 ? (
         <None isFiltered={queryText(filter) !== ''} />
       ) : (
-        <Table
-          caption="Refusals, the newest first"
-          columns={COLUMNS}
-          rows={rows.map((row) => ({ key: row.requestId, row }))}
-        />
+        <Table caption="Refusals, the newest first" columns={COLUMNS} rows={rows} />
       )}
       {typeof searchedTo === 'string' && (
         <p class="soft">

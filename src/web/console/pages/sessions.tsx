@@ -47,7 +47,7 @@ export function SessionsPage() {
     dialog.value = <EndManyDialog filter={asked} words={wordsOf(asked)} />;
   };
 
-  const open = [...selected.value].filter((ref) => rows.rowOf(ref)?.session.value.state !== 'ended');
+  const open = [...selected.value].filter((ref) => rows.get(ref)?.row.value.state !== 'ended');
   const chosen = open.length;
   return (
     <div class="page list-page">
@@ -105,12 +105,12 @@ interface FoundProps {
 }
 
 function Found({ rows, onEnd, isFiltered }: FoundProps) {
-  const { failure, isLoaded, refs } = rows;
+  const { failure, isLoaded, shown } = rows;
   // What is shown stays while the service is away: the top of the page says so.
   if (failure.value !== undefined && !(isLoaded.value && isPassing(failure.value)))
     return <Failed failure={failure.value} what="the list of sessions" />;
   if (!isLoaded.value) return <Loading rows={12} />;
-  if (refs.value.length > 0) return <SessionTable rows={rows} onEnd={onEnd} />;
+  if (shown.value.length > 0) return <SessionTable rows={rows} onEnd={onEnd} />;
   return isFiltered ? (
     <Empty title="No session is like that">
       <p>

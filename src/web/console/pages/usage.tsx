@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { me } from '../data/identity.ts';
+import { UNTOLD_MS } from '../data/live.ts';
 import { usePagedRows } from '../data/paged.ts';
 import { zone } from '../data/preferences.ts';
 import { queryText } from '../data/query.ts';
@@ -39,10 +40,12 @@ export function UsagePage() {
   const key = queryText(chosen);
   const isToday = by !== 'session' && !range.from && !range.to;
   const list = usePagedRows<UsageReport, UsageRow>(key, {
-    asked: () => PATH + queryText({ by, ...askedRange(range, now.peek()), tenantId, limit: '50' }),
+    address: () => PATH + queryText({ by, ...askedRange(range, now.peek()), tenantId, limit: '50' }),
     rowsOf: ({ rows }) => rows,
-    idOf: ({ id }) => id,
-    isNewestFirst: false,
+    keyOf: ({ id }) => id,
+    watch: { topics: ['counts'] },
+    besideFeedMs: UNTOLD_MS,
+    growsBelow: true,
   });
   const set = (name: string) => (value: string) => route(usageHref({ ...chosen, [name]: value.trim() }));
   return (
@@ -71,11 +74,11 @@ export function UsagePage() {
                 <Series series={everyDay(report.series, range, now.peek())} nameOf={(at) => at} />
               )}
             </Card>
-            {list.rows.value.length === 0 ? (
+            {list.shown.value.length === 0 ? (
               <None isToday={isToday && tenantId === undefined} by={by} />
             ) : (
               <UsageTable
-                {...{ by, chosen, open: query['row'], rows: list.rows.value }}
+                {...{ by, chosen, open: query['row'], rows: list.shown.value.map(({ row }) => row.value) }}
                 unattributed={report.unattributed}
                 total={report.total}
               />

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { isPassing, type Failure, type ReadMore } from '../data/api.ts';
-import type { ListRows } from '../data/list.ts';
+import { isPassing } from '../data/api.ts';
+import type { PagedRows } from '../data/paged.ts';
+import type { RowStore } from '../data/row-store.ts';
 import { Fresh } from './fresh.tsx';
 import { More } from './more.tsx';
 import { Moment } from './moments.tsx';
@@ -9,12 +10,10 @@ import { Failed, Loading } from './view-states.tsx';
 
 interface Props<R> {
   readonly what: string;
-  readonly list: {
-    readonly rows: ListRows<R>;
-    readonly isLoaded: boolean;
-    readonly failure: Failure | undefined;
-    readonly more: ReadMore;
-  };
+  readonly list: RowStore<R> &
+    Pick<PagedRows<never, R>, 'failure' | 'nextCursor' | 'searchedTo' | 'more'> & {
+      readonly page: { readonly value: unknown };
+    };
   readonly columns: readonly Column<R>[];
   /** Shown where there is none. */
   readonly empty: ComponentChildren;
@@ -22,15 +21,17 @@ interface Props<R> {
 
 /** A list as it was read: its rows, or why there are none. */
 export function FoundList<R>({ what, list, columns, empty }: Props<R>) {
-  const { rows, isLoaded, failure, more } = list;
+  const failure = list.failure.value;
+  const isLoaded = list.page.value !== undefined;
   if (failure !== undefined && !(isLoaded && isPassing(failure))) return <Failed failure={failure} what={what} />;
   if (!isLoaded) return <Loading rows={8} />;
-  const { value: searchedTo } = rows.searchedTo;
+  const rows = list.shown.value;
+  const searchedTo = list.searchedTo.value;
   return (
     <>
-      <Fresh count={rows.fresh.value.length} onShow={() => rows.showFresh()} />
-      {rows.shown.value.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows.shown.value} />}
-      <More cursor={rows.nextCursor.value} more={more} words="Older">
+      <Fresh count={list.fresh.value.length} onShow={() => list.showFresh()} />
+      {rows.length === 0 ? empty : <Table caption={what} columns={columns} rows={rows} />}
+      <More cursor={list.nextCursor.value} more={list.more} words="Older">
         {searchedTo !== null && (
           <p>
             Looked back to <Moment at={searchedTo} />.

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { ending } from '../data/ending.ts';
-import type { Row, SessionRows } from '../data/session-rows.ts';
+import type { SessionRows } from '../data/session-rows.ts';
 import type { Session } from '../data/shapes.ts';
 import { moneyText, shortName } from '../words/format.ts';
 import { reasonWords } from '../words/reasons.ts';
@@ -19,7 +19,8 @@ interface Props {
 /** A table of which only the rows in sight are drawn. The keyboard goes from row to row; the row it is at has the focus. */
 export function SessionTable({ rows, onEnd }: Props) {
   const { current, selected } = rows;
-  const refs = rows.refs.value;
+  const shown = rows.shown.value;
+  const refs = shown.map(({ key }) => key);
   const scroller = useRef<HTMLDivElement>(null);
   const { items, before, after, scrollTo } = useVirtualRows(scroller, refs.length);
 
@@ -50,30 +51,25 @@ export function SessionTable({ rows, onEnd }: Props) {
     if (row instanceof HTMLElement && document.activeElement !== row) row.focus({ preventScroll: true });
   }, [current.value, items.some(({ index }) => refs[index] === current.value)]);
 
-  const select: Column<Row> = {
+  const select: Column<Session> = {
     title: '',
     style: 'c-select',
-    cell: ({ session: { value } }) => (
+    cell: ({ ref, emailHash }) => (
       <input
         type="checkbox"
-        aria-label={`Select ${shortName(value.emailHash)}`}
-        checked={selected.value.has(value.ref)}
-        onChange={() => toggle(value.ref)}
+        aria-label={`Select ${shortName(emailHash)}`}
+        checked={selected.value.has(ref)}
+        onChange={() => toggle(ref)}
       />
     ),
   };
-  const styleOf = ({ session: { value }, isPast }: Row): string =>
-    `${value.ref === current.value ? 'current' : ''} ${isPast.value || value.state === 'ended' ? 'past' : ''}`.trim();
-  const drawn = items.flatMap(({ index }) => {
-    const key = refs[index] ?? '';
-    const row = rows.rowOf(key);
-    return row === undefined ? [] : [{ key, row }];
-  });
+  const styleOf = ({ ref, state }: Session): string =>
+    `${ref === current.value ? 'current' : ''} ${state === 'ended' ? 'past' : ''}`;
   return (
     <Table
       caption="Sessions"
       columns={[select, ...COLUMNS]}
-      rows={drawn}
+      rows={items.flatMap(({ index }) => shown[index] ?? [])}
       styleOf={styleOf}
       drawn={{ count: refs.length, first: items[0]?.index ?? 0, before, after }}
       box={scroller}
@@ -83,35 +79,33 @@ export function SessionTable({ rows, onEnd }: Props) {
   );
 }
 
-const COLUMNS: readonly Column<Row>[] = [
-  { title: 'State', style: 'c-state', cell: ({ session: { value } }) => <StateMark state={value.state} /> },
+const COLUMNS: readonly Column<Session>[] = [
+  { title: 'State', style: 'c-state', cell: ({ state }) => <StateMark state={state} /> },
   {
     title: 'Tenant / agent',
     style: 'c-place',
     isName: true,
-    cell: ({ session: { value } }) => (
-      <a href={`/console/sessions/${value.ref}`}>
-        {value.agentId === null ? value.tenantId : `${value.tenantId}/${value.agentId}`}
-      </a>
+    cell: ({ ref, tenantId, agentId }) => (
+      <a href={`/console/sessions/${ref}`}>{agentId === null ? tenantId : `${tenantId}/${agentId}`}</a>
     ),
   },
-  { title: 'Key', style: 'c-key', cell: ({ session: { value } }) => value.keyId ?? value.caller },
+  { title: 'Key', style: 'c-key', cell: ({ keyId, caller }) => keyId ?? caller },
   {
     title: 'Subject',
     style: 'c-subject',
-    cell: ({ session: { value } }) => <code>{shortName(value.emailHash)}</code>,
+    cell: ({ emailHash }) => <code>{shortName(emailHash)}</code>,
   },
   {
     title: 'Length',
     style: 'c-span number',
-    cell: ({ session: { value } }) => <Span from={value.session.startedAt} to={value.endedAt} />,
+    cell: ({ session, endedAt }) => <Span from={session.startedAt} to={endedAt} />,
   },
-  { title: 'Next, or end', style: 'c-next', cell: ({ session: { value } }) => <Next session={value} /> },
-  { title: 'Cost', style: 'c-cost number', cell: ({ session: { value } }) => moneyText(value.usage.dollars) },
+  { title: 'Next, or end', style: 'c-next', cell: (session) => <Next session={session} /> },
+  { title: 'Cost', style: 'c-cost number', cell: ({ usage }) => moneyText(usage.dollars) },
   {
     title: 'Seen',
     style: 'c-seen number',
-    cell: ({ session: { value } }) => <Ago at={value.endedAt ?? value.session.lastSeenAt} isBare />,
+    cell: ({ session, endedAt }) => <Ago at={endedAt ?? session.lastSeenAt} isBare />,
   },
 ];
 

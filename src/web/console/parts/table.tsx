@@ -1,3 +1,4 @@
+import { Signal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 
 export interface Column<R> {
@@ -9,11 +10,12 @@ export interface Column<R> {
   readonly isName?: boolean;
 }
 
+/** A row, or one of a store, which changes where it is. */
 export interface TableRow<R> {
   readonly key: string;
-  readonly row: R;
+  readonly row: R | Signal<R>;
   /** It is dimmed. */
-  readonly isPast?: boolean;
+  readonly isPast?: boolean | Signal<boolean>;
 }
 
 interface Look<R> {
@@ -79,14 +81,16 @@ export function Table<R>({ caption, columns, rows, styleOf, detailOf, drawn, box
 
 interface RowProps<R> extends Look<R> {
   readonly id: string;
-  readonly row: R;
-  readonly isPast: boolean;
+  readonly row: R | Signal<R>;
+  readonly isPast: boolean | Signal<boolean>;
   /** Counted from 1, the header being the first. */
   readonly position: number | undefined;
 }
 
 /** A component of its own: a row whose signals change is drawn again, and nothing around it is. */
-function Row<R>({ id, row, isPast, columns, styleOf, detailOf, position }: RowProps<R>) {
+function Row<R>({ id, row: given, isPast, columns, styleOf, detailOf, position }: RowProps<R>) {
+  const row = given instanceof Signal ? given.value : given;
+  const isDimmed = isPast instanceof Signal ? isPast.value : isPast;
   const name = Math.max(
     0,
     columns.findIndex(({ isName }) => isName),
@@ -94,7 +98,7 @@ function Row<R>({ id, row, isPast, columns, styleOf, detailOf, position }: RowPr
   const detail = detailOf?.(row);
   return (
     <>
-      <tr class={[isPast ? 'past' : '', styleOf?.(row)].join(' ').trim()} data-row={id} aria-rowindex={position}>
+      <tr class={[isDimmed ? 'past' : '', styleOf?.(row)].join(' ').trim()} data-row={id} aria-rowindex={position}>
         {columns.map(({ title, cell, style }, index) =>
           index === name ? (
             <th key={title} scope="row" class={style}>
