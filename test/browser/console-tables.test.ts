@@ -124,4 +124,30 @@ describe.skipIf(skipped !== undefined)(`The console's tables ${skipped ?? ''}`, 
       await here.page.locator('tbody [aria-rowindex="2"]').waitFor();
     }
   });
+
+  test('are printed whole, black on white, without what is pressed', async () => {
+    const { page } = here;
+    for (const [api, count] of [
+      ['sessions', 200],
+      ['audit', 12],
+    ] as const) {
+      const list = LISTS.find((one) => one.api === api);
+      if (list === undefined) throw new Error(`there is no list of ${api}`);
+      await open(list, { json: list.body(count, true) });
+      await page.locator('[data-row]').first().waitFor();
+      await page.setViewportSize({ width: 718, height: 800 });
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      await expect.poll(() => page.locator('[data-row]').count()).toBe(count);
+      expect((await measure()).over).toBe(0);
+      for (const pressed of ['.rail', '.top', '.more', '[type=checkbox]'])
+        expect([pressed, await page.locator(pressed).first().isVisible()]).toEqual([pressed, false]);
+      expect(
+        await page.evaluate<string[]>(
+          '[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]',
+        ),
+      ).toEqual(['rgb(255, 255, 255)', 'rgb(0, 0, 0)']);
+      expect(await page.evaluate<number>("document.getElementById('main').clientHeight")).toBeGreaterThan(800);
+      await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    }
+  });
 });

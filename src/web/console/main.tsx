@@ -10,6 +10,7 @@ import './styles/tables.css';
 import './styles/table.css';
 import './styles/login.css';
 import './styles/touch.css';
+import './styles/print.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 

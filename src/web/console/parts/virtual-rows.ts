@@ -25,11 +25,12 @@ export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: n
   const [, draw] = useReducer((drawn: number) => drawn + 1, 0);
   const made = useRef<Virtualizer<HTMLElement, HTMLElement> | null>(null);
   const rowHeight = useRef(ROW_HEIGHT);
+  const isPrinted = useRef(false);
   const options = {
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight.current,
-    overscan: OVERSCAN,
+    overscan: isPrinted.current ? count : OVERSCAN,
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
@@ -51,6 +52,16 @@ export function useVirtualRows(scroller: RefObject<HTMLElement | null>, count: n
     const observer = new ResizeObserver(measureRow);
     if (scroller.current !== null) observer.observe(scroller.current);
     return () => observer.disconnect();
+  }, []);
+  // Paper does not scroll.
+  useLayoutEffect(() => {
+    const media = matchMedia('print');
+    const note = (): void => {
+      isPrinted.current = media.matches;
+      draw(undefined);
+    };
+    media.addEventListener('change', note);
+    return () => media.removeEventListener('change', note);
   }, []);
 
   const items = virtualizer.getVirtualItems();
