@@ -7,17 +7,17 @@ import { DETAILS, PLACES, preloadPages, shownPlaces } from './pages/all.ts';
 import { ForbiddenPage } from './pages/forbidden.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
-import { CopyDialog } from './parts/copy-dialog.tsx';
-import { EndDialog } from './parts/end-dialog.tsx';
+import { CopyDialog } from './frame/copy-dialog.tsx';
+import { EndDialog } from './frame/end-dialog.tsx';
 import { AwayBanner, togglePause } from './parts/freshness.tsx';
-import { HelpDialog } from './parts/help-dialog.tsx';
+import { HelpDialog } from './frame/help-dialog.tsx';
 import { useKeys } from './parts/keys.ts';
-import { LoginDialog } from './parts/login-dialog.tsx';
-import { Palette } from './parts/palette.tsx';
-import { Rail } from './parts/rail.tsx';
-import { goToFilter, goToRow } from './parts/row-keys.ts';
+import { LoginDialog } from './frame/login-dialog.tsx';
+import { Palette } from './frame/palette.tsx';
+import { Rail } from './frame/rail.tsx';
+import { goToFilter, goToRow } from './frame/row-keys.ts';
 import { useScope } from './parts/scope.tsx';
-import { toggleZone, TopBar } from './parts/top-bar.tsx';
+import { toggleZone, TopBar } from './frame/top-bar.tsx';
 import { Loading } from './parts/view-states.tsx';
 
 export function App() {

@@ -18,7 +18,7 @@ export interface Resource<T> {
 
 const resources = new Map<string, Resource<unknown>>();
 /** What was looked at lately comes back at once. */
-const MOST_KEPT = 30;
+const MAX_KEPT = 30;
 
 function resourceOf<T>(path: string, asked: () => string, partly: Partly<T> | undefined): Resource<T> {
   const known = resources.get(path) as Resource<T> | undefined;
@@ -47,7 +47,7 @@ function resourceOf<T>(path: string, asked: () => string, partly: Partly<T> | un
   };
   resources.set(path, resource);
   const [oldest] = resources.keys();
-  if (resources.size > MOST_KEPT && oldest !== undefined) resources.delete(oldest);
+  if (resources.size > MAX_KEPT && oldest !== undefined) resources.delete(oldest);
   return resource;
 }
 

@@ -10,7 +10,7 @@ export interface SavedFilter {
 
 const NAME = 'filters';
 const LIST = '/console/sessions?';
-const MOST = 30;
+const MAX_FILTERS = 30;
 /** A whole session id proves its caller; its first 42 characters find it too. */
 const wholeIds = /(s(?::|%3A)[0-9a-f]{32}(?::|%3A)[\w-]{7})[\w-]+/gi;
 
@@ -24,7 +24,7 @@ export function isSavable(text: string): boolean {
 /** Keeps a filter, in the place of another of the same name. */
 export function saveFilter(name: string, href: string): void {
   const filter = { name, href: href.replace(wholeIds, '$1') };
-  if (isRight(filter)) keep([filter, ...read().filter((each) => each.name !== name)].slice(0, MOST));
+  if (isRight(filter)) keep([filter, ...read().filter((each) => each.name !== name)].slice(0, MAX_FILTERS));
 }
 
 export function forgetFilter(name: string): void {

@@ -2,7 +2,7 @@
 import { lazy } from 'preact-iso';
 import type { FunctionComponent } from 'preact';
 import { may, type Right } from '../data/identity.ts';
-import { Unloaded } from '../parts/unloaded.tsx';
+import { Unloaded } from './unloaded.tsx';
 
 interface Page {
   /** As the router reads it. */

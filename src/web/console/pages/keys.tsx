@@ -5,7 +5,7 @@ import { mayChange } from '../data/identity.ts';
 import { keyPage, sessionsOf, type Keys, type KeyTenant } from '../data/keys.ts';
 import { useResource } from '../data/resource.ts';
 import { sumOf } from '../data/sum.ts';
-import { IssueKeyDialog } from '../parts/issue-key-dialog.tsx';
+import { IssueKeyDialog } from './keys/issue-key-dialog.tsx';
 import { Matter } from '../parts/matter.tsx';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';

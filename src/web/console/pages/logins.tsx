@@ -7,7 +7,7 @@ import { queryText } from '../data/query.ts';
 import type { Output } from '../data/shapes.ts';
 import { AddressChoice } from '../parts/filter-fields.tsx';
 import { FoundList } from '../parts/found-list.tsx';
-import { LiftAddressDialog } from '../parts/lift-address-dialog.tsx';
+import { LiftAddressDialog } from './logins/lift-address-dialog.tsx';
 import { LoginMark, LoginTabs } from '../parts/login-marks.tsx';
 import { Ago, Countdown, Moment } from '../parts/moments.tsx';
 import { usePage } from '../parts/page.ts';

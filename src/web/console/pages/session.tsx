@@ -12,11 +12,11 @@ import { CopyMenu } from '../parts/copy-menu.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { usePage } from '../parts/page.ts';
 import { useScope } from '../parts/scope.tsx';
-import { SessionFacts } from '../parts/session-facts.tsx';
-import { SessionNotes } from '../parts/session-notes.tsx';
+import { SessionFacts } from './session/session-facts.tsx';
+import { SessionNotes } from './session/session-notes.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { Unread, Warning } from '../parts/view-states.tsx';
-import { Why } from '../parts/why.tsx';
+import { Why } from './session/why.tsx';
 import { shortName } from '../words/format.ts';
 
 export function SessionPage() {

@@ -9,12 +9,12 @@ import { mayChange } from '../data/identity.ts';
 import { keepFresh, waiting } from '../data/live.ts';
 import { leaveRows, rowsOf, type SessionRows } from '../data/session-rows.ts';
 import { now } from '../data/server-time.ts';
-import { EndManyDialog } from '../parts/end-many-dialog.tsx';
+import { EndManyDialog } from './sessions/end-many-dialog.tsx';
 import { Fresh } from '../parts/fresh.tsx';
 import { usePage } from '../parts/page.ts';
 import { SavedFilters } from '../parts/saved-filters.tsx';
-import { SessionFilter } from '../parts/session-filter.tsx';
-import { SessionTable } from '../parts/session-table.tsx';
+import { SessionFilter } from './sessions/session-filter.tsx';
+import { SessionTable } from './sessions/session-table.tsx';
 import { Empty, Failed, Loading, Warning } from '../parts/view-states.tsx';
 import { countText } from '../words/format.ts';
 

@@ -14,7 +14,7 @@ import { Chips, Choice, Text } from '../parts/filter-fields.tsx';
 import { usePage } from '../parts/page.ts';
 import { More } from '../parts/more.tsx';
 import { Shown } from '../parts/shown.tsx';
-import { UsageTable } from '../parts/usage-table.tsx';
+import { UsageTable } from './usage/usage-table.tsx';
 import { Empty } from '../parts/view-states.tsx';
 import { clockText, countText, moneyText } from '../words/format.ts';
 

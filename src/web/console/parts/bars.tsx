@@ -1,6 +1,6 @@
+import { useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { countText } from '../words/format.ts';
-import { useSteadyOrder } from './steady-order.ts';
 
 export interface Bar {
   readonly label: string;
@@ -19,13 +19,13 @@ interface Props {
   readonly isOrdered?: boolean;
 }
 
-const MOST = 8;
+const MAX_BARS = 8;
 
 /** Counts with a bar each, of which each may lead to what was counted. */
 export function Bars({ columns, bars, isOrdered = false }: Props) {
   const steady = useSteadyOrder(isOrdered ? bars : bars.toSorted((a, b) => b.count - a.count), ({ label }) => label);
-  const shown = steady.slice(0, MOST);
-  const left = steady.slice(MOST);
+  const shown = steady.slice(0, MAX_BARS);
+  const left = steady.slice(MAX_BARS);
   const most = Math.max(1, ...bars.map(({ count }) => count));
   const hasBefore = bars.some(({ before }) => before !== undefined);
   return (
@@ -60,4 +60,15 @@ export function Bars({ columns, bars, isOrdered = false }: Props) {
       )}
     </div>
   );
+}
+
+/** Rows in the order in which they were first shown, new ones below: what somebody looks at does not move away. */
+function useSteadyOrder<T>(rows: readonly T[], idOf: (row: T) => string): readonly T[] {
+  const places = useRef(new Map<string, number>());
+  for (const row of rows) {
+    const id = idOf(row);
+    if (!places.current.has(id)) places.current.set(id, places.current.size);
+  }
+  const placeOf = (row: T): number => places.current.get(idOf(row)) ?? 0;
+  return rows.toSorted((a, b) => placeOf(a) - placeOf(b));
 }

@@ -2,7 +2,7 @@ import { clockText, countText, dayText, type Zone } from './format.ts';
 
 const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
 /** As many as 31 days have hours. */
-const MOST = 744;
+const MAX_STEPS = 744;
 
 /** Counts in the course of time as columns, with those minutes or hours between them in which there was nothing. */
 export function columnsOf(
@@ -12,7 +12,7 @@ export function columnsOf(
 ): { readonly label: string; readonly amount: number; readonly text: string }[] {
   const counts = new Map(series.map(({ at, count }) => [Date.parse(at), count]));
   const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
-  const steps = series.length === 0 ? 0 : Math.min(MOST, (last - first) / STEPS[by] + 1);
+  const steps = series.length === 0 ? 0 : Math.min(MAX_STEPS, (last - first) / STEPS[by] + 1);
   return Array.from({ length: steps }, (_, step) => {
     const atMs = first + step * STEPS[by];
     const amount = counts.get(atMs) ?? 0;

@@ -4,10 +4,10 @@ import { logOut, me } from '../data/identity.ts';
 import { singleKeys, theme, zone, type Theme } from '../data/preferences.ts';
 import { now } from '../data/server-time.ts';
 import { clockText, zoneText } from '../words/format.ts';
-import { LiveButton } from './freshness.tsx';
-import { Mark } from './mark.tsx';
-import { Menu } from './menu.tsx';
-import { ScopeChoice, useScope } from './scope.tsx';
+import { LiveButton } from '../parts/freshness.tsx';
+import { Mark } from '../parts/mark.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { ScopeChoice, useScope } from '../parts/scope.tsx';
 import { useNarrow } from './use-narrow.ts';
 
 const themes: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' };

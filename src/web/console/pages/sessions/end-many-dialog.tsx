@@ -1,19 +1,19 @@
 /** Ends all open sessions of a filter. They are counted when it opens; nothing ends while more match than were counted. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Failure } from '../data/api.ts';
-import { closeDialog } from '../data/dialogs.ts';
-import { countOpen, endPart, type Counted, type EndFilter } from '../data/ending-many.ts';
-import { refreshAll } from '../data/live.ts';
-import { countText, shortName } from '../words/format.ts';
-import { Modal } from './modal.tsx';
-import { ReasonField } from './reason-field.tsx';
-import { Refused } from './refused.tsx';
-import { StateMark } from './state-mark.tsx';
-import { Warning } from './view-states.tsx';
+import type { Failure } from '../../data/api.ts';
+import { closeDialog } from '../../data/dialogs.ts';
+import { countOpen, endPart, type Counted, type EndFilter } from '../../data/ending-many.ts';
+import { refreshAll } from '../../data/live.ts';
+import { countText, shortName } from '../../words/format.ts';
+import { Modal } from '../../parts/modal.tsx';
+import { ReasonField } from '../../parts/reason-field.tsx';
+import { Refused } from '../../parts/refused.tsx';
+import { StateMark } from '../../parts/state-mark.tsx';
+import { Warning } from '../../parts/view-states.tsx';
 
-const MOST_SHOWN = 5;
-const MOST_TENANTS = 6;
+const MAX_SHOWN = 5;
+const MAX_TENANTS = 6;
 
 interface Progress {
   readonly ended: number;
@@ -177,19 +177,19 @@ function Counts({ known: { matched, byState, byTenant, sample } }: { readonly kn
       </p>
       <p>
         {tenants
-          .slice(0, MOST_TENANTS)
+          .slice(0, MAX_TENANTS)
           .map(([tenant, count]) => `${tenant} ${countText(count)}`)
           .join(', ')}
-        {tenants.length > MOST_TENANTS && ` and ${tenants.length - MOST_TENANTS} more tenants`}
+        {tenants.length > MAX_TENANTS && ` and ${tenants.length - MAX_TENANTS} more tenants`}
       </p>
       <ul>
-        {sample.slice(0, MOST_SHOWN).map(({ ref, state, tenantId, agentId, emailHash }) => (
+        {sample.slice(0, MAX_SHOWN).map(({ ref, state, tenantId, agentId, emailHash }) => (
           <li key={ref}>
             <StateMark state={state} /> {agentId === null ? tenantId : `${tenantId}/${agentId}`}{' '}
             <code>{shortName(emailHash)}</code>
           </li>
         ))}
-        {matched > MOST_SHOWN && <li class="soft">and {countText(matched - MOST_SHOWN)} more</li>}
+        {matched > MAX_SHOWN && <li class="soft">and {countText(matched - MAX_SHOWN)} more</li>}
       </ul>
     </div>
   );

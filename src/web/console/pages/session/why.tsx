@@ -1,6 +1,6 @@
-import { ending } from '../data/ending.ts';
-import type { SessionDetail } from '../data/shapes.ts';
-import { Countdown, Moment } from './moments.tsx';
+import { ending } from '../../data/ending.ts';
+import type { SessionDetail } from '../../data/shapes.ts';
+import { Countdown, Moment } from '../../parts/moments.tsx';
 
 /** The one sentence that everybody came for: why it ended, or what ends it next. */
 export function Why({ detail }: { readonly detail: SessionDetail }) {

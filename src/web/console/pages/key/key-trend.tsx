@@ -1,5 +1,5 @@
-import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { countText, moneyText } from '../words/format.ts';
+import type { OperatorKey } from '../../../../protocol/operator/key.ts';
+import { countText, moneyText } from '../../words/format.ts';
 
 interface Props {
   readonly found: OperatorKey;

@@ -1,11 +1,11 @@
-import { auditOf } from '../data/audit.ts';
-import type { SessionDetail } from '../data/shapes.ts';
-import { keyPage } from '../data/keys.ts';
-import { queryText } from '../data/query.ts';
-import { countText, moneyText } from '../words/format.ts';
-import { limitRows } from '../words/limits.ts';
-import { Fact } from './facts.tsx';
-import { Ago, Moment, Span } from './moments.tsx';
+import { auditOf } from '../../data/audit.ts';
+import type { SessionDetail } from '../../data/shapes.ts';
+import { keyPage } from '../../data/keys.ts';
+import { queryText } from '../../data/query.ts';
+import { countText, moneyText } from '../../words/format.ts';
+import { limitRows } from '../../words/limits.ts';
+import { Fact } from '../../parts/facts.tsx';
+import { Ago, Moment, Span } from '../../parts/moments.tsx';
 
 /** All that is known of a session that has no place of its own on the page. */
 export function SessionFacts({ detail }: { readonly detail: SessionDetail }) {

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import type { Failure } from '../data/api.ts';
-import { revokeKey } from '../data/keys.ts';
-import { countText } from '../words/format.ts';
-import { Refused } from './refused.tsx';
-import { RevokeDialog } from './revoke-dialog.tsx';
+import type { OperatorKey } from '../../../../protocol/operator/key.ts';
+import type { Failure } from '../../data/api.ts';
+import { revokeKey } from '../../data/keys.ts';
+import { countText } from '../../words/format.ts';
+import { Refused } from '../../parts/refused.tsx';
+import { RevokeDialog } from '../../parts/revoke-dialog.tsx';
 
 /** Revokes a key; how many sessions that ends is counted when it opens. */
 export function RevokeKeyDialog({ tenantId, id }: Pick<OperatorKey, 'tenantId' | 'id'>) {

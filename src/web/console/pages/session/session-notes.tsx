@@ -1,9 +1,9 @@
-import { auditOf } from '../data/audit.ts';
-import type { SessionDetail } from '../data/shapes.ts';
-import { actionWords } from '../words/actions.ts';
-import { countText } from '../words/format.ts';
-import { Code } from './code.tsx';
-import { Moment } from './moments.tsx';
+import { auditOf } from '../../data/audit.ts';
+import type { SessionDetail } from '../../data/shapes.ts';
+import { actionWords } from '../../words/actions.ts';
+import { countText } from '../../words/format.ts';
+import { Code } from '../../parts/code.tsx';
+import { Moment } from '../../parts/moments.tsx';
 
 /** What others noted of the session: refusals, acts of operators, and times of which events may be missing. */
 export function SessionNotes({ detail: { ref, refusals, audit, lost } }: { readonly detail: SessionDetail }) {

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { search } from '../data/search.ts';
-import { Moment } from './moments.tsx';
-import { StateOrWord } from './state-mark.tsx';
-import type { SearchHit } from '../../../protocol/operator/search.ts';
+import { search } from '../../data/search.ts';
+import { Moment } from '../../parts/moments.tsx';
+import { StateOrWord } from '../../parts/state-mark.tsx';
+import type { SearchHit } from '../../../../protocol/operator/search.ts';
 
 /** The sessions of a subject, by which it is known to the search. */
 export function SessionsOf({ subject }: { readonly subject: string }) {

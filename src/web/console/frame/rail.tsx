@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownPlaces } from '../pages/all.ts';
-import { useScope } from './scope.tsx';
+import { useScope } from '../parts/scope.tsx';
 
 /** The ways to the pages: at the left, and at the bottom of a narrow screen. */
 export function Rail() {

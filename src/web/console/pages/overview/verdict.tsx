@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
-import type { Overview } from '../data/shapes.ts';
-import { freshness, isUnread } from '../data/live.ts';
-import { agoText, countText } from '../words/format.ts';
-import { now } from '../data/server-time.ts';
-import { nodeName } from '../words/nodes.ts';
-import { DependencyMark } from './dependencies.tsx';
-import { Warning } from './view-states.tsx';
+import type { Overview } from '../../data/shapes.ts';
+import { freshness, isUnread } from '../../data/live.ts';
+import { agoText, countText } from '../../words/format.ts';
+import { now } from '../../data/server-time.ts';
+import { nodeName } from '../../words/nodes.ts';
+import { DependencyMark } from '../../parts/dependencies.tsx';
+import { Warning } from '../../parts/view-states.tsx';
 
 type Judged = NonNullable<Overview['verdict']>;
 

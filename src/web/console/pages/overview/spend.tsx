@@ -1,9 +1,9 @@
-import type { Overview } from '../data/shapes.ts';
-import { countText, moneyText, shareText, shortName } from '../words/format.ts';
-import { Card } from './card.tsx';
-import { Moment } from './moments.tsx';
-import { useScope } from './scope.tsx';
-import { Warning } from './view-states.tsx';
+import type { Overview } from '../../data/shapes.ts';
+import { countText, moneyText, shareText, shortName } from '../../words/format.ts';
+import { Card } from '../../parts/card.tsx';
+import { Moment } from '../../parts/moments.tsx';
+import { useScope } from '../../parts/scope.tsx';
+import { Warning } from '../../parts/view-states.tsx';
 
 /** The rest is on the page of usage. */
 const TOLD = 3;

@@ -1,6 +1,6 @@
-import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import { pauseKey } from '../data/keys.ts';
-import { RevokeDialog } from './revoke-dialog.tsx';
+import type { OperatorKey } from '../../../../protocol/operator/key.ts';
+import { pauseKey } from '../../data/keys.ts';
+import { RevokeDialog } from '../../parts/revoke-dialog.tsx';
 
 /** Pauses a key, or resumes one that is paused. */
 export function PauseKeyDialog({ tenantId, id, pausedAt }: Pick<OperatorKey, 'tenantId' | 'id' | 'pausedAt'>) {

@@ -1,16 +1,16 @@
-import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import type { RefusalPage } from '../data/shapes.ts';
-import { queryText } from '../data/query.ts';
-import { countText } from '../words/format.ts';
-import { Code } from './code.tsx';
-import { Loading } from './view-states.tsx';
+import type { OperatorKey } from '../../../../protocol/operator/key.ts';
+import type { RefusalPage } from '../../data/shapes.ts';
+import { queryText } from '../../data/query.ts';
+import { countText } from '../../words/format.ts';
+import { Code } from '../../parts/code.tsx';
+import { Loading } from '../../parts/view-states.tsx';
 
 interface Props {
   readonly found: OperatorKey;
   readonly page: RefusalPage | undefined;
 }
 
-const MOST_NETWORKS = 5;
+const MAX_NETWORKS = 5;
 
 /** What was refused to its visitors within a day, and which networks they were in. */
 export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Props) {
@@ -20,7 +20,7 @@ export function KeyRefusals({ found: { tenantId, id, refusedHour }, page }: Prop
   const networks = new Map<string, number>();
   for (const { network } of page?.refusals ?? [])
     if (network !== null) networks.set(network, (networks.get(network) ?? 0) + 1);
-  const busiest = [...networks].toSorted(([, a], [, b]) => b - a).slice(0, MOST_NETWORKS);
+  const busiest = [...networks].toSorted(([, a], [, b]) => b - a).slice(0, MAX_NETWORKS);
   return (
     <section class="card" aria-labelledby="refused-title">
       <h2 id="refused-title">Refused in 24 h</h2>

@@ -2,8 +2,8 @@ import { isLoginLost } from '../data/api.ts';
 import { access, identify, me } from '../data/identity.ts';
 import { refreshAll } from '../data/live.ts';
 import { loginPath } from '../data/next-path.ts';
-import { LoginForm } from './login-form.tsx';
-import { Modal } from './modal.tsx';
+import { LoginForm } from '../parts/login-form.tsx';
+import { Modal } from '../parts/modal.tsx';
 
 /** The login is over while somebody works: they log in over the page, and nothing on it is lost. */
 export function LoginDialog() {

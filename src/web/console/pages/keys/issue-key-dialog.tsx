@@ -1,16 +1,16 @@
 /** Issues a widget key. Nothing is chosen beforehand that would open it: that is for operators who ask for it. */
 import { useSignal, type Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import type { OperatorKey } from '../../../protocol/operator/key.ts';
-import type { Failure } from '../data/api.ts';
-import { closeDialog } from '../data/dialogs.ts';
-import { mayOpenKeys } from '../data/identity.ts';
-import { issueKey, type KeyTenant } from '../data/keys.ts';
-import { refreshAll } from '../data/live.ts';
-import { LIMITS, TOTALS } from '../words/limits.ts';
-import { KeyIssued } from './key-issued.tsx';
-import { Modal } from './modal.tsx';
-import { Refused } from './refused.tsx';
+import type { OperatorKey } from '../../../../protocol/operator/key.ts';
+import type { Failure } from '../../data/api.ts';
+import { closeDialog } from '../../data/dialogs.ts';
+import { mayOpenKeys } from '../../data/identity.ts';
+import { issueKey, type KeyTenant } from '../../data/keys.ts';
+import { refreshAll } from '../../data/live.ts';
+import { LIMITS, TOTALS } from '../../words/limits.ts';
+import { KeyIssued } from '../../parts/key-issued.tsx';
+import { Modal } from '../../parts/modal.tsx';
+import { Refused } from '../../parts/refused.tsx';
 
 interface Props {
   readonly tenants: readonly KeyTenant[];

@@ -1,7 +1,7 @@
 import { isHelpOpen } from '../data/dialogs.ts';
 import { singleKeys } from '../data/preferences.ts';
 import { shownPlaces } from '../pages/all.ts';
-import { Modal } from './modal.tsx';
+import { Modal } from '../parts/modal.tsx';
 
 const keysOf = (): readonly (readonly [keys: string, what: string])[] => [
   ['/', 'search and go to; also Ctrl K or ⌘ K'],

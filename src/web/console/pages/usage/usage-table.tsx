@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { queryText } from '../data/query.ts';
-import type { UsageReport, UsageRow } from '../data/shapes.ts';
-import { usageHref } from '../data/usage-range.ts';
-import { countText, moneyText, shareText, shortName } from '../words/format.ts';
+import { queryText } from '../../data/query.ts';
+import type { UsageReport, UsageRow } from '../../data/shapes.ts';
+import { usageHref } from '../../data/usage-range.ts';
+import { countText, moneyText, shareText, shortName } from '../../words/format.ts';
 import { SessionsOf } from './sessions-of.tsx';
-import { Table, type Column } from './table.tsx';
-import { Warning } from './view-states.tsx';
+import { Table, type Column } from '../../parts/table.tsx';
+import { Warning } from '../../parts/view-states.tsx';
 
 interface Props {
   readonly by: string;

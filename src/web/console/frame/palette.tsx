@@ -9,9 +9,9 @@ import { theme } from '../data/preferences.ts';
 import { savedFilters } from '../data/saved-filters.ts';
 import { isAddress, search, type Found } from '../data/search.ts';
 import { shownPlaces } from '../pages/all.ts';
-import { togglePause } from './freshness.tsx';
-import { Modal } from './modal.tsx';
-import { useScope } from './scope.tsx';
+import { togglePause } from '../parts/freshness.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { useScope } from '../parts/scope.tsx';
 import { toggleZone } from './top-bar.tsx';
 
 interface Choice {

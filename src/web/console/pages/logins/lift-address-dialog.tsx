@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { liftAddress } from '../data/logins.ts';
-import { RevokeDialog } from './revoke-dialog.tsx';
+import { liftAddress } from '../../data/logins.ts';
+import { RevokeDialog } from '../../parts/revoke-dialog.tsx';
 
 /** Lets an address log in again from new browsers. */
 export function LiftAddressDialog() {

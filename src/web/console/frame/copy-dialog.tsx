@@ -1,5 +1,5 @@
 import { textToCopy } from '../data/dialogs.ts';
-import { Modal } from './modal.tsx';
+import { Modal } from '../parts/modal.tsx';
 
 /** For browsers that let no page copy, which is so without HTTPS. */
 export function CopyDialog() {

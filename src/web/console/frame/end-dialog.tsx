@@ -7,13 +7,13 @@ import { endSession } from '../data/ending.ts';
 import { refreshAll } from '../data/live.ts';
 import type { Session } from '../data/shapes.ts';
 import { shortName } from '../words/format.ts';
-import { Modal } from './modal.tsx';
-import { ReasonField } from './reason-field.tsx';
-import { wordsOf } from './refused.tsx';
-import { StateMark } from './state-mark.tsx';
-import { Warning } from './view-states.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { ReasonField } from '../parts/reason-field.tsx';
+import { wordsOf } from '../parts/refused.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Warning } from '../parts/view-states.tsx';
 
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
 type Target = Pick<Session, 'ref' | 'state' | 'tenantId' | 'agentId' | 'emailHash'>;
 
@@ -66,7 +66,7 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
               {target.agentId === null ? '' : `/${target.agentId}`} <code>{shortName(target.emailHash)}</code>
             </li>
           ))}
-          {refs.length > MOST_SHOWN && <li class="soft">and {refs.length - MOST_SHOWN} more</li>}
+          {refs.length > MAX_SHOWN && <li class="soft">and {refs.length - MAX_SHOWN} more</li>}
         </ul>
         <p>
           {many ? 'Their callers hear' : 'Its caller hears'} that an operator closed the conversation. It cannot be
@@ -75,7 +75,7 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
         <ReasonField reason={reason} />
         {failures.value.length > 0 && (
           <ul class="problem" role="alert">
-            {failures.value.slice(0, MOST_SHOWN).map((failure) => (
+            {failures.value.slice(0, MAX_SHOWN).map((failure) => (
               <li key={failure}>{failure}</li>
             ))}
           </ul>
@@ -104,7 +104,7 @@ function OpenEndDialog({ refs }: { readonly refs: readonly string[] }) {
 function useTargets(refs: readonly string[]) {
   const targets = useSignal<readonly Target[]>([]);
   useEffect(() => {
-    const shown = refs.slice(0, MOST_SHOWN).map((ref) => get<Target>(`/api/operator/sessions/${ref}`));
+    const shown = refs.slice(0, MAX_SHOWN).map((ref) => get<Target>(`/api/operator/sessions/${ref}`));
     void Promise.all(shown).then((answers) => {
       targets.value = answers.flatMap((answer) => (answer.ok ? [answer.body] : []));
     });
