@@ -8,6 +8,7 @@ import { createPostgresClockAgreements } from './clock/postgres.ts';
 import { createPostgresCounters } from './counters/postgres.ts';
 import { createPostgresHolds } from './holds/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
+import { createPostgresJournal } from './journal/postgres.ts';
 import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
@@ -38,6 +39,7 @@ export function createPostgresStores(database: Database) {
     history: createPostgresVoiceHistory(database),
     holds: createPostgresHolds(database),
     installation: createPostgresInstallation(database),
+    journal: createPostgresJournal(database),
     keySlots: createPostgresKeySlots(database),
     ledger: createPostgresLedger(database),
     liveNodes: createPostgresLiveNodes(database),

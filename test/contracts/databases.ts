@@ -27,6 +27,7 @@ import { challengesContract } from './challenges.ts';
 import { countersContract } from './counters.ts';
 import { holdsContract } from './holds.ts';
 import { clockAgreementsContract } from './clock-agreements.ts';
+import { journalContract } from './journal.ts';
 import { installationContract } from './installation.ts';
 import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
@@ -60,6 +61,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
     both((database) => ({ calls: createPostgresVoiceCalls(database), nodes: createPostgresLiveNodes(database) })),
   );
   activityContract(name, nodes);
+  journalContract(name, nodes);
   refusalsContract(name, nodes);
   nodeRunsContract(name, both(createPostgresNodeRuns));
   actorEventsContract(name, both(createPostgresActorEvents));

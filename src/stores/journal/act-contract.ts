@@ -1,0 +1,30 @@
+/** What operators do. Names are never changed, because the journal keeps them. */
+export const ACT_ACTIONS = [
+  'session.end',
+  'sessions.end',
+  'key.issue',
+  'key.revoke',
+  'key.pause',
+  'key.resume',
+  'login.revoke',
+  'address.lift',
+  'search.address',
+] as const;
+
+export type ActAction = (typeof ACT_ACTIONS)[number];
+
+/** What came of it; null while that is not known, and for ever where a process died over it. */
+export const ACT_RESULTS = ['done', 'unchanged', 'failed'] as const;
+
+export type ActResult = (typeof ACT_RESULTS)[number];
+
+export type ActRole = 'operator' | 'service' | 'viewer' | 'tenant_admin' | 'cli';
+
+export interface ActDetail {
+  /** Null for what was kept before roles were. */
+  readonly role: ActRole | null;
+  readonly reason: string | null;
+  readonly result: ActResult | null;
+  /** How many it concerned, where that is said. */
+  readonly count: number | null;
+}

@@ -1,0 +1,157 @@
+import type { AnySql, Database } from '../../database/database.ts';
+import { askWalk, MOST_WALKED, pageOfWalks, type Walked } from '../walked.ts';
+import type { About, Entry, EntryKind, Journal, JournalPosition, JournalQuery } from './contract.ts';
+
+const MAX_LOST = 100;
+
+type Row = Omit<Entry, 'of'> & { readonly [F in keyof Required<About>]: About[F] | null };
+
+/**
+ * The journal in PostgreSQL: rows are only ever added, and what came of acts is filled in.
+ * @param maxScanned how many rows a page of a list looks through
+ */
+export function createPostgresJournal(database: Database, maxScanned = MOST_WALKED): Journal {
+  return {
+    async append(entries) {
+      if (entries.length === 0) return;
+      const rows = entries.map(({ of, ...entry }) => ({ ...entry, ...of }));
+      await database.run(
+        (sql) => sql`
+          insert into journal (id, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id,
+            code, detail)
+          select id, kind, "atMs", node, "requestId", "tenantId", "keyId", subject, machine, target, actor, "batchId", code, detail
+          from json_to_recordset(${JSON.stringify(rows)}::text::json) as given (id text, kind text, "atMs" bigint, node text,
+            "requestId" text, "tenantId" text, "keyId" text, subject text, machine text, target text, actor text,
+            "batchId" text, code text, detail jsonb)
+          on conflict do nothing`,
+      );
+    },
+
+    async settle(ids, result, count) {
+      const known = JSON.stringify({ result, count: count ?? null });
+      await database.run(
+        (sql) => sql`
+          update journal set detail = detail || ${known}::text::jsonb where id = any(${[...ids]}::text[])`,
+      );
+    },
+
+    async list<K extends EntryKind>(query: JournalQuery<K>, after: JournalPosition | undefined, limit: number) {
+      const most = maxScannedOf(query, maxScanned);
+      const ask = (sql: AnySql) => scan(sql, query, after, limit + 1, most);
+      // The rows of one actor lie together: no plan goes past others.
+      const found = await (query.machine === undefined ? askWalk(database, ask) : database.run(ask));
+      const { hits, last, isPartial } = pageOfWalks(found, limit, most);
+      return { entries: hits.map(toEntry<K>), next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
+    },
+
+    async actorsOf(machine, requestId, limit) {
+      const rows = await database.run(
+        (sql) => sql<{ target: string }[]>`
+          select target from journal where kind = 'transition' and request_id = ${requestId} and machine = ${machine}
+          group by target order by max(at_ms) desc, max(ordinal) desc limit ${limit}`,
+      );
+      return rows.map(({ target }) => target);
+    },
+
+    async lostWithin(fromMs, toMs) {
+      const rows = await database.run(
+        (sql) => sql<Row[]>`
+          select ${columns(sql)} from journal
+          where kind = 'lost' and at_ms >= ${fromMs} and (detail ->> 'fromMs')::int8 <= ${toMs}
+          order by at_ms desc, ordinal desc limit ${MAX_LOST}`,
+      );
+      return rows.map(toEntry<'lost'>);
+    },
+
+    async latestAct(action, target, untilMs) {
+      const [row] = await database.run(
+        (sql) => sql<Row[]>`
+          select ${columns(sql)} from journal
+          where target = ${target} and kind = 'act' and code = ${action} and at_ms <= ${untilMs}
+          order by at_ms desc, ordinal limit 1`,
+      );
+      return row && toEntry<'act'>(row);
+    },
+
+    async beginnerOf(batchId) {
+      const [row] = await database.run(
+        (sql) => sql<{ actor: string }[]>`
+          select actor from journal where batch_id = ${batchId} and kind = 'act' and code = 'sessions.end'
+          order by at_ms, ordinal limit 1`,
+      );
+      return row?.actor;
+    },
+  };
+}
+
+/** Of each tenant that is asked for. */
+function maxScannedOf({ tenants }: JournalQuery<EntryKind>, maxScanned: number): number {
+  return tenants === '*' ? maxScanned : Math.max(1, Math.floor(maxScanned / Math.max(1, tenants.length)));
+}
+
+/**
+ * The hits of a page, and where so many rows were looked through the last of these, hit or not. Of some tenants each is scanned by itself:
+ * how far a scan through what is of others came would tell how much that is. What no index holds is a condition of a hit and none of the
+ * scan, which would not end where nothing is like that.
+ */
+export function scan(
+  sql: AnySql,
+  query: JournalQuery<EntryKind>,
+  after: JournalPosition | undefined,
+  limit: number,
+  maxScanned = maxScannedOf(query, MOST_WALKED),
+) {
+  const { kinds, tenants, fromMs, beforeMs, machine, target, requestId, batchId } = query;
+  const { code, keyId, subject, network, actor } = query;
+  const when = (value: unknown, condition: ReturnType<typeof columns>) => (value === undefined ? sql`` : condition);
+  const ofCode = when(code, sql`and code = ${code ?? ''}`);
+  const ofKey = when(keyId, sql`and key_id = ${keyId ?? ''}`);
+  const areRefusals = kinds.every((kind) => kind === 'refusal');
+  const rows = (whose: ReturnType<typeof columns>, others: ReturnType<typeof columns>) => sql`
+    select ${columns(sql)}, row_number() over (order by at_ms desc, ordinal desc) as place,
+      coalesce(true ${others}
+        ${when(subject, sql`and subject = ${subject ?? ''}`)}
+        ${when(actor, sql`and actor = ${actor ?? ''}`)}
+        ${when(network, sql`and detail ->> 'network' = ${network ?? ''}`)}, false) as "isHit"
+    from journal
+    where ${ofKinds(sql, kinds)} ${whose}
+      ${when(machine, sql`and machine = ${machine ?? ''}`)}
+      ${when(target, sql`and target = ${target ?? ''}`)}
+      ${when(requestId, sql`and request_id = ${requestId ?? ''}`)}
+      ${when(batchId, sql`and batch_id = ${batchId ?? ''}`)}
+      ${when(fromMs, sql`and at_ms >= ${fromMs ?? 0}`)}
+      ${when(beforeMs, sql`and at_ms < ${beforeMs ?? 0}`)}
+      ${when(after, sql`and (at_ms, ordinal) < (${after?.atMs ?? 0}, ${after?.ordinal ?? 0})`)}
+    order by at_ms desc, ordinal desc limit ${maxScanned}`;
+  const all = () => (areRefusals ? rows(ofCode, ofKey) : rows(sql``, sql`${ofCode} ${ofKey}`));
+  const own = (shown: readonly string[]) => {
+    const each = areRefusals
+      ? rows(sql`and tenant_id = tenant ${ofKey}`, ofCode)
+      : rows(sql`and tenant_id = tenant`, sql`${ofCode} ${ofKey}`);
+    return sql`
+      select own.* from unnest(${[...shown]}::text[]) as shown (tenant) cross join lateral (${each}) as own`;
+  };
+  return sql<(Row & Walked)[]>`
+    select * from (${tenants === '*' ? all() : own(tenants)}) as scanned
+    where "isHit" or place = ${maxScanned}
+    order by "atMs" desc, ordinal desc limit ${limit}`;
+}
+
+/** In words that the conditions of partial indexes are compared with. */
+function ofKinds(sql: AnySql, kinds: readonly EntryKind[]) {
+  const words = kinds.map((kind) => `'${kind}'`);
+  return sql.unsafe(words.length === 1 ? `kind = ${words.join()}` : `kind in (${words.join()})`);
+}
+
+function columns(sql: AnySql) {
+  return sql`
+    ordinal, id, kind, at_ms as "atMs", node, request_id as "requestId", tenant_id as "tenantId", key_id as "keyId", subject,
+    machine, target, actor, batch_id as "batchId", code, detail`;
+}
+
+function toEntry<K extends EntryKind>(row: Row): Entry<K> {
+  const { tenantId, keyId, subject, machine, target, actor, batchId, ...entry } = row;
+  const about = Object.entries({ tenantId, keyId, subject, machine, target, actor, batchId });
+  const of: About = Object.fromEntries(about.filter(([, value]) => value !== null));
+  return { ...entry, of } as unknown as Entry<K>;
+}
