@@ -161,7 +161,7 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   const { handle, hub, sessions, heldCalls, metering, feed, inspector, directory, logins, codes, calendar, presence } =
     service;
   // Last of all: what is flushed before may still be an event.
-  release.add(() => service.eventWriter.flush());
+  release.add(() => service.journalWriter.flush());
   release.add(async () => service.sessionNotes.finish());
   release.add(() => sessions.recovery.writer.flush());
   release.add(() => metering.flush());

@@ -7,12 +7,13 @@ import type { ReadinessDeps } from '../http/readiness.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { noBrokeringOf } from './call-mode.ts';
+import { carryOver } from './carry-over.ts';
 import { ActivityWriter, shardOf } from '../operator/activity-writer.ts';
 import { createAddressHash } from '../operator/address.ts';
 import { hashConfig, hashSettings } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
 import { createFigures } from '../operator/figures.ts';
-import { EventWriter } from '../operator/event-writer.ts';
+import { JournalWriter } from '../operator/journal/writer.ts';
 import type { LoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
@@ -40,15 +41,15 @@ export interface WriterParts {
 }
 
 export interface Writers {
-  readonly eventWriter: EventWriter;
+  readonly journalWriter: JournalWriter;
   readonly refusalWriter: RefusalWriter;
   readonly activityWriter: ActivityWriter;
 }
 
 /** What carries to the database, after the fact, what operators are shown later. */
 export function wireWriters({ stores, node, installationKey, clock, metrics, onError }: WriterParts): Writers {
-  const eventWriter = new EventWriter({
-    store: stores.actorEvents,
+  const journalWriter = new JournalWriter({
+    journal: stores.journal,
     node,
     onDropped() {
       metrics.actorEventsDropped.inc();
@@ -72,9 +73,13 @@ export function wireWriters({ stores, node, installationKey, clock, metrics, onE
     shard: shardOf(node),
     clock,
   });
-  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
+  metrics.observe(
+    'switchboard_events_waiting',
+    'Events of actors that wait for the database',
+    () => journalWriter.events,
+  );
   metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => refusalWriter.size);
-  return { eventWriter, refusalWriter, activityWriter };
+  return { journalWriter, refusalWriter, activityWriter };
 }
 
 /** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
@@ -118,7 +123,7 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
 /** What the operator API shows of processes, of refusals and of what goes on. */
 export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
   const { config, clock, database, stores, live, metrics, provider, requestIds, loop, onError } = on;
-  const { eventWriter, refusalWriter } = writers;
+  const { journalWriter, refusalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
     probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
@@ -146,7 +151,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
       rss: process.memoryUsage.rss(),
       sockets: hub.attached,
       historyWaiting: sessions.recovery.writer.waiting.size,
-      eventsWaiting: eventWriter.size,
+      eventsWaiting: journalWriter.events,
       eventsDropped: metrics.activity.dropped,
       clockLeadMs: Math.round(live.clock.leadMs ?? 0),
     }),
@@ -157,7 +162,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     bus: live.bus,
     clock,
   });
-  const { activity, actorEvents, nodeRuns, refusals, usageReports } = stores;
+  const { activity, journal, nodeRuns, refusals, usageReports } = stores;
   const figures = createFigures({
     history: stores.history,
     activity,
@@ -165,12 +170,13 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
   });
   return {
+    carryOver: () => carryOver(stores.formerTables, clock),
     presence,
     probes: readinessProbes(dependencies, database, live),
     nodes,
     figures,
     activity,
-    actorEvents,
+    journal,
     audit,
     nodeRuns,
     refusals,

@@ -7,14 +7,14 @@ import { RefusalFacts } from '../feed/refusal-facts.ts';
 import { tellNotes, tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { HostedRecords } from '../operator/actor-event.ts';
-import type { EventWriter } from '../operator/event-writer.ts';
 import { Inspector } from '../operator/inspector.ts';
-import { SessionNotes } from '../operator/session-notes.ts';
+import { SessionNotes } from '../operator/journal/session-notes.ts';
+import { transitionOf, type HostedRecords } from '../operator/journal/transition.ts';
+import type { JournalWriter } from '../operator/journal/writer.ts';
 import { toldMachines } from '../operator/machines.ts';
 import type { NodeList } from '../operator/nodes.ts';
 import type { RefusalWriter } from '../operator/refusal-writer.ts';
-import type { NoteSession } from '../stores/actor-events/contract.ts';
+import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -28,7 +28,7 @@ export interface OperatingDeps {
   readonly clock: Clock;
   readonly bus: Bus;
   readonly stores: Pick<DurableStores, 'history' | 'audit'>;
-  readonly eventWriter: Pick<EventWriter, 'note' | 'add'>;
+  readonly journalWriter: Pick<JournalWriter, 'add'>;
   readonly refusalWriter: RefusalWriter;
   readonly events: Events;
   readonly metrics: Metrics;
@@ -41,7 +41,7 @@ export interface OperatingDeps {
 
 /** Wires who operates, and the feed of what happens. */
 export function wireOperating(deps: OperatingDeps) {
-  const { config, node, clock, bus, stores, eventWriter, refusalWriter, events, metrics, onError } = deps;
+  const { config, node, clock, bus, stores, journalWriter, refusalWriter, events, metrics, onError } = deps;
   const operatorOf = createOperators({
     operatorEmails: config.operatorEmails,
     viewerEmails: config.viewerEmails,
@@ -64,14 +64,14 @@ export function wireOperating(deps: OperatingDeps) {
     takeRefusals: () => refusals.take(),
     onError,
   });
-  const tellFeed = tellSessions(feed, config.voice, node);
+  const tellFeed = tellSessions(feed, config.voice);
   const tellNote = tellNotes(feed);
   const sessionNotes = new SessionNotes({
     node,
     now: () => clock.now(),
-    write(event, tenantId) {
-      eventWriter.add(event);
-      tellNote(event, tenantId);
+    write(entry, tenantId) {
+      journalWriter.add(entry);
+      tellNote(entry, tenantId);
     },
     onLeftOut: () => metrics.sessionNotesLeftOut.inc(),
   });
@@ -83,8 +83,9 @@ export function wireOperating(deps: OperatingDeps) {
   function trace(traced: Traced<HostedRecords>): void {
     events.transition?.(traced);
     if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id);
-    eventWriter.note(traced);
-    tellFeed(traced);
+    const entry = transitionOf(traced, node);
+    if (entry !== undefined) journalWriter.add(entry);
+    tellFeed(traced, entry);
     inspector?.note(traced);
   }
 

@@ -65,7 +65,8 @@ export async function deleteWhatIsOver(
     );
   if (days.events > 0)
     steps.push(
-      () => retention.deleteSome('actorEvents', daysAgo(days.events)),
+      () => retention.deleteSome('transitions', daysAgo(days.events)),
+      () => retention.deleteSome('notes', daysAgo(days.events)),
       () => retention.deleteSome('lostEvents', daysAgo(days.events)),
     );
   steps.push(

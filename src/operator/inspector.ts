@@ -3,7 +3,7 @@ import { stateValue } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
-import { tellingOf, type HostedRecords } from './actor-event.ts';
+import { tellingOf, type HostedRecords } from './journal/transition.ts';
 import type { ToldMachine } from './machines.ts';
 
 /** The version of @statelyai/inspect whose frames these are. */

@@ -1,6 +1,5 @@
 import type { Database } from '../database/database.ts';
 import { createPostgresActivity } from './activity/postgres.ts';
-import { createPostgresActorEvents } from './actor-events/postgres.ts';
 import { createPostgresAudit } from './audit/postgres.ts';
 import { createPostgresCallTickets } from './call-tickets/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
@@ -8,6 +7,7 @@ import { createPostgresClockAgreements } from './clock/postgres.ts';
 import { createPostgresCounters } from './counters/postgres.ts';
 import { createPostgresHolds } from './holds/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
+import { createPostgresFormerTables } from './journal/former-tables.ts';
 import { createPostgresJournal } from './journal/postgres.ts';
 import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
@@ -29,13 +29,13 @@ export type DurableStores = ReturnType<typeof createPostgresStores>;
 export function createPostgresStores(database: Database) {
   return {
     activity: createPostgresActivity(database),
-    actorEvents: createPostgresActorEvents(database),
     audit: createPostgresAudit(database),
     callTickets: createPostgresCallTickets(database),
     calls: createPostgresVoiceCalls(database),
     challenges: createPostgresChallenges(database),
     clockAgreements: createPostgresClockAgreements(database),
     counters: createPostgresCounters(database),
+    formerTables: createPostgresFormerTables(database),
     history: createPostgresVoiceHistory(database),
     holds: createPostgresHolds(database),
     installation: createPostgresInstallation(database),

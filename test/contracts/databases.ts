@@ -1,5 +1,4 @@
 import type { Database } from '../../src/database/database.ts';
-import { createPostgresActorEvents } from '../../src/stores/actor-events/postgres.ts';
 import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
 import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgres.ts';
 import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
@@ -19,12 +18,12 @@ import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { activityContract } from './activity.ts';
-import { actorEventsContract } from './actor-events.ts';
 import { auditContract } from './audit.ts';
 import { callTicketsContract } from './call-tickets.ts';
 import { callUsageContract } from './call-usage.ts';
 import { challengesContract } from './challenges.ts';
 import { countersContract } from './counters.ts';
+import { formerTablesContract } from './former-tables.ts';
 import { holdsContract } from './holds.ts';
 import { clockAgreementsContract } from './clock-agreements.ts';
 import { journalContract } from './journal.ts';
@@ -62,9 +61,9 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   );
   activityContract(name, nodes);
   journalContract(name, nodes);
+  formerTablesContract(name, nodes);
   refusalsContract(name, nodes);
   nodeRunsContract(name, both(createPostgresNodeRuns));
-  actorEventsContract(name, both(createPostgresActorEvents));
   countersContract(name, both(createPostgresCounters));
   keySlotsContract(
     name,

@@ -17,6 +17,9 @@ interface Table {
   readonly fill: string;
 }
 
+const entries = (kind: string): string =>
+  `insert into journal (id, kind, at_ms, request_id, code, detail) select 'year' || n, '${kind}', day_ms, 'year' || n, 'CODE', '{}' from rows order by n`;
+
 const tables: Readonly<Record<Kept, Table>> = {
   sessions: {
     name: 'voice_session',
@@ -57,15 +60,9 @@ const tables: Readonly<Record<Kept, Table>> = {
     name: 'audit',
     fill: `insert into audit (at_ms, actor, action, target) select day_ms, 'cli', 'key.issue', 'year' from rows order by n`,
   },
-  actorEvents: {
-    name: 'actor_event',
-    fill: `insert into actor_event (machine, actor, version, at_ms, kind, event, to_state, steps, guards, detail, node)
-      select 1, 'year', n, day_ms, 'moved', 'CLOCK', 'idle', '[]', '[]', '{}', 'node' from rows order by n`,
-  },
-  lostEvents: {
-    name: 'actor_event_lost',
-    fill: `insert into actor_event_lost (node, from_ms, to_ms, events) select 'node', day_ms, day_ms, 1 from rows`,
-  },
+  transitions: { name: 'journal', fill: entries('transition') },
+  notes: { name: 'journal', fill: entries('note') },
+  lostEvents: { name: 'journal', fill: entries('lost') },
   refusals: {
     name: 'refusal',
     fill: `insert into refusal (request_id, at_ms, code, status, layer, route, detail, node)

@@ -32,7 +32,7 @@ describe('The detail of a session tells why', () => {
     const id = await app.open(await app.key());
     app.clock.advance(8000 * SECOND);
     await app.sweep();
-    await app.service.eventWriter.flush();
+    await app.service.journalWriter.flush();
     const { sentence, facts } = await whyOf(id);
     expect(sentence).toContain(`Ended ${at(7201 * SECOND)}, because nothing was heard for 2 h 0 min`);
     expect(facts.join()).toMatch(/found .* 13 min 19 s later, by CLOCK on node/);

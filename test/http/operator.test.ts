@@ -138,17 +138,27 @@ describe('The operator API', () => {
     const id = await app.open(await app.key({ tenantId: 'globex' }));
     const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex' };
     await app.service.stores.calls.insert(call, 3);
-    const moved = {
-      machine: 'voice-call',
-      actor: call.id,
-      version: 2,
-      atMs: NOON,
-      kind: 'moved',
-      event: 'READY',
-    } as const;
-    const how = { from: 'creating', to: 'open', steps: [], guards: [], requestId: null, node: 'node' } as const;
     const detail = { session: id.slice(0, 42), ownerNode: 'node' };
-    await app.service.stores.actorEvents.append([{ ...moved, ...how, detail }]);
+    await app.service.stores.journal.append([
+      {
+        id: unique('entry'),
+        kind: 'transition',
+        atMs: NOON,
+        node: 'node',
+        requestId: null,
+        of: { machine: 'voice-call', target: call.id },
+        code: 'READY',
+        detail: {
+          change: 'moved',
+          from: 'creating',
+          to: 'open',
+          steps: [],
+          guards: [],
+          version: 2,
+          record: detail,
+        },
+      },
+    ]);
     const path = `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}/calls/${call.id}`;
     const { body } = await app.get(path, { cookie: await app.login(email) });
     expect(body).toMatchObject({ ownerNode: node, events: [{ node, detail: { ...detail, ownerNode: node } }] });

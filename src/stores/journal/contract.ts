@@ -10,7 +10,7 @@ export const MACHINES = ['voice-session', 'voice-call', 'otp-challenge', 'auth-s
 
 export type MachineName = (typeof MACHINES)[number];
 
-export type Values = Readonly<Record<string, string | number | boolean | null>>;
+export type FlatDetail = Readonly<Record<string, string | number | boolean | null>>;
 
 /** What a machine did with the event that is the entry's code. */
 export interface TransitionDetail {
@@ -22,7 +22,7 @@ export interface TransitionDetail {
   readonly guards: readonly GuardTold[];
   /** Of the record after it. */
   readonly version: number;
-  readonly record: Values;
+  readonly record: FlatDetail;
 }
 
 /** Entries for which a node had no room: from `fromMs` until the entry's own time. */
@@ -64,7 +64,7 @@ export interface Details {
   /** What a machine did. */
   readonly transition: TransitionDetail;
   /** What happened to a voice session beside what its machine did. */
-  readonly note: Values;
+  readonly note: FlatDetail;
   /** Transitions and notes that a node had no room for. */
   readonly lost: LostDetail;
   readonly refusal: RefusalDetail;
@@ -178,6 +178,19 @@ export interface Journal {
   /** Who began to end many sessions as the act of this id; undefined where nobody did. */
   beginnerOf(batchId: string): Promise<string | undefined>;
 }
+
+/** Something that happened to a voice session beside what its machine did, as it is told by whoever sees it. */
+export interface SessionNote {
+  readonly sessionId: string;
+  /** Null where whoever noted it does not know. */
+  readonly tenantId: string | null;
+  readonly atMs: number;
+  readonly kind: NoteKind;
+  readonly detail: FlatDetail;
+}
+
+/** Takes a note in, at once and without a fault: nobody waits for it. */
+export type NoteSession = (note: SessionNote) => void;
 
 /** Where acts are kept before they happen, and what came of them after. */
 export type ActLog = Pick<Journal, 'append' | 'settle'>;

@@ -1,11 +1,11 @@
 import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { CHUNK, type Kept, type Retention } from './contract.ts';
 
-/** Kinds that share a table: of how many minutes their rows are. */
-const spans: Readonly<Partial<Record<Kept, number>>> = { activityMinutes: 1, activityHours: 60 };
-
-/** Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. */
-const places: Readonly<Record<Kept, readonly [table: string, over: string | null]>> = {
+/**
+ * Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. Kinds that share
+ * a table have a condition.
+ */
+const places: Readonly<Record<Kept, readonly [table: string, over: string | null, which?: string]>> = {
   sessions: ['voice_session', 'ended_at_ms'],
   calls: ['voice_call', 'closed_at_ms'],
   liveNodes: ['live_node', 'until_ms'],
@@ -18,11 +18,12 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   usageHolds: ['usage_hold', 'until_ms'],
   callMeters: ['call_meter', 'since_ms'],
   audit: ['audit', null],
-  actorEvents: ['actor_event', null],
-  lostEvents: ['actor_event_lost', 'to_ms'],
+  transitions: ['journal', 'at_ms', "kind = 'transition'"],
+  notes: ['journal', 'at_ms', "kind = 'note'"],
+  lostEvents: ['journal', 'at_ms', "kind = 'lost'"],
   refusals: ['refusal', 'at_ms'],
-  activityMinutes: ['activity', 'bucket_ms'],
-  activityHours: ['activity', 'bucket_ms'],
+  activityMinutes: ['activity', 'bucket_ms', 'span = 1'],
+  activityHours: ['activity', 'bucket_ms', 'span = 60'],
   nodeRuns: ['node_run', 'started_at_ms'],
   nodeMinutes: ['node_minute', 'minute_ms'],
   logins: ['login', 'expires_at_ms'],
@@ -55,14 +56,14 @@ export function createPostgresRetention(database: Database): Retention {
 
 /** The statement that deletes at most CHUNK rows of a kind. */
 export function deletion(sql: Sql, kind: Kept, before: number | string) {
-  const [table, over] = places[kind];
-  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before, spans[kind]);
+  const [table, over, which] = places[kind];
+  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before, which);
 }
 
-function earliest(sql: Sql, table: string, over: string, before: number | string, span?: number) {
+function earliest(sql: Sql, table: string, over: string, before: number | string, which = 'true') {
   return sql`
     delete from ${sql(table)} where ctid = any(array(
-      select ctid from ${sql(table)} where ${sql(over)} < ${before} ${span === undefined ? sql`` : sql`and span = ${span}`}
+      select ctid from ${sql(table)} where ${sql(over)} < ${before} and ${sql.unsafe(which)}
       order by ${sql(over)} limit ${CHUNK}
       for update skip locked))`;
 }

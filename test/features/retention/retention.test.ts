@@ -63,8 +63,8 @@ describe('A round of retention', () => {
     for (const kind of ['usageTotals', 'usageDays'] as const) expect(asked.get(kind)).toEqual(['2029-05-11']);
     expect(asked.get('usageHours')).toEqual([NOW - 400 * DAY_MS]);
     expect(asked.get('callMeters')).toEqual([NOW - 400 * DAY_MS]);
-    expect(asked.get('actorEvents')).toEqual([NOW - 7 * DAY_MS]);
-    expect(asked.get('lostEvents')).toEqual([NOW - 7 * DAY_MS]);
+    for (const kind of ['transitions', 'notes', 'lostEvents'] as const)
+      expect(asked.get(kind)).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('audit')).toEqual([NOW - 30 * DAY_MS]);
     expect(asked.get('refusals')).toEqual([2_000_000, NOW - 7 * DAY_MS]);
     expect(asked.get('nodeMinutes')).toEqual([NOW - 7 * DAY_MS]);

@@ -29,6 +29,9 @@ function known(record: Partial<VoiceRecord> = {}, more: Partial<Known> = {}): Kn
   };
 }
 
+/** Of an entry in the journal. */
+const seen = { id: 'entry', node: 'n1', requestId: null, of: {} } as const;
+
 /** A session that was alive until it ended. */
 function ended(endReason: EndReason, afterMs: number, more: Partial<Known> = {}, record: Partial<VoiceRecord> = {}) {
   const endedAtMs = DAY_BEGIN + afterMs;
@@ -234,7 +237,15 @@ describe('Beside the reason is told', () => {
   test('that what was due was found late, or still is not', () => {
     const found = (ms: number) =>
       ended('duration_exceeded', 15 * MINUTE, {
-        events: [{ kind: 'ended', event: 'CLOCK', atMs: DAY_BEGIN + 15 * MINUTE + ms, node: 'n1', detail: {} }],
+        events: [
+          {
+            ...seen,
+            kind: 'transition',
+            code: 'CLOCK',
+            atMs: DAY_BEGIN + 15 * MINUTE + ms,
+            detail: { change: 'ended', from: 'engaged', to: 'ended', steps: [], guards: [], version: 2, record: {} },
+          },
+        ],
       });
     expect(factsOf(found(60 * SECOND))).toContain('found 2030-01-01 00:16:00 UTC, 60 s later, by CLOCK on node n1');
     expect(factsOf(found(2 * SECOND))).not.toContain('later');
@@ -246,7 +257,7 @@ describe('Beside the reason is told', () => {
 
   test('that its last socket closed before the end, and that no usage was reported', () => {
     const note = (kind: 'attached' | 'detached', afterMs: number, code = 1006) =>
-      ({ kind, event: null, atMs: DAY_BEGIN + afterMs, node: 'n1', detail: { code } }) as const;
+      ({ ...seen, kind: 'note', code: kind, atMs: DAY_BEGIN + afterMs, detail: { code } }) as const;
     const attached = note('attached', 0);
     const closed = note('detached', 60 * SECOND);
     const of = (...events: Known['events']) => factsOf(ended('abandoned', 100 * SECOND, { events }));
@@ -270,7 +281,7 @@ describe('Beside the reason is told', () => {
 
   test('that its client was warned of an end by the clock', () => {
     const warned = (limit: string, secondsLeft: number) =>
-      ({ kind: 'warned', event: null, atMs: DAY_BEGIN, node: 'n1', detail: { limit, secondsLeft } }) as const;
+      ({ ...seen, kind: 'note', code: 'warned', atMs: DAY_BEGIN, detail: { limit, secondsLeft } }) as const;
     const events = [warned('duration', 10), warned('duration', 60), warned('idle', 30)];
     expect(factsOf(ended('duration_exceeded', 15 * MINUTE, { events }))).toContain(
       'Its client was warned 60 s and 10 s before.',
@@ -312,7 +323,8 @@ describe('Beside the reason is told', () => {
   });
 
   test('that events of its time were not kept', () => {
-    const lost = [{ node: 'n', fromMs: DAY_BEGIN, toMs: DAY_BEGIN, count: 3 }];
+    const detail = { fromMs: DAY_BEGIN, count: 3 };
+    const lost = [{ ...seen, kind: 'lost', code: 'events', atMs: DAY_BEGIN, detail } as const];
     expect(factsOf(known({}, { lost }))).toContain('3 events of some sessions were not kept');
   });
 });

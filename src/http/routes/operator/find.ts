@@ -3,7 +3,7 @@ import type { Subjects } from '../../../auth/subjects.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { sessionName } from '../../../protocol/session.ts';
-import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
+import type { Journal } from '../../../stores/journal/contract.ts';
 import { AUDIT_ACTIONS, type Audit } from '../../../stores/audit/contract.ts';
 import type { Logins } from '../../../stores/logins/contract.ts';
 import type { HistoryRow, VoiceHistory } from '../../../stores/voice-history/contract.ts';
@@ -11,7 +11,7 @@ import type { TenantDirectory } from '../../../tenants/directory.ts';
 
 export interface SearchDeps {
   readonly history: Pick<VoiceHistory, 'list' | 'newestOf' | 'ofUpstream'>;
-  readonly actorEvents: Pick<ActorEvents, 'actorsOf'>;
+  readonly journal: Pick<Journal, 'actorsOf'>;
   readonly audit: Pick<Audit, 'append' | 'settle'>;
   readonly loginStore: Pick<Logins, 'load' | 'ofEmail'>;
   readonly subjects: Pick<Subjects, 'console' | 'widgetUser'>;
@@ -40,8 +40,8 @@ const finders: readonly Finder[] = [
   },
   {
     shape: /^req_[\w-]+$/,
-    async find(q, operator, { actorEvents, history }) {
-      const refs = await actorEvents.actorsOf('voice-session', q, MOST_HITS);
+    async find(q, operator, { journal, history }) {
+      const refs = await journal.actorsOf('voice-session', q, MOST_HITS);
       const found = await Promise.all(
         refs.map((idPrefix) => history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, 1)),
       );

@@ -48,7 +48,7 @@ export async function whyOf(
     atMs,
     calls: records,
     meters,
-    events: page.events.map((event) => ({ ...event, node: nodeSeenBy(operator, event.node) })),
+    events: page.entries.map((event) => ({ ...event, node: nodeSeenBy(operator, event.node) })),
     lost,
     used,
     act,

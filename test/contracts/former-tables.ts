@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/database.ts';
+import { createPostgresFormerTables } from '../../src/stores/journal/former-tables.ts';
+import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
+import { randomId } from '../../src/kernel/ids.ts';
+import { DAY_BEGIN } from './support.ts';
+
+/** @param nodes the connections of two nodes to one migrated database */
+export function formerTablesContract(name: string, nodes: () => readonly [Database, Database]): void {
+  describe(`what builds before the journal wrote, ${name}`, () => {
+    const carryAll = async (atMs = DAY_BEGIN, chunk?: number): Promise<void> => {
+      while (await createPostgresFormerTables(nodes()[1], chunk).carrySome(atMs));
+    };
+    const list = async (target: string) =>
+      (
+        await createPostgresJournal(nodes()[0]).list(
+          { kinds: ['transition', 'note'], tenants: '*', machine: 'voice-session', target },
+          undefined,
+          5000,
+        )
+      ).entries;
+    const writeEvents = (actor: string, count: number) =>
+      nodes()[0].run(
+        (sql) => sql`
+          insert into actor_event (machine, actor, version, at_ms, kind, event, from_state, to_state, steps, guards, detail, node)
+          select 1, ${actor}, n, ${DAY_BEGIN}::int8 + n / 3, 'moved', 'CLOCK', 'engaged', 'idle', '[]', '[]', '{"reason": null}', 'one'
+          from generate_series(1, ${count}::int4) as n`,
+      );
+
+    test('is in the journal after it was carried over, in its place', async () => {
+      const actor = randomId();
+      const journal = createPostgresJournal(nodes()[0]);
+      await journal.append([
+        {
+          id: randomId(),
+          kind: 'note',
+          atMs: DAY_BEGIN + 1,
+          node: 'two',
+          requestId: null,
+          of: { machine: 'voice-session', target: actor },
+          code: 'gap',
+          detail: { silentSec: 80 },
+        },
+      ]);
+      await nodes()[0].run(
+        (sql) => sql`
+          insert into actor_event (machine, actor, version, at_ms, kind, event, from_state, to_state, steps, guards, detail, node, request_id)
+          values (1, ${actor}, 1, ${DAY_BEGIN}, 'started', 'OPEN', null, 'engaged', '[]', '[{"name": "isOpen", "passed": true}]',
+              '{"reason": null, "lastSeenAtMs": 5}', 'one', 'req_1'),
+            (1, ${actor}, null, ${DAY_BEGIN + 1}, 'detached', null, null, null, '[]', '[]', '{"code": 1006}', 'one', null),
+            (1, ${actor}, 2, ${DAY_BEGIN + 2}, 'ended', 'END', 'engaged', 'ended', '[]', '[]', '{}', 'one', null)`,
+      );
+      await carryAll();
+      const found = await list(actor);
+      expect(found).toMatchObject([
+        { kind: 'transition', code: 'END', detail: { change: 'ended', from: 'engaged', to: 'ended', version: 2 } },
+        { kind: 'note', code: 'gap' },
+        { kind: 'note', code: 'detached', node: 'one', detail: { code: 1006 } },
+        {
+          kind: 'transition',
+          code: 'OPEN',
+          requestId: 'req_1',
+          of: { machine: 'voice-session', target: actor },
+          detail: {
+            change: 'started',
+            from: null,
+            to: 'engaged',
+            steps: [],
+            guards: [{ name: 'isOpen', passed: true }],
+            version: 1,
+            record: { reason: null, lastSeenAtMs: 5 },
+          },
+        },
+      ]);
+    });
+
+    test('is carried by nodes at once, in chunks, and neither lost nor doubled; also what is written meanwhile', async () => {
+      const actor = randomId();
+      await writeEvents(actor, 300);
+      const some = nodes().map((node) => createPostgresFormerTables(node, 40));
+      await Promise.all([...some, ...some].map((former) => former.carrySome(DAY_BEGIN)));
+      await writeEvents(actor, 100);
+      await Promise.all([carryAll(DAY_BEGIN, 40), carryAll(DAY_BEGIN, 30)]);
+      await carryAll();
+      const versions = (await list(actor)).map((one) => (one.kind === 'transition' ? one.detail.version : 0));
+      expect(versions.toSorted((one, other) => one - other)).toEqual(
+        [...Array.from({ length: 300 }, (_, n) => n + 1), ...Array.from({ length: 100 }, (_, n) => n + 1)].toSorted(
+          (one, other) => one - other,
+        ),
+      );
+    });
+
+    test('keeps its order within one millisecond', async () => {
+      const actor = randomId();
+      await writeEvents(actor, 20);
+      await carryAll(DAY_BEGIN, 7);
+      const versions = (await list(actor)).map((one) => (one.kind === 'transition' ? one.detail.version : 0));
+      expect(versions).toEqual(Array.from({ length: 20 }, (_, n) => 20 - n));
+    });
+  });
+}

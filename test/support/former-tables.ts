@@ -1,0 +1,22 @@
+import type { Database } from '../../src/database/database.ts';
+
+/** Puts what the journal has where builds before it kept it, as they wrote it. */
+export async function moveToFormerTables(database: Database): Promise<void> {
+  for (const statement of statements) await database.run((sql) => sql.unsafe(statement));
+}
+
+const statements = [
+  `with taken as (delete from journal where kind in ('transition', 'note') returning *)
+   insert into actor_event (ordinal, machine, actor, version, at_ms, kind, event, from_state, to_state, steps, guards, detail, node,
+     request_id)
+   overriding system value
+   select ordinal, array_position(array['voice-session', 'voice-call', 'otp-challenge', 'auth-session'], machine), target,
+     (detail ->> 'version')::int, at_ms, coalesce(detail ->> 'change', code), case when kind = 'transition' then code end,
+     detail ->> 'from', detail ->> 'to', coalesce(detail -> 'steps', '[]'), coalesce(detail -> 'guards', '[]'),
+     case when kind = 'transition' then detail -> 'record' else detail end, node, request_id
+   from taken`,
+  `with taken as (delete from journal where kind = 'lost' returning *)
+   insert into actor_event_lost (ordinal, node, from_ms, to_ms, events)
+   overriding system value
+   select ordinal, node, (detail ->> 'fromMs')::int8, at_ms, (detail ->> 'count')::int from taken`,
+];
