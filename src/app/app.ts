@@ -167,7 +167,6 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
   release.add(() => metering.flush());
   release.add(() => presence.leave());
   release.add(() => service.activityWriter.flush());
-  release.add(() => service.refusalWriter.flush());
   release.add(() => heldCalls?.stop());
   release.add(() => logins.close());
   release.add(() => codes.settled());
@@ -193,8 +192,8 @@ async function start(config: Config, log: Log, overrides: Overrides, release: Re
         const { requestId, atMs, peer: address, headers } = request;
         const refusal = framingRefusal();
         const route = 'transport';
-        if (events.refused(refusal.code, route, requestId, refusal.error))
-          service.refusalWriter.note({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
+        events.refused(refusal.code, route, requestId, refusal.error);
+        service.refusals.keep({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
         return plainReply(refusal, requestId, isHttps());
       },
       sockets: socketsOf({ hub, feed, inspector }),

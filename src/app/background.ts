@@ -7,7 +7,6 @@ import type { Feed } from '../feed/feed.ts';
 import type { JournalWriter } from '../operator/journal/writer.ts';
 import type { Inspector } from '../operator/inspector.ts';
 import type { Presence } from '../operator/presence.ts';
-import type { RefusalWriter } from '../operator/refusal-writer.ts';
 import type { SessionNotes } from '../operator/journal/session-notes.ts';
 import { repeat } from '../kernel/repeat.ts';
 import { sweep, type SweepDeps } from '../voice/recovery/sweep.ts';
@@ -30,7 +29,6 @@ export interface BackgroundDeps {
   readonly metering: Pick<Metering, 'flush'>;
   readonly journalWriter: Pick<JournalWriter, 'flush'>;
   readonly sessionNotes: Pick<SessionNotes, 'tick'>;
-  readonly refusalWriter: Pick<RefusalWriter, 'flush'>;
   readonly activityWriter: Pick<ActivityWriter, 'flush'>;
   readonly presence: Pick<Presence, 'beat' | 'write'>;
   readonly feed: Pick<Feed, 'tick' | 'count'>;
@@ -50,12 +48,11 @@ export interface BackgroundDeps {
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what machines did and what was refused, counting what went on, saying that this process is here, warning the clients of ends that are
+ * what happened, counting what went on, saying that this process is here, warning the clients of ends that are
  * near, telling operators what happens, carrying over what older builds wrote, deleting what is over, mending counts. @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, journalWriter, refusalWriter, activityWriter, presence, feed, inspector } =
-    deps;
+  const { recovery, hub, calls, metering, journalWriter, activityWriter, presence, feed, inspector } = deps;
   const { budgets, sessionNotes, carryOver, purge, recount, onError } = deps;
   const stops = [
     repeat(SWEEP_MS, () => sweep(recovery), onError),
@@ -63,7 +60,6 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     repeat(FLUSH_MS, () => metering.flush(), onError),
     repeat(FLUSH_MS, async () => sessionNotes.tick(), onError),
     repeat(FLUSH_MS, () => journalWriter.flush(), onError),
-    repeat(FLUSH_MS, () => refusalWriter.flush(), onError),
     repeat(ACTIVITY_MS, () => activityWriter.flush(), onError),
     repeat(ACTIVITY_MS, () => presence.write(), onError),
     repeat(PRESENCE_MS, () => presence.beat(), onError),

@@ -214,6 +214,7 @@ export async function buildService(on: Foundations) {
       replays: stores.replays,
       history: stores.history,
       ...operating,
+      refusals: writers.refusals,
       events,
       metrics,
       provider,

@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { noBrokeringOf } from './call-mode.ts';
 import { carryOver } from './carry-over.ts';
 import { ActivityWriter, shardOf } from '../operator/activity-writer.ts';
-import { createAddressHash } from '../operator/address.ts';
+import { createAddressHash } from '../operator/journal/address.ts';
 import { hashConfig, hashSettings } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
 import { createFigures } from '../operator/figures.ts';
@@ -18,11 +18,12 @@ import type { LoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
-import { RefusalWriter } from '../operator/refusal-writer.ts';
+import { Refusals } from '../operator/journal/refusals.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
 import type { Refusal } from '../protocol/refusal.ts';
 import type { Audit } from '../stores/audit/contract.ts';
 import type { Counted } from '../stores/activity/contract.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -42,7 +43,8 @@ export interface WriterParts {
 
 export interface Writers {
   readonly journalWriter: JournalWriter;
-  readonly refusalWriter: RefusalWriter;
+  readonly refusals: Refusals;
+  readonly onRefusalKept: (listen: (entry: NewEntry<'refusal'>) => void) => void;
   readonly activityWriter: ActivityWriter;
 }
 
@@ -51,21 +53,25 @@ export function wireWriters({ stores, node, installationKey, clock, metrics, onE
   const journalWriter = new JournalWriter({
     journal: stores.journal,
     node,
-    onDropped() {
-      metrics.actorEventsDropped.inc();
-      metrics.activity.count('dropped', 'event');
+    onDropped(kind) {
+      const [counter, label] =
+        kind === 'refusal'
+          ? ([metrics.refusalsDropped, 'refusal'] as const)
+          : ([metrics.actorEventsDropped, 'event'] as const);
+      counter.inc();
+      metrics.activity.count('dropped', label);
     },
     onError,
   });
-  const refusalWriter = new RefusalWriter({
-    store: stores.refusals,
+  let tellKept: (entry: NewEntry<'refusal'>) => void = () => {};
+  const refusals = new Refusals({
+    writer: journalWriter,
     node,
     hashOf: createAddressHash(installationKey),
-    onDropped() {
-      metrics.refusalsDropped.inc();
-      metrics.activity.count('dropped', 'refusal');
+    onKept(entry) {
+      metrics.activity.count('kept', entry.code, entry.of);
+      tellKept(entry);
     },
-    onError,
   });
   const activityWriter = new ActivityWriter({
     store: stores.activity,
@@ -78,8 +84,8 @@ export function wireWriters({ stores, node, installationKey, clock, metrics, onE
     'Events of actors that wait for the database',
     () => journalWriter.events,
   );
-  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => refusalWriter.size);
-  return { journalWriter, refusalWriter, activityWriter };
+  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => journalWriter.refusals);
+  return { journalWriter, refusals, activityWriter, onRefusalKept: (listen) => void (tellKept = listen) };
 }
 
 /** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
@@ -123,7 +129,7 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
 /** What the operator API shows of processes, of refusals and of what goes on. */
 export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
   const { config, clock, database, stores, live, metrics, provider, requestIds, loop, onError } = on;
-  const { journalWriter, refusalWriter } = writers;
+  const { journalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
     probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
@@ -162,7 +168,7 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     bus: live.bus,
     clock,
   });
-  const { activity, journal, nodeRuns, refusals, usageReports } = stores;
+  const { activity, journal, nodeRuns, usageReports } = stores;
   const figures = createFigures({
     history: stores.history,
     activity,
@@ -179,8 +185,6 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     journal,
     audit,
     nodeRuns,
-    refusals,
-    refusalWriter,
     usageReports,
     loginStore: stores.logins,
     challengeStore: stores.challenges,
@@ -218,8 +222,8 @@ function readinessProbes(
   };
 }
 
-/** Hands a refusal that is told in the log to the writer of refusals. */
-export function keepRefusals({ refusalWriter }: Writers): (x: RequestContext, refusal: Refusal) => void {
+/** Hands what was refused to what keeps refusals. */
+export function keepRefusals({ refusals }: Writers): (x: RequestContext, refusal: Refusal) => void {
   return ({ request: { requestId, atMs }, routeName: route, ip: address, origin }, refusal) =>
-    refusalWriter.note({ requestId, atMs, route, address, origin }, refusal);
+    refusals.keep({ requestId, atMs, route, address, origin }, refusal);
 }

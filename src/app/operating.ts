@@ -13,8 +13,7 @@ import { transitionOf, type HostedRecords } from '../operator/journal/transition
 import type { JournalWriter } from '../operator/journal/writer.ts';
 import { toldMachines } from '../operator/machines.ts';
 import type { NodeList } from '../operator/nodes.ts';
-import type { RefusalWriter } from '../operator/refusal-writer.ts';
-import type { NoteSession } from '../stores/journal/contract.ts';
+import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -29,7 +28,8 @@ export interface OperatingDeps {
   readonly bus: Bus;
   readonly stores: Pick<DurableStores, 'history' | 'audit'>;
   readonly journalWriter: Pick<JournalWriter, 'add'>;
-  readonly refusalWriter: RefusalWriter;
+  /** Hears of each refusal that is kept. */
+  readonly onRefusalKept: (listen: (entry: NewEntry<'refusal'>) => void) => void;
   readonly events: Events;
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
@@ -41,7 +41,7 @@ export interface OperatingDeps {
 
 /** Wires who operates, and the feed of what happens. */
 export function wireOperating(deps: OperatingDeps) {
-  const { config, node, clock, bus, stores, journalWriter, refusalWriter, events, metrics, onError } = deps;
+  const { config, node, clock, bus, stores, journalWriter, events, metrics, onError } = deps;
   const operatorOf = createOperators({
     operatorEmails: config.operatorEmails,
     viewerEmails: config.viewerEmails,
@@ -49,7 +49,7 @@ export function wireOperating(deps: OperatingDeps) {
   });
   const refusals = new RefusalFacts(() => feed.isWanted('refusals'));
   metrics.activity.onRefused = (code, whose) => refusals.count(code, whose);
-  refusalWriter.onNoted = (refusal) => refusals.sample(refusal);
+  deps.onRefusalKept((entry) => refusals.sample(entry));
   const feed: Feed = new Feed({
     node,
     bus,

@@ -17,7 +17,7 @@ const ADDRESS_DAYS = 400;
 const ACTIVITY_MINUTES_DAYS = 2;
 const ACTIVITY_HOURS_DAYS = 400;
 /** However many days are kept: refusals come in floods. */
-const MOST_REFUSALS = 2_000_000;
+const MAX_REFUSALS = 2_000_000;
 /** A session ends at most so long after it was created; what it was created with stays as long as the session is kept. */
 const SESSION_DAYS = 2;
 
@@ -36,6 +36,11 @@ export async function deleteWhatIsOver(
   { retention, days, calendar, onError }: RetentionDeps,
 ): Promise<void> {
   const daysAgo = (count: number): number => at - count * DAY_MS;
+  let beyondMs: Promise<number | undefined> | undefined;
+  const deleteBeyond = async (): Promise<number> => {
+    const beforeMs = await (beyondMs ??= retention.refusalsBeyond(MAX_REFUSALS));
+    return beforeMs === undefined ? 0 : retention.deleteSome('refusals', beforeMs);
+  };
   const steps: (() => Promise<number>)[] = [
     () => retention.deleteSome('counters', daysAgo(1)),
     () => retention.deleteSome('challenges', daysAgo(1)),
@@ -73,7 +78,7 @@ export async function deleteWhatIsOver(
     () => retention.deleteSome('activityMinutes', daysAgo(ACTIVITY_MINUTES_DAYS)),
     () => retention.deleteSome('activityHours', daysAgo(ACTIVITY_HOURS_DAYS)),
     () => retention.deleteSome('nodeRuns', daysAgo(ACTIVITY_HOURS_DAYS)),
-    () => retention.deleteRefusalsBeyond(MOST_REFUSALS),
+    deleteBeyond,
   );
   if (days.refusals > 0)
     steps.push(

@@ -14,7 +14,6 @@ import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
 import { createPostgresNodeRuns } from './nodes/postgres.ts';
-import { createPostgresRefusals } from './refusals/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
@@ -46,7 +45,6 @@ export function createPostgresStores(database: Database) {
     loginAddresses: createPostgresLoginAddresses(database),
     logins: createPostgresLogins(database),
     nodeRuns: createPostgresNodeRuns(database),
-    refusals: createPostgresRefusals(database),
     replays: createPostgresReplays(database),
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),

@@ -33,7 +33,6 @@ import { ledgerContract } from './ledger.ts';
 import { loginAddressesContract } from './login-addresses.ts';
 import { loginsContract } from './logins.ts';
 import { nodeRunsContract } from './node-runs.ts';
-import { refusalsContract } from './refusals.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
 import { rollUpsContract } from './roll-ups.ts';
@@ -62,7 +61,6 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   activityContract(name, nodes);
   journalContract(name, nodes);
   formerTablesContract(name, nodes);
-  refusalsContract(name, nodes);
   nodeRunsContract(name, both(createPostgresNodeRuns));
   countersContract(name, both(createPostgresCounters));
   keySlotsContract(

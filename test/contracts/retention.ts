@@ -63,11 +63,7 @@ const tables: Readonly<Record<Kept, Table>> = {
   transitions: { name: 'journal', fill: entries('transition') },
   notes: { name: 'journal', fill: entries('note') },
   lostEvents: { name: 'journal', fill: entries('lost') },
-  refusals: {
-    name: 'refusal',
-    fill: `insert into refusal (request_id, at_ms, code, status, layer, route, detail, node)
-      select 'year' || n, day_ms, 'NOT_FOUND', 404, 'edge', 'none', '{}', 'node' from rows order by n`,
-  },
+  refusals: { name: 'journal', fill: entries('refusal') },
   activityMinutes: {
     name: 'activity',
     fill: `insert into activity select 1, day_ms, 'started', 'widget', '', 'key' || n, 0, 1 from rows`,
@@ -148,15 +144,17 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
 
     test('keeps the newest refusals when there are too many, and deletes the oldest in chunks', async () => {
       await fill('refusals');
-      const deleteRefusalsBeyond = (most: number) => createPostgresRetention(nodes()[0]).deleteRefusalsBeyond(most);
+      const retention = createPostgresRetention(nodes()[0]);
+      const kept = 17 * ROWS_A_DAY;
+      const beyondMs = (await retention.refusalsBeyond(kept)) ?? 0;
       const there = await count('refusals');
       const deleted: number[] = [];
-      do deleted.push(await deleteRefusalsBeyond(100));
+      do deleted.push(await retention.deleteSome('refusals', beyondMs));
       while (deleted.at(-1) === CHUNK);
-      expect(deleted).toEqual([CHUNK, CHUNK, there - 2 * CHUNK - 100]);
-      expect(await count('refusals')).toBe(100);
+      expect(deleted).toEqual([CHUNK, CHUNK, there - 2 * CHUNK - kept]);
+      expect(await count('refusals')).toBe(kept);
       expect(await count('refusals', `request_id = 'year${DAYS * ROWS_A_DAY - 1}'`)).toBe(1);
-      expect(await deleteRefusalsBeyond(100)).toBe(0);
+      expect(await retention.refusalsBeyond(kept + 1)).toBeUndefined();
     });
 
     test('forgets an address that nobody has logged in by or lifted lately, unless it has wrong codes in a row', async () => {

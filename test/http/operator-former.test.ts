@@ -24,11 +24,19 @@ describe('What a build before the journal wrote', () => {
     await app.sweep();
     await app.post('/api/auth/usage', { sm_session_id: id, tokens: 30, dollars: 0.5 });
     await app.post(`/api/operator/sessions/${encodeURIComponent(id)}/end`, { reason: 'for a test' }, service);
+    await app.post('/api/realtime/heartbeat', { sm_session_id: id });
+    await app.post('/api/nowhere', {}, { origin: 'https://elsewhere.example' });
     await app.service.journalWriter.flush();
     const ref = encodeURIComponent(refOf(id));
-    const paths = [`sessions/${ref}`, `sessions/${ref}/events`];
+    const paths = [
+      `sessions/${ref}`,
+      `sessions/${ref}/events`,
+      'refusals?code=SESSION_DURATION_EXCEEDED',
+      'refusals?code=NOT_FOUND',
+    ];
     const before = await Promise.all(paths.map(read));
     expect(before[0]).toMatch(/"kind":"ended".*"kind":"usage".*"kind":"started"/);
+    expect(before[2]).toContain('"layer":"machine"');
     await moveToFormerTables(database());
     expect(await read(`sessions/${ref}/events`)).toBe('{"events":[],"nextCursor":null}');
     await carryOver(app.service.stores.formerTables, app.clock);

@@ -19,4 +19,12 @@ const statements = [
    insert into actor_event_lost (ordinal, node, from_ms, to_ms, events)
    overriding system value
    select ordinal, node, (detail ->> 'fromMs')::int8, at_ms, (detail ->> 'count')::int from taken`,
+  `with taken as (delete from journal where kind = 'refusal' returning *)
+   insert into refusal (ordinal, request_id, at_ms, code, status, layer, route, tenant_id, key_id, subject, origin, address_hash, network,
+     detail, node)
+   overriding system value
+   select ordinal, request_id, at_ms, code, (detail ->> 'status')::smallint, detail ->> 'layer', detail ->> 'route', tenant_id, key_id,
+     subject, detail ->> 'origin', detail ->> 'addressHash', detail ->> 'network',
+     detail - '{status,layer,route,origin,addressHash,network}'::text[], node
+   from taken`,
 ];

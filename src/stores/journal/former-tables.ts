@@ -30,6 +30,14 @@ const sources: readonly Source[] = [
         jsonb_build_object('fromMs', from_ms, 'count', events)
       from moved`,
   },
+  {
+    table: 'refusal',
+    entries: `
+      select 'refusal ' || ordinal, ordinal, 'refusal', at_ms, node, request_id, tenant_id, key_id, subject, null, null, null, null, code,
+        detail || jsonb_build_object('status', status, 'layer', layer, 'route', route, 'origin', origin,
+          'addressHash', address_hash, 'network', network)
+      from moved`,
+  },
 ];
 
 /** The tables that the journal takes the place of. Builds before it go on writing to them as long as some of their nodes run. */

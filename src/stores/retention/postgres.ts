@@ -21,7 +21,7 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   transitions: ['journal', 'at_ms', "kind = 'transition'"],
   notes: ['journal', 'at_ms', "kind = 'note'"],
   lostEvents: ['journal', 'at_ms', "kind = 'lost'"],
-  refusals: ['refusal', 'at_ms'],
+  refusals: ['journal', 'at_ms', "kind = 'refusal'"],
   activityMinutes: ['activity', 'bucket_ms', 'span = 1'],
   activityHours: ['activity', 'bucket_ms', 'span = 60'],
   nodeRuns: ['node_run', 'started_at_ms'],
@@ -43,9 +43,15 @@ export function createPostgresRetention(database: Database): Retention {
   return {
     deleteSome: run,
     deleteDays: run,
-    async deleteRefusalsBeyond(most) {
-      const { count } = await database.run((sql) => refusalsBeyond(sql, most), PATIENT);
-      return count;
+    async refusalsBeyond(most) {
+      if (!(await mayHave(database, most))) return undefined;
+      let last: Place | undefined;
+      for (let left = most; left > 0; left -= STRIDE) {
+        const stride = Math.min(STRIDE, left);
+        [last] = await database.run((sql) => refusalAfter(sql, last, stride), PATIENT);
+        if (last === undefined) return undefined;
+      }
+      return last?.atMs;
     },
     async deleteAddresses(beforeMs, rowPrefix) {
       const { count } = await database.run((sql) => addressesOf(sql, beforeMs, rowPrefix), PATIENT);
@@ -77,12 +83,30 @@ function oldestNumbered(sql: Sql, table: string, before: number | string) {
       for update skip locked))`;
 }
 
-/** Numbers may have gaps, which stand for none: then somewhat fewer are left. */
-function refusalsBeyond(sql: Sql, most: number) {
-  return sql`
-    delete from refusal where ctid = any(array(
-      select ctid from refusal where ordinal <= (select max(ordinal) from refusal) - ${most}
-      order by ordinal limit ${CHUNK} for update skip locked))`;
+/** So many entries of an index are passed at once. */
+const STRIDE = 100_000;
+
+interface Place {
+  readonly atMs: number;
+  readonly ordinal: number;
+}
+
+/** Whether the journal may have so many refusals, by what is known of its size without counting. */
+async function mayHave(database: Database, most: number): Promise<boolean> {
+  const [size] = await database.run(
+    (sql) => sql<{ rows: number }[]>`
+      select greatest(n_live_tup, reltuples::int8) as rows
+      from pg_stat_user_tables join pg_class on pg_class.oid = relid where relid = 'journal'::regclass`,
+  );
+  return size !== undefined && size.rows >= most;
+}
+
+/** The refusal that is so many places after another one, or after the beginning, from the newest to the oldest. */
+function refusalAfter(sql: Sql, last: Place | undefined, places: number) {
+  return sql<Place[]>`
+    select at_ms as "atMs", ordinal from journal
+    where kind = 'refusal' ${last === undefined ? sql`` : sql`and (at_ms, ordinal) < (${last.atMs}, ${last.ordinal})`}
+    order by at_ms desc, ordinal desc offset ${places - 1} limit 1`;
 }
 
 /** Read from end to end: a row is short, and there is one for each address that ever logged in. */

@@ -25,7 +25,10 @@ function round(
   const retention: Retention = {
     deleteSome: take,
     deleteDays: take,
-    deleteRefusalsBeyond: (most) => take('refusals', most),
+    async refusalsBeyond(most) {
+      await take('refusals', most);
+      return undefined;
+    },
     deleteAddresses(before) {
       addresses.push(before);
       return Promise.resolve(0);

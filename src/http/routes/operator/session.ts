@@ -5,8 +5,7 @@ import { refOf } from '../../../kernel/ids.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
 import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
 import { limitsInForce, type LimitsInForceDeps } from '../../../operator/limits-in-force.ts';
-import { viewOfRefusal } from '../../../operator/refusal-view.ts';
-import type { Refusals } from '../../../stores/refusals/contract.ts';
+import { viewOfRefusal } from '../../../operator/journal/refusal-view.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
 import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -24,7 +23,6 @@ export interface SessionDetailDeps
   readonly audit: Pick<Audit, 'latest' | 'list'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly usageReports: Pick<UsageReports, 'ofSessions'>;
-  readonly refusals: Pick<Refusals, 'list'>;
 }
 
 /** The newest acts on a session come with it. */
@@ -86,11 +84,12 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           deps.setups.find(record.id),
           deps.audit.list({ target: refOf(record.id) }, undefined, MOST_ACTS),
           deps.usageReports.ofSessions([record.id]),
-          deps.refusals.list(
+          deps.journal.list(
             {
+              kinds: ['refusal'],
               subject: record.subject,
               fromMs: record.startedAtMs,
-              toMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS),
+              beforeMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS) + 1,
               tenants: call.operator.tenants,
             },
             undefined,
@@ -107,7 +106,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
             deps,
           ),
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
-          refusals: refused.refusals.map((one) => viewOfRefusal(one, call.operator.tenants)),
+          refusals: refused.entries.map((one) => viewOfRefusal(one, call.operator.tenants)),
           limits: limitsInForce(record, limits, deps),
           metadata: setup?.metadata ?? null,
           calls: describeCalls(calls, call.operator),

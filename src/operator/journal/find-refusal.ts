@@ -1,18 +1,19 @@
 import type { z } from 'zod';
-import { ifAway } from '../kernel/errors.ts';
-import type { exactRefusal, refusalMinute } from '../protocol/operator/refusal.ts';
-import type { ActivityStore } from '../stores/activity/contract.ts';
-import type { NodeRuns } from '../stores/nodes/contract.ts';
-import type { Refusals } from '../stores/refusals/contract.ts';
-import type { TenantScope } from '../stores/tenants/contract.ts';
-import type { RefusalWriter } from './refusal-writer.ts';
+import { ifAway } from '../../kernel/errors.ts';
+import type { exactRefusal, refusalMinute } from '../../protocol/operator/refusal.ts';
+import type { ActivityStore } from '../../stores/activity/contract.ts';
+import type { Journal } from '../../stores/journal/contract.ts';
+import type { NodeRuns } from '../../stores/nodes/contract.ts';
+import type { TenantScope } from '../../stores/tenants/contract.ts';
+import type { Refusals } from './refusals.ts';
 import { viewOfRefusal } from './refusal-view.ts';
 
 const MINUTE_MS = 60_000;
 
 export interface FindRefusalDeps {
-  readonly refusals: Pick<Refusals, 'find'>;
-  readonly refusalWriter: Pick<RefusalWriter, 'find' | 'remembered'>;
+  readonly journal: Pick<Journal, 'list'>;
+  /** Of this process. */
+  readonly refusals: Pick<Refusals, 'find' | 'newest'>;
   readonly nodeRuns: Pick<NodeRuns, 'timeOf'>;
   readonly activity: Pick<ActivityStore, 'refused'>;
 }
@@ -27,9 +28,9 @@ type Found = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
 export async function findRefusal(
   requestId: string,
   tenants: TenantScope,
-  { refusals, refusalWriter, nodeRuns, activity }: FindRefusalDeps,
+  { journal, refusals, nodeRuns, activity }: FindRefusalDeps,
 ): Promise<Found | undefined> {
-  const kept = refusalWriter.find(requestId, tenants) ?? (await refusals.find(requestId, tenants));
+  const kept = refusals.find(requestId, tenants) ?? (await written(requestId, tenants, journal));
   if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept, tenants) };
   const [, prefix, counter] = /^req_([\w-]{8})([0-9a-z]{1,9})$/.exec(requestId) ?? [];
   if (tenants !== '*' || prefix === undefined || counter === undefined) return undefined;
@@ -48,4 +49,9 @@ export async function findRefusal(
     to: new Date(toMs).toISOString(),
     byCode: refused?.counted ?? {},
   };
+}
+
+async function written(requestId: string, tenants: TenantScope, journal: Pick<Journal, 'list'>) {
+  const { entries } = await journal.list({ kinds: ['refusal'], tenants, requestId }, undefined, 1);
+  return entries[0];
 }
