@@ -78,7 +78,7 @@ export async function buildService(on: Foundations) {
 
   const node = randomId();
   const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
-  const { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit } = wireOperating({
+  const { operatorOf, feed, inspector, trace, sessionNotes, note, silence, acts } = wireOperating({
     ...on,
     node,
     bus,
@@ -202,7 +202,7 @@ export async function buildService(on: Foundations) {
   });
   const cookies = createConsoleCookie(logins, isHttps);
   const serviceOf = createServiceTokens(config.serviceTokens);
-  const operating = wireConsole({ on, audit, node, installationKey, writers, hub, sessions });
+  const operating = wireConsole({ on, acts, node, installationKey, writers, hub, sessions });
   const handle = createPipeline({
     routes: routesOf({
       ...features,

@@ -21,9 +21,8 @@ import { Presence } from '../operator/presence.ts';
 import { Refusals } from '../operator/journal/refusals.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
 import type { Refusal } from '../protocol/refusal.ts';
-import type { Audit } from '../stores/audit/contract.ts';
 import type { Counted } from '../stores/activity/contract.ts';
-import type { NewEntry } from '../stores/journal/contract.ts';
+import type { ActLog, NewEntry } from '../stores/journal/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -120,14 +119,14 @@ export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKe
       readonly provider: UpstreamProvider;
     };
   /** The one that tells the feed. */
-  readonly audit: Audit;
+  readonly acts: ActLog;
   readonly writers: Writers;
   readonly hub: Pick<Hub, 'attached'>;
   readonly sessions: Pick<VoiceSessions, 'recovery' | 'limits'>;
 }
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
-export function wireConsole({ on, audit, node, installationKey, writers, hub, sessions }: ConsoleParts) {
+export function wireConsole({ on, acts, node, installationKey, writers, hub, sessions }: ConsoleParts) {
   const { config, clock, database, stores, live, metrics, provider, requestIds, loop, onError } = on;
   const { journalWriter } = writers;
   const nodes = new NodeList(clock);
@@ -183,14 +182,14 @@ export function wireConsole({ on, audit, node, installationKey, writers, hub, se
     figures,
     activity,
     journal,
-    audit,
+    acts,
     nodeRuns,
     usageReports,
     loginStore: stores.logins,
     challengeStore: stores.challenges,
     keys: {
       tenants: stores.tenants,
-      audit,
+      acts,
       bus: live.bus,
       clock,
       rules: { widget: keyLimitsOf(config.callers.widget), noBrokering: noBrokeringOf(provider) },

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Traced } from '../actors/trace.ts';
 import { createOperators, serviceOperator } from '../auth/operators.ts';
 import { Feed, type FeedDeps } from '../feed/feed.ts';
-import { tellAudit } from '../feed/audit-facts.ts';
+import { tellActs } from '../feed/act-facts.ts';
 import { RefusalFacts } from '../feed/refusal-facts.ts';
 import { tellNotes, tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
@@ -26,7 +26,7 @@ export interface OperatingDeps {
   readonly node: string;
   readonly clock: Clock;
   readonly bus: Bus;
-  readonly stores: Pick<DurableStores, 'history' | 'audit'>;
+  readonly stores: Pick<DurableStores, 'history' | 'journal'>;
   readonly journalWriter: Pick<JournalWriter, 'add'>;
   /** Hears of each refusal that is kept. */
   readonly onRefusalKept: (listen: (entry: NewEntry<'refusal'>) => void) => void;
@@ -90,7 +90,7 @@ export function wireOperating(deps: OperatingDeps) {
   }
 
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
-  return { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit: tellAudit(stores.audit, feed) };
+  return { operatorOf, feed, inspector, trace, sessionNotes, note, silence, acts: tellActs(stores.journal, feed) };
 }
 
 /** Sessions that an inspector is told of when it attaches. */

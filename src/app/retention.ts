@@ -85,7 +85,7 @@ export async function deleteWhatIsOver(
       () => retention.deleteSome('refusals', daysAgo(days.refusals)),
       () => retention.deleteSome('nodeMinutes', daysAgo(days.refusals)),
     );
-  if (days.audit > 0) steps.push(() => retention.deleteSome('audit', daysAgo(days.audit)));
+  if (days.audit > 0) steps.push(() => retention.deleteSome('acts', daysAgo(days.audit)));
 
   for (const step of steps) await repeatWhileFull(step).catch(onError);
 }

@@ -17,10 +17,10 @@ export async function openKeyStores(config: Config): Promise<KeyStores> {
   release.add(() => database.close());
   try {
     await migrate(database);
-    const { tenants, audit } = createPostgresStores(database);
+    const { tenants, journal } = createPostgresStores(database);
     const bus = await openCommandBus(config, ignore);
     release.add(() => bus.close());
-    return { tenants, audit, bus, close: () => release.all() };
+    return { tenants, acts: journal, bus, close: () => release.all() };
   } catch (error) {
     await release.all();
     throw error;

@@ -1,5 +1,4 @@
 import type { OperatorChanges } from '../protocol/operator/change.ts';
-import type { AuditEntry } from '../stores/audit/contract.ts';
 import type { ActivityKind, Moved } from '../stores/activity/contract.ts';
 import type { NodeRun } from '../stores/nodes/contract.ts';
 import { readMints } from './mints.ts';
@@ -59,12 +58,16 @@ function size({ now, before }: Change): number {
   return least === 0 ? Infinity : most / least;
 }
 
+/** What an operator did. */
+interface Act {
+  readonly atMs: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+}
+
 /** Which processes started, and what operators did, the newest first. @param known processes that started before, the newest first */
-export function whatHappened(
-  runs: readonly NodeRun[],
-  known: readonly NodeRun[],
-  audit: readonly Pick<AuditEntry, 'atMs' | 'actor' | 'action' | 'target'>[],
-): Happened[] {
+export function whatHappened(runs: readonly NodeRun[], known: readonly NodeRun[], acts: readonly Act[]): Happened[] {
   const started = runs.map((run): Happened & { readonly atMs: number } => ({
     atMs: run.startedAtMs,
     at: iso(run.startedAtMs),
@@ -72,14 +75,14 @@ export function whatHappened(
     sentence: startSentence(run, [...runs, ...known]),
     href: '/console/nodes',
   }));
-  const acts = audit.map(({ atMs, actor, action, target }) => ({
+  const done = acts.map(({ atMs, actor, action, target }) => ({
     atMs,
     at: iso(atMs),
     kind: 'audit' as const,
     sentence: `${actor}: ${action} ${target}.`,
     href: '/console/audit',
   }));
-  return [...started, ...acts]
+  return [...started, ...done]
     .sort((one, other) => other.atMs - one.atMs)
     .map(({ at, kind, sentence, href }) => ({ at, kind, sentence, href }));
 }

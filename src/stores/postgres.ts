@@ -1,6 +1,5 @@
 import type { Database } from '../database/database.ts';
 import { createPostgresActivity } from './activity/postgres.ts';
-import { createPostgresAudit } from './audit/postgres.ts';
 import { createPostgresCallTickets } from './call-tickets/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
 import { createPostgresClockAgreements } from './clock/postgres.ts';
@@ -28,7 +27,6 @@ export type DurableStores = ReturnType<typeof createPostgresStores>;
 export function createPostgresStores(database: Database) {
   return {
     activity: createPostgresActivity(database),
-    audit: createPostgresAudit(database),
     callTickets: createPostgresCallTickets(database),
     calls: createPostgresVoiceCalls(database),
     challenges: createPostgresChallenges(database),

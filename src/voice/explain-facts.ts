@@ -2,7 +2,6 @@ import { durationEndMs, nextDeadline } from '../../machines/voice-session/select
 import type { CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { NewEntry } from '../stores/journal/contract.ts';
-import type { AuditEntry } from '../stores/audit/contract.ts';
 import type { CallMeter, UsageTotals } from '../stores/ledger/contract.ts';
 import { socketOf, warningsOf } from './explain-notes.ts';
 import { dollars, span, when } from './explain-words.ts';
@@ -38,7 +37,7 @@ export interface Known {
   /** What was reported of it or metered; undefined where that is nothing. */
   readonly used: UsageTotals | undefined;
   /** Who ended it, or revoked its key, where somebody did. */
-  readonly act: AuditEntry | undefined;
+  readonly act: NewEntry<'act'> | undefined;
   /** The totals of the day of its end. */
   readonly quotas: readonly QuotaKnown[];
 }

@@ -1,5 +1,4 @@
 import type { Database } from '../../src/database/database.ts';
-import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
 import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgres.ts';
 import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
@@ -18,7 +17,6 @@ import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { activityContract } from './activity.ts';
-import { auditContract } from './audit.ts';
 import { callTicketsContract } from './call-tickets.ts';
 import { callUsageContract } from './call-usage.ts';
 import { challengesContract } from './challenges.ts';
@@ -98,5 +96,4 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   callTicketsContract(name, both(createPostgresCallTickets));
   sessionSetupsContract(name, both(createPostgresSessionSetups));
   retentionContract(name, nodes);
-  auditContract(name, (mostWalked) => both((database) => createPostgresAudit(database, mostWalked)));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
+import type { JournalQuery } from '../../src/stores/journal/contract.ts';
 import { createPostgresFormerTables } from '../../src/stores/journal/former-tables.ts';
 import { createPostgresJournal } from '../../src/stores/journal/postgres.ts';
 import { randomId } from '../../src/kernel/ids.ts';
@@ -96,6 +97,69 @@ export function formerTablesContract(name: string, nodes: () => readonly [Databa
       await carryAll(DAY_BEGIN, 7);
       const versions = (await list(actor)).map((one) => (one.kind === 'transition' ? one.detail.version : 0));
       expect(versions).toEqual(Array.from({ length: 20 }, (_, n) => 20 - n));
+    });
+
+    test('of refusals is found by request, code and key as before', async () => {
+      const [tenantId, requestId] = [randomId(), randomId()];
+      await nodes()[0].run(
+        (sql) => sql`
+          insert into refusal (request_id, at_ms, code, status, layer, route, tenant_id, key_id, subject, network, detail, node)
+          values (${requestId}, ${DAY_BEGIN}, 'BOT_BLOCKED', 403, 'bot', '/api/session', ${tenantId}, 'site', 'someone', '192.0.2.0/24',
+            '{"limit": 3, "lever": "BOT_PROVIDER"}', 'one')`,
+      );
+      await carryAll();
+      const query: JournalQuery<'refusal'> = { kinds: ['refusal'], tenants: [tenantId] };
+      for (const filter of [{ requestId }, { code: 'BOT_BLOCKED' }, { keyId: 'site' }, { network: '192.0.2.0/24' }])
+        expect(
+          (await createPostgresJournal(nodes()[0]).list({ ...query, ...filter }, undefined, 5)).entries,
+        ).toMatchObject([
+          {
+            code: 'BOT_BLOCKED',
+            requestId,
+            of: { tenantId, keyId: 'site', subject: 'someone' },
+            detail: {
+              status: 403,
+              layer: 'bot',
+              route: '/api/session',
+              origin: null,
+              addressHash: null,
+              network: '192.0.2.0/24',
+              limit: 3,
+              lever: 'BOT_PROVIDER',
+            },
+          },
+        ]);
+    });
+
+    test('of acts waits for its result, and no longer than an hour', async () => {
+      const target = randomId();
+      const HOUR = 3_600_000;
+      await nodes()[0].run(
+        (sql) => sql`
+          insert into audit (at_ms, actor, role, action, target, tenant_id, reason, request_id, batch_id, result, count)
+          values (${DAY_BEGIN}, 'ops@example.com', 'operator', 'key.pause', ${target}, 'acme', 'why', 'req_1', null, 'done', 2),
+            (${DAY_BEGIN}, 'cli', null, 'key.resume', ${target}, null, null, null, ${`batch ${target}`}, null, null)`,
+      );
+      const acts = async () =>
+        (await createPostgresJournal(nodes()[0]).list({ kinds: ['act'], tenants: '*', target }, undefined, 5)).entries;
+      const paused = {
+        node: null,
+        requestId: 'req_1',
+        of: { actor: 'ops@example.com', target, tenantId: 'acme' },
+        code: 'key.pause',
+        detail: { role: 'operator', reason: 'why', result: 'done', count: 2 },
+      };
+      await carryAll(DAY_BEGIN + HOUR);
+      expect(await acts()).toMatchObject([paused]);
+      await carryAll(DAY_BEGIN + HOUR + 1);
+      expect(await acts()).toMatchObject([
+        {
+          of: { actor: 'cli', target, batchId: `batch ${target}` },
+          code: 'key.resume',
+          detail: { role: null, reason: null, result: null, count: null },
+        },
+        paused,
+      ]);
     });
   });
 }

@@ -56,10 +56,7 @@ const tables: Readonly<Record<Kept, Table>> = {
     name: 'call_meter',
     fill: `insert into call_meter (call_id, basis, since_ms) select 'year' || n, 'events', day_ms from rows`,
   },
-  audit: {
-    name: 'audit',
-    fill: `insert into audit (at_ms, actor, action, target) select day_ms, 'cli', 'key.issue', 'year' from rows order by n`,
-  },
+  acts: { name: 'journal', fill: entries('act') },
   transitions: { name: 'journal', fill: entries('transition') },
   notes: { name: 'journal', fill: entries('note') },
   lostEvents: { name: 'journal', fill: entries('lost') },

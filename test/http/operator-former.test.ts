@@ -32,10 +32,14 @@ describe('What a build before the journal wrote', () => {
       `sessions/${ref}`,
       `sessions/${ref}/events`,
       'refusals?code=SESSION_DURATION_EXCEEDED',
+      `audit?target=${ref}`,
+      'audit?action=session.end',
+      'changes',
       'refusals?code=NOT_FOUND',
     ];
     const before = await Promise.all(paths.map(read));
     expect(before[0]).toMatch(/"kind":"ended".*"kind":"usage".*"kind":"started"/);
+    expect(before[3]).toContain('"reason":"for a test"');
     expect(before[2]).toContain('"layer":"machine"');
     await moveToFormerTables(database());
     expect(await read(`sessions/${ref}/events`)).toBe('{"events":[],"nextCursor":null}');

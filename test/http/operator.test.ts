@@ -306,13 +306,16 @@ describe('The operator API', () => {
     expect((await app.post(path, {}, service)).body).toEqual({ ...first.body, alreadyEnded: true });
     expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
     const rows = await database().run(
-      (sql) => sql<object[]>`select actor, action, reason from audit where target = ${id.slice(0, 42)} order by at_ms`,
+      (sql) =>
+        sql<
+          object[]
+        >`select actor, code as action, detail ->> 'reason' as reason from journal where kind = 'act' and target = ${id.slice(0, 42)} order by at_ms`,
     );
     expect([...rows]).toEqual([
       { actor: 'ops@example.com', action: 'session.end', reason: 'abuse' },
       { actor: SERVICE_NAME, action: 'session.end', reason: null },
     ]);
-    const [whole] = await database().run((sql) => sql<object[]>`select 1 from audit where target = ${id}`);
+    const [whole] = await database().run((sql) => sql<object[]>`select 1 from journal where target = ${id}`);
     expect(whole).toBeUndefined();
   });
 

@@ -27,4 +27,10 @@ const statements = [
      subject, detail ->> 'origin', detail ->> 'addressHash', detail ->> 'network',
      detail - '{status,layer,route,origin,addressHash,network}'::text[], node
    from taken`,
+  `with taken as (delete from journal where kind = 'act' returning *)
+   insert into audit (ordinal, at_ms, actor, role, action, target, tenant_id, reason, request_id, batch_id, result, count)
+   overriding system value
+   select ordinal, at_ms, actor, detail ->> 'role', code, target, tenant_id, detail ->> 'reason', request_id, batch_id,
+     detail ->> 'result', (detail ->> 'count')::int
+   from taken`,
 ];

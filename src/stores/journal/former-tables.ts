@@ -1,5 +1,8 @@
 import { CHUNK_ROWS, PATIENT, type Database, type Sql } from '../../database/database.ts';
 
+/** The result of an act is written where the act is: one that has none stays for so long with the older build that may still write it. */
+const UNSETTLED_MS = 3_600_000;
+
 interface Source {
   readonly table: string;
   /** What of it may be carried; all where that is not said. */
@@ -36,6 +39,14 @@ const sources: readonly Source[] = [
       select 'refusal ' || ordinal, ordinal, 'refusal', at_ms, node, request_id, tenant_id, key_id, subject, null, null, null, null, code,
         detail || jsonb_build_object('status', status, 'layer', layer, 'route', route, 'origin', origin,
           'addressHash', address_hash, 'network', network)
+      from moved`,
+  },
+  {
+    table: 'audit',
+    which: (sql, atMs) => sql`result is not null or at_ms < ${atMs - UNSETTLED_MS}`,
+    entries: `
+      select 'audit ' || ordinal, ordinal, 'act', at_ms, null, request_id, tenant_id, null, null, null, target, actor, batch_id, action,
+        jsonb_build_object('role', role, 'reason', reason, 'result', result, 'count', count)
       from moved`,
   },
 ];

@@ -11,7 +11,7 @@ export type Kept =
   | 'usageSessions'
   | 'usageHolds'
   | 'callMeters'
-  | 'audit'
+  | 'acts'
   | 'transitions'
   | 'notes'
   | 'lostEvents'

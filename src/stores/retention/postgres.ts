@@ -17,7 +17,7 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   usageSessions: ['usage_session', 'since_ms'],
   usageHolds: ['usage_hold', 'until_ms'],
   callMeters: ['call_meter', 'since_ms'],
-  audit: ['audit', null],
+  acts: ['journal', 'at_ms', "kind = 'act'"],
   transitions: ['journal', 'at_ms', "kind = 'transition'"],
   notes: ['journal', 'at_ms', "kind = 'note'"],
   lostEvents: ['journal', 'at_ms', "kind = 'lost'"],

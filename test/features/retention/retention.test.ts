@@ -68,7 +68,7 @@ describe('A round of retention', () => {
     expect(asked.get('callMeters')).toEqual([NOW - 400 * DAY_MS]);
     for (const kind of ['transitions', 'notes', 'lostEvents'] as const)
       expect(asked.get(kind)).toEqual([NOW - 7 * DAY_MS]);
-    expect(asked.get('audit')).toEqual([NOW - 30 * DAY_MS]);
+    expect(asked.get('acts')).toEqual([NOW - 30 * DAY_MS]);
     expect(asked.get('refusals')).toEqual([2_000_000, NOW - 7 * DAY_MS]);
     expect(asked.get('nodeMinutes')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('activityMinutes')).toEqual([NOW - 2 * DAY_MS]);

@@ -3,7 +3,7 @@ import { END_REASONS, type EndReason } from '../../../machines/voice-session/end
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { AuditEntry } from '../../../src/stores/audit/contract.ts';
+import type { NewEntry } from '../../../src/stores/journal/contract.ts';
 import { explain } from '../../../src/voice/explain.ts';
 import type { Known, QuotaKnown } from '../../../src/voice/explain-facts.ts';
 import { DAY_BEGIN, voiceRecord } from '../../contracts/support.ts';
@@ -74,19 +74,14 @@ const quota: QuotaKnown = {
   setBy: { tokens: 'WIDGET_MAX_TOKENS_DAILY', dollars: 'WIDGET_MAX_DOLLARS_DAILY' },
 };
 
-const act: AuditEntry = {
-  ordinal: 1,
-  role: 'operator',
-  tenantId: 'acme',
-  batchId: null,
-  result: 'done',
-  count: null,
+const act: NewEntry<'act'> = {
+  ...seen,
+  kind: 'act',
   atMs: DAY_BEGIN,
-  actor: 'ops@example.com',
-  action: 'session.end',
-  target: 't',
-  reason: 'abuse',
   requestId: 'req_1',
+  of: { actor: 'ops@example.com', target: 't', tenantId: 'acme' },
+  code: 'session.end',
+  detail: { role: 'operator', reason: 'abuse', result: 'done', count: null },
 };
 
 /** What is said of each end, and what of the session is known. A new reason needs a row. */
@@ -112,7 +107,9 @@ const ends: Readonly<Record<EndReason, readonly [known: Known, sentence: string]
     'Ended 2030-01-01 00:01:00 UTC by ops@example.com, who wrote “abuse” (request req_1).',
   ],
   key_revoked: [
-    ended('key_revoked', MINUTE, { act: { ...act, action: 'key.revoke', reason: null, requestId: null } }),
+    ended('key_revoked', MINUTE, {
+      act: { ...act, code: 'key.revoke', detail: { ...act.detail, reason: null }, requestId: null },
+    }),
     'Ended 2030-01-01 00:01:00 UTC, because its widget key acme/acme-site was revoked by ops@example.com, who gave no reason.',
   ],
   upstream_ended: [

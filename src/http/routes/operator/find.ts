@@ -3,8 +3,8 @@ import type { Subjects } from '../../../auth/subjects.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { sessionName } from '../../../protocol/session.ts';
-import type { Journal } from '../../../stores/journal/contract.ts';
-import { AUDIT_ACTIONS, type Audit } from '../../../stores/audit/contract.ts';
+import { ACT_ACTIONS } from '../../../stores/journal/act-contract.ts';
+import type { ActLog, Journal } from '../../../stores/journal/contract.ts';
 import type { Logins } from '../../../stores/logins/contract.ts';
 import type { HistoryRow, VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import type { TenantDirectory } from '../../../tenants/directory.ts';
@@ -12,7 +12,7 @@ import type { TenantDirectory } from '../../../tenants/directory.ts';
 export interface SearchDeps {
   readonly history: Pick<VoiceHistory, 'list' | 'newestOf' | 'ofUpstream'>;
   readonly journal: Pick<Journal, 'actorsOf'>;
-  readonly audit: Pick<Audit, 'append' | 'settle'>;
+  readonly acts: ActLog;
   readonly loginStore: Pick<Logins, 'load' | 'ofEmail'>;
   readonly subjects: Pick<Subjects, 'console' | 'widgetUser'>;
   readonly directory: Pick<TenantDirectory, 'all'>;
@@ -112,7 +112,7 @@ function namesLike(q: string, operator: Operator, { directory }: SearchDeps): Se
         const href = `/console/keys/${encodeURIComponent(tenantId)}/${encodeURIComponent(id)}`;
         return { kind: 'key', id: `${tenantId}/${id}`, label: origin, href };
       }),
-    ...AUDIT_ACTIONS.filter((action) => isLike(action)).map((action) => auditHit(action, 'Audit', 'action')),
+    ...ACT_ACTIONS.filter((action) => isLike(action)).map((action) => auditHit(action, 'Audit', 'action')),
   ];
 }
 

@@ -12,8 +12,7 @@ import {
   type OperatorLogin,
 } from '../../../protocol/operator/login.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { Journal } from '../../../stores/journal/contract.ts';
-import { audited, type Audit } from '../../../stores/audit/contract.ts';
+import { audited, type ActLog, type Journal } from '../../../stores/journal/contract.ts';
 import type { Logins } from '../../../stores/logins/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -26,7 +25,7 @@ export interface LoginsDeps {
   readonly loginStore: Pick<Logins, 'load' | 'list'>;
   readonly logins: Pick<ConsoleLogins, 'destroy'>;
   readonly journal: Pick<Journal, 'list'>;
-  readonly audit: Pick<Audit, 'append' | 'settle'>;
+  readonly acts: ActLog;
   readonly events: Pick<Events, 'operatorActed'>;
 }
 
@@ -160,7 +159,7 @@ export function revokeLoginRoute(deps: LoginsDeps): Route {
         const alreadyEnded = classify(login, atMs) === 'destroyed';
         deps.events.operatorActed(call.operator.role, 'login.revoke', id, requestId);
         await audited(
-          deps.audit,
+          deps.acts,
           entryOf(call, 'login.revoke', { target: id, tenantId: null, reason: call.body?.reason }),
           () => deps.logins.destroy(id, 'revoked', atMs, requestId),
           () => (alreadyEnded ? 'unchanged' : 'done'),

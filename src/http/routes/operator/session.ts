@@ -3,7 +3,7 @@ import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { actorSeenBy } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
-import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
+import type { Entry, Journal } from '../../../stores/journal/contract.ts';
 import { limitsInForce, type LimitsInForceDeps } from '../../../operator/limits-in-force.ts';
 import { viewOfRefusal } from '../../../operator/journal/refusal-view.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
@@ -20,7 +20,7 @@ export interface SessionDetailDeps
   extends NamedDeps, OperatorEventsDeps, OperatorCallsDeps, WhyDeps, LimitsInForceDeps {
   readonly sessions: NamedDeps['sessions'];
   readonly ledger: OperatorCallsDeps['ledger'] & WhyDeps['ledger'];
-  readonly audit: Pick<Audit, 'latest' | 'list'>;
+  readonly journal: Pick<Journal, 'list' | 'lostWithin' | 'latestAct'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly usageReports: Pick<UsageReports, 'ofSessions'>;
 }
@@ -82,7 +82,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           newestEvents(record, atMs, deps),
           actOf(record, deps),
           deps.setups.find(record.id),
-          deps.audit.list({ target: refOf(record.id) }, undefined, MOST_ACTS),
+          deps.journal.list({ kinds: ['act'], tenants: '*', target: refOf(record.id) }, undefined, MOST_ACTS),
           deps.usageReports.ofSessions([record.id]),
           deps.journal.list(
             {
@@ -96,7 +96,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
             MOST_REFUSALS,
           ),
         ]);
-        const act = found && { ...found, actor: actorSeenBy(call.operator, found.actor) };
+        const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };
         const body = {
           ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
           nextDeadline: Number.isFinite(deadline) ? new Date(deadline).toISOString() : null,
@@ -117,8 +117,8 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
   });
 }
 
-function endedBy({ endReason }: VoiceRecord, act: AuditEntry | undefined): EndedBy {
+function endedBy({ endReason }: VoiceRecord, act: Entry<'act'> | undefined): EndedBy {
   if (endReason !== 'closed_by_operator' || act === undefined) return null;
-  const { actor, reason, atMs, requestId } = act;
-  return { actor, reason, at: new Date(atMs).toISOString(), requestId };
+  const { of, detail, atMs, requestId } = act;
+  return { actor: of.actor ?? '', reason: detail.reason, at: new Date(atMs).toISOString(), requestId };
 }
