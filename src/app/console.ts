@@ -147,7 +147,6 @@ export function wireConsole({ on, acts, node, installationKey, writers, hub, ses
       configHash,
       shard: shardOf(node),
       startedAtMs: clock.now(),
-      stoppedAtMs: null,
     },
     pid: process.pid,
     settings: hashSettings(config.values, installationKey),
@@ -163,11 +162,12 @@ export function wireConsole({ on, acts, node, installationKey, writers, hub, ses
     requests: () => requestIds().given,
     dependencies,
     nodes,
-    runs: stores.nodeRuns,
+    journal: stores.journal,
+    requestTimes: stores.requestTimes,
     bus: live.bus,
     clock,
   });
-  const { activity, journal, nodeRuns, usageReports } = stores;
+  const { activity, journal, requestTimes, usageReports } = stores;
   const figures = createFigures({
     history: stores.history,
     activity,
@@ -183,7 +183,7 @@ export function wireConsole({ on, acts, node, installationKey, writers, hub, ses
     activity,
     journal,
     acts,
-    nodeRuns,
+    requestTimes,
     usageReports,
     loginStore: stores.logins,
     challengeStore: stores.challenges,

@@ -77,7 +77,7 @@ export async function deleteWhatIsOver(
   steps.push(
     () => retention.deleteSome('activityMinutes', daysAgo(ACTIVITY_MINUTES_DAYS)),
     () => retention.deleteSome('activityHours', daysAgo(ACTIVITY_HOURS_DAYS)),
-    () => retention.deleteSome('nodeRuns', daysAgo(ACTIVITY_HOURS_DAYS)),
+    () => retention.deleteSome('processes', daysAgo(ACTIVITY_HOURS_DAYS)),
     deleteBeyond,
   );
   if (days.refusals > 0)

@@ -1,6 +1,6 @@
 import type { OperatorChanges } from '../protocol/operator/change.ts';
 import type { ActivityKind, Moved } from '../stores/activity/contract.ts';
-import type { NodeRun } from '../stores/nodes/contract.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 import { readMints } from './mints.ts';
 
 /** What is less is chance. */
@@ -58,6 +58,8 @@ function size({ now, before }: Change): number {
   return least === 0 ? Infinity : most / least;
 }
 
+type Start = NewEntry<'process'>;
+
 /** What an operator did. */
 interface Act {
   readonly atMs: number;
@@ -67,10 +69,10 @@ interface Act {
 }
 
 /** Which processes started, and what operators did, the newest first. @param known processes that started before, the newest first */
-export function whatHappened(runs: readonly NodeRun[], known: readonly NodeRun[], acts: readonly Act[]): Happened[] {
+export function whatHappened(runs: readonly Start[], known: readonly Start[], acts: readonly Act[]): Happened[] {
   const started = runs.map((run): Happened & { readonly atMs: number } => ({
-    atMs: run.startedAtMs,
-    at: iso(run.startedAtMs),
+    atMs: run.atMs,
+    at: iso(run.atMs),
     kind: 'node',
     sentence: startSentence(run, [...runs, ...known]),
     href: '/console/nodes',
@@ -87,8 +89,8 @@ export function whatHappened(runs: readonly NodeRun[], known: readonly NodeRun[]
     .map(({ at, kind, sentence, href }) => ({ at, kind, sentence, href }));
 }
 
-function startSentence(run: NodeRun, others: readonly NodeRun[]): string {
-  const before = others.find(({ host, startedAtMs }) => host === run.host && startedAtMs < run.startedAtMs);
+function startSentence({ atMs, detail: run }: Start, others: readonly Start[]): string {
+  const before = others.find((one) => one.detail.host === run.host && one.atMs < atMs)?.detail;
   if (before === undefined) return `A process started on ${run.host}, version ${run.version}.`;
   const words = [
     ...(before.version === run.version ? [] : [`${before.version} → ${run.version}`]),

@@ -12,8 +12,8 @@ import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
-import { createPostgresNodeRuns } from './nodes/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
+import { createPostgresRequestTimes } from './request-times/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
@@ -42,8 +42,8 @@ export function createPostgresStores(database: Database) {
     liveNodes: createPostgresLiveNodes(database),
     loginAddresses: createPostgresLoginAddresses(database),
     logins: createPostgresLogins(database),
-    nodeRuns: createPostgresNodeRuns(database),
     replays: createPostgresReplays(database),
+    requestTimes: createPostgresRequestTimes(database),
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),
     tenants: createPostgresTenants(database),

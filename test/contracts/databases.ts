@@ -9,7 +9,7 @@ import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
-import { createPostgresNodeRuns } from '../../src/stores/nodes/postgres.ts';
+import { createPostgresRequestTimes } from '../../src/stores/request-times/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
@@ -30,7 +30,7 @@ import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
 import { loginAddressesContract } from './login-addresses.ts';
 import { loginsContract } from './logins.ts';
-import { nodeRunsContract } from './node-runs.ts';
+import { requestTimesContract } from './request-times.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
 import { rollUpsContract } from './roll-ups.ts';
@@ -59,7 +59,7 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   activityContract(name, nodes);
   journalContract(name, nodes);
   formerTablesContract(name, nodes);
-  nodeRunsContract(name, both(createPostgresNodeRuns));
+  requestTimesContract(name, both(createPostgresRequestTimes));
   countersContract(name, both(createPostgresCounters));
   keySlotsContract(
     name,

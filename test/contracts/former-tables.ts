@@ -161,5 +161,25 @@ export function formerTablesContract(name: string, nodes: () => readonly [Databa
         paused,
       ]);
     });
+
+    test('of processes tells of their starts and stops', async () => {
+      const prefixes = [randomId().slice(0, 8), randomId().slice(0, 8)] as const;
+      await nodes()[0].run(
+        (sql) => sql`
+          insert into node_run (prefix, node, host, version, config_hash, shard, started_at_ms, stopped_at_ms)
+          values (${prefixes[0]}, 'one', 'voice-1', '0.1.0', 'hash', 7, ${DAY_BEGIN}, ${DAY_BEGIN + 5}),
+            (${prefixes[1]}, 'two', 'voice-2', '0.1.0', 'hash', 8, ${DAY_BEGIN}, null)`,
+      );
+      await carryAll();
+      const found = async (target: string) =>
+        (await createPostgresJournal(nodes()[0]).list({ kinds: ['process'], tenants: '*', target }, undefined, 5))
+          .entries;
+      const detail = { host: 'voice-1', version: '0.1.0', configHash: 'hash', shard: 7 };
+      expect(await found(prefixes[0])).toMatchObject([
+        { code: 'stopped', atMs: DAY_BEGIN + 5, node: 'one', detail },
+        { code: 'started', atMs: DAY_BEGIN, node: 'one', detail },
+      ]);
+      expect(await found(prefixes[1])).toMatchObject([{ code: 'started', node: 'two', detail: { shard: 8 } }]);
+    });
   });
 }

@@ -69,10 +69,7 @@ const tables: Readonly<Record<Kept, Table>> = {
     name: 'activity',
     fill: `insert into activity select 60, day_ms, 'started', 'widget', '', 'key' || n, 0, 1 from rows`,
   },
-  nodeRuns: {
-    name: 'node_run',
-    fill: `insert into node_run select 'year' || n, 'node', 'host', '0.1.0', 'hash', 0, day_ms, null from rows`,
-  },
+  processes: { name: 'journal', fill: entries('process') },
   nodeMinutes: { name: 'node_minute', fill: `insert into node_minute select 'year' || n, day_ms, 1, day_ms from rows` },
   logins: {
     name: 'login',

@@ -19,6 +19,7 @@ describe('What a build before the journal wrote', () => {
     JSON.stringify((await app.get(`/api/operator/${path}`, service)).body);
 
   test('is told by the operator API to the byte, once it was carried over', async () => {
+    await app.service.presence.write();
     const id = await app.open(await app.key());
     app.clock.advance(6 * 60 * SECOND);
     await app.sweep();
@@ -41,6 +42,7 @@ describe('What a build before the journal wrote', () => {
     expect(before[0]).toMatch(/"kind":"ended".*"kind":"usage".*"kind":"started"/);
     expect(before[3]).toContain('"reason":"for a test"');
     expect(before[2]).toContain('"layer":"machine"');
+    expect(before[5]).toContain('A process started on');
     await moveToFormerTables(database());
     expect(await read(`sessions/${ref}/events`)).toBe('{"events":[],"nextCursor":null}');
     await carryOver(app.service.stores.formerTables, app.clock);

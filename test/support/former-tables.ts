@@ -33,4 +33,9 @@ const statements = [
    select ordinal, at_ms, actor, detail ->> 'role', code, target, tenant_id, detail ->> 'reason', request_id, batch_id,
      detail ->> 'result', (detail ->> 'count')::int
    from taken`,
+  `with taken as (delete from journal where kind = 'process' returning *)
+   insert into node_run (prefix, node, host, version, config_hash, shard, started_at_ms, stopped_at_ms)
+   select target, node, detail ->> 'host', detail ->> 'version', detail ->> 'configHash', (detail ->> 'shard')::smallint,
+     min(at_ms) filter (where code = 'started'), min(at_ms) filter (where code = 'stopped')
+   from taken group by target, node, detail`,
 ];

@@ -3,7 +3,7 @@ import { ifAway } from '../../kernel/errors.ts';
 import type { exactRefusal, refusalMinute } from '../../protocol/operator/refusal.ts';
 import type { ActivityStore } from '../../stores/activity/contract.ts';
 import type { Journal } from '../../stores/journal/contract.ts';
-import type { NodeRuns } from '../../stores/nodes/contract.ts';
+import type { RequestTimes } from '../../stores/request-times/contract.ts';
 import type { TenantScope } from '../../stores/tenants/contract.ts';
 import type { Refusals } from './refusals.ts';
 import { viewOfRefusal } from './refusal-view.ts';
@@ -14,7 +14,7 @@ export interface FindRefusalDeps {
   readonly journal: Pick<Journal, 'list'>;
   /** Of this process. */
   readonly refusals: Pick<Refusals, 'find' | 'newest'>;
-  readonly nodeRuns: Pick<NodeRuns, 'timeOf'>;
+  readonly requestTimes: Pick<RequestTimes, 'of'>;
   readonly activity: Pick<ActivityStore, 'refused'>;
 }
 
@@ -28,23 +28,26 @@ type Found = z.infer<typeof exactRefusal> | z.infer<typeof refusalMinute>;
 export async function findRefusal(
   requestId: string,
   tenants: TenantScope,
-  { journal, refusals, nodeRuns, activity }: FindRefusalDeps,
+  { journal, refusals, requestTimes, activity }: FindRefusalDeps,
 ): Promise<Found | undefined> {
   const kept = refusals.find(requestId, tenants) ?? (await written(requestId, tenants, journal));
   if (kept !== undefined) return { found: 'exact', refusal: viewOfRefusal(kept, tenants) };
   const [, prefix, counter] = /^req_([\w-]{8})([0-9a-z]{1,9})$/.exec(requestId) ?? [];
   if (tenants !== '*' || prefix === undefined || counter === undefined) return undefined;
-  const time = await nodeRuns.timeOf(prefix, Number.parseInt(counter, 36));
-  if (time === undefined) return undefined;
-  const { run, fromMs, toMs } = time;
+  const [time, started] = await Promise.all([
+    requestTimes.of(prefix, Number.parseInt(counter, 36)),
+    startOf(prefix, journal),
+  ]);
+  if (time === undefined || started === undefined) return undefined;
+  const { fromMs = started.atMs, toMs } = time;
   const first = fromMs - (fromMs % MINUTE_MS);
   // A process that was asked nothing for long has a long minute: more than can be added up is not told.
   const refused = await activity
-    .refused(1, first, toMs - (toMs % MINUTE_MS) + MINUTE_MS, { tenants: '*', shard: run.shard })
+    .refused(1, first, toMs - (toMs % MINUTE_MS) + MINUTE_MS, { tenants: '*', shard: started.detail.shard })
     .catch(ifAway(() => undefined));
   return {
     found: 'minute',
-    node: run.node,
+    node: started.node ?? '',
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
     byCode: refused?.counted ?? {},
@@ -53,5 +56,11 @@ export async function findRefusal(
 
 async function written(requestId: string, tenants: TenantScope, journal: Pick<Journal, 'list'>) {
   const { entries } = await journal.list({ kinds: ['refusal'], tenants, requestId }, undefined, 1);
+  return entries[0];
+}
+
+/** The start of the process whose request ids begin with a prefix. */
+async function startOf(target: string, journal: Pick<Journal, 'list'>) {
+  const { entries } = await journal.list({ kinds: ['process'], tenants: '*', target, code: 'started' }, undefined, 1);
   return entries[0];
 }

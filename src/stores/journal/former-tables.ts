@@ -7,6 +7,8 @@ interface Source {
   readonly table: string;
   /** What of it may be carried; all where that is not said. */
   readonly which?: (sql: Sql, atMs: number) => ReturnType<Sql>;
+  /** What tells its newest rows; their number where that is not said. */
+  readonly newest?: string;
   /** What its rows are in the journal. */
   readonly entries: string;
 }
@@ -49,6 +51,16 @@ const sources: readonly Source[] = [
         jsonb_build_object('role', role, 'reason', reason, 'result', result, 'count', count)
       from moved`,
   },
+  {
+    table: 'node_run',
+    newest: 'started_at_ms',
+    // A stop that an older build tells of later has no place any more: nothing reads it.
+    entries: `
+      select 'node_run ' || prefix || ' ' || happened, 0, 'process', happened_at_ms, node, null, null, null, null, null, prefix, null, null,
+        happened, jsonb_build_object('host', host, 'version', version, 'configHash', config_hash, 'shard', shard)
+      from moved, lateral (values ('started', started_at_ms), ('stopped', stopped_at_ms)) as told (happened, happened_at_ms)
+      where happened_at_ms is not null`,
+  },
 ];
 
 /** The tables that the journal takes the place of. Builds before it go on writing to them as long as some of their nodes run. */
@@ -77,12 +89,12 @@ export function createPostgresFormerTables(database: Database, chunk = CHUNK_ROW
   };
 }
 
-function carry(sql: Sql, { table, which, entries }: Source, atMs: number, chunk: number) {
+function carry(sql: Sql, { table, which, newest = 'ordinal', entries }: Source, atMs: number, chunk: number) {
   return sql<{ moved: number }[]>`
     with moved as (
       delete from ${sql(table)} where ctid = any(array(
         select ctid from ${sql(table)} ${which === undefined ? sql`` : sql`where ${which(sql, atMs)}`}
-        order by ordinal desc limit ${chunk} for update skip locked))
+        order by ${sql(newest)} desc limit ${chunk} for update skip locked))
       returning *
     ), put as (
       insert into journal (${sql.unsafe(COLUMNS)}) ${sql.unsafe(entries)} on conflict do nothing

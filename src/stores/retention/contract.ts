@@ -18,7 +18,7 @@ export type Kept =
   | 'refusals'
   | 'activityMinutes'
   | 'activityHours'
-  | 'nodeRuns'
+  | 'processes'
   | 'nodeMinutes'
   | 'logins'
   | 'challenges'

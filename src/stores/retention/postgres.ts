@@ -24,7 +24,7 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   refusals: ['journal', 'at_ms', "kind = 'refusal'"],
   activityMinutes: ['activity', 'bucket_ms', 'span = 1'],
   activityHours: ['activity', 'bucket_ms', 'span = 60'],
-  nodeRuns: ['node_run', 'started_at_ms'],
+  processes: ['journal', 'at_ms', "kind = 'process'"],
   nodeMinutes: ['node_minute', 'minute_ms'],
   logins: ['login', 'expires_at_ms'],
   challenges: ['otp_challenge', 'expires_at_ms'],

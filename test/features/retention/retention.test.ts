@@ -49,7 +49,7 @@ describe('A round of retention', () => {
       'counters',
       'liveNodes',
       'logins',
-      'nodeRuns',
+      'processes',
       'refusals',
       'replays',
       'usageHolds',

@@ -4,7 +4,6 @@ import { whatHappened, whatMoved } from '../../../operator/changes.ts';
 import { changesSince, operatorChanges } from '../../../protocol/operator/change.ts';
 import type { ActivityStore } from '../../../stores/activity/contract.ts';
 import type { Journal, JournalQuery } from '../../../stores/journal/contract.ts';
-import type { NodeRuns } from '../../../stores/nodes/contract.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -16,12 +15,11 @@ const MOST_HAPPENED = 200;
 
 export interface ChangesDeps {
   readonly activity: Pick<ActivityStore, 'moved'>;
-  readonly nodeRuns: Pick<NodeRuns, 'startedWithin'>;
   readonly journal: Pick<Journal, 'list'>;
 }
 
 /** What differs from the span of the same length before, and what was done meanwhile. */
-export function changesRoute({ activity, nodeRuns, journal }: ChangesDeps): Route {
+export function changesRoute({ activity, journal }: ChangesDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/changes',
@@ -64,8 +62,8 @@ export function changesRoute({ activity, nodeRuns, journal }: ChangesDeps): Rout
         const done: JournalQuery<'act'> = { kinds: ['act'], tenants, fromMs, beforeMs: atMs + 1 };
         const [moved, runs, known, acts] = await Promise.all([
           movedBetween(activity, fromMs, atMs, atMs, tenants),
-          tenants === '*' ? nodeRuns.startedWithin(fromMs, atMs, MOST_HAPPENED) : [],
-          tenants === '*' ? nodeRuns.startedWithin(0, fromMs - 1, MOST_HAPPENED) : [],
+          tenants === '*' ? startsWithin(fromMs, atMs, journal) : [],
+          tenants === '*' ? startsWithin(0, fromMs - 1, journal) : [],
           seesAll ? journal.list(done, undefined, MOST_HAPPENED) : { entries: [] },
         ]);
         if (moved === undefined)
@@ -91,4 +89,10 @@ export function changesRoute({ activity, nodeRuns, journal }: ChangesDeps): Rout
         };
       }),
   });
+}
+
+/** The processes that started within a span, the newest first. */
+async function startsWithin(fromMs: number, toMs: number, journal: Pick<Journal, 'list'>) {
+  const wanted = { kinds: ['process'], tenants: '*', code: 'started', fromMs, beforeMs: toMs + 1 } as const;
+  return (await journal.list(wanted, undefined, MOST_HAPPENED)).entries;
 }
