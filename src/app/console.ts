@@ -4,88 +4,26 @@ import { version } from '../../config/version.ts';
 import type { Hub } from '../channel/hub.ts';
 import type { Database } from '../database/database.ts';
 import type { ReadinessDeps } from '../http/readiness.ts';
-import type { RequestContext } from '../http/request-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { noBrokeringOf } from './call-mode.ts';
 import { carryOver } from './carry-over.ts';
+import type { JournalFeature } from './journal.ts';
 import { ActivityWriter, shardOf } from '../operator/activity-writer.ts';
-import { createAddressHash } from '../operator/journal/address.ts';
 import { hashConfig, hashSettings } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
 import { createFigures } from '../operator/figures.ts';
-import { JournalWriter } from '../operator/journal/writer.ts';
 import type { LoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
-import { Refusals } from '../operator/journal/refusals.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
-import type { Refusal } from '../protocol/refusal.ts';
 import type { Counted } from '../stores/activity/contract.ts';
-import type { ActLog, NewEntry } from '../stores/journal/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { endingBy } from '../voice/deadlines.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
-
-export interface WriterParts {
-  readonly stores: DurableStores;
-  /** This process. */
-  readonly node: string;
-  readonly installationKey: Buffer;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-  readonly onError: (error: unknown) => void;
-}
-
-export interface Writers {
-  readonly journalWriter: JournalWriter;
-  readonly refusals: Refusals;
-  readonly onRefusalKept: (listen: (entry: NewEntry<'refusal'>) => void) => void;
-  readonly activityWriter: ActivityWriter;
-}
-
-/** What carries to the database, after the fact, what operators are shown later. */
-export function wireWriters({ stores, node, installationKey, clock, metrics, onError }: WriterParts): Writers {
-  const journalWriter = new JournalWriter({
-    journal: stores.journal,
-    node,
-    onDropped(kind) {
-      const [counter, label] =
-        kind === 'refusal'
-          ? ([metrics.refusalsDropped, 'refusal'] as const)
-          : ([metrics.actorEventsDropped, 'event'] as const);
-      counter.inc();
-      metrics.activity.count('dropped', label);
-    },
-    onError,
-  });
-  let tellKept: (entry: NewEntry<'refusal'>) => void = () => {};
-  const refusals = new Refusals({
-    writer: journalWriter,
-    node,
-    hashOf: createAddressHash(installationKey),
-    onKept(entry) {
-      metrics.activity.count('kept', entry.code, entry.of);
-      tellKept(entry);
-    },
-  });
-  const activityWriter = new ActivityWriter({
-    store: stores.activity,
-    take: createTake(metrics),
-    shard: shardOf(node),
-    clock,
-  });
-  metrics.observe(
-    'switchboard_events_waiting',
-    'Events of actors that wait for the database',
-    () => journalWriter.events,
-  );
-  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => journalWriter.refusals);
-  return { journalWriter, refusals, activityWriter, onRefusalKept: (listen) => void (tellKept = listen) };
-}
 
 /** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
 function createTake(metrics: Metrics): () => readonly Counted[] {
@@ -109,26 +47,30 @@ export interface ProcessParts {
   readonly loop: LoopDelay;
 }
 
-export interface ConsoleParts extends Pick<WriterParts, 'node' | 'installationKey'> {
+export interface ConsoleParts {
+  /** This process. */
+  readonly node: string;
+  readonly installationKey: Buffer;
   /** The foundations of the service. */
-  readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics' | 'onError'> &
-    ProcessParts & {
-      readonly config: Config;
-      readonly database: Pick<Database, 'ping' | 'health'>;
-      readonly live: Pick<LiveStores, 'bus' | 'clock' | 'ping' | 'probe' | 'health'>;
-      readonly provider: UpstreamProvider;
-    };
-  /** The one that tells the feed. */
-  readonly acts: ActLog;
-  readonly writers: Writers;
+  readonly on: ProcessParts & {
+    readonly clock: Clock;
+    readonly stores: DurableStores;
+    readonly metrics: Metrics;
+    readonly onError: (error: unknown) => void;
+    readonly config: Config;
+    readonly database: Pick<Database, 'ping' | 'health'>;
+    readonly live: Pick<LiveStores, 'bus' | 'clock' | 'ping' | 'probe' | 'health'>;
+    readonly provider: UpstreamProvider;
+  };
+  readonly journal: Pick<JournalFeature, 'acts' | 'journalWriter' | 'refusals'>;
   readonly hub: Pick<Hub, 'attached'>;
   readonly sessions: Pick<VoiceSessions, 'recovery' | 'limits'>;
 }
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
-export function wireConsole({ on, acts, node, installationKey, writers, hub, sessions }: ConsoleParts) {
+export function wireConsole({ on, journal: { acts, journalWriter, refusals }, ...parts }: ConsoleParts) {
+  const { node, installationKey, hub, sessions } = parts;
   const { config, clock, database, stores, live, metrics, provider, requestIds, loop, onError } = on;
-  const { journalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
     probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
@@ -175,6 +117,12 @@ export function wireConsole({ on, acts, node, installationKey, writers, hub, ses
     endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
   });
   return {
+    activityWriter: new ActivityWriter({
+      store: stores.activity,
+      take: createTake(metrics),
+      shard: shardOf(node),
+      clock,
+    }),
     carryOver: () => carryOver(stores.formerTables, clock),
     presence,
     probes: readinessProbes(dependencies, database, live),
@@ -183,6 +131,7 @@ export function wireConsole({ on, acts, node, installationKey, writers, hub, ses
     activity,
     journal,
     acts,
+    refusals,
     requestTimes,
     usageReports,
     loginStore: stores.logins,
@@ -219,10 +168,4 @@ function readinessProbes(
       await live.ping();
     },
   };
-}
-
-/** Hands what was refused to what keeps refusals. */
-export function keepRefusals({ refusals }: Writers): (x: RequestContext, refusal: Refusal) => void {
-  return ({ request: { requestId, atMs }, routeName: route, ip: address, origin }, refusal) =>
-    refusals.keep({ requestId, atMs, route, address, origin }, refusal);
 }
