@@ -162,13 +162,12 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
   const { handle, hub, sessions, heldCalls, metering, feed, inspector, directory, logins, codes, calendar, presence } =
     service;
   // Last of all: what is flushed before may still be an event.
-  disposables.add(() => service.eventWriter.flush());
+  disposables.add(() => service.journalWriter.flush());
   disposables.add(async () => service.sessionNotes.finish());
   disposables.add(() => sessions.recovery.writer.flush());
   disposables.add(() => metering.flush());
   disposables.add(() => presence.leave());
   disposables.add(() => service.activityWriter.flush());
-  disposables.add(() => service.refusalWriter.flush());
   disposables.add(() => heldCalls?.stop());
   disposables.add(() => logins.close());
   disposables.add(() => codes.settled());
@@ -194,8 +193,8 @@ async function start(config: Config, log: Log, overrides: Overrides, disposables
         const { requestId, atMs, peer: address, headers } = request;
         const refusal = framingRefusal();
         const route = 'transport';
-        if (events.refused(refusal.code, route, requestId, refusal.error))
-          service.refusalWriter.note({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
+        events.refused(refusal.code, route, requestId, refusal.error);
+        service.refusals.keep({ requestId, atMs, route, address, origin: headers['origin'] }, refusal);
         return plainReply(refusal, requestId, isHttps());
       },
       sockets: socketsOf({ hub, feed, inspector }),

@@ -4,13 +4,12 @@ import type { Metering } from '../metering/contract.ts';
 import type { VoiceCalls } from '../calls/voice-calls.ts';
 import type { ActivityWriter } from '../operator/activity-writer.ts';
 import type { Feed } from '../feed/feed.ts';
-import type { EventWriter } from '../operator/event-writer.ts';
+import type { JournalWriter } from '../operator/journal/writer.ts';
 import type { Inspector } from '../operator/inspector.ts';
 import type { Presence } from '../operator/presence.ts';
-import type { RefusalWriter } from '../operator/refusal-writer.ts';
-import type { SessionNotes } from '../operator/session-notes.ts';
+import type { SessionNotes } from '../operator/journal/session-notes.ts';
 import { every } from '../kernel/every.ts';
-import { MINUTE_MS, HOUR_MS } from '../kernel/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { sweep, type SweepDeps } from '../voice/recovery/sweep.ts';
 
 const SWEEP_MS = 500;
@@ -21,6 +20,7 @@ const FEED_MS = 250;
 const LEASE_MS = 1000;
 const ACTIVITY_MS = 5000;
 const PRESENCE_MS = 5000;
+const CARRY_MS = 2000;
 const PURGE_MS = 10 * MINUTE_MS;
 const RECOUNT_MS = HOUR_MS;
 
@@ -28,9 +28,8 @@ export interface BackgroundDeps {
   readonly recovery: SweepDeps;
   readonly hub: Pick<Hub, 'tick'>;
   readonly metering: Pick<Metering, 'flush'>;
-  readonly eventWriter: Pick<EventWriter, 'flush'>;
+  readonly journalWriter: Pick<JournalWriter, 'flush'>;
   readonly sessionNotes: Pick<SessionNotes, 'tick'>;
-  readonly refusalWriter: Pick<RefusalWriter, 'flush'>;
   readonly activityWriter: Pick<ActivityWriter, 'flush'>;
   readonly presence: Pick<Presence, 'beat' | 'write'>;
   readonly feed: Pick<Feed, 'tick' | 'count'>;
@@ -39,7 +38,9 @@ export interface BackgroundDeps {
   readonly budgets: Pick<CallBudgets, 'tick'>;
   /** None where browsers open their calls themselves. */
   readonly calls?: Pick<VoiceCalls, 'guard' | 'renewLease' | 'tick'> | undefined;
-  /** Deletes rows that are kept no longer. */
+  /** Carries into the journal what builds before it wrote elsewhere. */
+  readonly carryOver: () => Promise<void>;
+  /** Deletes what is over. */
   readonly purge: () => Promise<void>;
   /** Compares counts that are kept with what they count, and mends them. */
   readonly recount: () => Promise<unknown>;
@@ -48,20 +49,18 @@ export interface BackgroundDeps {
 
 /**
  * Schedules the work that no request asks for: sweeping deadlines, writing the history, holding calls, counting usage that waits, writing
- * what machines did and what was refused, counting what went on, saying that this process is here, warning the clients of ends that are
- * near, telling operators what happens, deleting what is over, mending counts. @returns the way to stop it
+ * what happened, counting what went on, saying that this process is here, warning the clients of ends that are
+ * near, telling operators what happens, carrying over what older builds wrote, deleting what is over, mending counts. @returns the way to stop it
  */
 export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
-  const { recovery, hub, calls, metering, eventWriter, refusalWriter, activityWriter, presence, feed, inspector } =
-    deps;
-  const { budgets, sessionNotes, purge, recount, onError } = deps;
+  const { recovery, hub, calls, metering, journalWriter, activityWriter, presence, feed, inspector } = deps;
+  const { budgets, sessionNotes, carryOver, purge, recount, onError } = deps;
   const stops = [
     every(SWEEP_MS, () => sweep(recovery), onError),
     every(FLUSH_MS, () => recovery.writer.flush(), onError),
     every(FLUSH_MS, () => metering.flush(), onError),
     every(FLUSH_MS, async () => sessionNotes.tick(), onError),
-    every(FLUSH_MS, () => eventWriter.flush(), onError),
-    every(FLUSH_MS, () => refusalWriter.flush(), onError),
+    every(FLUSH_MS, () => journalWriter.flush(), onError),
     every(ACTIVITY_MS, () => activityWriter.flush(), onError),
     every(ACTIVITY_MS, () => presence.write(), onError),
     every(PRESENCE_MS, () => presence.beat(), onError),
@@ -69,6 +68,7 @@ export function startBackground(deps: BackgroundDeps): () => Promise<unknown> {
     every(FEED_MS, async () => feed.tick(), onError),
     every(FEED_MS, () => feed.count(), onError),
     every(TICK_MS, () => budgets.tick(), onError),
+    every(CARRY_MS, carryOver, onError),
     every(PURGE_MS, purge, onError),
     every(RECOUNT_MS, recount, onError),
   ];

@@ -35,7 +35,8 @@ import { VoiceSessions } from '../voice/sessions.ts';
 import { wireLogins } from './logins.ts';
 import { wireOperating } from './operating.ts';
 import { buildMetering } from './metering.ts';
-import { keepRefusals, wireConsole, wireWriters, type ProcessParts } from './console.ts';
+import { wireConsole, type ProcessParts } from './console.ts';
+import { wireJournal } from './journal.ts';
 
 /** What a service stands on: engines, outside parties, clock. The composition root opens them, or a test does. */
 export interface Foundations extends ProcessParts {
@@ -75,16 +76,8 @@ export async function buildService(on: Foundations) {
   const installationKey = await stores.installation.secret('subjects');
 
   const { node } = on;
-  const writers = wireWriters({ stores, node, installationKey, clock, metrics, onError });
-  const { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit } = wireOperating({
-    ...on,
-    node: node.id,
-    bus,
-    ...writers,
-    shown: () => operating,
-    directory: () => directory,
-    cookies: () => cookies,
-  });
+  const journal = wireJournal({ ...on, node: node.id, installationKey });
+  const { trace, note, silence } = journal;
 
   const subjects = createSubjects(installationKey);
   const sessions = new VoiceSessions({ live, history: stores.history, limits: config.voice, events, trace, silence });
@@ -110,7 +103,6 @@ export async function buildService(on: Foundations) {
     trace,
     isHttps,
   });
-  logins.onEnded((loginId) => feed.recheck(loginId));
   const ceilings = createCeilings({ limits: config.callers, tenant: (id) => directory.tenant(id) });
   const sharedOf: SharedOf = (tenantId, keyId) =>
     sharedCeilings(tenantId, keyId, directory.keyNamed(tenantId, keyId ?? ''), directory.tenant(tenantId));
@@ -194,7 +186,20 @@ export async function buildService(on: Foundations) {
   });
   const cookies = createConsoleCookie(logins, isHttps);
   const serviceOf = createServiceTokens(config.serviceTokens);
-  const operating = wireConsole({ on, audit, installationKey, writers, hub, sessions });
+  const operating = wireConsole({ on, journal, installationKey, hub, sessions });
+  const { figures, nodes } = operating;
+  const { listen } = journal;
+  const { operatorOf, feed, inspector } = wireOperating({
+    ...on,
+    node: node.id,
+    bus,
+    listen,
+    figures,
+    nodes,
+    directory,
+    cookies,
+  });
+  logins.onEnded((loginId) => feed.recheck(loginId));
   const handle = createPipeline({
     routes: routesOf({
       ...features,
@@ -239,7 +244,8 @@ export async function buildService(on: Foundations) {
     isHttps,
     operatorOf,
     serviceOf,
-    onRefused: keepRefusals(writers),
+    onRefused: ({ request: { requestId, atMs }, routeName: route, ip: address, origin }, refusal) =>
+      journal.refusals.keep({ requestId, atMs, route, address, origin }, refusal),
     edge,
     windows,
     origins,
@@ -259,12 +265,12 @@ export async function buildService(on: Foundations) {
 
   return {
     ...features,
-    ...writers,
     ...operating,
     calendar,
     feed,
     inspector,
-    sessionNotes,
+    journalWriter: journal.journalWriter,
+    sessionNotes: journal.sessionNotes,
     calls,
     heldCalls,
     tickets,

@@ -4,24 +4,20 @@ import { version } from '../../config/version.ts';
 import type { Hub } from '../channel/hub.ts';
 import type { Database } from '../database/database.ts';
 import type { ReadinessDeps } from '../http/readiness.ts';
-import type { RequestContext } from '../http/request-context.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { noBrokeringOf } from './call-mode.ts';
+import { carryOver } from './carry-over.ts';
+import type { JournalFeature } from './journal.ts';
 import { ActivityWriter } from '../operator/activity-writer.ts';
-import { createAddressHash } from '../operator/address.ts';
 import { hashConfig, hashSettings } from '../operator/config-hash.ts';
 import { Dependencies } from '../operator/dependencies.ts';
 import { createFigures } from '../operator/figures.ts';
-import { EventWriter } from '../operator/event-writer.ts';
 import type { NodeIdentity } from '../node/identity.ts';
 import type { LoopDelay } from '../operator/loop-delay.ts';
 import { describeMachines } from '../operator/machines.ts';
 import { NodeList } from '../operator/nodes.ts';
 import { Presence } from '../operator/presence.ts';
-import { RefusalWriter } from '../operator/refusal-writer.ts';
 import { keyLimitsOf } from '../quota/ceilings.ts';
-import type { Refusal } from '../protocol/refusal.ts';
-import type { Audit } from '../stores/audit/contract.ts';
 import type { Counted } from '../stores/activity/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
@@ -29,53 +25,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { endingBy } from '../voice/deadlines.ts';
 import type { UpstreamProvider } from '../upstream/contract.ts';
 import type { VoiceSessions } from '../voice/sessions.ts';
-
-export interface WriterParts {
-  readonly stores: DurableStores;
-  readonly node: NodeIdentity;
-  readonly installationKey: Buffer;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-  readonly onError: (error: unknown) => void;
-}
-
-export interface Writers {
-  readonly eventWriter: EventWriter;
-  readonly refusalWriter: RefusalWriter;
-  readonly activityWriter: ActivityWriter;
-}
-
-/** What carries to the database, after the fact, what operators are shown later. */
-export function wireWriters({ stores, node, installationKey, clock, metrics, onError }: WriterParts): Writers {
-  const eventWriter = new EventWriter({
-    store: stores.actorEvents,
-    node: node.id,
-    onDropped() {
-      metrics.actorEventsDropped.inc();
-      metrics.activity.count('dropped', 'event');
-    },
-    onError,
-  });
-  const refusalWriter = new RefusalWriter({
-    store: stores.refusals,
-    node: node.id,
-    hashOf: createAddressHash(installationKey),
-    onDropped() {
-      metrics.refusalsDropped.inc();
-      metrics.activity.count('dropped', 'refusal');
-    },
-    onError,
-  });
-  const activityWriter = new ActivityWriter({
-    store: stores.activity,
-    take: createTake(metrics),
-    shard: node.shard,
-    clock,
-  });
-  metrics.observe('switchboard_events_waiting', 'Events of actors that wait for the database', () => eventWriter.size);
-  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => refusalWriter.size);
-  return { eventWriter, refusalWriter, activityWriter };
-}
 
 /** What was counted since the last time, replies among it: those are counted for the metrics anyway. */
 function createTake(metrics: Metrics): () => readonly Counted[] {
@@ -100,26 +49,28 @@ export interface ProcessParts {
   readonly loop: LoopDelay;
 }
 
-export interface ConsoleParts extends Pick<WriterParts, 'installationKey'> {
+export interface ConsoleParts {
+  readonly installationKey: Buffer;
   /** The foundations of the service. */
-  readonly on: Pick<WriterParts, 'clock' | 'stores' | 'metrics' | 'onError'> &
-    ProcessParts & {
-      readonly config: Config;
-      readonly database: Pick<Database, 'ping' | 'health'>;
-      readonly live: Pick<LiveStores, 'bus' | 'clock' | 'ping' | 'probe' | 'health'>;
-      readonly provider: UpstreamProvider;
-    };
-  /** The one that tells the feed. */
-  readonly audit: Audit;
-  readonly writers: Writers;
+  readonly on: ProcessParts & {
+    readonly clock: Clock;
+    readonly stores: DurableStores;
+    readonly metrics: Metrics;
+    readonly onError: (error: unknown) => void;
+    readonly config: Config;
+    readonly database: Pick<Database, 'ping' | 'health'>;
+    readonly live: Pick<LiveStores, 'bus' | 'clock' | 'ping' | 'probe' | 'health'>;
+    readonly provider: UpstreamProvider;
+  };
+  readonly journal: Pick<JournalFeature, 'acts' | 'journalWriter' | 'refusals'>;
   readonly hub: Pick<Hub, 'attached'>;
   readonly sessions: Pick<VoiceSessions, 'recovery' | 'limits'>;
 }
 
 /** What the operator API shows of processes, of refusals and of what goes on. */
-export function wireConsole({ on, audit, installationKey, writers, hub, sessions }: ConsoleParts) {
+export function wireConsole({ on, journal: { acts, journalWriter, refusals }, ...parts }: ConsoleParts) {
+  const { installationKey, hub, sessions } = parts;
   const { config, clock, database, stores, live, metrics, provider, node, requestsGiven, loop, onError } = on;
-  const { eventWriter, refusalWriter } = writers;
   const nodes = new NodeList(clock);
   const dependencies = new Dependencies({
     probes: { database: () => stores.installation.tryWrite(), registry: () => live.probe() },
@@ -138,7 +89,6 @@ export function wireConsole({ on, audit, installationKey, writers, hub, sessions
       configHash,
       shard: node.shard,
       startedAtMs: clock.now(),
-      stoppedAtMs: null,
     },
     pid: process.pid,
     settings: hashSettings(config.values, installationKey),
@@ -147,18 +97,19 @@ export function wireConsole({ on, audit, installationKey, writers, hub, sessions
       rss: process.memoryUsage.rss(),
       sockets: hub.attached,
       historyWaiting: sessions.recovery.writer.waiting.size,
-      eventsWaiting: eventWriter.size,
+      eventsWaiting: journalWriter.events,
       eventsDropped: metrics.activity.dropped,
       clockLeadMs: Math.round(live.clock.leadMs ?? 0),
     }),
     requests: requestsGiven,
     dependencies,
     nodes,
-    runs: stores.nodeRuns,
+    journal: stores.journal,
+    requestTimes: stores.requestTimes,
     bus: live.bus,
     clock,
   });
-  const { activity, actorEvents, nodeRuns, refusals, usageReports } = stores;
+  const { activity, journal, requestTimes, usageReports } = stores;
   const figures = createFigures({
     history: stores.history,
     activity,
@@ -166,22 +117,28 @@ export function wireConsole({ on, audit, installationKey, writers, hub, sessions
     endingBy: (untilMs) => endingBy(untilMs, sessions.limits),
   });
   return {
+    activityWriter: new ActivityWriter({
+      store: stores.activity,
+      take: createTake(metrics),
+      shard: node.shard,
+      clock,
+    }),
+    carryOver: () => carryOver(stores.formerTables, clock),
     presence,
     probes: readinessProbes(dependencies, database, live),
     nodes,
     figures,
     activity,
-    actorEvents,
-    audit,
-    nodeRuns,
+    journal,
+    acts,
     refusals,
-    refusalWriter,
+    requestTimes,
     usageReports,
     loginStore: stores.logins,
     challengeStore: stores.challenges,
     keys: {
       tenants: stores.tenants,
-      audit,
+      acts,
       bus: live.bus,
       clock,
       rules: { widget: keyLimitsOf(config.callers.widget), noBrokering: noBrokeringOf(provider) },
@@ -211,10 +168,4 @@ function readinessProbes(
       await live.ping();
     },
   };
-}
-
-/** Hands a refusal that is told in the log to the writer of refusals. */
-export function keepRefusals({ refusalWriter }: Writers): (x: RequestContext, refusal: Refusal) => void {
-  return ({ request: { requestId, atMs }, routeName: route, ip: address, origin }, refusal) =>
-    refusalWriter.note({ requestId, atMs, route, address, origin }, refusal);
 }

@@ -1,95 +1,69 @@
 import type { Config } from '../../config/config.ts';
-import type { Traced } from '../actors/trace.ts';
 import { createOperators, serviceOperator } from '../auth/operators.ts';
 import { Feed, type FeedDeps } from '../feed/feed.ts';
-import { tellAudit } from '../feed/audit-facts.ts';
+import { tellActs } from '../feed/act-facts.ts';
 import { RefusalFacts } from '../feed/refusal-facts.ts';
 import { tellNotes, tellSessions } from '../feed/session-facts.ts';
 import type { ConsoleCookie } from '../http/steps/login.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { HostedRecords } from '../operator/actor-event.ts';
-import type { EventWriter } from '../operator/event-writer.ts';
 import { Inspector } from '../operator/inspector.ts';
-import { SessionNotes } from '../operator/session-notes.ts';
 import { toldMachines } from '../operator/machines.ts';
 import type { NodeList } from '../operator/nodes.ts';
-import type { RefusalWriter } from '../operator/refusal-writer.ts';
-import type { NoteSession } from '../stores/actor-events/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { DurableStores } from '../stores/postgres.ts';
-import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TenantDirectory } from '../tenants/directory.ts';
-import { longestSilenceMs } from '../voice/silence.ts';
+import type { JournalFeature } from './journal.ts';
 
 export interface OperatingDeps {
   readonly config: Config;
   readonly node: string;
   readonly clock: Clock;
   readonly bus: Bus;
-  readonly stores: Pick<DurableStores, 'history' | 'audit'>;
-  readonly eventWriter: Pick<EventWriter, 'note' | 'add'>;
-  readonly refusalWriter: RefusalWriter;
-  readonly events: Events;
+  readonly stores: Pick<DurableStores, 'history'>;
+  readonly listen: JournalFeature['listen'];
   readonly metrics: Metrics;
   readonly onError: (error: unknown) => void;
-  /** These are made later, and asked later. */
-  readonly shown: () => { readonly figures: ReturnType<FeedDeps['figures']>; readonly nodes: Pick<NodeList, 'list'> };
-  readonly directory: () => Pick<TenantDirectory, 'administeredBy'>;
-  readonly cookies: () => Pick<ConsoleCookie, 'authenticate'>;
+  readonly figures: ReturnType<FeedDeps['figures']>;
+  readonly nodes: Pick<NodeList, 'list'>;
+  readonly directory: Pick<TenantDirectory, 'administeredBy'>;
+  readonly cookies: Pick<ConsoleCookie, 'authenticate'>;
 }
 
 /** Wires who operates, and the feed of what happens. */
 export function wireOperating(deps: OperatingDeps) {
-  const { config, node, clock, bus, stores, eventWriter, refusalWriter, events, metrics, onError } = deps;
+  const { config, node, clock, bus, figures, nodes, directory, cookies, metrics, onError } = deps;
   const operatorOf = createOperators({
     operatorEmails: config.operatorEmails,
     viewerEmails: config.viewerEmails,
-    administeredBy: (email) => deps.directory().administeredBy(email),
+    administeredBy: (email) => directory.administeredBy(email),
   });
   const refusals = new RefusalFacts(() => feed.isWanted('refusals'));
   metrics.activity.onRefused = (code, whose) => refusals.count(code, whose);
-  refusalWriter.onNoted = (refusal) => refusals.sample(refusal);
   const feed: Feed = new Feed({
     node,
     bus,
     now: () => clock.now(),
     async admit({ service, token }) {
       if (service !== null) return { operator: serviceOperator(service), loginId: null };
-      const found = token === null ? undefined : await deps.cookies().authenticate(token, clock.now());
+      const found = token === null ? undefined : await cookies.authenticate(token, clock.now());
       return found === undefined ? undefined : { operator: operatorOf(found.login.email), loginId: found.login.id };
     },
-    figures: () => deps.shown().figures,
-    nodes: () => deps.shown().nodes.list(),
+    figures: () => figures,
+    nodes: () => nodes.list(),
     takeRefusals: () => refusals.take(),
     onError,
   });
-  const tellFeed = tellSessions(feed, config.voice, node);
-  const tellNote = tellNotes(feed);
-  const sessionNotes = new SessionNotes({
-    node,
-    now: () => clock.now(),
-    write(event, tenantId) {
-      eventWriter.add(event);
-      tellNote(event, tenantId);
-    },
-    onLeftOut: () => metrics.sessionNotesLeftOut.inc(),
-  });
-  const note: NoteSession = (one) => sessionNotes.take(one);
-  const silence = { longerThanMs: longestSilenceMs(config.heartbeatIntervalSec), note };
-
   const inspector = config.inspect ? wireInspector(deps) : undefined;
-
-  function trace(traced: Traced<HostedRecords>): void {
-    events.transition?.(traced);
-    if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id);
-    eventWriter.note(traced);
-    tellFeed(traced);
-    inspector?.note(traced);
-  }
-
+  deps.listen({
+    traced: tellSessions(feed, config.voice),
+    noted: tellNotes(feed),
+    refused: (entry) => refusals.sample(entry),
+    settled: tellActs(feed),
+  });
+  if (inspector !== undefined) deps.listen({ traced: (traced) => inspector.note(traced) });
   metrics.observe('switchboard_feed_sockets', 'Sockets of operators that watch the feed', () => feed.size);
-  return { operatorOf, feed, inspector, trace, sessionNotes, note, silence, audit: tellAudit(stores.audit, feed) };
+  return { operatorOf, feed, inspector };
 }
 
 /** Sessions that an inspector is told of when it attaches. */

@@ -16,7 +16,7 @@ const ADDRESS_DAYS = 400;
 const ACTIVITY_MINUTES_DAYS = 2;
 const ACTIVITY_HOURS_DAYS = 400;
 /** However many days are kept: refusals come in floods. */
-const MOST_REFUSALS = 2_000_000;
+const MAX_REFUSALS = 2_000_000;
 /** A session ends at most so long after it was created; what it was created with stays as long as the session is kept. */
 const SESSION_DAYS = 2;
 
@@ -35,6 +35,11 @@ export async function deleteWhatIsOver(
   { retention, days, calendar, onError }: RetentionDeps,
 ): Promise<void> {
   const daysAgo = (count: number): number => at - count * DAY_MS;
+  let beyondMs: Promise<number | undefined> | undefined;
+  const deleteBeyond = async (): Promise<number> => {
+    const beforeMs = await (beyondMs ??= retention.refusalsBeyond(MAX_REFUSALS));
+    return beforeMs === undefined ? 0 : retention.deleteSome('refusals', beforeMs);
+  };
   const steps: (() => Promise<number>)[] = [
     () => retention.deleteSome('counters', daysAgo(1)),
     () => retention.deleteSome('challenges', daysAgo(1)),
@@ -64,21 +69,22 @@ export async function deleteWhatIsOver(
     );
   if (days.events > 0)
     steps.push(
-      () => retention.deleteSome('actorEvents', daysAgo(days.events)),
+      () => retention.deleteSome('transitions', daysAgo(days.events)),
+      () => retention.deleteSome('notes', daysAgo(days.events)),
       () => retention.deleteSome('lostEvents', daysAgo(days.events)),
     );
   steps.push(
     () => retention.deleteSome('activityMinutes', daysAgo(ACTIVITY_MINUTES_DAYS)),
     () => retention.deleteSome('activityHours', daysAgo(ACTIVITY_HOURS_DAYS)),
-    () => retention.deleteSome('nodeRuns', daysAgo(ACTIVITY_HOURS_DAYS)),
-    () => retention.deleteRefusalsBeyond(MOST_REFUSALS),
+    () => retention.deleteSome('processes', daysAgo(ACTIVITY_HOURS_DAYS)),
+    deleteBeyond,
   );
   if (days.refusals > 0)
     steps.push(
       () => retention.deleteSome('refusals', daysAgo(days.refusals)),
       () => retention.deleteSome('nodeMinutes', daysAgo(days.refusals)),
     );
-  if (days.audit > 0) steps.push(() => retention.deleteSome('audit', daysAgo(days.audit)));
+  if (days.audit > 0) steps.push(() => retention.deleteSome('acts', daysAgo(days.audit)));
 
   for (const step of steps) await repeatWhileFull(step).catch(onError);
 }

@@ -71,7 +71,7 @@ export function tenantsOf({ tenants }: Operator): readonly string[] | undefined 
 }
 
 /** The name of a process, for those alone who are shown all tenants: it is of the installation. */
-export function nodeSeenBy({ tenants }: Operator, node: string): string | null {
+export function nodeSeenBy({ tenants }: Operator, node: string | null): string | null {
   return tenants === '*' ? node : null;
 }
 

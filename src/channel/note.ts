@@ -1,12 +1,12 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { EventDetail } from '../stores/actor-events/contract.ts';
+import type { FlatDetail } from '../stores/journal/contract.ts';
 import type { ChannelDeps } from './deps.ts';
 
 /** Notes for operators what became of a socket; of one that has not attached there is no session to note it on. */
 export function noteOn(
   record: VoiceRecord | undefined,
   kind: 'attached' | 'detached' | 'warned',
-  detail: EventDetail,
+  detail: FlatDetail,
   { clock, note }: Pick<ChannelDeps, 'clock' | 'note'>,
 ): void {
   if (record === undefined) return;

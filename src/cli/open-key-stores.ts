@@ -17,10 +17,10 @@ export async function openKeyStores(config: Config): Promise<KeyStores> {
   disposables.add(() => database.close());
   try {
     await migrate(database);
-    const { tenants, audit } = createPostgresStores(database);
+    const { tenants, journal } = createPostgresStores(database);
     const bus = await openCommandBus(config, ignore);
     disposables.add(() => bus.close());
-    return { tenants, audit, bus, close: () => disposables.dispose() };
+    return { tenants, acts: journal, bus, close: () => disposables.dispose() };
   } catch (error) {
     await disposables.dispose();
     throw error;

@@ -1,8 +1,8 @@
-import { viewOfRefusal } from '../operator/refusal-view.ts';
+import { viewOfRefusal } from '../operator/journal/refusal-view.ts';
 import type { FeedFact, RefusedCount } from '../protocol/operator/feed.ts';
 import type { OperatorRefusal } from '../protocol/operator/refusal.ts';
 import type { Why } from '../protocol/refusal-why.ts';
-import type { KeptRefusal } from '../stores/refusals/contract.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 
 /** Refusals that are told whole at once. */
 const MAX_SAMPLES = 20;
@@ -28,7 +28,7 @@ export class RefusalFacts {
     this.#counts.set(name, { ...one, n: (this.#counts.get(name)?.n ?? 0) + 1 });
   }
 
-  sample(refusal: KeptRefusal): void {
+  sample(refusal: NewEntry<'refusal'>): void {
     // Told to all who watch: as whoever sees least is shown it.
     if (this.#samples.length < MAX_SAMPLES && this.#isWanted())
       this.#samples.push({ ...viewOfRefusal(refusal, []), node: refusal.node });

@@ -1,21 +1,20 @@
+import { iso } from '../kernel/time.ts';
 import { savedState } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import { refOf } from '../kernel/ids.ts';
-import { iso } from '../kernel/time.ts';
-import { describeTraced, type HostedRecords } from '../operator/actor-event.ts';
 import { deadlineOf } from '../operator/deadline.ts';
-import { viewOfEvent } from '../operator/event-view.ts';
-import type { NewActorEvent } from '../stores/actor-events/contract.ts';
+import { viewOfEvent } from '../operator/journal/event-view.ts';
+import type { HostedRecords } from '../operator/journal/transition.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 import type { Feed } from './feed.ts';
 
 /** Tells the feed what voice sessions do: their changes of state, and to those who follow one each of its events. */
 export function tellSessions(
   feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
   limits: VoiceLimits,
-  node: string,
-): (traced: Traced<HostedRecords>) => void {
-  return (traced) => {
+): (traced: Traced<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void {
+  return (traced, entry) => {
     if (!feed.isWatched || traced.machine !== 'voice-session') return;
     const record = traced.record as VoiceRecord;
     const before = traced.before as VoiceRecord | undefined;
@@ -31,24 +30,24 @@ export function tellSessions(
         change: { ref, state, was, reason, at, tenantId, agentId, keyId, caller, deadline: next?.at ?? null, next },
       });
     }
-    if (!feed.isFollowed(ref)) return;
-    const event = describeTraced(traced, node);
+    if (entry === undefined || !feed.isFollowed(ref)) return;
     // It has no number before it is written.
-    if (event !== undefined)
-      feed.tell({ kind: 'event', ref, tenantId: record.tenantId, event: viewOfEvent(event, `v${event.version}`) });
+    const event = viewOfEvent(entry, `v${record.version}`);
+    feed.tell({ kind: 'event', ref, tenantId: record.tenantId, event });
   };
 }
 
 /** Tells those who follow a session what is noted of it. */
 export function tellNotes(
   feed: Pick<Feed, 'isWatched' | 'isFollowed' | 'tell'>,
-): (event: NewActorEvent, tenantId: string | null) => void {
+): (note: NewEntry<'note'>, tenantId: string | null) => void {
   let told = 0;
-  return (event, tenantId) => {
-    const { actor: ref, atMs } = event;
+  return (note, tenantId) => {
+    const { atMs, of } = note;
+    const ref = of.target ?? '';
     // Whose it is decides who may see it.
     if (tenantId === null || !feed.isWatched || !feed.isFollowed(ref)) return;
     told += 1;
-    feed.tell({ kind: 'event', ref, tenantId, event: viewOfEvent(event, `n${atMs}-${told}`) });
+    feed.tell({ kind: 'event', ref, tenantId, event: viewOfEvent(note, `n${atMs}-${told}`) });
   };
 }

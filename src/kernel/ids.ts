@@ -23,3 +23,12 @@ export function randomId(): string {
 export function refOf(sessionId: string): string {
   return sessionId.slice(0, 42);
 }
+
+const processPrefix = randomId().slice(0, 12);
+let rowsNamed = 0;
+
+/** An id for a row that is only ever added: unique, beside the one before it in an index, and easily guessed. */
+export function rowId(): string {
+  rowsNamed += 1;
+  return `${processPrefix}${rowsNamed.toString(36).padStart(7, '0')}`;
+}

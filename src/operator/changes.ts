@@ -1,8 +1,7 @@
 import { iso } from '../kernel/time.ts';
 import type { OperatorChanges } from '../protocol/operator/change.ts';
-import type { AuditEntry } from '../stores/audit/contract.ts';
 import type { ActivityKind, Moved } from '../stores/activity/contract.ts';
-import type { NodeRun } from '../stores/nodes/contract.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 import { readMints } from './mints.ts';
 
 /** What is less is chance. */
@@ -60,33 +59,39 @@ function size({ now, before }: Change): number {
   return least === 0 ? Infinity : most / least;
 }
 
+type Start = NewEntry<'process'>;
+
+/** What an operator did. */
+interface Act {
+  readonly atMs: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+}
+
 /** Which processes started, and what operators did, the newest first. @param known processes that started before, the newest first */
-export function whatHappened(
-  runs: readonly NodeRun[],
-  known: readonly NodeRun[],
-  audit: readonly Pick<AuditEntry, 'atMs' | 'actor' | 'action' | 'target'>[],
-): Happened[] {
+export function whatHappened(runs: readonly Start[], known: readonly Start[], acts: readonly Act[]): Happened[] {
   const started = runs.map((run): Happened & { readonly atMs: number } => ({
-    atMs: run.startedAtMs,
-    at: iso(run.startedAtMs),
+    atMs: run.atMs,
+    at: iso(run.atMs),
     kind: 'node',
     sentence: startSentence(run, [...runs, ...known]),
     href: '/console/nodes',
   }));
-  const acts = audit.map(({ atMs, actor, action, target }) => ({
+  const done = acts.map(({ atMs, actor, action, target }) => ({
     atMs,
     at: iso(atMs),
     kind: 'audit' as const,
     sentence: `${actor}: ${action} ${target}.`,
     href: '/console/audit',
   }));
-  return [...started, ...acts]
+  return [...started, ...done]
     .sort((one, other) => other.atMs - one.atMs)
     .map(({ at, kind, sentence, href }) => ({ at, kind, sentence, href }));
 }
 
-function startSentence(run: NodeRun, others: readonly NodeRun[]): string {
-  const before = others.find(({ host, startedAtMs }) => host === run.host && startedAtMs < run.startedAtMs);
+function startSentence({ atMs, detail: run }: Start, others: readonly Start[]): string {
+  const before = others.find((one) => one.detail.host === run.host && one.atMs < atMs)?.detail;
   if (before === undefined) return `A process started on ${run.host}, version ${run.version}.`;
   const words = [
     ...(before.version === run.version ? [] : [`${before.version} → ${run.version}`]),

@@ -1,10 +1,10 @@
+import { SECOND_MS } from '../kernel/time.ts';
 import type { StateValue } from 'xstate';
 import { stateValue } from '../../machines/voice-session/selectors.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
 import type { Traced } from '../actors/trace.ts';
 import type { Socket, SocketListener } from '../kernel/socket.ts';
-import { SECOND_MS } from '../kernel/time.ts';
-import { tellingOf, type HostedRecords } from './actor-event.ts';
+import { tellingOf, type HostedRecords } from './journal/transition.ts';
 import type { ToldMachine } from './machines.ts';
 
 /** The version of @statelyai/inspect whose frames these are. */

@@ -1,7 +1,7 @@
 import type { AuthLimits } from '../../machines/auth-session/types.ts';
 import type { CallLimits } from '../../machines/voice-call/types.ts';
 import type { VoiceLimits } from '../../machines/voice-session/types.ts';
-import type { MachineName } from '../stores/actor-events/contract.ts';
+import type { MachineName } from '../stores/journal/contract.ts';
 
 /** The limits that the machines of this installation keep, and so the figures in their words. */
 export interface MachineLimits {

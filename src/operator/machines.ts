@@ -6,7 +6,7 @@ import { otpChallengeMachine } from '../../machines/otp-challenge/machine.ts';
 import { createVoiceCallMachine } from '../../machines/voice-call/machine.ts';
 import { createVoiceSessionMachine } from '../../machines/voice-session/machine.ts';
 import type { Charts, OperatorMachine } from '../protocol/operator/machine.ts';
-import type { MachineName } from '../stores/actor-events/contract.ts';
+import type { MachineName } from '../stores/journal/contract.ts';
 import { machineWords, type MachineLimits } from './machine-words.ts';
 
 /** Beside the bundle after a build; the build's also when the sources run as they are. */

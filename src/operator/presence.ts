@@ -1,8 +1,10 @@
-import type { Clock } from '../kernel/clock.ts';
 import { iso } from '../kernel/time.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { rowId } from '../kernel/ids.ts';
 import type { OperatorNode } from '../protocol/operator/node.ts';
 import type { Bus } from '../stores/bus/contract.ts';
-import type { NodeRun, NodeRuns } from '../stores/nodes/contract.ts';
+import type { Journal, NewEntry, ProcessDetail } from '../stores/journal/contract.ts';
+import type { RequestTimes } from '../stores/request-times/contract.ts';
 import type { SettingHashes } from './config-hash.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { NodeList } from './nodes.ts';
@@ -13,8 +15,16 @@ export type Vitals = Pick<
   'loopP99Ms' | 'rss' | 'sockets' | 'historyWaiting' | 'eventsWaiting' | 'eventsDropped' | 'clockLeadMs'
 >;
 
+/** This process. */
+export interface ProcessRun extends ProcessDetail {
+  /** Of its request ids: `req_`, the prefix, a counter. */
+  readonly prefix: string;
+  readonly node: string;
+  readonly startedAtMs: number;
+}
+
 export interface PresenceDeps {
-  readonly run: NodeRun;
+  readonly run: ProcessRun;
   readonly pid: number;
   readonly settings: SettingHashes;
   readonly vitals: () => Vitals;
@@ -22,7 +32,8 @@ export interface PresenceDeps {
   readonly requests: () => number;
   readonly dependencies: Dependencies;
   readonly nodes: NodeList;
-  readonly runs: Pick<NodeRuns, 'started' | 'stopped' | 'noteRequests'>;
+  readonly journal: Pick<Journal, 'append'>;
+  readonly requestTimes: Pick<RequestTimes, 'note'>;
   readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'isConnected'>;
   readonly clock: Clock;
 }
@@ -31,11 +42,13 @@ export interface PresenceDeps {
 export class Presence {
   readonly #deps: PresenceDeps;
   readonly #stopListening: () => void;
+  readonly #started: NewEntry<'process'>;
   #isWritten = false;
   #written = 0;
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps;
+    this.#started = entryOf('started', deps.run.startedAtMs, deps.run);
     this.#stopListening = deps.bus.subscribe((message) => {
       if (message.type === 'node.here') deps.nodes.hear(message.node, message.settings);
       if (message.type === 'node.gone') deps.nodes.forget(message.id);
@@ -64,21 +77,27 @@ export class Presence {
 
   /** Writes down that this process runs, and how many request ids it has given. @throws Unavailable; then the next time tells as much */
   async write(): Promise<void> {
-    const { run, runs, requests, clock } = this.#deps;
-    if (!this.#isWritten) await runs.started(run);
+    const { run, journal, requestTimes, requests, clock } = this.#deps;
+    if (!this.#isWritten) await journal.append([this.#started]);
     this.#isWritten = true;
     const given = requests();
     if (given === this.#written) return;
-    await runs.noteRequests(run.prefix, given, clock.now());
+    await requestTimes.note(run.prefix, given, clock.now());
     this.#written = given;
   }
 
   /** Takes this process from the lists of all. @throws Unavailable when that cannot be written down */
   async leave(): Promise<void> {
-    const { run, runs, bus, clock } = this.#deps;
+    const { run, journal, bus, clock } = this.#deps;
     this.#stopListening();
     if (bus.isConnected) bus.publish({ type: 'node.gone', id: run.node });
     await this.write();
-    await runs.stopped(run.prefix, clock.now());
+    await journal.append([entryOf('stopped', clock.now(), run)]);
   }
+}
+
+function entryOf(code: 'started' | 'stopped', atMs: number, run: ProcessRun): NewEntry<'process'> {
+  const { prefix, node, host, version, configHash, shard } = run;
+  const detail = { host, version, configHash, shard };
+  return { id: rowId(), kind: 'process', atMs, node, requestId: null, of: { target: prefix }, code, detail };
 }

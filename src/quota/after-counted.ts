@@ -1,5 +1,5 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { NoteSession } from '../stores/actor-events/contract.ts';
+import type { NoteSession } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import type { UsageTotals } from '../stores/ledger/contract.ts';
 import type { CallerCeilings } from './caller-ceilings.ts';

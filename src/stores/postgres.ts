@@ -1,21 +1,19 @@
 import type { Database } from '../database/database.ts';
 import { createPostgresActivity } from './activity/postgres.ts';
-import { createPostgresActorEvents } from './actor-events/postgres.ts';
-import { createPostgresAudit } from './audit/postgres.ts';
 import { createPostgresCallTickets } from './call-tickets/postgres.ts';
 import { createPostgresChallenges } from './challenges/postgres.ts';
 import { createPostgresClockAgreements } from './clock/postgres.ts';
 import { createPostgresCounters } from './counters/postgres.ts';
 import { createPostgresHolds } from './holds/postgres.ts';
 import { createPostgresInstallation } from './installation/postgres.ts';
+import { createPostgresFormerTables } from './journal/former-tables.ts';
 import { createPostgresJournal } from './journal/postgres.ts';
 import { createPostgresKeySlots } from './key-slots/postgres.ts';
 import { createPostgresLedger } from './ledger/postgres.ts';
 import { createPostgresLoginAddresses } from './login-addresses/postgres.ts';
 import { createPostgresLogins } from './logins/postgres.ts';
-import { createPostgresNodeRuns } from './nodes/postgres.ts';
-import { createPostgresRefusals } from './refusals/postgres.ts';
 import { createPostgresReplays } from './replays/postgres.ts';
+import { createPostgresRequestTimes } from './request-times/postgres.ts';
 import { createPostgresRetention } from './retention/postgres.ts';
 import { createPostgresSessionSetups } from './session-setups/postgres.ts';
 import { createPostgresTenants } from './tenants/postgres.ts';
@@ -29,13 +27,12 @@ export type DurableStores = ReturnType<typeof createPostgresStores>;
 export function createPostgresStores(database: Database) {
   return {
     activity: createPostgresActivity(database),
-    actorEvents: createPostgresActorEvents(database),
-    audit: createPostgresAudit(database),
     callTickets: createPostgresCallTickets(database),
     calls: createPostgresVoiceCalls(database),
     challenges: createPostgresChallenges(database),
     clockAgreements: createPostgresClockAgreements(database),
     counters: createPostgresCounters(database),
+    formerTables: createPostgresFormerTables(database),
     history: createPostgresVoiceHistory(database),
     holds: createPostgresHolds(database),
     installation: createPostgresInstallation(database),
@@ -45,9 +42,8 @@ export function createPostgresStores(database: Database) {
     liveNodes: createPostgresLiveNodes(database),
     loginAddresses: createPostgresLoginAddresses(database),
     logins: createPostgresLogins(database),
-    nodeRuns: createPostgresNodeRuns(database),
-    refusals: createPostgresRefusals(database),
     replays: createPostgresReplays(database),
+    requestTimes: createPostgresRequestTimes(database),
     retention: createPostgresRetention(database),
     sessionSetups: createPostgresSessionSetups(database),
     tenants: createPostgresTenants(database),

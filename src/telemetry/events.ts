@@ -4,8 +4,8 @@ import type { ClockStep } from '../kernel/clock.ts';
 import { clip } from '../kernel/text.ts';
 import { Unavailable, type Dependency } from '../kernel/errors.ts';
 import { refOf } from '../kernel/ids.ts';
+import { SecondBudget } from '../kernel/second-budget.ts';
 import type { Whose } from './activity.ts';
-import { LineBudget } from './line-budget.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { withoutAddresses } from './private.ts';
@@ -47,13 +47,13 @@ const MAX_ERROR_LENGTH = 300;
 
 /** @param now milliseconds of any clock that nobody sets */
 export function createEvents(log: Log, metrics: Metrics, now: () => number = () => performance.now()) {
-  const budget = new LineBudget();
+  // Writing is synchronous: a flood of lines would slow the process down more than the requests do. Metrics count what is left out.
+  const budget = new SecondBudget();
 
   /** Writes a line of a kind that may come in floods, with what tells of those that were left out. */
-  function within(kind: string, write: (about: { readonly leftOut?: number }) => void): boolean {
+  function within(kind: string, write: (about: { readonly leftOut?: number }) => void): void {
     const leftOut = budget.spend(kind, now());
     if (leftOut !== undefined) write(leftOut === 0 ? {} : { leftOut });
-    return leftOut !== undefined;
   }
 
   function dependencyAway(dependency: Dependency, error: unknown, requestId?: string, where?: string): void {
@@ -182,16 +182,13 @@ export function createEvents(log: Log, metrics: Metrics, now: () => number = () 
       metrics.callRateLimits.set({ provider, name }, remaining);
     },
 
-    /** @returns whether there was room for its line: what is kept of refusals follows the log */
-    refused(code: string, route: string, requestId: string | undefined, error: string, whose: Whose = {}): boolean {
+    refused(code: string, route: string, requestId: string | undefined, error: string, whose: Whose = {}): void {
       metrics.refused.inc({ code });
       metrics.activity.count('refused', code, whose);
-      const isTold = within(code, (about) => {
+      within(code, (about) => {
         const why = withoutAddresses(clip(error, MAX_ERROR_LENGTH));
         log.info({ event: 'request.refused', refusal: code, route, requestId, error: why, ...about });
       });
-      if (isTold && requestId !== undefined) metrics.activity.count('kept', code, whose);
-      return isTold;
     },
 
     botJudged(verdict: VerdictTold, requestId: string): void {

@@ -1,4 +1,4 @@
-import type { AuditRole } from '../stores/audit/contract.ts';
+import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { AdminRight, KeyLimits, Tenant } from '../stores/tenants/contract.ts';
 import type { KeyWish } from './new-key.ts';
 
@@ -27,7 +27,7 @@ export function findImpossible({ call }: KeyWish, { noBrokering }: KeyRules): Fa
  */
 export function findForbidden(
   { limits = {}, call, dataChannel, allowOverrides, agents }: KeyWish,
-  role: AuditRole,
+  role: ActRole,
   tenant: Tenant,
   rules: KeyRules | undefined,
 ): Fault[] {

@@ -3,7 +3,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { randomId } from '../kernel/ids.ts';
 import { issuesInWords } from '../protocol/issue-words.ts';
 import { Refusal } from '../protocol/refusal.ts';
-import { audited, type Audit, type AuditAction, type AuditRole, type NewAuditEntry } from '../stores/audit/contract.ts';
+import type { ActAction, ActRole } from '../stores/journal/act-contract.ts';
+import { audited, newAct, type ActLog, type NewEntry } from '../stores/journal/contract.ts';
 import type { Bus } from '../stores/bus/contract.ts';
 import { KeyTaken, TooManyKeys, type Tenant, type Tenants, type WidgetKey } from '../stores/tenants/contract.ts';
 import type { FileProblem } from './conflicts.ts';
@@ -16,7 +17,7 @@ import { toProblem } from './tenants-file.ts';
 
 export interface KeyDeps {
   readonly tenants: Pick<Tenants, 'all' | 'issue' | 'revoke' | 'pause' | 'resume'>;
-  readonly audit: Pick<Audit, 'append' | 'settle'>;
+  readonly acts: ActLog;
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
   /** Of the installation; a command that knows only the database has none. */
@@ -27,7 +28,7 @@ export interface KeyDeps {
 export interface ChangedBy {
   /** An operator's e-mail address, `service:` and what tells one token from another, or `cli`. */
   readonly actor: string;
-  readonly role: AuditRole;
+  readonly role: ActRole;
   readonly reason?: string | null;
   readonly requestId?: string | null;
 }
@@ -96,7 +97,7 @@ async function issue(
 async function newKeys(
   request: IssueManyRequest,
   id: string | undefined,
-  role: AuditRole,
+  role: ActRole,
   { tenants, rules }: KeyDeps,
 ): Promise<WidgetKey[] | Refusal> {
   const { tenantId, site, origins } = request;
@@ -135,8 +136,8 @@ async function insert(keys: readonly WidgetKey[], by: ChangedBy, deps: KeyDeps):
     if (!(await deps.tenants.issue(keys)))
       throw new Error(`the tenant ${keys[0]?.tenantId} vanished while keys were issued for it`);
   };
-  const rows = keys.map((key) => ({ ...entryOf('key.issue', key, openly(by, key), deps), batchId }));
-  await rows.reduce((work, row) => () => audited(deps.audit, row, work, () => 'done'), change)();
+  const rows = keys.map((key) => entryOf('key.issue', key, openly(by, key), deps, batchId));
+  await rows.reduce((work, row) => () => audited(deps.acts, row, work, () => 'done'), change)();
 }
 
 /**
@@ -185,7 +186,7 @@ export function resumeKey(
 }
 
 async function change(
-  action: AuditAction,
+  action: ActAction,
   tenantId: string,
   idOrKey: string,
   by: ChangedBy,
@@ -206,7 +207,7 @@ async function change(
   );
   if (key === undefined) return unknown;
   const changed = await audited(
-    deps.audit,
+    deps.acts,
     entryOf(action, key, by, deps),
     () => apply(key.id),
     () => (isNews(key) ? 'done' : 'unchanged'),
@@ -221,10 +222,16 @@ export async function listKeys(deps: Pick<KeyDeps, 'tenants'>, tenantId?: string
   return tenants.filter(({ id }) => tenantId === undefined || id === tenantId).flatMap(({ keys }) => keys);
 }
 
-function entryOf(action: AuditAction, { tenantId, id }: WidgetKey, by: ChangedBy, { clock }: KeyDeps): NewAuditEntry {
+function entryOf(
+  action: ActAction,
+  { tenantId, id }: WidgetKey,
+  by: ChangedBy,
+  { clock }: KeyDeps,
+  batchId: string | null = null,
+): NewEntry<'act'> {
   const { actor, role, reason = null, requestId = null } = by;
   const target = `${tenantId}/${id}`;
-  return { atMs: clock.now(), actor, role, action, target, tenantId, reason, requestId, batchId: null };
+  return newAct({ atMs: clock.now(), actor, role, action, target, tenantId, reason, requestId, batchId });
 }
 
 function findFaults(request: IssueManyRequest, id: string | undefined, tenant: Tenant | undefined): FileProblem[] {

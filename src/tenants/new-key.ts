@@ -1,5 +1,5 @@
 import type { CallMode, DataChannel } from '../protocol/call.ts';
-import type { AuditRole } from '../stores/audit/contract.ts';
+import type { ActRole } from '../stores/journal/act-contract.ts';
 import type { KeyLimits, KeyTotals, Tenant, WidgetKey } from '../stores/tenants/contract.ts';
 
 /** What a new key may be asked to be. */
@@ -31,7 +31,7 @@ const USUAL_TOTALS: KeyTotals = {
  * What a new key is, by whatever door it is issued: as safe as a copied one should be, unless it was asked for in so many words. What an
  * admin of the tenant leaves out of the totals is as usual, because such a key is never without.
  */
-export function newKeyTerms(wish: KeyWish, tenant: Pick<Tenant, 'agents'>, role: AuditRole): KeyTerms {
+export function newKeyTerms(wish: KeyWish, tenant: Pick<Tenant, 'agents'>, role: ActRole): KeyTerms {
   const { label = '', allowOverrides = false, call = null, dataChannel = 'none', limits = {} } = wish;
   const own = tenant.agents.map(({ id }) => id);
   const { agents = own.length === 0 ? null : own, totals = USUAL_TOTALS } = wish;

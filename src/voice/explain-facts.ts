@@ -1,8 +1,7 @@
 import { durationEndMs, nextDeadline } from '../../machines/voice-session/selectors.ts';
 import type { CallLimits, CallRecord } from '../../machines/voice-call/types.ts';
 import type { VoiceLimits, VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { ActorEvent, LostEvents } from '../stores/actor-events/contract.ts';
-import type { AuditEntry } from '../stores/audit/contract.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 import type { CallMeter, UsageTotals } from '../stores/ledger/contract.ts';
 import { socketOf, warningsOf } from './explain-notes.ts';
 import { dollars, span, when } from './explain-words.ts';
@@ -32,16 +31,13 @@ export interface Known {
   /** The newest first. */
   readonly calls: readonly CallRecord[];
   readonly meters: readonly CallMeter[];
-  /** What its machine did, as far as that was kept. */
-  readonly events: readonly (Pick<ActorEvent, 'kind' | 'event' | 'atMs' | 'detail'> & {
-    /** Null for who is not told. */
-    readonly node: string | null;
-  })[];
-  readonly lost: readonly LostEvents[];
+  /** What its machine did, as far as that was kept; without nodes for who is not told of them. */
+  readonly events: readonly NewEntry<'transition' | 'note'>[];
+  readonly lost: readonly NewEntry<'lost'>[];
   /** What was reported of it or metered; undefined where that is nothing. */
   readonly used: UsageTotals | undefined;
   /** Who ended it, or revoked its key, where somebody did. */
-  readonly act: AuditEntry | undefined;
+  readonly act: NewEntry<'act'> | undefined;
   /** The totals of the day of its end. */
   readonly quotas: readonly QuotaKnown[];
 }
@@ -99,10 +95,10 @@ function lateness({ record, limits, atMs, events }: Known): string[] {
     if (atMs - dueMs <= LATE_MS) return [];
     return [`It was to change ${when(dueMs)}, ${span(atMs - dueMs)} ago: the clock that follows deadlines is late.`];
   }
-  const end = events.find(({ kind }) => kind === 'ended');
+  const end = events.find((one) => one.kind === 'transition' && one.detail.change === 'ended');
   if (end === undefined || end.atMs - record.endedAtMs <= LATE_MS) return [];
   return [
-    `That was found ${when(end.atMs)}, ${span(end.atMs - record.endedAtMs)} later, by ${end.event}${end.node === null ? '' : ` on node ${end.node}`}.`,
+    `That was found ${when(end.atMs)}, ${span(end.atMs - record.endedAtMs)} later, by ${end.code}${end.node === null ? '' : ` on node ${end.node}`}.`,
   ];
 }
 
@@ -144,6 +140,6 @@ function openFor({ openedAtMs, closedAtMs }: CallRecord, untilMs: number): numbe
 }
 
 function gapsOf({ lost }: Known): string[] {
-  const count = lost.reduce((sum, one) => sum + one.count, 0);
+  const count = lost.reduce((sum, one) => sum + one.detail.count, 0);
   return count === 0 ? [] : [`Of its time ${count} events of some sessions were not kept; one may be its own.`];
 }

@@ -1,11 +1,11 @@
 import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { ActorEvent } from '../stores/actor-events/contract.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 import { span, when } from './explain-words.ts';
 
 interface Noted {
   readonly record: VoiceRecord;
   /** The newest first. */
-  readonly events: readonly Pick<ActorEvent, 'kind' | 'atMs' | 'detail'>[];
+  readonly events: readonly NewEntry<'transition' | 'note'>[];
   /** When it is asked. */
   readonly atMs: number;
 }
@@ -15,13 +15,13 @@ const TOLD_MS = 1000;
 
 /** A socket that closed some time before the end, and that no other followed: its client may never have heard of the end. */
 export function socketOf({ record, events, atMs }: Noted): string[] {
-  const sockets = events.filter(({ kind }) => kind === 'attached' || kind === 'detached');
+  const sockets = events.filter(isNote).filter(({ code }) => code === 'attached' || code === 'detached');
   const [last] = sockets;
   // A session may have several, and a process that dies tells of no close.
-  const closed = sockets.filter(({ kind }) => kind === 'detached').length;
+  const closed = sockets.filter(({ code }) => code === 'detached').length;
   if (sockets.length - closed > closed) return [];
   const sinceMs = last === undefined ? 0 : (record.endedAtMs ?? atMs) - last.atMs;
-  if (last?.kind !== 'detached' || sinceMs < TOLD_MS) return [];
+  if (last?.code !== 'detached' || sinceMs < TOLD_MS) return [];
   const code = Number(last.detail['code']);
   const how = code === 1006 ? '1006, which is a connection that was cut off' : String(code);
   const before = record.endedAtMs === null ? `${span(sinceMs)} ago` : `${span(sinceMs)} before the end`;
@@ -32,8 +32,15 @@ export function socketOf({ record, events, atMs }: Noted): string[] {
 export function warningsOf({ record, events }: Noted): string[] {
   const { endReason, endedAtMs } = record;
   if (endReason !== 'duration_exceeded' || endedAtMs === null) return [];
-  const warned = events.filter(({ kind, detail }) => kind === 'warned' && detail['limit'] === 'duration').toReversed();
+  const warned = events
+    .filter(isNote)
+    .filter(({ code, detail }) => code === 'warned' && detail['limit'] === 'duration')
+    .toReversed();
   if (warned.length === 0) return [];
   const times = [...new Set(warned.map(({ detail }) => `${String(detail['secondsLeft'])} s`))];
   return [`Its client was warned ${times.join(' and ')} before.`];
+}
+
+function isNote(entry: NewEntry): entry is NewEntry<'note'> {
+  return entry.kind === 'note';
 }

@@ -3,7 +3,7 @@ import type { EndReason, VoiceState } from '../../machines/voice-session/types.t
 import type { CloseReason } from '../../machines/voice-call/close-reasons.ts';
 import { effectOf } from '../../machines/voice-call/selectors.ts';
 import type { CallLimits } from '../../machines/voice-call/types.ts';
-import type { AuditEntry } from '../stores/audit/contract.ts';
+import type { NewEntry } from '../stores/journal/contract.ts';
 import { factsOf, type Known, type QuotaKnown } from './explain-facts.ts';
 import { dollars, span, when } from './explain-words.ts';
 
@@ -44,13 +44,13 @@ const whyEnded: { readonly [R in EndReason]?: (known: Known, endedAtMs: number) 
 
   closed_by_operator({ act }) {
     if (act === undefined) return ' by an operator; the audit has no row of it';
-    return ` by ${act.actor}, ${reasonOf(act)}`;
+    return ` by ${act.of.actor ?? ''}, ${reasonOf(act)}`;
   },
 
   key_revoked({ record, act }) {
     const which = `, because its widget key ${record.tenantId}/${record.keyId ?? '?'} was revoked`;
     if (act === undefined) return `${which} (\`revoked\` in TENANTS_FILE; the audit has no row of it)`;
-    return `${which} by ${act.actor}, ${reasonOf(act)}`;
+    return `${which} by ${act.of.actor ?? ''}, ${reasonOf(act)}`;
   },
 
   upstream_ended(known) {
@@ -113,7 +113,7 @@ function nextAt({ record, limits }: Known): string {
   return when(nextDeadline(record, limits));
 }
 
-function reasonOf({ reason, requestId }: AuditEntry): string {
+function reasonOf({ detail: { reason }, requestId }: NewEntry<'act'>): string {
   const why = reason === null ? 'who gave no reason' : `who wrote “${reason}”`;
   return requestId === null ? why : `${why} (request ${requestId})`;
 }

@@ -20,7 +20,7 @@ import type { Trace } from '../actors/trace.ts';
 import { Unavailable } from '../kernel/errors.ts';
 import type { Eventually } from '../kernel/eventually.ts';
 import { settleAll } from '../kernel/settle-all.ts';
-import type { NoteSession } from '../stores/actor-events/contract.ts';
+import type { NoteSession } from '../stores/journal/contract.ts';
 import type { LiveStores } from '../stores/contract.ts';
 import type { VoiceHistory } from '../stores/voice-history/contract.ts';
 import type { Events } from '../telemetry/events.ts';

@@ -8,9 +8,13 @@ const { build } = useApps();
 
 /** What was noted of a session, the newest first. */
 async function notesOf(app: TestApp, id: string) {
-  await app.service.eventWriter.flush();
-  const { events } = await app.service.stores.actorEvents.of('voice-session', id.slice(0, 42), undefined, 200);
-  return events.filter(({ to }) => to === null).map(({ kind, detail }) => ({ kind, ...detail }));
+  await app.service.journalWriter.flush();
+  const { entries } = await app.service.stores.journal.list(
+    { kinds: ['note'], tenants: '*', machine: 'voice-session', target: id.slice(0, 42) },
+    undefined,
+    200,
+  );
+  return entries.map(({ code, detail }) => ({ kind: code, ...detail }));
 }
 
 describe('what a session has noted of its sockets', () => {

@@ -199,9 +199,13 @@ describe('the heartbeat channel on the wire', () => {
     await leaving.hear();
     leaving.socket.close(1000);
     await expect.poll(() => app.service.hub.attached).toBe(0);
-    await app.service.eventWriter.flush();
-    const { events } = await app.service.stores.actorEvents.of('voice-session', id.slice(0, 42), undefined, 9);
-    const codes = events.filter(({ kind }) => kind === 'detached').map(({ detail }) => detail['code']);
+    await app.service.journalWriter.flush();
+    const { entries } = await app.service.stores.journal.list(
+      { kinds: ['note'], tenants: '*', target: id.slice(0, 42) },
+      undefined,
+      9,
+    );
+    const codes = entries.filter(({ code }) => code === 'detached').map(({ detail }) => detail['code']);
     expect(codes).toEqual([1000, 1006]);
     expect((await app.post('/api/realtime/heartbeat', { sm_session_id: id })).status).toBe(200);
   });

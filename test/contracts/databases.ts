@@ -1,6 +1,4 @@
 import type { Database } from '../../src/database/database.ts';
-import { createPostgresActorEvents } from '../../src/stores/actor-events/postgres.ts';
-import { createPostgresAudit } from '../../src/stores/audit/postgres.ts';
 import { createPostgresCallTickets } from '../../src/stores/call-tickets/postgres.ts';
 import { createPostgresChallenges } from '../../src/stores/challenges/postgres.ts';
 import { createPostgresCounters } from '../../src/stores/counters/postgres.ts';
@@ -11,7 +9,7 @@ import { createPostgresKeySlots } from '../../src/stores/key-slots/postgres.ts';
 import { createPostgresLedger } from '../../src/stores/ledger/postgres.ts';
 import { createPostgresLoginAddresses } from '../../src/stores/login-addresses/postgres.ts';
 import { createPostgresLogins } from '../../src/stores/logins/postgres.ts';
-import { createPostgresNodeRuns } from '../../src/stores/nodes/postgres.ts';
+import { createPostgresRequestTimes } from '../../src/stores/request-times/postgres.ts';
 import { createPostgresReplays } from '../../src/stores/replays/postgres.ts';
 import { createPostgresRetention } from '../../src/stores/retention/postgres.ts';
 import { createPostgresSessionSetups } from '../../src/stores/session-setups/postgres.ts';
@@ -19,12 +17,11 @@ import { createPostgresTenants } from '../../src/stores/tenants/postgres.ts';
 import { createPostgresLiveNodes, createPostgresVoiceCalls } from '../../src/stores/voice-calls/postgres.ts';
 import { createPostgresVoiceHistory } from '../../src/stores/voice-history/postgres.ts';
 import { activityContract } from './activity.ts';
-import { actorEventsContract } from './actor-events.ts';
-import { auditContract } from './audit.ts';
 import { callTicketsContract } from './call-tickets.ts';
 import { callUsageContract } from './call-usage.ts';
 import { challengesContract } from './challenges.ts';
 import { countersContract } from './counters.ts';
+import { formerTablesContract } from './former-tables.ts';
 import { holdsContract } from './holds.ts';
 import { clockAgreementsContract } from './clock-agreements.ts';
 import { journalContract } from './journal.ts';
@@ -33,8 +30,7 @@ import { keySlotsContract } from './key-slots.ts';
 import { ledgerContract } from './ledger.ts';
 import { loginAddressesContract } from './login-addresses.ts';
 import { loginsContract } from './logins.ts';
-import { nodeRunsContract } from './node-runs.ts';
-import { refusalsContract } from './refusals.ts';
+import { requestTimesContract } from './request-times.ts';
 import { replaysContract } from './replays.ts';
 import { retentionContract } from './retention.ts';
 import { rollUpsContract } from './roll-ups.ts';
@@ -62,9 +58,8 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   );
   activityContract(name, nodes);
   journalContract(name, nodes);
-  refusalsContract(name, nodes);
-  nodeRunsContract(name, both(createPostgresNodeRuns));
-  actorEventsContract(name, both(createPostgresActorEvents));
+  formerTablesContract(name, nodes);
+  requestTimesContract(name, both(createPostgresRequestTimes));
   countersContract(name, both(createPostgresCounters));
   keySlotsContract(
     name,
@@ -101,5 +96,4 @@ export function databaseContracts(name: string, nodes: () => readonly [Database,
   callTicketsContract(name, both(createPostgresCallTickets));
   sessionSetupsContract(name, both(createPostgresSessionSetups));
   retentionContract(name, nodes);
-  auditContract(name, (mostWalked) => both((database) => createPostgresAudit(database, mostWalked)));
 }

@@ -17,6 +17,9 @@ interface Table {
   readonly fill: string;
 }
 
+const entries = (kind: string): string =>
+  `insert into journal (id, kind, at_ms, request_id, code, detail) select 'year' || n, '${kind}', day_ms, 'year' || n, 'CODE', '{}' from rows order by n`;
+
 const tables: Readonly<Record<Kept, Table>> = {
   sessions: {
     name: 'voice_session',
@@ -53,24 +56,11 @@ const tables: Readonly<Record<Kept, Table>> = {
     name: 'call_meter',
     fill: `insert into call_meter (call_id, basis, since_ms) select 'year' || n, 'events', day_ms from rows`,
   },
-  audit: {
-    name: 'audit',
-    fill: `insert into audit (at_ms, actor, action, target) select day_ms, 'cli', 'key.issue', 'year' from rows order by n`,
-  },
-  actorEvents: {
-    name: 'actor_event',
-    fill: `insert into actor_event (machine, actor, version, at_ms, kind, event, to_state, steps, guards, detail, node)
-      select 1, 'year', n, day_ms, 'moved', 'CLOCK', 'idle', '[]', '[]', '{}', 'node' from rows order by n`,
-  },
-  lostEvents: {
-    name: 'actor_event_lost',
-    fill: `insert into actor_event_lost (node, from_ms, to_ms, events) select 'node', day_ms, day_ms, 1 from rows`,
-  },
-  refusals: {
-    name: 'refusal',
-    fill: `insert into refusal (request_id, at_ms, code, status, layer, route, detail, node)
-      select 'year' || n, day_ms, 'NOT_FOUND', 404, 'edge', 'none', '{}', 'node' from rows order by n`,
-  },
+  acts: { name: 'journal', fill: entries('act') },
+  transitions: { name: 'journal', fill: entries('transition') },
+  notes: { name: 'journal', fill: entries('note') },
+  lostEvents: { name: 'journal', fill: entries('lost') },
+  refusals: { name: 'journal', fill: entries('refusal') },
   activityMinutes: {
     name: 'activity',
     fill: `insert into activity select 1, day_ms, 'started', 'widget', '', 'key' || n, 0, 1 from rows`,
@@ -79,10 +69,7 @@ const tables: Readonly<Record<Kept, Table>> = {
     name: 'activity',
     fill: `insert into activity select 60, day_ms, 'started', 'widget', '', 'key' || n, 0, 1 from rows`,
   },
-  nodeRuns: {
-    name: 'node_run',
-    fill: `insert into node_run select 'year' || n, 'node', 'host', '0.1.0', 'hash', 0, day_ms, null from rows`,
-  },
+  processes: { name: 'journal', fill: entries('process') },
   nodeMinutes: { name: 'node_minute', fill: `insert into node_minute select 'year' || n, day_ms, 1, day_ms from rows` },
   logins: {
     name: 'login',
@@ -151,15 +138,17 @@ export function retentionContract(name: string, nodes: () => readonly [Database,
 
     test('keeps the newest refusals when there are too many, and deletes the oldest in chunks', async () => {
       await fill('refusals');
-      const deleteRefusalsBeyond = (most: number) => createPostgresRetention(nodes()[0]).deleteRefusalsBeyond(most);
+      const retention = createPostgresRetention(nodes()[0]);
+      const kept = 17 * ROWS_A_DAY;
+      const beyondMs = (await retention.refusalsBeyond(kept)) ?? 0;
       const there = await count('refusals');
       const deleted: number[] = [];
-      do deleted.push(await deleteRefusalsBeyond(100));
+      do deleted.push(await retention.deleteSome('refusals', beyondMs));
       while (deleted.at(-1) === CHUNK);
-      expect(deleted).toEqual([CHUNK, CHUNK, there - 2 * CHUNK - 100]);
-      expect(await count('refusals')).toBe(100);
+      expect(deleted).toEqual([CHUNK, CHUNK, there - 2 * CHUNK - kept]);
+      expect(await count('refusals')).toBe(kept);
       expect(await count('refusals', `request_id = 'year${DAYS * ROWS_A_DAY - 1}'`)).toBe(1);
-      expect(await deleteRefusalsBeyond(100)).toBe(0);
+      expect(await retention.refusalsBeyond(kept + 1)).toBeUndefined();
     });
 
     test('forgets an address that nobody has logged in by or lifted lately, unless it has wrong codes in a row', async () => {

@@ -19,7 +19,7 @@ export function errorOf(reply: Reply): { readonly status: number; readonly code:
 
 /** Why a request was refused, as operators are told. */
 export async function whyRefused(app: TestApp, { headers }: Reply): Promise<string | undefined> {
-  await app.service.refusalWriter.flush();
+  await app.service.journalWriter.flush();
   const { body } = await app.get(`/api/operator/refusals?requestId=${headers['x-request-id']}`, {
     authorization: `Bearer ${SERVICE_TOKEN}`,
   });

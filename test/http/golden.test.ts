@@ -117,13 +117,12 @@ class Story {
 
 /** Everything that is written behind the answer is written. */
 async function settle({
-  service: { eventWriter, refusalWriter, activityWriter, sessionNotes, presence },
+  service: { journalWriter, activityWriter, sessionNotes, presence },
   sessions,
 }: TestApp): Promise<void> {
   sessionNotes.tick();
   await sessions.recovery.writer.flush();
-  await eventWriter.flush();
-  await refusalWriter.flush();
+  await journalWriter.flush();
   await activityWriter.flush();
   await presence.beat();
   await presence.write();

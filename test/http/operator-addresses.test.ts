@@ -75,7 +75,7 @@ describe('Lifting an address', () => {
     await logIn(email, false);
     const before = await app.post('/api/auth/otp/verify', { email, code: '000000' });
     await logIn(email);
-    await app.service.refusalWriter.flush();
+    await app.service.journalWriter.flush();
     const { refusals } = (await app.get('/api/operator/refusals?code=INVALID_OTP&limit=1', service)).body as {
       refusals: { sentence: string; lever: string }[];
     };

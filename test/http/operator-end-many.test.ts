@@ -179,8 +179,8 @@ describe('Ending many sessions', () => {
   test('says what was done, and what it could not write down, when the database goes away after it', async () => {
     const agentId = unique('agent');
     const ids = await open(2, agentId);
-    const { audit } = app.service.stores;
-    vi.spyOn(audit, 'settle').mockImplementation(() => {
+    const { journal } = app.service.stores;
+    vi.spyOn(journal, 'settle').mockImplementation(() => {
       database().isAway = true;
       return Promise.reject(new Unavailable('database'));
     });

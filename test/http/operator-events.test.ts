@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { randomId } from '../../src/kernel/ids.ts';
+import type { NewEntry } from '../../src/stores/journal/contract.ts';
 import { SERVICE_TOKEN, type Reply, type TestApp } from '../support/app.ts';
 import { SECOND } from '../support/clock.ts';
 import { errorOf } from './app.ts';
@@ -14,7 +16,7 @@ beforeEach(async () => {
 
 describe("The operator API tells what a session's machine did", () => {
   async function eventsOf(id: string, query = ''): Promise<Reply> {
-    await app.service.eventWriter.flush();
+    await app.service.journalWriter.flush();
     return app.get(`/api/operator/sessions/${encodeURIComponent(id)}/events${query}`, service);
   }
 
@@ -113,10 +115,18 @@ describe("The operator API tells what a session's machine did", () => {
 
   test('with the times in which events may be missing', async () => {
     const id = await app.open(await app.key());
-    const { actorEvents } = app.service.stores;
     const at = app.clock.now();
-    await actorEvents.noteLost({ node: 'one', fromMs: at - 5 * SECOND, toMs: at, count: 3 });
-    await actorEvents.noteLost({ node: 'one', fromMs: at - 5 * SECOND, toMs: at - 1, count: 4 });
+    const lost = (atMs: number, count: number): NewEntry<'lost'> => ({
+      id: randomId(),
+      kind: 'lost',
+      atMs,
+      node: 'one',
+      requestId: null,
+      of: {},
+      code: 'events',
+      detail: { fromMs: at - 5 * SECOND, count },
+    });
+    await app.service.stores.journal.append([lost(at, 3), lost(at - 1, 4)]);
     const { body } = await app.get(`/api/operator/sessions/${encodeURIComponent(id)}`, service);
     expect(body['lost']).toMatchObject([{ node: 'one', count: 3 }]);
   });

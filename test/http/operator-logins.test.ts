@@ -76,7 +76,7 @@ describe('Console logins', () => {
   test('come one by one with what their machine did', async () => {
     const { id, cookie } = await loggedIn();
     const { headers } = await app.post('/api/auth/logout', {}, { cookie, origin: CONSOLE });
-    await app.service.eventWriter.flush();
+    await app.service.journalWriter.flush();
     const { body } = await app.get(`/api/operator/logins/${id}`, service);
     expect(body).toMatchObject({
       id,
@@ -154,7 +154,7 @@ describe('Login codes', () => {
       maxAttempts: 5,
       state: 'pending',
     });
-    await app.service.eventWriter.flush();
+    await app.service.journalWriter.flush();
     const { status, text, body } = await app.get(`/api/operator/challenges/${challenge?.id}`, service);
     expect([status, body]).toMatchObject([
       200,

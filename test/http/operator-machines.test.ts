@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Chart, ChartEdge, ChartNode, OperatorMachine } from '../../src/protocol/operator/machine.ts';
-import { MACHINES } from '../../src/stores/actor-events/contract.ts';
+import { MACHINES } from '../../src/stores/journal/contract.ts';
 import { SERVICE_TOKEN, type TestApp } from '../support/app.ts';
 import { useApps } from '../support/use-apps.ts';
 import { errorOf } from './app.ts';

@@ -77,7 +77,7 @@ describe('A refusal', () => {
   test('is kept for every node, without what was sent', async () => {
     const email = somebody();
     const refused = await app.post('/api/realtime/heartbeat', { sm_session_id: `s:${email}`, email });
-    await app.service.refusalWriter.flush();
+    await app.service.journalWriter.flush();
     const other = await build();
     const { body } = await other.get(`${PATH}?requestId=${idOf(refused)}`, service);
     expect(body).toMatchObject({ found: 'exact', refusal: { code: 'SESSION_NOT_FOUND', layer: 'proof' } });
@@ -154,7 +154,7 @@ describe('A refusal', () => {
     const stranger = await foreign(await app.key());
     for (const id of [idOf(stranger), idOf(await app.get('/api/nothing'))])
       expect(errorOf(await find(id, boss))).toEqual({ status: 404, code: 'NOT_FOUND' });
-    await app.service.refusalWriter.flush();
+    await app.service.journalWriter.flush();
     const listed = await page('limit=200', boss);
     expect(listed.map(({ requestId }) => requestId)).toContain(idOf(refused));
     expect(listed.map(({ requestId }) => requestId)).not.toContain(idOf(stranger));
@@ -167,7 +167,7 @@ describe('Refusals in a flood', () => {
   test('are all counted, and the first of a second are kept', async () => {
     const key = await app.key({ id: unique('flooded') });
     for (let n = 0; n < 60; n += 1) await foreign(key);
-    await app.service.refusalWriter.flush();
+    await app.service.journalWriter.flush();
     await app.service.activityWriter.flush();
     const { body } = await app.get(`${PATH}?tenantId=acme&keyId=${key.id}&limit=200`, service);
     const { refusals, counted, kept, isPartial } = body as unknown as {
@@ -260,7 +260,7 @@ describe('The list of refusals', () => {
       made.push(idOf(await foreign(key)));
       app.clock.advance(SECOND);
     }
-    await app.service.refusalWriter.flush();
+    await app.service.journalWriter.flush();
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -310,7 +310,7 @@ describe('A session by itself', () => {
     const again = await app.create(key, { email });
     app.clock.advance(SECOND);
     expect((await app.create(key, { email })).status).toBe(429);
-    await app.service.refusalWriter.flush();
+    await app.service.journalWriter.flush();
     const detail = async (name: string, headers = service): Promise<Reply> =>
       app.get(`/api/operator/sessions/${encodeURIComponent(name)}`, headers);
     expect((await detail(id)).body['refusals']).toMatchObject([

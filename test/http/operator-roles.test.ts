@@ -102,8 +102,8 @@ describe('In the operator API', () => {
     for (const watching of watchers) watching.say(frame);
     await app.post('/api/realtime/end', { sm_session_id: globexs });
     await app.create(key, {}, { origin: 'https://evil.example' });
-    await app.service.eventWriter.flush();
-    await app.service.refusalWriter.flush();
+    await app.service.journalWriter.flush();
+    await app.service.journalWriter.flush();
     await tickOf(app.clock, app);
     const { body } = await app.get(`${pathOf(globexs)}/events`, service);
     const node = (body['events'] as { node: string }[])[0]?.node ?? '';

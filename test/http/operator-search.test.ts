@@ -113,7 +113,7 @@ describe('A search finds', () => {
   test('a session by its id, its ref, the begin of its hash, and its request', async () => {
     const reply = await app.create(await app.key());
     const id = String(reply.body['sm_session_id']);
-    await app.service.eventWriter.flush();
+    await app.service.journalWriter.flush();
     const hit = `session ${id.slice(0, 42)}`;
     for (const q of [id, id.slice(0, 42), id.slice(2, 34), id.slice(2, 8), ` ${id.slice(2, 12)} `])
       expect(await hitsOf(q)).toContain(hit);

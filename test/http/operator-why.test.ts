@@ -32,7 +32,7 @@ describe('The detail of a session tells why', () => {
     const id = await app.open(await app.key());
     app.clock.advance(8000 * SECOND);
     await app.sweep();
-    await app.service.eventWriter.flush();
+    await app.service.journalWriter.flush();
     const { sentence, facts } = await whyOf(id);
     expect(sentence).toContain(`Ended ${at(7201 * SECOND)}, because nothing was heard for 2 h 0 min`);
     expect(facts.join()).toMatch(/found .* 13 min 19 s later, by CLOCK on node/);
@@ -48,13 +48,13 @@ describe('The detail of a session tells why', () => {
   test('its key was revoked, and by whom', async () => {
     const key = await app.key();
     const id = await app.open(key);
-    const { tenants, audit } = app.service.stores;
+    const { tenants, journal: acts } = app.service.stores;
     const { clock, live } = app;
     await revokeKey(
       'acme',
       key.id,
       { actor: 'cli', role: 'cli', reason: 'stolen' },
-      { tenants, audit, clock, bus: live.bus },
+      { tenants, acts, clock, bus: live.bus },
     );
     await app.service.directory.reload();
     await expect.poll(async () => (await app.sessions.find(id))?.endReason).toBe('key_revoked');

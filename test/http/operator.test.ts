@@ -138,17 +138,27 @@ describe('The operator API', () => {
     const id = await app.open(await app.key({ tenantId: 'globex' }));
     const call = { ...closedCall(id), id: unique('call'), tenantId: 'globex' };
     await app.service.stores.calls.insert(call, 3);
-    const moved = {
-      machine: 'voice-call',
-      actor: call.id,
-      version: 2,
-      atMs: NOON,
-      kind: 'moved',
-      event: 'READY',
-    } as const;
-    const how = { from: 'creating', to: 'open', steps: [], guards: [], requestId: null, node: 'node' } as const;
     const detail = { session: id.slice(0, 42), ownerNode: 'node' };
-    await app.service.stores.actorEvents.append([{ ...moved, ...how, detail }]);
+    await app.service.stores.journal.append([
+      {
+        id: unique('entry'),
+        kind: 'transition',
+        atMs: NOON,
+        node: 'node',
+        requestId: null,
+        of: { machine: 'voice-call', target: call.id },
+        code: 'READY',
+        detail: {
+          change: 'moved',
+          from: 'creating',
+          to: 'open',
+          steps: [],
+          guards: [],
+          version: 2,
+          record: detail,
+        },
+      },
+    ]);
     const path = `/api/operator/sessions/${encodeURIComponent(id.slice(0, 42))}/calls/${call.id}`;
     const { body } = await app.get(path, { cookie: await app.login(email) });
     expect(body).toMatchObject({ ownerNode: node, events: [{ node, detail: { ...detail, ownerNode: node } }] });
@@ -275,13 +285,16 @@ describe('The operator API', () => {
     expect((await app.post(path, {}, service)).body).toEqual({ ...first.body, alreadyEnded: true });
     expect(await app.sessions.find(id)).toMatchObject({ endReason: 'closed_by_operator' });
     const rows = await database().run(
-      (sql) => sql<object[]>`select actor, action, reason from audit where target = ${id.slice(0, 42)} order by at_ms`,
+      (sql) =>
+        sql<
+          object[]
+        >`select actor, code as action, detail ->> 'reason' as reason from journal where kind = 'act' and target = ${id.slice(0, 42)} order by at_ms`,
     );
     expect([...rows]).toEqual([
       { actor: 'ops@example.com', action: 'session.end', reason: 'abuse' },
       { actor: SERVICE_NAME, action: 'session.end', reason: null },
     ]);
-    const [whole] = await database().run((sql) => sql<object[]>`select 1 from audit where target = ${id}`);
+    const [whole] = await database().run((sql) => sql<object[]>`select 1 from journal where target = ${id}`);
     expect(whole).toBeUndefined();
   });
 

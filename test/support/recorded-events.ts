@@ -11,8 +11,8 @@ import type { VoiceEvent, VoiceRecord } from '../../machines/voice-session/types
 import { createHost } from '../../src/actors/host.ts';
 import type { HostedRecord } from '../../src/actors/record-store.ts';
 import type { Traced } from '../../src/actors/trace.ts';
-import { describeTraced, type HostedRecords } from '../../src/operator/actor-event.ts';
-import { viewOfEvent } from '../../src/operator/event-view.ts';
+import { viewOfEvent } from '../../src/operator/journal/event-view.ts';
+import { transitionOf, type HostedRecords } from '../../src/operator/journal/transition.ts';
 import type { OperatorEvent } from '../../src/protocol/operator/event.ts';
 import { limits as callLimits } from '../machines/voice-call-support.ts';
 import { defaults as voiceLimits } from '../machines/voice-session-support.ts';
@@ -37,7 +37,7 @@ async function record<R extends HostedRecord>(
       save: (record) => records.set(record.id, record).has(record.id),
     },
     trace(traced) {
-      const event = describeTraced(traced as unknown as Traced<HostedRecords>, 'node');
+      const event = transitionOf(traced as unknown as Traced<HostedRecords>, 'node');
       if (event !== undefined) told.unshift(viewOfEvent(event, String(100 + told.length)));
     },
   });

@@ -97,8 +97,8 @@ export function createAnswer(deps: AnswerDeps): (x: RequestContext, result: Resu
     if (refusal.additions.retryAfter !== undefined) headers.push(['Retry-After', String(refusal.additions.retryAfter)]);
     if (refusal.code === 'METHOD_NOT_ALLOWED') headers.push(['Allow', x.allow]);
     const { requestId } = x.request;
-    const isTold = deps.events.refused(refusal.code, x.routeName, requestId, refusal.error, refusal.why);
-    if (isTold) deps.onRefused?.(x, refusal);
+    deps.events.refused(refusal.code, x.routeName, requestId, refusal.error, refusal.why);
+    deps.onRefused?.(x, refusal);
     return { status: refusal.status, body: errorBodyOf(refusal, language) };
   }
 

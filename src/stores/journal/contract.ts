@@ -1,16 +1,17 @@
 import type { GuardTold, TransitionStep } from '../../actors/trace.ts';
 import { ifAway, Unavailable } from '../../kernel/errors.ts';
+import { rowId } from '../../kernel/ids.ts';
 import type { ActorEventKind, NoteKind } from '../../protocol/operator/event.ts';
 import type { Why } from '../../protocol/refusal-why.ts';
 import type { TenantScope } from '../tenants/contract.ts';
-import type { ActAction, ActDetail, ActResult } from './act-contract.ts';
+import type { ActAction, ActDetail, ActResult, ActRole } from './act-contract.ts';
 
 /** Machines whose transitions are kept, by the names that they give themselves. */
 export const MACHINES = ['voice-session', 'voice-call', 'otp-challenge', 'auth-session'] as const;
 
 export type MachineName = (typeof MACHINES)[number];
 
-export type Values = Readonly<Record<string, string | number | boolean | null>>;
+export type FlatDetail = Readonly<Record<string, string | number | boolean | null>>;
 
 /** What a machine did with the event that is the entry's code. */
 export interface TransitionDetail {
@@ -22,7 +23,7 @@ export interface TransitionDetail {
   readonly guards: readonly GuardTold[];
   /** Of the record after it. */
   readonly version: number;
-  readonly record: Values;
+  readonly record: FlatDetail;
 }
 
 /** Entries for which a node had no room: from `fromMs` until the entry's own time. */
@@ -64,7 +65,7 @@ export interface Details {
   /** What a machine did. */
   readonly transition: TransitionDetail;
   /** What happened to a voice session beside what its machine did. */
-  readonly note: Values;
+  readonly note: FlatDetail;
   /** Transitions and notes that a node had no room for. */
   readonly lost: LostDetail;
   readonly refusal: RefusalDetail;
@@ -179,8 +180,50 @@ export interface Journal {
   beginnerOf(batchId: string): Promise<string | undefined>;
 }
 
+/** Something that happened to a voice session beside what its machine did, as it is told by whoever sees it. */
+export interface SessionNote {
+  readonly sessionId: string;
+  /** Null where whoever noted it does not know. */
+  readonly tenantId: string | null;
+  readonly atMs: number;
+  readonly kind: NoteKind;
+  readonly detail: FlatDetail;
+}
+
+/** Takes a note in, at once and without a fault: nobody waits for it. */
+export type NoteSession = (note: SessionNote) => void;
+
 /** Where acts are kept before they happen, and what came of them after. */
 export type ActLog = Pick<Journal, 'append' | 'settle'>;
+
+/** What somebody is about to do: who, in which role, when, to what, why. */
+export interface ActInput {
+  readonly atMs: number;
+  readonly actor: string;
+  readonly role: ActRole;
+  readonly action: ActAction;
+  readonly target: string;
+  /** Whose it is; null for what is of the installation. */
+  readonly tenantId: string | null;
+  readonly reason: string | null;
+  readonly requestId: string | null;
+  /** What is changed together. */
+  readonly batchId: string | null;
+}
+
+export function newAct(input: ActInput): NewEntry<'act'> {
+  const { atMs, actor, role, action, target, tenantId, reason, requestId, batchId } = input;
+  return {
+    id: rowId(),
+    kind: 'act',
+    atMs,
+    node: null,
+    requestId,
+    of: { tenantId, target, actor, batchId },
+    code: action,
+    detail: { role, reason, result: null, count: null },
+  };
+}
 
 /**
  * Makes a change that is kept: its entry before it, for an entry whose change then failed can be explained and a change without an entry can
@@ -207,6 +250,6 @@ export async function audited<T>(
 }
 
 /** Whether a change may be made for all its fault: of what the database did not answer nobody knows, and a session whose end it does not keep yet is over. */
-function mayHaveHappened(fault: unknown): boolean {
+export function mayHaveHappened(fault: unknown): boolean {
   return fault instanceof Unavailable && fault.dependency === 'database';
 }

@@ -38,8 +38,9 @@ export function createPostgresJournal(database: Database, maxScanned = MOST_WALK
     async list<K extends EntryKind>(query: JournalQuery<K>, after: JournalPosition | undefined, limit: number) {
       const most = maxScannedOf(query, maxScanned);
       const ask = (sql: AnySql) => scan(sql, query, after, limit + 1, most);
-      // The rows of one actor lie together: no plan goes past others.
-      const found = await (query.machine === undefined ? askWalk(database, ask) : database.run(ask));
+      // No plan goes past the rows of other actors, or of other requests.
+      const isExact = query.machine !== undefined || query.requestId !== undefined;
+      const found = await (isExact ? database.run(ask) : askWalk(database, ask));
       const { hits, last, isPartial } = pageOfWalks(found, limit, most);
       return { entries: hits.map(toEntry<K>), next: last && { atMs: last.atMs, ordinal: last.ordinal }, isPartial };
     },

@@ -11,13 +11,14 @@ export type Kept =
   | 'usageSessions'
   | 'usageHolds'
   | 'callMeters'
-  | 'audit'
-  | 'actorEvents'
+  | 'acts'
+  | 'transitions'
+  | 'notes'
   | 'lostEvents'
   | 'refusals'
   | 'activityMinutes'
   | 'activityHours'
-  | 'nodeRuns'
+  | 'processes'
   | 'nodeMinutes'
   | 'logins'
   | 'challenges'
@@ -44,8 +45,8 @@ export interface Retention {
   deleteSome(kind: Exclude<Kept, KeptByDay>, beforeMs: number): Promise<number>;
   /** The same for what is of calendar days before `day` (YYYY-MM-DD). */
   deleteDays(kind: KeptByDay, day: string): Promise<number>;
-  /** Deletes some of the oldest refusals beyond the newest `most`. @returns as `deleteSome` */
-  deleteRefusalsBeyond(most: number): Promise<number>;
+  /** When the oldest of the newest `most` refusals was; undefined where there are fewer. */
+  refusalsBeyond(most: number): Promise<number | undefined>;
   /**
    * Deletes some addresses of logins that nobody logged in by, or lifted, since a time; not those with wrong codes in a row, which count
    * whatever the time between them.

@@ -1,11 +1,11 @@
 import { PATIENT, type Database, type Sql } from '../../database/database.ts';
 import { CHUNK, type Kept, type Retention } from './contract.ts';
 
-/** Kinds that share a table: of how many minutes their rows are. */
-const spans: Readonly<Partial<Record<Kept, number>>> = { activityMinutes: 1, activityHours: 60 };
-
-/** Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. */
-const places: Readonly<Record<Kept, readonly [table: string, over: string | null]>> = {
+/**
+ * Where a kind is kept, and the indexed column that tells when it is over; null where rows are numbered in the order of time. Kinds that share
+ * a table have a condition.
+ */
+const places: Readonly<Record<Kept, readonly [table: string, over: string | null, which?: string]>> = {
   sessions: ['voice_session', 'ended_at_ms'],
   calls: ['voice_call', 'closed_at_ms'],
   liveNodes: ['live_node', 'until_ms'],
@@ -17,13 +17,14 @@ const places: Readonly<Record<Kept, readonly [table: string, over: string | null
   usageSessions: ['usage_session', 'since_ms'],
   usageHolds: ['usage_hold', 'until_ms'],
   callMeters: ['call_meter', 'since_ms'],
-  audit: ['audit', null],
-  actorEvents: ['actor_event', null],
-  lostEvents: ['actor_event_lost', 'to_ms'],
-  refusals: ['refusal', 'at_ms'],
-  activityMinutes: ['activity', 'bucket_ms'],
-  activityHours: ['activity', 'bucket_ms'],
-  nodeRuns: ['node_run', 'started_at_ms'],
+  acts: ['journal', 'at_ms', "kind = 'act'"],
+  transitions: ['journal', 'at_ms', "kind = 'transition'"],
+  notes: ['journal', 'at_ms', "kind = 'note'"],
+  lostEvents: ['journal', 'at_ms', "kind = 'lost'"],
+  refusals: ['journal', 'at_ms', "kind = 'refusal'"],
+  activityMinutes: ['activity', 'bucket_ms', 'span = 1'],
+  activityHours: ['activity', 'bucket_ms', 'span = 60'],
+  processes: ['journal', 'at_ms', "kind = 'process'"],
   nodeMinutes: ['node_minute', 'minute_ms'],
   logins: ['login', 'expires_at_ms'],
   challenges: ['otp_challenge', 'expires_at_ms'],
@@ -42,9 +43,15 @@ export function createPostgresRetention(database: Database): Retention {
   return {
     deleteSome: run,
     deleteDays: run,
-    async deleteRefusalsBeyond(most) {
-      const { count } = await database.run((sql) => refusalsBeyond(sql, most), PATIENT);
-      return count;
+    async refusalsBeyond(most) {
+      if (!(await mayHave(database, most))) return undefined;
+      let last: Place | undefined;
+      for (let left = most; left > 0; left -= STRIDE) {
+        const stride = Math.min(STRIDE, left);
+        [last] = await database.run((sql) => refusalAfter(sql, last, stride), PATIENT);
+        if (last === undefined) return undefined;
+      }
+      return last?.atMs;
     },
     async deleteAddresses(beforeMs, rowPrefix) {
       const { count } = await database.run((sql) => addressesOf(sql, beforeMs, rowPrefix), PATIENT);
@@ -55,14 +62,14 @@ export function createPostgresRetention(database: Database): Retention {
 
 /** The statement that deletes at most CHUNK rows of a kind. */
 export function deletion(sql: Sql, kind: Kept, before: number | string) {
-  const [table, over] = places[kind];
-  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before, spans[kind]);
+  const [table, over, which] = places[kind];
+  return over === null ? oldestNumbered(sql, table, before) : earliest(sql, table, over, before, which);
 }
 
-function earliest(sql: Sql, table: string, over: string, before: number | string, span?: number) {
+function earliest(sql: Sql, table: string, over: string, before: number | string, which = 'true') {
   return sql`
     delete from ${sql(table)} where ctid = any(array(
-      select ctid from ${sql(table)} where ${sql(over)} < ${before} ${span === undefined ? sql`` : sql`and span = ${span}`}
+      select ctid from ${sql(table)} where ${sql(over)} < ${before} and ${sql.unsafe(which)}
       order by ${sql(over)} limit ${CHUNK}
       for update skip locked))`;
 }
@@ -76,12 +83,30 @@ function oldestNumbered(sql: Sql, table: string, before: number | string) {
       for update skip locked))`;
 }
 
-/** Numbers may have gaps, which stand for none: then somewhat fewer are left. */
-function refusalsBeyond(sql: Sql, most: number) {
-  return sql`
-    delete from refusal where ctid = any(array(
-      select ctid from refusal where ordinal <= (select max(ordinal) from refusal) - ${most}
-      order by ordinal limit ${CHUNK} for update skip locked))`;
+/** So many entries of an index are passed at once. */
+const STRIDE = 100_000;
+
+interface Place {
+  readonly atMs: number;
+  readonly ordinal: number;
+}
+
+/** Whether the journal may have so many refusals, by what is known of its size without counting. */
+async function mayHave(database: Database, most: number): Promise<boolean> {
+  const [size] = await database.run(
+    (sql) => sql<{ rows: number }[]>`
+      select greatest(n_live_tup, reltuples::int8) as rows
+      from pg_stat_user_tables join pg_class on pg_class.oid = relid where relid = 'journal'::regclass`,
+  );
+  return size !== undefined && size.rows >= most;
+}
+
+/** The refusal that is so many places after another one, or after the beginning, from the newest to the oldest. */
+function refusalAfter(sql: Sql, last: Place | undefined, places: number) {
+  return sql<Place[]>`
+    select at_ms as "atMs", ordinal from journal
+    where kind = 'refusal' ${last === undefined ? sql`` : sql`and (at_ms, ordinal) < (${last.atMs}, ${last.ordinal})`}
+    order by at_ms desc, ordinal desc offset ${places - 1} limit 1`;
 }
 
 /** Read from end to end: a row is short, and there is one for each address that ever logged in. */

@@ -100,15 +100,16 @@ async function fill(url, live, ended) {
 async function fillLogs(sql, now, ended) {
   const month = 2_592_000_000;
   await sql`
-    insert into refusal (request_id, at_ms, code, status, layer, route, tenant_id, key_id, subject, network, detail, node)
-    select 'req_' || n, ${now} - ${month}::bigint * n / ${ended}, (array['RATE_LIMIT_EXCEEDED', 'ORIGIN_MISMATCH', 'BOT_BLOCKED'])[1 + n % 3],
-      403, 'minute', '/api/session', 't' || n % 10, 'k' || n % 20, md5(n::text), '203.0.113.0/24',
-      '{"limit": 12, "count": 12, "unit": "sessions", "lever": "WIDGET_SESSION_PER_MIN", "retryAfter": 5}', 'one'
+    insert into journal (id, kind, request_id, at_ms, code, tenant_id, key_id, subject, detail, node)
+    select 'refusal ' || n, 'refusal', 'req_' || n, ${now} - ${month}::bigint * n / ${ended},
+      (array['RATE_LIMIT_EXCEEDED', 'ORIGIN_MISMATCH', 'BOT_BLOCKED'])[1 + n % 3], 't' || n % 10, 'k' || n % 20, md5(n::text),
+      '{"status": 403, "layer": "minute", "route": "/api/session", "network": "203.0.113.0/24", "origin": null, "addressHash": null,
+        "limit": 12, "count": 12, "unit": "sessions", "lever": "WIDGET_SESSION_PER_MIN", "retryAfter": 5}', 'one'
     from generate_series(1, ${ended}::int) as n`;
   await sql`
-    insert into audit (at_ms, actor, role, action, target, tenant_id, reason, request_id, result)
-    select ${now} - ${month}::bigint * n / ${ended}, 'ops@example.com', 'operator', 'session.end', 's:' || md5(n::text), 't' || n % 10,
-      'the visitor asked us to', 'req_' || n, 'done'
+    insert into journal (id, kind, at_ms, actor, code, target, tenant_id, request_id, detail)
+    select 'act ' || n, 'act', ${now} - ${month}::bigint * n / ${ended}, 'ops@example.com', 'session.end', 's:' || md5(n::text),
+      't' || n % 10, 'req_' || n, '{"role": "operator", "reason": "the visitor asked us to", "result": "done", "count": null}'
     from generate_series(1, ${ended}::int, 10) as n`;
   await sql`
     insert into activity (span, bucket_ms, kind, label, tenant_id, key_id, shard, n)

@@ -24,7 +24,7 @@ export class Operator {
   readonly #bus;
   readonly #logins;
   readonly #tenants;
-  readonly #audit;
+  readonly #by;
   readonly #journal: Journal;
 
   private constructor(
@@ -32,7 +32,7 @@ export class Operator {
     redisUrl: string | undefined,
     journal: Journal,
   ) {
-    const { logins, tenants, audit } = createPostgresStores(database);
+    const { logins, tenants, journal: acts } = createPostgresStores(database);
     this.#database = database;
     this.#redis = redisUrl === undefined ? undefined : openRedis({ urls: [redisUrl], prefix: 'switchboard' });
     const bus =
@@ -42,8 +42,8 @@ export class Operator {
     const { auth } = readConfig({ ...environment, UPSTREAM_PROVIDER: 'local' });
     const tokens = createTokens(['of no use, because it signs nothing']);
     this.#logins = createConsoleLogins({ logins, tokens, bus: heard, limits: auth, admits: () => true });
-    this.#tenants = { tenants, audit, bus: heard, clock: systemClock };
-    this.#audit = { actor: 'operator', role: 'cli' } as const;
+    this.#tenants = { tenants, acts, bus: heard, clock: systemClock };
+    this.#by = { actor: 'operator', role: 'cli' } as const;
     this.#journal = journal;
   }
 
@@ -53,7 +53,7 @@ export class Operator {
 
   /** @returns whether it is known to be revoked */
   revokeKey(keyId: string): Promise<boolean> {
-    return this.#note('revokeKey', { keyId }, () => revokeKey(tenantId, keyId, this.#audit, this.#tenants));
+    return this.#note('revokeKey', { keyId }, () => revokeKey(tenantId, keyId, this.#by, this.#tenants));
   }
 
   revokeLogin(email: string, loginId: string): Promise<boolean> {

@@ -42,7 +42,7 @@ test('What happens in a call is told to operators, and by which request it was o
   const { app, session } = await withCall('four');
   await app.sessions.end(session.id, 'closed_by_client', app.clock.now(), 'req_end');
   await app.service.heldCalls?.settled();
-  await app.service.eventWriter.flush();
+  await app.service.journalWriter.flush();
   const [call] = (await app.service.calls.ofSession(session.id)) ?? [];
   const path = `/api/operator/sessions/${encodeURIComponent(session.id)}/calls/${call?.id}`;
   const { text, body } = await app.get(path, { authorization: `Bearer ${SERVICE_TOKEN}` });

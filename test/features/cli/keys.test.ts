@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { run, type KeyStores } from '../../../src/cli/keys.ts';
 import { DirectoryInUse } from '../../../src/database/embedded/directory-lock.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from '../tenants/fakes.ts';
+import { aKey, aTenant, FakeActs, FakeBus, FakeTenants } from '../tenants/fakes.ts';
 import { fakeTerminal } from './terminal.ts';
 
 function build(env: NodeJS.ProcessEnv = {}, open?: () => Promise<KeyStores>) {
@@ -13,21 +13,21 @@ function build(env: NodeJS.ProcessEnv = {}, open?: () => Promise<KeyStores>) {
     aTenant('acme', { agents: [{ id: 'guide' }, { id: 'sales' }], keys: [aKey('acme', 'site')] }),
     aTenant('other', { keys: [aKey('other', 'site', { revokedAtMs: 0, label: 'Old' })] }),
   );
-  const audit = new FakeAudit();
+  const acts = new FakeActs();
   const state = { opened: 0, closed: 0 };
-  const stores = { tenants, audit, bus: new FakeBus(), close: () => Promise.resolve(void (state.closed += 1)) };
+  const stores = { tenants, acts, bus: new FakeBus(), close: () => Promise.resolve(void (state.closed += 1)) };
   const openStores = () => {
     state.opened += 1;
     return open ? open() : Promise.resolve(stores);
   };
-  return { terminal: { ...fakeTerminal(env), openStores }, tenants, audit, state };
+  return { terminal: { ...fakeTerminal(env), openStores }, tenants, acts, state };
 }
 
 const issue = ['issue', '--tenant', 'acme', '--site', 'shop', '--origin', 'https://shop.acme.example'];
 
 describe('keys issue', () => {
   test('prints the new key as JSON, pinned as asked', async () => {
-    const { terminal, audit, state } = build();
+    const { terminal, acts, state } = build();
     const args = [...issue, '--label', 'Shop', '--agents', 'guide, sales', '--pinned', '--call', 'brokered', '--json'];
     expect(await run(args, terminal)).toBe(0);
     expect(JSON.parse(terminal.printed())).toMatchObject({
@@ -39,7 +39,7 @@ describe('keys issue', () => {
       call: 'brokered',
       revoked: false,
     });
-    expect(audit.rows).toMatchObject([{ actor: 'cli', action: 'key.issue' }]);
+    expect(acts.rows).toMatchObject([{ actor: 'cli', action: 'key.issue' }]);
     expect(state).toEqual({ opened: 1, closed: 1 });
   });
 
@@ -91,13 +91,13 @@ describe('keys issue', () => {
   });
 
   test('says what makes a key open, to people and in the audit', async () => {
-    const { terminal, audit } = build();
+    const { terminal, acts } = build();
     expect(await run([...issue, '--overrides', '--totals', 'none', '--reason', 'a pilot'], terminal)).toBe(0);
     expect(terminal.printed()).toMatch(/^ {2}warning {4}overrides: pages may ask for any model and instructions$/m);
     expect(terminal.printed()).toMatch(
       /^ {2}warning {4}no totals: nothing bounds what all its visitors use in a day$/m,
     );
-    expect(audit.rows).toMatchObject([{ reason: 'an open key (overrides, no_totals): a pilot' }]);
+    expect(acts.rows).toMatchObject([{ reason: 'an open key (overrides, no_totals): a pilot' }]);
   });
 
   test('makes a key for each --origin, with a tag for each', async () => {
@@ -196,12 +196,12 @@ describe('keys list', () => {
 
 describe('keys pause and keys resume', () => {
   test('stop a key from opening sessions and let it again, with a reason for the audit', async () => {
-    const { terminal, audit } = build();
+    const { terminal, acts } = build();
     const args = ['--tenant', 'acme', '--id', 'site', '--reason', 'rebuilt'];
     expect(await run(['pause', ...args], terminal)).toBe(0);
     expect(terminal.printed()).toMatch(/^ {2}paused {5}20\d\d-/m);
     expect(await run(['resume', ...args], terminal)).toBe(0);
-    expect(audit.rows).toMatchObject([
+    expect(acts.rows).toMatchObject([
       { action: 'key.pause', target: 'acme/site', reason: 'rebuilt', actor: 'cli', result: 'done' },
       { action: 'key.resume', target: 'acme/site', reason: 'rebuilt', actor: 'cli', result: 'done' },
     ]);
@@ -210,10 +210,10 @@ describe('keys pause and keys resume', () => {
 
 describe('keys revoke', () => {
   test('revokes with a reason for the audit', async () => {
-    const { terminal, audit } = build();
+    const { terminal, acts } = build();
     expect(await run(['revoke', '--tenant', 'acme', '--id', 'site', '--reason', 'leaked', '--json'], terminal)).toBe(0);
     expect(JSON.parse(terminal.printed())).toMatchObject({ id: 'site', revoked: true });
-    expect(audit.rows).toMatchObject([{ action: 'key.revoke', target: 'acme/site', reason: 'leaked', actor: 'cli' }]);
+    expect(acts.rows).toMatchObject([{ action: 'key.revoke', target: 'acme/site', reason: 'leaked', actor: 'cli' }]);
   });
 
   test('tells a key that does not exist', async () => {

@@ -5,7 +5,7 @@ import { byLabel, movedBetween } from '../../../src/operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../src/operator/changes.ts';
 import { readMints } from '../../../src/operator/mints.ts';
 import type { Counted, Moved } from '../../../src/stores/activity/contract.ts';
-import type { NodeRun } from '../../../src/stores/nodes/contract.ts';
+import type { NewEntry, ProcessDetail } from '../../../src/stores/journal/contract.ts';
 import { Activity } from '../../../src/telemetry/activity.ts';
 import { ManualClock, MINUTE, NOON } from '../../support/clock.ts';
 
@@ -158,16 +158,15 @@ describe('What moved', () => {
 });
 
 test('What happened tells of restarts with what differs, and of operators, the newest first', () => {
-  const run = (startedAtMs: number, fields: Partial<NodeRun> = {}): NodeRun => ({
-    prefix: `p${startedAtMs}`,
-    node: `n${startedAtMs}`,
-    host: 'voice-3',
-    version: '0.1.0',
-    configHash: 'a',
-    shard: 0,
-    startedAtMs,
-    stoppedAtMs: null,
-    ...fields,
+  const run = (atMs: number, fields: Partial<ProcessDetail> = {}): NewEntry<'process'> => ({
+    id: `e${atMs}`,
+    kind: 'process',
+    atMs,
+    node: `n${atMs}`,
+    requestId: null,
+    of: { target: `p${atMs}` },
+    code: 'started',
+    detail: { host: 'voice-3', version: '0.1.0', configHash: 'a', shard: 0, ...fields },
   });
   const entry = { actor: 'ops@example.com', action: 'key.issue', target: 'acme/shop' } as const;
   const happened = whatHappened(

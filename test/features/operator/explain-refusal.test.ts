@@ -1,26 +1,35 @@
 import { describe, expect, test } from 'vitest';
-import { explainRefusal, layerOf } from '../../../src/operator/explain-refusal.ts';
-import { viewOfRefusal } from '../../../src/operator/refusal-view.ts';
+import { explainRefusal, layerOf } from '../../../src/operator/journal/explain-refusal.ts';
+import { viewOfRefusal } from '../../../src/operator/journal/refusal-view.ts';
 import { ERROR_CODES, type Code } from '../../../src/protocol/error-codes.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
 import { LAYERS } from '../../../src/protocol/refusal-why.ts';
-import type { KeptRefusal } from '../../../src/stores/refusals/contract.ts';
+import type { About, NewEntry, RefusalDetail } from '../../../src/stores/journal/contract.ts';
 
-const kept = (fields: Partial<KeptRefusal> & { readonly code: string }): KeptRefusal => ({
+type Fields = Pick<About, 'tenantId' | 'keyId' | 'subject'> &
+  Partial<Pick<RefusalDetail, 'status' | 'layer' | 'route' | 'origin'>> & {
+    readonly code: string;
+    readonly detail?: Partial<RefusalDetail>;
+  };
+
+const kept = ({ code, tenantId, keyId, subject, detail, ...more }: Fields): NewEntry<'refusal'> => ({
+  id: 'entry',
+  kind: 'refusal',
   requestId: 'req_1',
   atMs: 0,
-  status: 400,
-  layer: 'edge',
-  route: '/api/session',
-  tenantId: null,
-  keyId: null,
-  subject: null,
-  origin: null,
-  addressHash: null,
-  network: null,
-  detail: {},
   node: 'one',
-  ...fields,
+  of: { tenantId: tenantId ?? null, keyId: keyId ?? null, subject: subject ?? null },
+  code,
+  detail: {
+    status: 400,
+    layer: 'edge',
+    route: '/api/session',
+    origin: null,
+    addressHash: null,
+    network: null,
+    ...more,
+    ...detail,
+  },
 });
 
 const codes = Object.keys(ERROR_CODES) as Code[];
@@ -41,7 +50,7 @@ describe('The explanation of a refusal', () => {
     const cut = viewOfRefusal(spent, ['acme']);
     expect(cut).toMatchObject({ count: null, limit: 300_000, lever: 'CONSOLE_MAX_TOKENS_DAILY' });
     expect(JSON.stringify(cut)).not.toMatch(/300,?100/);
-    expect(viewOfRefusal({ ...spent, keyId: 'site' }, ['acme'])).toMatchObject({ count: 300_100 });
+    expect(viewOfRefusal({ ...spent, of: { keyId: 'site' } }, ['acme'])).toMatchObject({ count: 300_100 });
   });
 
   test('of a code of another version names the code', () => {
@@ -52,7 +61,7 @@ describe('The explanation of a refusal', () => {
     expect(explainRefusal(kept({ code: 'constructor' })).sentence).toBe('The request was refused with constructor.');
   });
 
-  const told: [string, Partial<KeptRefusal> & { readonly code: string }, string, string | null][] = [
+  const told: [string, Fields, string, string | null][] = [
     [
       'a minute that is used up',
       {

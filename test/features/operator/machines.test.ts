@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
 import { machineWords, type MachineLimits } from '../../../src/operator/machine-words.ts';
 import { toldMachines } from '../../../src/operator/machines.ts';
-import { MACHINES } from '../../../src/stores/actor-events/contract.ts';
+import { MACHINES } from '../../../src/stores/journal/contract.ts';
 
 const limits: MachineLimits = {
   voice: { maxMinutes: 15, maxIdleSec: 300, staleGraceSec: 3600, staleReapSec: 3600 },

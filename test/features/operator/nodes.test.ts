@@ -8,6 +8,7 @@ import { NodeList } from '../../../src/operator/nodes.ts';
 import { Presence } from '../../../src/operator/presence.ts';
 import type { DependencyState } from '../../../src/protocol/operator/node.ts';
 import { createInProcessBus } from '../../../src/stores/bus/in-process.ts';
+import type { NewEntry } from '../../../src/stores/journal/contract.ts';
 import { readBusMessage, type BusMessage } from '../../../src/protocol/bus.ts';
 import { ManualClock, SECOND } from '../../support/clock.ts';
 
@@ -23,11 +24,10 @@ function processes() {
     if (fault !== undefined) throw fault;
     written.push(what);
   };
-  const runs = {
-    started: ({ node }: { readonly node: string }) => write(`started ${node}`),
-    stopped: (prefix: string) => write(`stopped ${prefix}`),
-    noteRequests: (prefix: string, requests: number) => write(`${prefix} ${requests}`),
+  const journal = {
+    append: ([entry]: readonly NewEntry[]) => write(`${entry?.code} ${entry?.of.target}`),
   };
+  const requestTimes = { note: (prefix: string, requests: number) => write(`${prefix} ${requests}`) };
   const given = { requests: 0 };
   const start = (node: string, on = bus, settings: Readonly<Record<string, string>> = {}) => {
     const nodes = new NodeList(clock);
@@ -47,7 +47,6 @@ function processes() {
       configHash: 'c',
       shard: 0,
       startedAtMs,
-      stoppedAtMs: null,
     };
     const presence = new Presence({
       run,
@@ -57,7 +56,8 @@ function processes() {
       requests: () => given.requests,
       dependencies,
       nodes,
-      runs,
+      journal,
+      requestTimes,
       bus: on,
       clock,
     });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { refOf } from '../../../src/kernel/ids.ts';
-import { SessionNotes } from '../../../src/operator/session-notes.ts';
-import type { NewActorEvent, SessionNote } from '../../../src/stores/actor-events/contract.ts';
+import { SessionNotes } from '../../../src/operator/journal/session-notes.ts';
+import type { NewEntry, SessionNote } from '../../../src/stores/journal/contract.ts';
 import { voiceRecord } from '../../contracts/support.ts';
 
 const MINUTE = 60_000;
 
 function take() {
-  const written: NewActorEvent[] = [];
+  const written: NewEntry<'note'>[] = [];
   const world = { nowMs: 0, leftOut: 0 };
   const notes = new SessionNotes({
     node: 'node-1',
@@ -30,19 +30,14 @@ describe('The notes of sessions', () => {
     note('detached', { code: 1006 });
     expect(written).toEqual([
       {
-        machine: 'voice-session',
-        actor: refOf(id),
-        version: null,
+        id: expect.any(String) as string,
+        kind: 'note',
         atMs: 7,
-        kind: 'detached',
-        event: null,
-        from: null,
-        to: null,
-        steps: [],
-        guards: [],
-        detail: { code: 1006 },
         node: 'node-1',
         requestId: null,
+        of: { machine: 'voice-session', target: refOf(id) },
+        code: 'detached',
+        detail: { code: 1006 },
       },
     ]);
   });
@@ -54,9 +49,9 @@ describe('The notes of sessions', () => {
       use(10, 100_000);
       notes.tick();
     }
-    expect(written.map(({ kind, detail, atMs }) => ({ kind, detail, atMs }))).toEqual([
-      { kind: 'usage', detail: { tokens: 610, dollars: 6.1 }, atMs: MINUTE },
-      { kind: 'usage', detail: { tokens: 610, dollars: 6.1 }, atMs: 121_000 },
+    expect(written.map(({ code, detail, atMs }) => ({ code, detail, atMs }))).toEqual([
+      { code: 'usage', detail: { tokens: 610, dollars: 6.1 }, atMs: MINUTE },
+      { code: 'usage', detail: { tokens: 610, dollars: 6.1 }, atMs: 121_000 },
     ]);
     notes.finish();
     notes.finish();
@@ -69,7 +64,7 @@ describe('The notes of sessions', () => {
     use(1, 500_000);
     use(2, 500_000, other);
     notes.ended(id);
-    expect(written).toMatchObject([{ actor: refOf(id), detail: { tokens: 1, dollars: 0.5 } }]);
+    expect(written).toMatchObject([{ of: { target: refOf(id) }, detail: { tokens: 1, dollars: 0.5 } }]);
     notes.tick();
     expect(written).toHaveLength(1);
   });
@@ -90,6 +85,6 @@ describe('The notes of sessions', () => {
     for (let n = 0; n < 20_000; n += 1) use(1, 0, idOf(n));
     expect(written).toEqual([]);
     use(1, 0, idOf(20_000));
-    expect(written.map(({ actor }) => actor)).toEqual([refOf(idOf(0))]);
+    expect(written.map(({ of }) => of.target)).toEqual([refOf(idOf(0))]);
   });
 });

@@ -25,7 +25,10 @@ function round(
   const retention: Retention = {
     deleteSome: take,
     deleteDays: take,
-    deleteRefusalsBeyond: (most) => take('refusals', most),
+    async refusalsBeyond(most) {
+      await take('refusals', most);
+      return undefined;
+    },
     deleteAddresses(before) {
       addresses.push(before);
       return Promise.resolve(0);
@@ -46,7 +49,7 @@ describe('A round of retention', () => {
       'counters',
       'liveNodes',
       'logins',
-      'nodeRuns',
+      'processes',
       'refusals',
       'replays',
       'usageHolds',
@@ -63,9 +66,9 @@ describe('A round of retention', () => {
     for (const kind of ['usageTotals', 'usageDays'] as const) expect(asked.get(kind)).toEqual(['2029-05-11']);
     expect(asked.get('usageHours')).toEqual([NOW - 400 * DAY_MS]);
     expect(asked.get('callMeters')).toEqual([NOW - 400 * DAY_MS]);
-    expect(asked.get('actorEvents')).toEqual([NOW - 7 * DAY_MS]);
-    expect(asked.get('lostEvents')).toEqual([NOW - 7 * DAY_MS]);
-    expect(asked.get('audit')).toEqual([NOW - 30 * DAY_MS]);
+    for (const kind of ['transitions', 'notes', 'lostEvents'] as const)
+      expect(asked.get(kind)).toEqual([NOW - 7 * DAY_MS]);
+    expect(asked.get('acts')).toEqual([NOW - 30 * DAY_MS]);
     expect(asked.get('refusals')).toEqual([2_000_000, NOW - 7 * DAY_MS]);
     expect(asked.get('nodeMinutes')).toEqual([NOW - 7 * DAY_MS]);
     expect(asked.get('activityMinutes')).toEqual([NOW - 2 * DAY_MS]);

@@ -1,6 +1,7 @@
-import type { AuditResult, NewAuditEntry } from '../../../src/stores/audit/contract.ts';
-import type { Bus } from '../../../src/stores/bus/contract.ts';
+import type { ActResult } from '../../../src/stores/journal/act-contract.ts';
+import type { ActInput, ActLog, NewEntry } from '../../../src/stores/journal/contract.ts';
 import type { BusMessage } from '../../../src/protocol/bus.ts';
+import type { Bus } from '../../../src/stores/bus/contract.ts';
 import { type Tenant, type Tenants, type WidgetKey } from '../../../src/stores/tenants/contract.ts';
 import { Unavailable } from '../../../src/kernel/errors.ts';
 
@@ -121,15 +122,25 @@ export class FakeBus implements Bus {
   }
 }
 
-export class FakeAudit {
-  readonly rows: (NewAuditEntry & { result?: AuditResult })[] = [];
+/** Keeps acts as flat rows, with their results once these are known. */
+export class FakeActs implements ActLog {
+  readonly rows: (ActInput & { result?: ActResult })[] = [];
+  readonly #ids: string[] = [];
 
-  append(entries: readonly NewAuditEntry[]): Promise<number[]> {
-    return Promise.resolve(entries.map((entry) => this.rows.push({ ...entry }) - 1));
+  append(entries: readonly NewEntry[]): Promise<void> {
+    for (const entry of entries) {
+      if (entry.kind !== 'act') continue;
+      const { id, atMs, requestId, code, of, detail } = entry;
+      const { actor = '', target = '', tenantId = null, batchId = null } = of;
+      const { role, reason } = detail;
+      this.#ids.push(id);
+      this.rows.push({ atMs, actor, role: role ?? 'cli', action: code, target, tenantId, reason, requestId, batchId });
+    }
+    return Promise.resolve();
   }
 
-  settle(ordinals: readonly number[], result: AuditResult): Promise<void> {
-    for (const ordinal of ordinals) Object.assign(this.rows[ordinal] ?? {}, { result });
+  settle(ids: readonly string[], result: ActResult): Promise<void> {
+    for (const id of ids) Object.assign(this.rows[this.#ids.indexOf(id)] ?? {}, { result });
     return Promise.resolve();
   }
 }

@@ -11,14 +11,14 @@ import {
   type IssueRequest,
 } from '../../../src/tenants/keys.ts';
 import { warningsOf } from '../../../src/tenants/open-keys.ts';
-import { aKey, aTenant, FakeAudit, FakeBus, FakeTenants } from './fakes.ts';
+import { aKey, aTenant, FakeActs, FakeBus, FakeTenants } from './fakes.ts';
 
 function build() {
   const tenants = new FakeTenants(
     aTenant('acme', { agents: [{ id: 'guide' }], keys: [aKey('acme', 'site'), aKey('acme', 'shop')] }),
     aTenant('Other.Co', { keys: [aKey('Other.Co', 'site')] }),
   );
-  return { tenants, audit: new FakeAudit(), bus: new FakeBus(), clock: { now: () => 42 } };
+  return { tenants, acts: new FakeActs(), bus: new FakeBus(), clock: { now: () => 42 } };
 }
 
 const by = { actor: 'ops@acme.example', role: 'operator', reason: 'new site', requestId: 'req_1' } as const;
@@ -33,7 +33,7 @@ describe('Issuing a key', () => {
     expect(key).toMatchObject({ tenantId: 'acme', label: '', revokedAtMs: null });
     expect(await listKeys(deps, 'acme')).toContainEqual(key);
     expect(deps.bus.published).toEqual([{ type: 'tenants.changed' }]);
-    expect(deps.audit.rows).toEqual([{ ...kept, action: 'key.issue', target: `acme/${key.id}`, result: 'done' }]);
+    expect(deps.acts.rows).toEqual([{ ...kept, action: 'key.issue', target: `acme/${key.id}`, result: 'done' }]);
   });
 
   test('makes one that is not open: no overrides, its own agents, totals, no data channel', async () => {
@@ -58,7 +58,7 @@ describe('Issuing a key', () => {
     const key = (await issueKey({ ...request, ...open }, by, deps)) as WidgetKey;
     expect(key).toMatchObject(open);
     expect(warningsOf(key, {})).toEqual(['overrides', 'no_totals', 'any_agent']);
-    expect(deps.audit.rows[0]?.reason).toBe('an open key (overrides, no_totals, any_agent): new site');
+    expect(deps.acts.rows[0]?.reason).toBe('an open key (overrides, no_totals, any_agent): new site');
   });
 
   test('never opens one for an admin of the tenant, who always has totals', async () => {
@@ -112,10 +112,10 @@ describe('Issuing a key', () => {
       ['acme-www', origins[0]],
       ['acme-www-2', origins[1]],
     ]);
-    const rows = deps.audit.rows.map(({ target, result }) => `${target} ${result}`);
+    const rows = deps.acts.rows.map(({ target, result }) => `${target} ${result}`);
     expect(rows.toSorted()).toEqual(['acme/acme-www done', 'acme/acme-www-2 done']);
-    expect(deps.audit.rows[0]?.batchId).toMatch(/^batch_[\w-]{22}$/);
-    expect(new Set(deps.audit.rows.map(({ batchId }) => batchId)).size).toBe(1);
+    expect(deps.acts.rows[0]?.batchId).toMatch(/^batch_[\w-]{22}$/);
+    expect(new Set(deps.acts.rows.map(({ batchId }) => batchId)).size).toBe(1);
   });
 
   test('for several origins makes none when one of them is wrong or named twice', async () => {
@@ -140,7 +140,7 @@ describe('Issuing a key', () => {
       throw new KeyTaken('acme/acme-web-shop is in use');
     };
     expect(await issueKey(request, by, deps)).toMatchObject({ id: 'acme-web-shop-2' });
-    expect(deps.audit.rows.map(({ target, result }) => `${target} ${result}`)).toEqual([
+    expect(deps.acts.rows.map(({ target, result }) => `${target} ${result}`)).toEqual([
       'acme/acme-web-shop failed',
       'acme/acme-web-shop-2 done',
     ]);
@@ -182,7 +182,7 @@ describe('Issuing a key', () => {
       'limits.dailyTokens',
       'totals.dollarsDaily',
     ]);
-    expect([deps.audit.rows, deps.bus.published]).toEqual([[], []]);
+    expect([deps.acts.rows, deps.bus.published]).toEqual([[], []]);
   });
 
   test('needs a tenant that exists', async () => {
@@ -198,7 +198,7 @@ describe('Pausing a key', () => {
     expect(await pauseKey('acme', 'site', by, { ...deps, clock: { now: () => 99 } })).toMatchObject({ pausedAtMs: 42 });
     expect(await resumeKey('acme', 'w_acme_site', by, deps)).toMatchObject({ id: 'site', pausedAtMs: null });
     expect(await resumeKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: null });
-    expect(deps.audit.rows.map(({ action, target, result }) => [action, target, result])).toEqual([
+    expect(deps.acts.rows.map(({ action, target, result }) => [action, target, result])).toEqual([
       ['key.pause', 'acme/site', 'done'],
       ['key.pause', 'acme/site', 'unchanged'],
       ['key.resume', 'acme/site', 'done'],
@@ -211,7 +211,7 @@ describe('Pausing a key', () => {
     const deps = build();
     await revokeKey('acme', 'site', by, deps);
     expect(await pauseKey('acme', 'site', by, deps)).toMatchObject({ pausedAtMs: null, revokedAtMs: 42 });
-    expect(deps.audit.rows.at(-1)).toMatchObject({ action: 'key.pause', result: 'unchanged' });
+    expect(deps.acts.rows.at(-1)).toMatchObject({ action: 'key.pause', result: 'unchanged' });
     expect(await pauseKey('acme', 'ghost', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
     expect(await resumeKey('acme', 'ghost', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
   });
@@ -222,7 +222,7 @@ describe('Revoking a key', () => {
     const deps = build();
     expect(await revokeKey('acme', idOrKey, by, deps)).toMatchObject({ id: 'site', tenantId: 'acme', revokedAtMs: 42 });
     expect(deps.bus.published).toEqual([{ type: 'tenants.changed' }]);
-    expect(deps.audit.rows).toEqual([{ ...kept, action: 'key.revoke', target: 'acme/site', result: 'done' }]);
+    expect(deps.acts.rows).toEqual([{ ...kept, action: 'key.revoke', target: 'acme/site', result: 'done' }]);
     const revoked = (await listKeys(deps)).filter(({ revokedAtMs }) => revokedAtMs !== null);
     expect(revoked.map(({ key }) => key)).toEqual(['w_acme_site']);
   });
@@ -238,6 +238,6 @@ describe('Revoking a key', () => {
   test('that the tenant does not have is refused', async () => {
     const deps = build();
     expect(await revokeKey('acme', 'w_Other.Co_site', by, deps)).toMatchObject({ code: 'NOT_FOUND' });
-    expect(deps.audit.rows).toEqual([]);
+    expect(deps.acts.rows).toEqual([]);
   });
 });

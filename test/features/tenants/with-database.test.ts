@@ -12,7 +12,7 @@ import { resolveSessionConfig } from '../../../src/tenants/agents.ts';
 import { TenantDirectory } from '../../../src/tenants/directory.ts';
 import { issueKey } from '../../../src/tenants/keys.ts';
 import { mergeTenantsFile } from '../../../src/tenants/watch.ts';
-import { FakeAudit, FakeBus, recorder } from './fakes.ts';
+import { FakeActs, FakeBus, recorder } from './fakes.ts';
 
 let folder: string;
 let file: string;
@@ -62,7 +62,7 @@ test('An issued key is found, and a later merge of the file leaves it alone', as
   const issued = (await issueKey(
     request,
     { actor: 'cli', role: 'cli' },
-    { tenants, audit: new FakeAudit(), bus, clock },
+    { tenants, acts: new FakeActs(), bus, clock },
   )) as WidgetKey;
   expect((await merge({ label: 'changed' })).keyOf(issued.key)?.key).toEqual(issued);
 });

@@ -3,7 +3,7 @@ import { END_REASONS, type EndReason } from '../../../machines/voice-session/end
 import type { VoiceRecord, VoiceState } from '../../../machines/voice-session/types.ts';
 import { CLOSE_REASONS, type CloseReason } from '../../../machines/voice-call/close-reasons.ts';
 import type { CallRecord } from '../../../machines/voice-call/types.ts';
-import type { AuditEntry } from '../../../src/stores/audit/contract.ts';
+import type { NewEntry } from '../../../src/stores/journal/contract.ts';
 import { explain } from '../../../src/voice/explain.ts';
 import type { Known, QuotaKnown } from '../../../src/voice/explain-facts.ts';
 import { DAY_BEGIN, voiceRecord } from '../../contracts/support.ts';
@@ -28,6 +28,9 @@ function known(record: Partial<VoiceRecord> = {}, more: Partial<Known> = {}): Kn
     ...more,
   };
 }
+
+/** Of an entry in the journal. */
+const seen = { id: 'entry', node: 'n1', requestId: null, of: {} } as const;
 
 /** A session that was alive until it ended. */
 function ended(endReason: EndReason, afterMs: number, more: Partial<Known> = {}, record: Partial<VoiceRecord> = {}) {
@@ -71,19 +74,14 @@ const quota: QuotaKnown = {
   setBy: { tokens: 'WIDGET_MAX_TOKENS_DAILY', dollars: 'WIDGET_MAX_DOLLARS_DAILY' },
 };
 
-const act: AuditEntry = {
-  ordinal: 1,
-  role: 'operator',
-  tenantId: 'acme',
-  batchId: null,
-  result: 'done',
-  count: null,
+const act: NewEntry<'act'> = {
+  ...seen,
+  kind: 'act',
   atMs: DAY_BEGIN,
-  actor: 'ops@example.com',
-  action: 'session.end',
-  target: 't',
-  reason: 'abuse',
   requestId: 'req_1',
+  of: { actor: 'ops@example.com', target: 't', tenantId: 'acme' },
+  code: 'session.end',
+  detail: { role: 'operator', reason: 'abuse', result: 'done', count: null },
 };
 
 /** What is said of each end, and what of the session is known. A new reason needs a row. */
@@ -109,7 +107,9 @@ const ends: Readonly<Record<EndReason, readonly [known: Known, sentence: string]
     'Ended 2030-01-01 00:01:00 UTC by ops@example.com, who wrote “abuse” (request req_1).',
   ],
   key_revoked: [
-    ended('key_revoked', MINUTE, { act: { ...act, action: 'key.revoke', reason: null, requestId: null } }),
+    ended('key_revoked', MINUTE, {
+      act: { ...act, code: 'key.revoke', detail: { ...act.detail, reason: null }, requestId: null },
+    }),
     'Ended 2030-01-01 00:01:00 UTC, because its widget key acme/acme-site was revoked by ops@example.com, who gave no reason.',
   ],
   upstream_ended: [
@@ -234,7 +234,15 @@ describe('Beside the reason is told', () => {
   test('that what was due was found late, or still is not', () => {
     const found = (ms: number) =>
       ended('duration_exceeded', 15 * MINUTE, {
-        events: [{ kind: 'ended', event: 'CLOCK', atMs: DAY_BEGIN + 15 * MINUTE + ms, node: 'n1', detail: {} }],
+        events: [
+          {
+            ...seen,
+            kind: 'transition',
+            code: 'CLOCK',
+            atMs: DAY_BEGIN + 15 * MINUTE + ms,
+            detail: { change: 'ended', from: 'engaged', to: 'ended', steps: [], guards: [], version: 2, record: {} },
+          },
+        ],
       });
     expect(factsOf(found(60 * SECOND))).toContain('found 2030-01-01 00:16:00 UTC, 60 s later, by CLOCK on node n1');
     expect(factsOf(found(2 * SECOND))).not.toContain('later');
@@ -246,7 +254,7 @@ describe('Beside the reason is told', () => {
 
   test('that its last socket closed before the end, and that no usage was reported', () => {
     const note = (kind: 'attached' | 'detached', afterMs: number, code = 1006) =>
-      ({ kind, event: null, atMs: DAY_BEGIN + afterMs, node: 'n1', detail: { code } }) as const;
+      ({ ...seen, kind: 'note', code: kind, atMs: DAY_BEGIN + afterMs, detail: { code } }) as const;
     const attached = note('attached', 0);
     const closed = note('detached', 60 * SECOND);
     const of = (...events: Known['events']) => factsOf(ended('abandoned', 100 * SECOND, { events }));
@@ -270,7 +278,7 @@ describe('Beside the reason is told', () => {
 
   test('that its client was warned of an end by the clock', () => {
     const warned = (limit: string, secondsLeft: number) =>
-      ({ kind: 'warned', event: null, atMs: DAY_BEGIN, node: 'n1', detail: { limit, secondsLeft } }) as const;
+      ({ ...seen, kind: 'note', code: 'warned', atMs: DAY_BEGIN, detail: { limit, secondsLeft } }) as const;
     const events = [warned('duration', 10), warned('duration', 60), warned('idle', 30)];
     expect(factsOf(ended('duration_exceeded', 15 * MINUTE, { events }))).toContain(
       'Its client was warned 60 s and 10 s before.',
@@ -312,7 +320,8 @@ describe('Beside the reason is told', () => {
   });
 
   test('that events of its time were not kept', () => {
-    const lost = [{ node: 'n', fromMs: DAY_BEGIN, toMs: DAY_BEGIN, count: 3 }];
+    const detail = { fromMs: DAY_BEGIN, count: 3 };
+    const lost = [{ ...seen, kind: 'lost', code: 'events', atMs: DAY_BEGIN, detail } as const];
     expect(factsOf(known({}, { lost }))).toContain('3 events of some sessions were not kept');
   });
 });

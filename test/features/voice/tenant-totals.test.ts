@@ -32,7 +32,7 @@ function report({ id, email }: { id: string; email: string }, tokens: number): P
 const endReasonOf = async ({ id }: { id: string }) => (await app.sessions.find(id))?.endReason;
 
 async function leverOf(reply: Reply): Promise<unknown> {
-  await app.service.refusalWriter.flush();
+  await app.service.journalWriter.flush();
   const asked = `/api/operator/refusals?requestId=${String(reply.headers['x-request-id'])}`;
   const { body } = await app.get(asked, { authorization: `Bearer ${SERVICE_TOKEN}` });
   return (body['refusal'] as { lever: unknown }).lever;

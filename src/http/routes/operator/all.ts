@@ -1,3 +1,4 @@
+import type { FindRefusalDeps } from '../../../operator/journal/find-refusal.ts';
 import type { Route } from '../../route.ts';
 import { callRoute, type OperatorCallDeps } from './call.ts';
 import { changesRoute, type ChangesDeps } from './changes.ts';
@@ -7,7 +8,7 @@ import { nodesRoute, type NodesDeps } from './nodes.ts';
 import { machinesRoute, type MachinesDeps } from './machines.ts';
 import { feedRoute, type FeedRouteDeps } from './feed.ts';
 import { overviewRoute, type OverviewDeps } from './overview.ts';
-import { refusalsRoute, type RefusalListDeps } from './refusals.ts';
+import { refusalsRoute } from './refusals.ts';
 import { liftAddressRoute, type LiftAddressDeps } from './lift-address.ts';
 import { auditRoute, type AuditDeps } from './audit.ts';
 import { challengeRoute, challengesRoute, type ChallengesDeps } from './challenges.ts';
@@ -29,7 +30,7 @@ export type OperatorDeps = OverviewDeps &
   OperatorCallDeps &
   EndDeps &
   OperatorUsageDeps &
-  RefusalListDeps &
+  FindRefusalDeps &
   NodesDeps &
   ChangesDeps &
   MachinesDeps &

@@ -1,16 +1,17 @@
-import { tenantsOf, within } from '../../../auth/operators.ts';
 import { iso } from '../../../kernel/time.ts';
+import { within } from '../../../auth/operators.ts';
 import { auditFilters, auditPage, type AuditRow } from '../../../protocol/operator/audit.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import { AUDIT_ACTIONS, type Audit } from '../../../stores/audit/contract.ts';
+import { ACT_ACTIONS } from '../../../stores/journal/act-contract.ts';
+import type { Journal } from '../../../stores/journal/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import { describeEntry } from './audit-entry.ts';
-import { readCursor, writeCursor } from './cursor.ts';
+import { readPosition, writePosition } from './cursor.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
 
 export interface AuditDeps {
-  readonly audit: Pick<Audit, 'list'>;
+  readonly journal: Pick<Journal, 'list'>;
 }
 
 const exampleRow: AuditRow = {
@@ -28,7 +29,7 @@ const exampleRow: AuditRow = {
 };
 
 /** Who changed what. */
-export function auditRoute({ audit }: AuditDeps): Route {
+export function auditRoute({ journal }: AuditDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/audit',
@@ -47,25 +48,30 @@ export function auditRoute({ audit }: AuditDeps): Route {
     },
     refusals: ['INVALID_REQUEST', ...alwaysRefused],
     handle: (call) =>
-      withQuery(call, auditFilters, async ({ cursor, limit, from: fromMs, to: toMs, action, tenantId, ...filter }) => {
-        const after = readCursor(cursor, [0, 0] as const);
-        if (after instanceof Refusal) return after;
-        const asOf = iso(call.request.atMs);
-        const known = AUDIT_ACTIONS.find((one) => one === action);
-        if (action !== undefined && known === undefined)
-          return { status: 200, body: { rows: [], nextCursor: null, asOf, searchedTo: null } };
-        const { entries, next, isPartial } = await audit.list(
-          { ...filter, action: known, fromMs, toMs, tenants: tenantsOf(within(call.operator, tenantId)) },
-          after && { atMs: after[0], ordinal: after[1] },
-          limit,
-        );
-        const body = {
-          rows: entries.map((entry) => describeEntry(entry, call.operator)),
-          nextCursor: next === undefined ? null : writeCursor([next.atMs, next.ordinal]),
-          asOf,
-          searchedTo: isPartial && next !== undefined ? iso(next.atMs) : null,
-        };
-        return { status: 200, body };
-      }),
+      withQuery(
+        call,
+        auditFilters,
+        async ({ cursor, limit, from: fromMs, to: beforeMs, action, tenantId, ...filter }) => {
+          const after = readPosition(cursor);
+          if (after instanceof Refusal) return after;
+          const asOf = iso(call.request.atMs);
+          const known = ACT_ACTIONS.find((one) => one === action);
+          if (action !== undefined && known === undefined)
+            return { status: 200, body: { rows: [], nextCursor: null, asOf, searchedTo: null } };
+          const { tenants } = within(call.operator, tenantId);
+          const { entries, next, isPartial } = await journal.list(
+            { ...filter, kinds: ['act'], code: known, fromMs, beforeMs, tenants },
+            after,
+            limit,
+          );
+          const body = {
+            rows: entries.map((entry) => describeEntry(entry, call.operator)),
+            nextCursor: writePosition(next),
+            asOf,
+            searchedTo: isPartial && next !== undefined ? iso(next.atMs) : null,
+          };
+          return { status: 200, body };
+        },
+      ),
   });
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { operatorCallDetail } from '../../../protocol/operator/call.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
+import type { Journal } from '../../../stores/journal/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { callsOf, describeCalls, exampleCall, type OperatorCallsDeps } from './calls.ts';
 import { exampleEvent, toldOf } from './events.ts';
 import { alwaysRefused, NAMED, ofNamed, sessionParams, TAG, type NamedDeps } from './named.ts';
 
 export interface OperatorCallDeps extends NamedDeps, OperatorCallsDeps {
-  readonly actorEvents: Pick<ActorEvents, 'of'>;
+  readonly journal: Pick<Journal, 'list'>;
 }
 
 const callParams = sessionParams.extend({
@@ -57,7 +57,7 @@ export function callRoute(deps: OperatorCallDeps): Route {
         if (found === undefined) return new Refusal('NOT_FOUND', 'The session has no call of this ref.');
         return {
           status: 200,
-          body: { ...found, ...(await toldOf('voice-call', found.ref, call.operator, deps.actorEvents)) },
+          body: { ...found, ...(await toldOf('voice-call', found.ref, call.operator, deps.journal)) },
         };
       }),
   });

@@ -9,7 +9,7 @@ import {
   type OperatorChallenge,
 } from '../../../protocol/operator/login.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
+import type { Journal } from '../../../stores/journal/contract.ts';
 import type { Challenges } from '../../../stores/challenges/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { readCursor, writeCursor } from './cursor.ts';
@@ -18,7 +18,7 @@ import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 
 export interface ChallengesDeps {
   readonly challengeStore: Pick<Challenges, 'load' | 'list'>;
-  readonly actorEvents: Pick<ActorEvents, 'of'>;
+  readonly journal: Pick<Journal, 'list'>;
 }
 
 const exampleChallenge: OperatorChallenge = {
@@ -78,7 +78,7 @@ const challengeParams = z.object({
 });
 
 /** One login code, and what its machine did. */
-export function challengeRoute({ challengeStore, actorEvents }: ChallengesDeps): Route {
+export function challengeRoute({ challengeStore, journal }: ChallengesDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/challenges/{id}',
@@ -107,7 +107,7 @@ export function challengeRoute({ challengeStore, actorEvents }: ChallengesDeps):
         const record = /^[\w.-]{1,512}$/.test(id) ? await challengeStore.load(id) : undefined;
         if (record === undefined)
           return new Refusal('NOT_FOUND', 'There is no code of this id; it may be so old that it was deleted.');
-        const told = await toldOf('otp-challenge', id, call.operator, actorEvents);
+        const told = await toldOf('otp-challenge', id, call.operator, journal);
         return { status: 200, body: { ...describe(record, call.request.atMs), ...told } };
       }),
   });

@@ -1,11 +1,10 @@
-import { actorSeenBy, tenantsOf, within } from '../../../auth/operators.ts';
 import { DAY_MS, iso } from '../../../kernel/time.ts';
+import { actorSeenBy, within } from '../../../auth/operators.ts';
 import { LONGEST_SPAN_MS, movedBetween } from '../../../operator/activity-spans.ts';
 import { whatHappened, whatMoved } from '../../../operator/changes.ts';
 import { changesSince, operatorChanges } from '../../../protocol/operator/change.ts';
 import type { ActivityStore } from '../../../stores/activity/contract.ts';
-import type { Audit } from '../../../stores/audit/contract.ts';
-import type { NodeRuns } from '../../../stores/nodes/contract.ts';
+import type { Journal, JournalQuery } from '../../../stores/journal/contract.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -16,12 +15,11 @@ const MOST_HAPPENED = 200;
 
 export interface ChangesDeps {
   readonly activity: Pick<ActivityStore, 'moved'>;
-  readonly nodeRuns: Pick<NodeRuns, 'startedWithin'>;
-  readonly audit: Pick<Audit, 'list'>;
+  readonly journal: Pick<Journal, 'list'>;
 }
 
 /** What differs from the span of the same length before, and what was done meanwhile. */
-export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route {
+export function changesRoute({ activity, journal }: ChangesDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/changes',
@@ -60,14 +58,13 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
         if (atMs - fromMs > LONGEST_SPAN_MS)
           return new Refusal('QUERY_TOO_BROAD', `A span has at most ${MOST_DAYS} days here; ask with a later since.`);
         const seesAll = call.operator.tenants === '*';
-        const asked = within(call.operator, tenantId);
-        const { tenants } = asked;
-        const done = { fromMs, toMs: atMs + 1, tenants: tenantsOf(asked) };
+        const { tenants } = within(call.operator, tenantId);
+        const done: JournalQuery<'act'> = { kinds: ['act'], tenants, fromMs, beforeMs: atMs + 1 };
         const [moved, runs, known, acts] = await Promise.all([
           movedBetween(activity, fromMs, atMs, atMs, tenants),
-          tenants === '*' ? nodeRuns.startedWithin(fromMs, atMs, MOST_HAPPENED) : [],
-          tenants === '*' ? nodeRuns.startedWithin(0, fromMs - 1, MOST_HAPPENED) : [],
-          seesAll ? audit.list(done, undefined, MOST_HAPPENED) : { entries: [] },
+          tenants === '*' ? startsWithin(fromMs, atMs, journal) : [],
+          tenants === '*' ? startsWithin(0, fromMs - 1, journal) : [],
+          seesAll ? journal.list(done, undefined, MOST_HAPPENED) : { entries: [] },
         ]);
         if (moved === undefined)
           return new Refusal('QUERY_TOO_BROAD', 'This is too much to add up; ask with a later since.');
@@ -81,10 +78,21 @@ export function changesRoute({ activity, nodeRuns, audit }: ChangesDeps): Route 
             happened: whatHappened(
               runs,
               known,
-              acts.entries.map((entry) => ({ ...entry, actor: actorSeenBy(call.operator, entry.actor) })),
+              acts.entries.map(({ atMs: doneAtMs, code, of }) => ({
+                atMs: doneAtMs,
+                actor: actorSeenBy(call.operator, of.actor ?? ''),
+                action: code,
+                target: of.target ?? '',
+              })),
             ).slice(0, MOST_HAPPENED),
           },
         };
       }),
   });
+}
+
+/** The processes that started within a span, the newest first. */
+async function startsWithin(fromMs: number, toMs: number, journal: Pick<Journal, 'list'>) {
+  const wanted = { kinds: ['process'], tenants: '*', code: 'started', fromMs, beforeMs: toMs + 1 } as const;
+  return (await journal.list(wanted, undefined, MOST_HAPPENED)).entries;
 }

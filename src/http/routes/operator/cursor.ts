@@ -1,4 +1,5 @@
-import type { Refusal } from '../../../protocol/refusal.ts';
+import { Refusal } from '../../../protocol/refusal.ts';
+import type { JournalPosition } from '../../../stores/journal/contract.ts';
 import { invalidFields } from '../../invalid-request.ts';
 
 type Part = string | number;
@@ -26,6 +27,17 @@ export function readCursor<P extends readonly Part[]>(
     (sort === undefined || parts.at(-1) === sort) &&
     parts.every((part, at) => typeof part === typeof shape[at] && isStorable(part as Part));
   return isRight && writeCursor(parts as Part[]) === cursor ? (parts as unknown as P) : wrongCursor();
+}
+
+/** Where a page of the journal begins; undefined for the first. @returns INVALID_REQUEST as `readCursor` does */
+export function readPosition(cursor: string | undefined): JournalPosition | undefined | Refusal {
+  const parts = readCursor(cursor, [0, 0] as const);
+  return parts === undefined || parts instanceof Refusal ? parts : { atMs: parts[0], ordinal: parts[1] };
+}
+
+/** The cursor that a page of the journal comes with; null for the last. */
+export function writePosition(next: JournalPosition | undefined): string | null {
+  return next === undefined ? null : writeCursor([next.atMs, next.ordinal]);
 }
 
 function wrongCursor(): Refusal {

@@ -7,7 +7,8 @@ import { settleAll } from '../../../kernel/settle-all.ts';
 import { iso } from '../../../kernel/time.ts';
 import { operatorEndManyReply, operatorEndManyRequest } from '../../../protocol/operator/session.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import { mayHaveHappened, type AuditResult } from '../../../stores/audit/contract.ts';
+import type { ActResult } from '../../../stores/journal/act-contract.ts';
+import { mayHaveHappened } from '../../../stores/journal/contract.ts';
 import type { HistoryFilter, HistoryRow, Position, VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import { longestMs } from '../../../voice/deadlines.ts';
 import { invalidFields } from '../../invalid-request.ts';
@@ -69,7 +70,8 @@ export function endManyRoute(deps: EndDeps): Route {
           return invalidFields([{ path: 'expected', message: 'is missing: count first, with dryRun' }]);
         if (counts.matched > expected * (1 + GROWTH)) return countChanged(counts.matched, expected);
         const { batchId } = call.body;
-        if (batchId !== undefined && (await deps.audit.beginnerOf(batchId)) !== call.operator.actor) return notBegun();
+        if (batchId !== undefined && (await deps.journal.beginnerOf(batchId)) !== call.operator.actor)
+          return notBegun();
         return end(call, filter, counts.matched, deps);
       }),
   });
@@ -118,16 +120,15 @@ async function findSome(filter: HistoryFilter, limit: number, history: EndDeps['
 }
 
 async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps: EndDeps): Promise<Result> {
-  const { audit, history, events } = deps;
+  const { acts, history, events } = deps;
   const { filter: asked, reason, batchId = `batch_${randomId()}` } = call.body;
   const ids = (await findSome(filter, MOST_ENDED, history)).map(({ record: { id, tenantId } }) => ({ id, tenantId }));
   const about = { reason, batchId };
-  const [whole = 0, ...rows] = await audit.append([
-    entryOf(call, 'sessions.end', { ...about, target: targetOf(asked), tenantId: tenantOf(call) }),
-    ...ids.map(({ id, tenantId }) => entryOf(call, 'session.end', { ...about, target: refOf(id), tenantId })),
-  ]);
+  const whole = entryOf(call, 'sessions.end', { ...about, target: targetOf(asked), tenantId: tenantOf(call) });
+  const parts = ids.map(({ id, tenantId }) => entryOf(call, 'session.end', { ...about, target: refOf(id), tenantId }));
+  await acts.append([whole, ...parts]);
   events.operatorActed(call.operator.role, 'sessions.end', batchId, call.request.requestId);
-  const results: (AuditResult | null)[] = ids.map(() => 'failed');
+  const results: (ActResult | null)[] = ids.map(() => 'failed');
   const ending = settleAll(
     [...ids.entries()],
     async ([at, { id }]) => {
@@ -152,12 +153,12 @@ async function end(call: AskedCall, filter: HistoryFilter, matched: number, deps
   );
   const settle = async (): Promise<boolean> => {
     for (const result of ['done', 'unchanged', 'failed'] as const)
-      await audit.settle(
-        rows.filter((_, at) => results[at] === result),
+      await acts.settle(
+        parts.filter((_, at) => results[at] === result).map(({ id }) => id),
         result,
       );
     if (unknown > 0) return false;
-    await audit.settle([whole], failed > 0 && ended === 0 ? 'failed' : ended === 0 ? 'unchanged' : 'done', ended);
+    await acts.settle([whole.id], failed > 0 && ended === 0 ? 'failed' : ended === 0 ? 'unchanged' : 'done', ended);
     return true;
   };
   // They have ended, whether or not that can be written down and counted.

@@ -1,7 +1,7 @@
 import type { VoiceFact } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { operatorEndReply, operatorEndRequest } from '../../../protocol/operator/session.ts';
-import { audited, type Audit } from '../../../stores/audit/contract.ts';
+import { audited, type ActLog, type Journal } from '../../../stores/journal/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import { sessionNotFound } from '../../../protocol/refusal.ts';
 import { viewOf } from '../../../voice/caller.ts';
@@ -11,7 +11,8 @@ import { entryOf } from './audit-entry.ts';
 import { alwaysRefused, NAMED, ofNamed, sessionParams, TAG, type NamedDeps } from './named.ts';
 
 export interface EndDeps extends NamedDeps {
-  readonly audit: Pick<Audit, 'append' | 'settle' | 'beginnerOf'>;
+  readonly acts: ActLog;
+  readonly journal: Pick<Journal, 'beginnerOf'>;
   readonly events: Events;
 }
 
@@ -43,7 +44,7 @@ export function endRoute(deps: EndDeps): Route {
         const target = refOf(record.id);
         deps.events.operatorActed(call.operator.role, 'session.end', target, requestId);
         const outcome = await audited(
-          deps.audit,
+          deps.acts,
           entryOf(call, 'session.end', { target, tenantId: record.tenantId, reason: call.body?.reason }),
           () => deps.sessions.endForGood(record.id, 'closed_by_operator', atMs, requestId),
           (ended) => (isEndedBy(ended) ? 'done' : 'unchanged'),

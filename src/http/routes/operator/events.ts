@@ -1,13 +1,13 @@
+import { iso } from '../../../kernel/time.ts';
 import { eventSeenBy, nodeSeenBy, type Operator } from '../../../auth/operators.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
 import { operatorEventPage, pageOfEvents, type OperatorEvent } from '../../../protocol/operator/event.ts';
 import type { VoiceRecord } from '../../../../machines/voice-session/types.ts';
 import { refOf } from '../../../kernel/ids.ts';
-import { iso } from '../../../kernel/time.ts';
-import type { ActorEventPage, ActorEvents, LostEvents, MachineName } from '../../../stores/actor-events/contract.ts';
-import { viewOfEvent } from '../../../operator/event-view.ts';
-import { invalidFields } from '../../invalid-request.ts';
+import type { Entry, Journal, JournalPage, JournalPosition, MachineName } from '../../../stores/journal/contract.ts';
+import { viewOfEvent } from '../../../operator/journal/event-view.ts';
 import { defineRoute, type Route } from '../../route.ts';
+import { readPosition, writePosition } from './cursor.ts';
 import { alwaysRefused, findNamed, NAMED, sessionParams, TAG, withQuery, type NamedDeps } from './named.ts';
 
 /** The newest events that a session itself comes with. */
@@ -47,7 +47,7 @@ export const exampleEvent: OperatorEvent = {
 };
 
 export interface OperatorEventsDeps {
-  readonly actorEvents: Pick<ActorEvents, 'of' | 'lostWithin'>;
+  readonly journal: Pick<Journal, 'list' | 'lostWithin'>;
 }
 
 /** A page of what a session's machine did. */
@@ -72,37 +72,33 @@ export function eventsRoute(deps: NamedDeps & OperatorEventsDeps): Route {
     refusals: ['INVALID_REQUEST', 'SESSION_NOT_FOUND', 'AMBIGUOUS', ...alwaysRefused],
     handle: (call) =>
       withQuery(call, pageOfEvents, async ({ cursor, limit }) => {
-        const before = cursor === undefined ? undefined : readOrdinal(cursor);
-        if (cursor !== undefined && before === undefined)
-          return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+        const after = readPosition(cursor);
+        if (after instanceof Refusal) return after;
         const record = await findNamed(call, deps);
         if (record instanceof Refusal) return record;
-        const page = await deps.actorEvents.of('voice-session', refOf(record.id), before, limit);
-        const last = page.events.at(-1);
-        const nextCursor = page.hasMore && last !== undefined ? String(last.ordinal) : null;
-        return {
-          status: 200,
-          body: { events: viewsOf(page, call.operator), nextCursor },
-        };
+        const page = await eventsOf('voice-session', refOf(record.id), after, limit, deps.journal);
+        return { status: 200, body: { events: viewsOf(page, call.operator), nextCursor: writePosition(page.next) } };
       }),
   });
 }
 
+type EventPage = JournalPage<'transition' | 'note'>;
+
 /** The newest events of a session, and when some may be missing. */
 export interface EventsKnown {
-  readonly page: ActorEventPage;
-  readonly lost: readonly LostEvents[];
+  readonly page: EventPage;
+  readonly lost: readonly Entry<'lost'>[];
 }
 
 /** @throws Unavailable when the database is away */
 export async function newestEvents(
   record: VoiceRecord,
   atMs: number,
-  { actorEvents }: OperatorEventsDeps,
+  { journal }: OperatorEventsDeps,
 ): Promise<EventsKnown> {
   const [page, lost] = await Promise.all([
-    actorEvents.of('voice-session', refOf(record.id), undefined, NEWEST),
-    actorEvents.lostWithin(record.startedAtMs, record.endedAtMs ?? atMs),
+    eventsOf('voice-session', refOf(record.id), undefined, NEWEST, journal),
+    journal.lostWithin(record.startedAtMs, record.endedAtMs ?? atMs),
   ]);
   return { page, lost };
 }
@@ -110,32 +106,32 @@ export async function newestEvents(
 export function describeEvents({ page, lost }: EventsKnown, operator: Operator) {
   return {
     events: viewsOf(page, operator),
-    moreEvents: page.hasMore,
-    lost: lost.map(({ node, fromMs, toMs, count }) => ({
+    moreEvents: page.next !== undefined,
+    lost: lost.map(({ node, atMs, detail }) => ({
       node: nodeSeenBy(operator, node),
-      from: iso(fromMs),
-      to: iso(toMs),
-      count,
+      from: iso(detail.fromMs),
+      to: iso(atMs),
+      count: detail.count,
     })),
   };
 }
 
 /** What any machine did, the newest first: by its name, so that a reader can draw it. @throws Unavailable when the database is away */
-export async function toldOf(
+export async function toldOf(machine: MachineName, actor: string, operator: Operator, journal: Pick<Journal, 'list'>) {
+  const page = await eventsOf(machine, actor, undefined, NEWEST, journal);
+  return { machine, events: viewsOf(page, operator), moreEvents: page.next !== undefined };
+}
+
+function eventsOf(
   machine: MachineName,
-  actor: string,
-  operator: Operator,
-  actorEvents: Pick<ActorEvents, 'of'>,
-) {
-  const page = await actorEvents.of(machine, actor, undefined, NEWEST);
-  return { machine, events: viewsOf(page, operator), moreEvents: page.hasMore };
+  target: string,
+  after: JournalPosition | undefined,
+  limit: number,
+  journal: Pick<Journal, 'list'>,
+): Promise<EventPage> {
+  return journal.list({ kinds: ['transition', 'note'], tenants: '*', machine, target }, after, limit);
 }
 
-function viewsOf({ events }: Pick<ActorEventPage, 'events'>, operator: Operator): OperatorEvent[] {
-  return events.map((event) => eventSeenBy(operator, viewOfEvent(event, String(event.ordinal))));
-}
-
-function readOrdinal(cursor: string): number | undefined {
-  const ordinal = Number(cursor);
-  return /^\d{1,15}$/.test(cursor) ? ordinal : undefined;
+function viewsOf({ entries }: EventPage, operator: Operator): OperatorEvent[] {
+  return entries.map((entry) => eventSeenBy(operator, viewOfEvent(entry, String(entry.ordinal))));
 }

@@ -4,16 +4,16 @@ import { refOf } from '../../../kernel/ids.ts';
 import { iso } from '../../../kernel/time.ts';
 import type { SearchHit } from '../../../protocol/operator/search.ts';
 import { sessionName } from '../../../protocol/session.ts';
-import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
-import { AUDIT_ACTIONS, type Audit } from '../../../stores/audit/contract.ts';
+import { ACT_ACTIONS } from '../../../stores/journal/act-contract.ts';
+import type { ActLog, Journal } from '../../../stores/journal/contract.ts';
 import type { Logins } from '../../../stores/logins/contract.ts';
 import type { HistoryRow, VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import type { TenantDirectory } from '../../../tenants/directory.ts';
 
 export interface SearchDeps {
   readonly history: Pick<VoiceHistory, 'list' | 'newestOf' | 'ofUpstream'>;
-  readonly actorEvents: Pick<ActorEvents, 'actorsOf'>;
-  readonly audit: Pick<Audit, 'append' | 'settle'>;
+  readonly journal: Pick<Journal, 'actorsOf'>;
+  readonly acts: ActLog;
   readonly loginStore: Pick<Logins, 'load' | 'ofEmail'>;
   readonly subjects: Pick<Subjects, 'console' | 'widgetUser'>;
   readonly directory: Pick<TenantDirectory, 'all'>;
@@ -41,8 +41,8 @@ const finders: readonly Finder[] = [
   },
   {
     shape: /^req_[\w-]+$/,
-    async find(q, operator, { actorEvents, history }) {
-      const refs = await actorEvents.actorsOf('voice-session', q, MOST_HITS);
+    async find(q, operator, { journal, history }) {
+      const refs = await journal.actorsOf('voice-session', q, MOST_HITS);
       const found = await Promise.all(
         refs.map((idPrefix) => history.list({ idPrefix, tenants: tenantsOf(operator) }, undefined, 1)),
       );
@@ -113,7 +113,7 @@ function namesLike(q: string, operator: Operator, { directory }: SearchDeps): Se
         const href = `/console/keys/${encodeURIComponent(tenantId)}/${encodeURIComponent(id)}`;
         return { kind: 'key', id: `${tenantId}/${id}`, label: origin, href };
       }),
-    ...AUDIT_ACTIONS.filter((action) => isLike(action)).map((action) => auditHit(action, 'Audit', 'action')),
+    ...ACT_ACTIONS.filter((action) => isLike(action)).map((action) => auditHit(action, 'Audit', 'action')),
   ];
 }
 

@@ -12,7 +12,7 @@ import {
   type OperatorKey,
 } from '../../../protocol/operator/key.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { AuditRole } from '../../../stores/audit/contract.ts';
+import type { ActRole } from '../../../stores/journal/act-contract.ts';
 import type { Tenant, WidgetKey } from '../../../stores/tenants/contract.ts';
 import type { VoiceHistory } from '../../../stores/voice-history/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
@@ -201,7 +201,7 @@ export function by({
 }: Call<{ reason?: string | undefined } | object>): ChangedBy {
   const reason = 'reason' in body ? (body.reason ?? null) : null;
   // The pipeline lets nobody else in.
-  return { actor, role: role as AuditRole, reason, requestId: request.requestId };
+  return { actor, role: role as ActRole, reason, requestId: request.requestId };
 }
 
 function describe(

@@ -1,7 +1,7 @@
 import type { LoginCodes } from '../../../auth/login-codes.ts';
 import type { Subjects } from '../../../auth/subjects.ts';
 import { liftAddressReply, liftAddressRequest } from '../../../protocol/operator/address.ts';
-import { audited, type Audit } from '../../../stores/audit/contract.ts';
+import { audited, type ActLog } from '../../../stores/journal/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
@@ -13,12 +13,12 @@ export interface LiftAddressDeps {
   readonly subjects: Pick<Subjects, 'console'>;
   /** Who may log in. */
   readonly admits: (email: string) => boolean;
-  readonly audit: Pick<Audit, 'append' | 'settle'>;
+  readonly acts: ActLog;
   readonly events: Pick<Events, 'operatorActed'>;
 }
 
 /** Opens an address to new browsers again. */
-export function liftAddressRoute({ codes, subjects, admits, audit, events }: LiftAddressDeps): Route {
+export function liftAddressRoute({ codes, subjects, admits, acts, events }: LiftAddressDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/api/operator/addresses/lift',
@@ -46,7 +46,7 @@ export function liftAddressRoute({ codes, subjects, admits, audit, events }: Lif
         const target = subjects.console(email);
         events.operatorActed(call.operator.role, 'address.lift', target, requestId);
         const failures = await audited(
-          audit,
+          acts,
           entryOf(call, 'address.lift', { target, tenantId: null, reason }),
           () => codes.lift(email, atMs),
           () => 'done',

@@ -13,8 +13,7 @@ import {
   type OperatorLogin,
 } from '../../../protocol/operator/login.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { ActorEvents } from '../../../stores/actor-events/contract.ts';
-import { audited, type Audit } from '../../../stores/audit/contract.ts';
+import { audited, type ActLog, type Journal } from '../../../stores/journal/contract.ts';
 import type { Logins } from '../../../stores/logins/contract.ts';
 import type { Events } from '../../../telemetry/events.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -26,8 +25,8 @@ import { alwaysRefused, noParameters, TAG, withQuery } from './named.ts';
 export interface LoginsDeps {
   readonly loginStore: Pick<Logins, 'load' | 'list'>;
   readonly logins: Pick<ConsoleLogins, 'destroy'>;
-  readonly actorEvents: Pick<ActorEvents, 'of'>;
-  readonly audit: Pick<Audit, 'append' | 'settle'>;
+  readonly journal: Pick<Journal, 'list'>;
+  readonly acts: ActLog;
   readonly events: Pick<Events, 'operatorActed'>;
 }
 
@@ -98,7 +97,7 @@ async function named(
 }
 
 /** One login, and what its machine did. */
-export function loginRoute({ loginStore, actorEvents }: LoginsDeps): Route {
+export function loginRoute({ loginStore, journal }: LoginsDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/logins/{id}',
@@ -128,7 +127,7 @@ export function loginRoute({ loginStore, actorEvents }: LoginsDeps): Route {
         const [id = ''] = call.params;
         const login = await find(id, loginStore);
         if (login instanceof Refusal) return login;
-        const told = await toldOf('auth-session', id, call.operator, actorEvents);
+        const told = await toldOf('auth-session', id, call.operator, journal);
         return { status: 200, body: { ...describe(login, call.request.atMs, call.operator), ...told } };
       }),
   });
@@ -161,7 +160,7 @@ export function revokeLoginRoute(deps: LoginsDeps): Route {
         const alreadyEnded = classify(login, atMs) === 'destroyed';
         deps.events.operatorActed(call.operator.role, 'login.revoke', id, requestId);
         await audited(
-          deps.audit,
+          deps.acts,
           entryOf(call, 'login.revoke', { target: id, tenantId: null, reason: call.body?.reason }),
           () => deps.logins.destroy(id, 'revoked', atMs, requestId),
           () => (alreadyEnded ? 'unchanged' : 'done'),

@@ -3,8 +3,8 @@ import { within, type Operator } from '../../../auth/operators.ts';
 import { ifAway } from '../../../kernel/errors.ts';
 import { DAY_MS, iso } from '../../../kernel/time.ts';
 import { LONGEST_SPAN_MS, refusedBetween } from '../../../operator/activity-spans.ts';
-import { findRefusal, type FindRefusalDeps } from '../../../operator/find-refusal.ts';
-import { viewOfRefusal } from '../../../operator/refusal-view.ts';
+import { findRefusal, type FindRefusalDeps } from '../../../operator/journal/find-refusal.ts';
+import { viewOfRefusal } from '../../../operator/journal/refusal-view.ts';
 import {
   exactRefusal,
   operatorRefusalPage,
@@ -13,15 +13,12 @@ import {
   type OperatorRefusal,
 } from '../../../protocol/operator/refusal.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import type { RefusalCursor, RefusalFilter, Refusals } from '../../../stores/refusals/contract.ts';
+import type { JournalQuery } from '../../../stores/journal/contract.ts';
 import { invalidFields } from '../../invalid-request.ts';
 import { defineRoute, type Result, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
+import { readPosition, writePosition } from './cursor.ts';
 import { alwaysRefused, TAG, withQuery } from './named.ts';
-
-export interface RefusalListDeps extends FindRefusalDeps {
-  readonly refusals: Pick<Refusals, 'find' | 'list'>;
-}
 
 const exampleRefusal: OperatorRefusal = {
   requestId: sample.requestId,
@@ -46,7 +43,7 @@ const exampleRefusal: OperatorRefusal = {
 };
 
 /** Requests that were refused: one by its request id, or a page by filters. */
-export function refusalsRoute(deps: RefusalListDeps): Route {
+export function refusalsRoute(deps: FindRefusalDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/api/operator/refusals',
@@ -81,29 +78,36 @@ async function list(
   { code, tenantId, keyId, network, from, to, cursor, limit }: z.output<typeof refusalFilters>,
   operator: Operator,
   atMs: number,
-  deps: RefusalListDeps,
+  deps: FindRefusalDeps,
 ): Promise<Result> {
-  const after = cursor === undefined ? undefined : readCursor(cursor);
-  if (cursor !== undefined && after === undefined)
-    return invalidFields([{ path: 'cursor', message: 'must be the nextCursor of an earlier page' }]);
+  const after = readPosition(cursor);
+  if (after instanceof Refusal) return after;
   const toMs = to === undefined ? atMs : Date.parse(to);
   const fromMs = from === undefined ? toMs - DAY_MS : Date.parse(from);
   if (fromMs > toMs) return invalidFields([{ path: 'from', message: 'must not be after to' }]);
   if (toMs - fromMs > LONGEST_SPAN_MS)
     return new Refusal('QUERY_TOO_BROAD', 'A span has at most 31 days here; ask with a later from.');
   const { tenants } = within(operator, tenantId);
-  const filter: RefusalFilter = { code, keyId, network, fromMs, toMs, tenants };
+  const wanted: JournalQuery<'refusal'> = {
+    kinds: ['refusal'],
+    tenants,
+    fromMs,
+    beforeMs: toMs + 1,
+    code,
+    keyId,
+    network,
+  };
   const asOf = iso(atMs);
   try {
     const [page, counts] = await Promise.all([
-      deps.refusals.list(filter, after, limit),
+      deps.journal.list(wanted, after, limit),
       refusedBetween(deps.activity, fromMs, toMs, atMs, { tenants, keyId, code }),
     ]);
-    const isShort = page.next !== undefined && page.refusals.length < limit;
+    const isShort = page.next !== undefined && page.entries.length < limit;
     const body = {
-      refusals: page.refusals.map((one) => viewOfRefusal(one, operator.tenants)),
+      refusals: page.entries.map((one) => viewOfRefusal(one, operator.tenants)),
       ...toldOf(counts),
-      nextCursor: page.next === undefined ? null : `${page.next.atMs}.${page.next.ordinal}`,
+      nextCursor: writePosition(page.next),
       asOf,
       searchedTo: isShort ? iso(page.next.atMs) : null,
       isPartial: false,
@@ -111,7 +115,7 @@ async function list(
     return { status: 200, body };
   } catch (fault) {
     return ifAway(() => {
-      const refusals = deps.refusalWriter.remembered(filter, limit).map((one) => viewOfRefusal(one, operator.tenants));
+      const refusals = deps.refusals.newest(wanted, limit).map((one) => viewOfRefusal(one, operator.tenants));
       const known = { ...toldOf(undefined), nextCursor: null, searchedTo: null, isPartial: true };
       return { status: 200, body: { refusals, ...known, asOf } };
     }, 'database')(fault);
@@ -128,9 +132,4 @@ function toldOf(counts: Awaited<ReturnType<typeof refusedBetween>>) {
     seriesBy: span === 1 ? 'minute' : 'hour',
     isCounted: true,
   };
-}
-
-function readCursor(cursor: string): RefusalCursor | undefined {
-  const [, atMs, ordinal] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
-  return ordinal === undefined ? undefined : { atMs: Number(atMs), ordinal: Number(ordinal) };
 }

@@ -2,7 +2,7 @@ import { seesWholeIds } from '../../../auth/operators.ts';
 import { parseEmail } from '../../../protocol/email.ts';
 import { searchReply, searchRequest } from '../../../protocol/operator/search.ts';
 import { Refusal } from '../../../protocol/refusal.ts';
-import { audited } from '../../../stores/audit/contract.ts';
+import { audited } from '../../../stores/journal/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
 import { sample } from '../../samples.ts';
 import { entryOf } from './audit-entry.ts';
@@ -49,7 +49,7 @@ export function searchRoute(deps: SearchDeps): Route {
         const address = parseEmail(q);
         if (address === undefined) return { status: 200, body: { hits: [] } };
         const hits = await audited(
-          deps.audit,
+          deps.acts,
           entryOf(call, 'search.address', { target: deps.subjects.console(address), tenantId: null }),
           () => findByAddress(address, deps),
           () => 'done',

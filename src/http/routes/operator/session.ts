@@ -4,10 +4,9 @@ import { actorSeenBy } from '../../../auth/operators.ts';
 import { refOf } from '../../../kernel/ids.ts';
 import { MINUTE_MS, iso } from '../../../kernel/time.ts';
 import { operatorSessionDetail, type EndedBy } from '../../../protocol/operator/session.ts';
-import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
+import type { Entry, Journal } from '../../../stores/journal/contract.ts';
 import { limitsInForce, type LimitsInForceDeps } from '../../../operator/limits-in-force.ts';
-import { viewOfRefusal } from '../../../operator/refusal-view.ts';
-import type { Refusals } from '../../../stores/refusals/contract.ts';
+import { viewOfRefusal } from '../../../operator/journal/refusal-view.ts';
 import type { SessionSetups } from '../../../stores/session-setups/contract.ts';
 import type { UsageReports } from '../../../stores/usage-reports/contract.ts';
 import { defineRoute, type Route } from '../../route.ts';
@@ -22,10 +21,9 @@ export interface SessionDetailDeps
   extends NamedDeps, OperatorEventsDeps, OperatorCallsDeps, WhyDeps, LimitsInForceDeps {
   readonly sessions: NamedDeps['sessions'];
   readonly ledger: OperatorCallsDeps['ledger'] & WhyDeps['ledger'];
-  readonly audit: Pick<Audit, 'latest' | 'list'>;
+  readonly journal: Pick<Journal, 'list' | 'lostWithin' | 'latestAct'>;
   readonly setups: Pick<SessionSetups, 'find'>;
   readonly usageReports: Pick<UsageReports, 'ofSessions'>;
-  readonly refusals: Pick<Refusals, 'list'>;
 }
 
 /** The newest acts on a session come with it. */
@@ -85,20 +83,21 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
           newestEvents(record, atMs, deps),
           actOf(record, deps),
           deps.setups.find(record.id),
-          deps.audit.list({ target: refOf(record.id) }, undefined, MOST_ACTS),
+          deps.journal.list({ kinds: ['act'], tenants: '*', target: refOf(record.id) }, undefined, MOST_ACTS),
           deps.usageReports.ofSessions([record.id]),
-          deps.refusals.list(
+          deps.journal.list(
             {
+              kinds: ['refusal'],
               subject: record.subject,
               fromMs: record.startedAtMs,
-              toMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS),
+              beforeMs: Math.min(atMs, (record.endedAtMs ?? atMs) + AFTER_END_MS) + 1,
               tenants: call.operator.tenants,
             },
             undefined,
             MOST_REFUSALS,
           ),
         ]);
-        const act = found && { ...found, actor: actorSeenBy(call.operator, found.actor) };
+        const act = found && { ...found, of: { ...found.of, actor: actorSeenBy(call.operator, found.of.actor ?? '') } };
         const body = {
           ...describe(record, classify(record, atMs, limits), atMs, call.operator, limits, usage.get(record.id)),
           nextDeadline: Number.isFinite(deadline) ? iso(deadline) : null,
@@ -108,7 +107,7 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
             deps,
           ),
           audit: acts.entries.map((entry) => describeEntry(entry, call.operator)),
-          refusals: refused.refusals.map((one) => viewOfRefusal(one, call.operator.tenants)),
+          refusals: refused.entries.map((one) => viewOfRefusal(one, call.operator.tenants)),
           limits: limitsInForce(record, limits, deps),
           metadata: setup?.metadata ?? null,
           calls: describeCalls(calls, call.operator),
@@ -119,8 +118,8 @@ export function sessionRoute(deps: SessionDetailDeps): Route {
   });
 }
 
-function endedBy({ endReason }: VoiceRecord, act: AuditEntry | undefined): EndedBy {
+function endedBy({ endReason }: VoiceRecord, act: Entry<'act'> | undefined): EndedBy {
   if (endReason !== 'closed_by_operator' || act === undefined) return null;
-  const { actor, reason, atMs, requestId } = act;
-  return { actor, reason, at: iso(atMs), requestId };
+  const { of, detail, atMs, requestId } = act;
+  return { actor: of.actor ?? '', reason: detail.reason, at: iso(atMs), requestId };
 }

@@ -5,7 +5,7 @@ import { refOf } from '../../../kernel/ids.ts';
 import { totalCeilings, type LimitsOf } from '../../../quota/ceilings.ts';
 import type { QuotaDay } from '../../../quota/calendar.ts';
 import { leverOfShared, type SharedOf } from '../../../quota/shared-ceilings.ts';
-import type { Audit, AuditEntry } from '../../../stores/audit/contract.ts';
+import type { Entry, Journal } from '../../../stores/journal/contract.ts';
 import type { Ledger, UsageTotals } from '../../../stores/ledger/contract.ts';
 import { explain, type Why } from '../../../voice/explain.ts';
 import type { QuotaKnown } from '../../../voice/explain-facts.ts';
@@ -15,7 +15,7 @@ import type { EventsKnown } from './events.ts';
 
 export interface WhyDeps {
   readonly sessions: Pick<VoiceSessions, 'limits'>;
-  readonly audit: Pick<Audit, 'latest'>;
+  readonly journal: Pick<Journal, 'latestAct'>;
   readonly ledger: Pick<Ledger, 'totals'>;
   readonly limitsOf: LimitsOf;
   readonly sharedOf: SharedOf;
@@ -27,7 +27,7 @@ export interface WhyDeps {
 interface Asked extends CallsKnown, EventsKnown {
   readonly record: VoiceRecord;
   /** What `actOf` found. */
-  readonly act: AuditEntry | undefined;
+  readonly act: Entry<'act'> | undefined;
   /** What the session used in all; undefined where that is nothing. */
   readonly used: UsageTotals | undefined;
   readonly atMs: number;
@@ -48,7 +48,7 @@ export async function whyOf(
     atMs,
     calls: records,
     meters,
-    events: page.events.map((event) => ({ ...event, node: nodeSeenBy(operator, event.node) })),
+    events: page.entries.map((event) => ({ ...event, node: nodeSeenBy(operator, event.node) })),
     lost,
     used,
     act,
@@ -59,12 +59,12 @@ export async function whyOf(
 /** The act that ended a session, by itself or with its key: later ones found it ended. @throws Unavailable when the database is away */
 export async function actOf(
   { id, tenantId, keyId, endReason, endedAtMs }: VoiceRecord,
-  { audit }: Pick<WhyDeps, 'audit'>,
-): Promise<AuditEntry | undefined> {
+  { journal }: Pick<WhyDeps, 'journal'>,
+): Promise<Entry<'act'> | undefined> {
   if (endedAtMs === null) return undefined;
-  if (endReason === 'closed_by_operator') return audit.latest('session.end', refOf(id), endedAtMs);
+  if (endReason === 'closed_by_operator') return journal.latestAct('session.end', refOf(id), endedAtMs);
   if (endReason === 'key_revoked' && keyId !== null)
-    return audit.latest('key.revoke', `${tenantId}/${keyId}`, endedAtMs);
+    return journal.latestAct('key.revoke', `${tenantId}/${keyId}`, endedAtMs);
   return undefined;
 }
 

@@ -1,6 +1,6 @@
-import { refOf } from '../kernel/ids.ts';
-import { MINUTE_MS } from '../kernel/time.ts';
-import type { NewActorEvent, SessionNote } from '../stores/actor-events/contract.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
+import { refOf, rowId } from '../../kernel/ids.ts';
+import type { NewEntry, SessionNote } from '../../stores/journal/contract.ts';
 
 /** Notes of one session that a process keeps: a client that connects again and again must not fill the history. */
 const MOST_OF_ONE = 200;
@@ -14,7 +14,7 @@ export interface SessionNotesDeps {
   readonly node: string;
   readonly now: () => number;
   /** Takes what is kept. */
-  readonly write: (event: NewActorEvent, tenantId: string | null) => void;
+  readonly write: (note: NewEntry<'note'>, tenantId: string | null) => void;
   /** Hears of each note of a session that had too many. */
   readonly onLeftOut: () => void;
 }
@@ -87,35 +87,19 @@ export class SessionNotes {
   }
 
   #write({ sessionId, tenantId, atMs, kind, detail }: SessionNote): void {
-    const actor = refOf(sessionId);
-    if (!this.#hasRoom(actor)) return this.#deps.onLeftOut();
+    const ref = refOf(sessionId);
+    if (!this.#hasRoom(ref)) return this.#deps.onLeftOut();
     const { node } = this.#deps;
-    this.#deps.write(
-      {
-        machine: 'voice-session',
-        actor,
-        version: null,
-        atMs,
-        kind,
-        event: null,
-        from: null,
-        to: null,
-        steps: [],
-        guards: [],
-        detail,
-        node,
-        requestId: null,
-      },
-      tenantId,
-    );
+    const of = { machine: 'voice-session', target: ref } as const;
+    this.#deps.write({ id: rowId(), kind: 'note', atMs, node, requestId: null, of, code: kind, detail }, tenantId);
   }
 
-  #hasRoom(actor: string): boolean {
-    const count = this.#counts.get(actor) ?? 0;
-    this.#counts.delete(actor);
+  #hasRoom(ref: string): boolean {
+    const count = this.#counts.get(ref) ?? 0;
+    this.#counts.delete(ref);
     const [oldest] = this.#counts.keys();
     if (oldest !== undefined && this.#counts.size >= MOST_SESSIONS) this.#counts.delete(oldest);
-    this.#counts.set(actor, Math.min(count + 1, MOST_OF_ONE));
+    this.#counts.set(ref, Math.min(count + 1, MOST_OF_ONE));
     return count < MOST_OF_ONE;
   }
 }

@@ -1,43 +1,54 @@
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/kernel/errors.ts';
-import { createAddressHash, networkOf } from '../../../src/operator/address.ts';
-import { RefusalWriter } from '../../../src/operator/refusal-writer.ts';
+import { createAddressHash, networkOf } from '../../../src/operator/journal/address.ts';
+import { Refusals } from '../../../src/operator/journal/refusals.ts';
+import { JournalWriter } from '../../../src/operator/journal/writer.ts';
 import { Refusal } from '../../../src/protocol/refusal.ts';
-import type { KeptRefusal, RefusalFilter } from '../../../src/stores/refusals/contract.ts';
+import type { JournalQuery, NewEntry } from '../../../src/stores/journal/contract.ts';
 
-class Kept {
-  readonly batches: (readonly KeptRefusal[])[] = [];
+class Store {
+  readonly batches: (readonly NewEntry[])[] = [];
   fault: Error | undefined;
 
-  async append(refusals: readonly KeptRefusal[]): Promise<void> {
+  async append(refusals: readonly NewEntry[]): Promise<void> {
     if (this.fault !== undefined) throw this.fault;
     this.batches.push(refusals);
   }
 }
 
-function write() {
-  const store = new Kept();
+/** @param step how much time passes between refusals */
+function write(step = 1000) {
+  const store = new Store();
   const dropped: number[] = [];
   const faults: unknown[] = [];
-  const writer = new RefusalWriter({
-    store,
+  const writer = new JournalWriter({
+    journal: store,
     node: 'one',
-    hashOf: createAddressHash(Buffer.from('key')),
     onDropped: () => dropped.push(1),
     onError: (error) => faults.push(error),
+  });
+  let nowMs = 0;
+  const kept: NewEntry<'refusal'>[] = [];
+  const refusals = new Refusals({
+    writer,
+    node: 'one',
+    hashOf: createAddressHash(Buffer.from('key')),
+    onKept: (entry) => kept.push(entry),
+    // Each in a second of its own, unless a test stops the time.
+    now: () => (nowMs += step),
   });
   const note = (
     n: number,
     origin?: string,
     refusal = new Refusal('NOT_FOUND', 'There is no /secret@path'),
     address = '203.0.113.7',
-  ) => writer.note({ requestId: `req_${n}`, atMs: n, route: 'none', address, origin }, refusal);
-  return { store, writer, dropped, faults, note };
+  ) => refusals.keep({ requestId: `req_${n}`, atMs: n, route: 'none', address, origin }, refusal);
+  return { store, writer, refusals, kept, dropped, faults, note };
 }
 
-const everything: RefusalFilter = { fromMs: 0, toMs: Infinity, tenants: '*' };
+const everything: JournalQuery<'refusal'> = { kinds: ['refusal'], tenants: '*' };
 
-describe('The writer of refusals', () => {
+describe('Refusals', () => {
   test('keeps what is ours of a refusal, and nothing that a caller wrote', async () => {
     const { store, writer, note } = write();
     const why = {
@@ -57,20 +68,23 @@ describe('The writer of refusals', () => {
     note(2, 'not an origin of ada@example.com');
     note(3, 'null');
     await writer.flush();
-    const kept = store.batches.flat();
+    const kept = store.batches.flat() as NewEntry<'refusal'>[];
     expect(kept[0]).toMatchObject({
       code: 'FORBIDDEN',
-      status: 403,
-      layer: 'quota',
-      tenantId: 'acme',
-      keyId: 'site',
-      subject: 'hash',
-      origin: 'https://evil.example:8443',
-      network: '203.0.113.0/24',
-      addressHash: expect.stringMatching(/^[0-9a-f]{16}$/),
-      detail: { limit: 5, count: 6, lever: 'X', retryAfter: 3 },
+      of: { tenantId: 'acme', keyId: 'site', subject: 'hash' },
+      detail: {
+        status: 403,
+        layer: 'quota',
+        origin: 'https://evil.example:8443',
+        network: '203.0.113.0/24',
+        addressHash: expect.stringMatching(/^[0-9a-f]{16}$/),
+        limit: 5,
+        count: 6,
+        lever: 'X',
+        retryAfter: 3,
+      },
     });
-    expect(kept.map(({ origin }) => origin)).toEqual(['https://evil.example:8443', null, null]);
+    expect(kept.map(({ detail }) => detail.origin)).toEqual(['https://evil.example:8443', null, null]);
     expect(JSON.stringify(kept)).not.toMatch(/ada|secret|203\.0\.113\.7/);
   });
 
@@ -79,11 +93,11 @@ describe('The writer of refusals', () => {
     for (let n = 0; n < 1100; n += 1) note(n);
     store.fault = new Unavailable('database', 'away');
     await expect(writer.flush()).rejects.toThrow(Unavailable);
-    expect(writer.size).toBe(1100);
+    expect(writer.refusals).toBe(1100);
     store.fault = undefined;
     await Promise.all([writer.flush(), writer.flush()]);
     expect(store.batches.map((batch) => batch.length)).toEqual([500, 500, 100]);
-    expect(writer.size).toBe(0);
+    expect(writer.refusals).toBe(0);
   });
 
   test('counts what there is no room for, and a batch that the database will never take', async () => {
@@ -94,27 +108,35 @@ describe('The writer of refusals', () => {
     await writer.flush();
     expect(dropped).toHaveLength(5003);
     expect(faults).toHaveLength(10);
-    expect(writer.size).toBe(0);
+    expect(writer.refusals).toBe(0);
+  });
+
+  test('are kept up to 50 a second of each code, whatever the log has room for', () => {
+    const { writer, kept, note } = write(1);
+    for (let n = 0; n < 70; n += 1) note(n);
+    note(70, undefined, new Refusal('FORBIDDEN', 'no'));
+    expect(kept.map(({ code }) => code)).toEqual([...Array.from({ length: 50 }, () => 'NOT_FOUND'), 'FORBIDDEN']);
+    expect(writer.refusals).toBe(51);
   });
 
   test('remembers the last 500, whatever becomes of the database', () => {
-    const { writer, note } = write();
+    const { refusals, note } = write();
     for (let n = 0; n < 600; n += 1) note(n);
-    expect(writer.find('req_99', '*')).toBeUndefined();
-    expect(writer.find('req_100', '*')).toMatchObject({ atMs: 100 });
-    expect(writer.remembered(everything, 3).map(({ atMs }) => atMs)).toEqual([599, 598, 597]);
-    expect(writer.remembered({ ...everything, toMs: 101 }, 3).map(({ atMs }) => atMs)).toEqual([101, 100]);
+    expect(refusals.find('req_99', '*')).toBeUndefined();
+    expect(refusals.find('req_100', '*')).toMatchObject({ atMs: 100 });
+    expect(refusals.newest(everything, 3).map(({ atMs }) => atMs)).toEqual([599, 598, 597]);
+    expect(refusals.newest({ ...everything, beforeMs: 102 }, 3).map(({ atMs }) => atMs)).toEqual([101, 100]);
   });
 
   test('shows of what it remembers only what is asked for and may be seen', () => {
-    const { writer, note } = write();
+    const { refusals, note } = write();
     const of = (tenantId: string, keyId: string): Refusal =>
       new Refusal('FORBIDDEN', 'no').because({ tenantId, keyId });
     note(1, undefined, of('acme', 'a'));
     note(2, undefined, of('globex', 'b'), '198.51.100.1');
     note(3);
-    const seen = (filter: Partial<RefusalFilter>): number[] =>
-      writer.remembered({ ...everything, ...filter }, 10).map(({ atMs }) => atMs);
+    const seen = (filter: Partial<JournalQuery<'refusal'>>): number[] =>
+      refusals.newest({ ...everything, ...filter }, 10).map(({ atMs }) => atMs);
     expect(seen({})).toEqual([3, 2, 1]);
     expect(seen({ tenants: ['acme'] })).toEqual([1]);
     expect(seen({ tenants: [] })).toEqual([]);
@@ -122,8 +144,8 @@ describe('The writer of refusals', () => {
     expect(seen({ tenants: ['globex'] })).toEqual([2]);
     expect(seen({ keyId: 'a' })).toEqual([1]);
     expect(seen({ network: '198.51.100.0/24' })).toEqual([2]);
-    expect(writer.find('req_2', ['acme'])).toBeUndefined();
-    expect(writer.find('req_3', ['acme'])).toBeUndefined();
+    expect(refusals.find('req_2', ['acme'])).toBeUndefined();
+    expect(refusals.find('req_3', ['acme'])).toBeUndefined();
   });
 });
 

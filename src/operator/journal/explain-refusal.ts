@@ -1,7 +1,9 @@
-import type { Code } from '../protocol/error-codes.ts';
-import { unitOf, type Layer, type Unit } from '../protocol/refusal-why.ts';
-import type { Refusal } from '../protocol/refusal.ts';
-import type { KeptRefusal } from '../stores/refusals/contract.ts';
+import type { Code } from '../../protocol/error-codes.ts';
+import { unitOf, type Layer, type Unit } from '../../protocol/refusal-why.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
+import type { NewEntry } from '../../stores/journal/contract.ts';
+
+type RefusalEntry = NewEntry<'refusal'>;
 
 interface Telling {
   /** Who says so, where the refusal does not tell. */
@@ -9,7 +11,7 @@ interface Telling {
   /** What decides, where the refusal does not tell. */
   readonly lever?: string;
   /** What happened, without what decides. */
-  readonly say: (told: KeptRefusal) => string;
+  readonly say: (told: RefusalEntry) => string;
 }
 
 /** A refusal in one sentence, and what to turn. */
@@ -32,12 +34,12 @@ const tellings: Readonly<Record<Code, Telling>> = {
   },
   INVALID_WIDGET_KEY: {
     layer: 'key',
-    say: ({ detail, keyId }) =>
-      `The widget key${keyId === null ? '' : ` ${keyId}`} was refused: ${detail.fact ?? 'it is unknown, revoked or of another tenant'}`,
+    say: ({ detail, of: { keyId } }) =>
+      `The widget key${keyId == null ? '' : ` ${keyId}`} was refused: ${detail.fact ?? 'it is unknown, revoked or of another tenant'}`,
   },
   KEY_PAUSED: {
     layer: 'key',
-    say: ({ keyId }) => `The widget key ${keyId ?? ''} was paused, and opens no new sessions`,
+    say: ({ of }) => `The widget key ${of.keyId ?? ''} was paused, and opens no new sessions`,
   },
   BOT_BLOCKED: {
     layer: 'bot',
@@ -55,7 +57,7 @@ const tellings: Readonly<Record<Code, Telling>> = {
     layer: 'proof',
     say: () => "The session is unknown, or the e-mail address that came along is not the session's",
   },
-  METHOD_NOT_ALLOWED: { layer: 'edge', say: ({ route }) => `${route} does not take this method` },
+  METHOD_NOT_ALLOWED: { layer: 'edge', say: ({ detail }) => `${detail.route} does not take this method` },
   AMBIGUOUS: { layer: 'body', say: () => 'Several sessions share the ref that was named' },
   CONFLICT: {
     layer: 'body',
@@ -71,7 +73,7 @@ const tellings: Readonly<Record<Code, Telling>> = {
     layer: 'body',
     say: ({ detail }) => `The body was larger than ${amount(detail.limit, 'KiB') ?? 'it may be'}`,
   },
-  UNSUPPORTED_MEDIA_TYPE: { layer: 'body', say: ({ route }) => `${route} takes another content type` },
+  UNSUPPORTED_MEDIA_TYPE: { layer: 'body', say: ({ detail }) => `${detail.route} takes another content type` },
   IDEMPOTENCY_MISMATCH: { layer: 'body', say: () => 'The Idempotency-Key was used before with another body' },
   USAGE_IMPLAUSIBLE: {
     layer: 'quota',
@@ -111,10 +113,10 @@ export function layerOf({ code, why }: Pick<Refusal, 'code' | 'why'>): Layer {
 }
 
 /** Why a request was refused: one sentence with the numbers that are known, and the variable or the field of a key that decides. */
-export function explainRefusal(told: KeptRefusal): Explained {
+export function explainRefusal(told: RefusalEntry): Explained {
   const telling = Object.hasOwn(tellings, told.code) ? tellings[told.code as Code] : undefined;
   // What the provider limits no variable decides.
-  const isProviders = told.code === 'RATE_LIMIT_EXCEEDED' && told.layer === 'mint';
+  const isProviders = told.code === 'RATE_LIMIT_EXCEEDED' && told.detail.layer === 'mint';
   const lever = told.detail.lever ?? (isProviders ? undefined : telling?.lever) ?? null;
   const said = telling?.say(told) ?? `The request was refused with ${told.code}`;
   const { retryAfter } = told.detail;
@@ -122,21 +124,21 @@ export function explainRefusal(told: KeptRefusal): Explained {
   return { sentence: `${said}${lever === null ? '' : ` (${lever})`}${wait}.`, lever };
 }
 
-function forbidden({ layer, detail }: KeptRefusal): string {
-  const { lever, expected, fact } = detail;
+function forbidden({ detail }: RefusalEntry): string {
+  const { layer, lever, expected, fact } = detail;
   if (layer === 'agent' && fact !== undefined) return `The widget key leaves all to its agent, and ${fact}`;
   if (layer === 'agent') return `The widget key allows ${expected === '' ? 'no agent' : `the agents ${expected}`} only`;
   return lever === 'admins' ? 'No tenant admits this console user' : 'The caller is logged in and may not do this';
 }
 
-function mismatch({ origin, detail: { expected } }: KeptRefusal): string {
+function mismatch({ detail: { origin, expected } }: RefusalEntry): string {
   const came = origin ?? 'a request without a readable Origin';
   return expected === undefined
     ? `The request came from ${came}, which may not use a console login`
     : `The request came from ${came}, and the key is bound to ${expected}`;
 }
 
-function spent({ detail: { limit, count, unit, fact } }: KeptRefusal): string {
+function spent({ detail: { limit, count, unit, fact } }: RefusalEntry): string {
   if (fact !== undefined) return `Nothing is left of the day's ceiling: ${fact}`;
   const [used, ceiling] = [amount(count, unit), amount(limit, unit)];
   return used === undefined || ceiling === undefined
@@ -144,7 +146,7 @@ function spent({ detail: { limit, count, unit, fact } }: KeptRefusal): string {
     : `${used} of the day's ${ceiling} were used`;
 }
 
-function tooMany({ layer, detail: { limit, unit, lever } }: KeptRefusal): string {
+function tooMany({ detail: { layer, limit, unit, lever } }: RefusalEntry): string {
   if (layer === 'mint') return 'The voice provider took no more requests at that moment';
   if (layer === 'slot') return `The session had had its ${amount(limit, unit) ?? 'calls'}`;
   const per = layer === 'login' ? 'hour' : 'minute';

@@ -1,14 +1,13 @@
 import type { StateValue } from 'xstate';
-import type { AuthRecord } from '../../machines/auth-session/types.ts';
-import type { ChallengeRecord } from '../../machines/otp-challenge/types.ts';
-import type { CallRecord } from '../../machines/voice-call/types.ts';
-import type { VoiceRecord } from '../../machines/voice-session/types.ts';
-import type { Traced } from '../actors/trace.ts';
-import { refOf } from '../kernel/ids.ts';
-import type { ActorEventKind } from '../protocol/operator/event.ts';
-import type { MachineName, NewActorEvent } from '../stores/actor-events/contract.ts';
+import type { AuthRecord } from '../../../machines/auth-session/types.ts';
+import type { ChallengeRecord } from '../../../machines/otp-challenge/types.ts';
+import type { CallRecord } from '../../../machines/voice-call/types.ts';
+import type { VoiceRecord } from '../../../machines/voice-session/types.ts';
+import type { Traced } from '../../actors/trace.ts';
+import { refOf, rowId } from '../../kernel/ids.ts';
+import type { FlatDetail, MachineName, NewEntry, TransitionDetail } from '../../stores/journal/contract.ts';
 
-/** The records of the machines whose events are kept. */
+/** The records of the machines whose transitions are kept. */
 interface Records {
   readonly 'voice-session': VoiceRecord;
   readonly 'voice-call': CallRecord;
@@ -22,7 +21,7 @@ interface Telling<R> {
   /** How it is named where its id is its caller's proof. */
   readonly nameOf: (record: R) => string;
   /** What of a record is kept: never a code or its hash, an address, or a whole id of a voice session. */
-  readonly detailOf: (record: R) => NewActorEvent['detail'];
+  readonly detailOf: (record: R) => FlatDetail;
   /** A state in which nothing more is expected to happen, beside those that are final. */
   readonly over?: string;
   /** Whether an event that leaves the state as it is says something. */
@@ -70,35 +69,28 @@ export function tellingOf(machine: string): Telling<HostedRecords> {
   return tellings[machine as MachineName] as Telling<HostedRecords>;
 }
 
-/** What is kept of a trace; undefined for one that tells nothing. */
-export function describeTraced(traced: Traced<HostedRecords>, node: string): NewActorEvent | undefined {
+/** The entry of what a machine did; undefined for what tells nothing. */
+export function transitionOf(traced: Traced<HostedRecords>, node: string): NewEntry<'transition'> | undefined {
   const machine = traced.machine as MachineName;
   const telling = tellingOf(machine);
   const { record, event, atMs, requestId, steps, guards } = traced;
   const from = traced.from === undefined ? null : leafOf(traced.from);
   const to = leafOf(traced.to);
-  const kind = kindOf(from, to, traced.isFinal || to === telling.over);
-  if (kind === 'stayed' && !telling.keepsStays) return undefined;
-  const { version } = record;
-  const actor = telling.nameOf(record);
+  const change = changeOf(from, to, traced.isFinal || to === telling.over);
+  if (change === 'stayed' && !telling.keepsStays) return undefined;
   return {
-    machine,
-    actor,
-    version,
+    id: rowId(),
+    kind: 'transition',
     atMs,
-    kind,
-    event,
-    from,
-    to,
-    steps,
-    guards,
-    detail: telling.detailOf(record),
     node,
     requestId,
+    of: { machine, target: telling.nameOf(record) },
+    code: event,
+    detail: { change, from, to, steps, guards, version: record.version, record: telling.detailOf(record) },
   };
 }
 
-function kindOf(from: string | null, to: string, isOver: boolean): ActorEventKind {
+function changeOf(from: string | null, to: string, isOver: boolean): TransitionDetail['change'] {
   if (from === null) return 'started';
   if (from === to) return 'stayed';
   return isOver ? 'ended' : 'moved';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
-import { ipv6Network } from '../kernel/ip.ts';
+import { ipv6Network } from '../../kernel/ip.ts';
 
 /** The network of a caller's address, which names nobody: its /24, or its /48. Null for what is no address. */
 export function networkOf(address: string): string | null {

@@ -1,0 +1,103 @@
+import type { Config } from '../../config/config.ts';
+import type { Traced } from '../actors/trace.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { tellResults } from '../operator/journal/act-log.ts';
+import { createAddressHash } from '../operator/journal/address.ts';
+import { Refusals } from '../operator/journal/refusals.ts';
+import { SessionNotes } from '../operator/journal/session-notes.ts';
+import { transitionOf, type HostedRecords } from '../operator/journal/transition.ts';
+import { JournalWriter } from '../operator/journal/writer.ts';
+import type { ActResult } from '../stores/journal/act-contract.ts';
+import type { NewEntry, NoteSession } from '../stores/journal/contract.ts';
+import type { DurableStores } from '../stores/postgres.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { longestSilenceMs } from '../voice/silence.ts';
+
+export interface JournalParts {
+  readonly config: Pick<Config, 'heartbeatIntervalSec'>;
+  readonly stores: Pick<DurableStores, 'journal'>;
+  /** This process. */
+  readonly node: string;
+  readonly installationKey: Buffer;
+  readonly clock: Clock;
+  readonly events: Pick<Events, 'transition'>;
+  readonly metrics: Metrics;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Hears of what happens as it is put into the journal. */
+export interface JournalListener {
+  /** @param entry undefined where the journal keeps nothing of it */
+  readonly traced?: (traced: Traced<HostedRecords>, entry: NewEntry<'transition'> | undefined) => void;
+  readonly noted?: (entry: NewEntry<'note'>, tenantId: string | null) => void;
+  readonly refused?: (entry: NewEntry<'refusal'>) => void;
+  /** Hears of an act once it is known what came of it; of what was done together of the act as a whole. */
+  readonly settled?: (entry: NewEntry<'act'>, result: ActResult, count: number | undefined) => void;
+}
+
+export type JournalFeature = ReturnType<typeof wireJournal>;
+
+/** Wires what puts into the journal what happens. It stands on nothing that happens: features are given it. */
+export function wireJournal({ config, stores, node, installationKey, clock, events, metrics, onError }: JournalParts) {
+  const listeners: JournalListener[] = [];
+  const journalWriter = new JournalWriter({
+    journal: stores.journal,
+    node,
+    onDropped(kind) {
+      const [counter, label] =
+        kind === 'refusal'
+          ? ([metrics.refusalsDropped, 'refusal'] as const)
+          : ([metrics.actorEventsDropped, 'event'] as const);
+      counter.inc();
+      metrics.activity.count('dropped', label);
+    },
+    onError,
+  });
+  const refusals = new Refusals({
+    writer: journalWriter,
+    node,
+    hashOf: createAddressHash(installationKey),
+    onKept(entry) {
+      metrics.activity.count('kept', entry.code, entry.of);
+      for (const { refused } of listeners) refused?.(entry);
+    },
+  });
+  const sessionNotes = new SessionNotes({
+    node,
+    now: () => clock.now(),
+    write(entry, tenantId) {
+      journalWriter.add(entry);
+      for (const { noted } of listeners) noted?.(entry, tenantId);
+    },
+    onLeftOut: () => metrics.sessionNotesLeftOut.inc(),
+  });
+  const note: NoteSession = (one) => sessionNotes.take(one);
+
+  function trace(traced: Traced<HostedRecords>): void {
+    events.transition?.(traced);
+    if (traced.isFinal && traced.machine === 'voice-session') sessionNotes.ended(traced.record.id);
+    const entry = transitionOf(traced, node);
+    if (entry !== undefined) journalWriter.add(entry);
+    for (const listener of listeners) listener.traced?.(traced, entry);
+  }
+
+  metrics.observe(
+    'switchboard_events_waiting',
+    'Events of actors that wait for the database',
+    () => journalWriter.events,
+  );
+  metrics.observe('switchboard_refusals_waiting', 'Refusals that wait for the database', () => journalWriter.refusals);
+  return {
+    journalWriter,
+    refusals,
+    sessionNotes,
+    note,
+    silence: { longerThanMs: longestSilenceMs(config.heartbeatIntervalSec), note },
+    trace,
+    acts: tellResults(stores.journal, (entry, result, count) => {
+      for (const { settled } of listeners) settled?.(entry, result, count);
+    }),
+    listen: (listener: JournalListener) => void listeners.push(listener),
+  };
+}

@@ -1,0 +1,36 @@
+/** How many a second of one kind are worth reading, and worth writing. */
+const MAX_PER_SECOND = 50;
+const SECOND_MS = 1000;
+
+interface Window {
+  readonly beganAtMs: number;
+  count: number;
+  /** How many were left out since the last one that was not. */
+  leftOut: number;
+}
+
+/** Bounds what is written under attack and during outages, when every request would write something that says the same. */
+export class SecondBudget {
+  readonly #windows = new Map<string, Window>();
+
+  /**
+   * Asks whether one more may be written.
+   * @param kind one of few
+   * @param atMs of any clock that nobody sets
+   * @returns undefined when there are enough of its kind, else how many of its kind were left out before it
+   */
+  spend(kind: string, atMs: number): number | undefined {
+    const present = this.#windows.get(kind);
+    if (present !== undefined && atMs - present.beganAtMs < SECOND_MS && present.count >= MAX_PER_SECOND) {
+      present.leftOut += 1;
+      return undefined;
+    }
+    const leftOut = present?.leftOut ?? 0;
+    if (present === undefined || atMs - present.beganAtMs >= SECOND_MS) {
+      this.#windows.set(kind, { beganAtMs: atMs, count: 1, leftOut: 0 });
+    } else {
+      present.count += 1;
+    }
+    return leftOut;
+  }
+}

@@ -1,0 +1,141 @@
+import { Unavailable } from '../../kernel/errors.ts';
+import { rowId } from '../../kernel/ids.ts';
+import type { NoteKind } from '../../protocol/operator/event.ts';
+import type { EntryKind, Journal, NewEntry } from '../../stores/journal/contract.ts';
+
+/** One statement carries at most this many. */
+const BATCH = 500;
+/** Transitions and notes that a node keeps while the database is slow or away. */
+const MAX_EVENTS = 10_000;
+/** Beside them, so that a flood of refusals takes no room from what machines did. */
+const MAX_REFUSALS = 5_000;
+/** How many events may wait when one more is taken: what operators ask for first has room longest. */
+const ROOM_OF_TRANSITIONS = 8_000;
+const ROOM_OF_NOTES: Readonly<Record<NoteKind, number>> = {
+  gap: 7_000,
+  warned: 7_000,
+  attached: 6_000,
+  detached: 6_000,
+  usage: 6_000,
+};
+
+export interface JournalWriterDeps {
+  readonly journal: Pick<Journal, 'append'>;
+  /** Who writes. */
+  readonly node: string;
+  /** Hears of each entry that is lost: there was no room for it, or the database will never take it. */
+  readonly onDropped: (kind: EntryKind) => void;
+  /** Hears of entries that the database will never take. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Lost {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly count: number;
+}
+
+/**
+ * Carries what happened to the journal, in batches and after the fact: nobody waits for it. What there is no room for is counted, and of
+ * transitions and notes the time in which that happened is written down.
+ */
+export class JournalWriter {
+  readonly #deps: JournalWriterDeps;
+  readonly #waiting: NewEntry[] = [];
+  #refusals = 0;
+  #lost: Lost | undefined;
+  /** What was lost before, until the database has it. */
+  #lostEntry: NewEntry<'lost'> | undefined;
+  #flushing: Promise<void> | undefined;
+
+  constructor(deps: JournalWriterDeps) {
+    this.#deps = deps;
+  }
+
+  /** Transitions and notes that wait to be written. */
+  get events(): number {
+    return this.#waiting.length - this.#refusals;
+  }
+
+  /** Refusals that wait to be written. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
+  /** Takes an entry to be written, or counts it as lost. */
+  add(entry: NewEntry): void {
+    const hasRoom = isRefusal(entry) ? this.#refusals < MAX_REFUSALS : this.events < roomOf(entry);
+    if (!hasRoom) return this.#drop(entry);
+    this.#waiting.push(entry);
+    if (isRefusal(entry)) this.#refusals += 1;
+  }
+
+  /**
+   * Writes what waits now; what comes meanwhile waits for the next time. Whoever asks while that is under way waits for it.
+   * @throws Unavailable when the database is away; nothing is lost, all goes on waiting
+   */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  /** The ids of entries see to it that a batch which was written for all a fault is not written twice. */
+  async #flush(): Promise<void> {
+    for (let left = this.#waiting.length; left > 0; left -= BATCH) {
+      const batch = this.#waiting.slice(0, Math.min(BATCH, left));
+      await this.#append(batch);
+      this.#waiting.splice(0, batch.length);
+      this.#refusals -= batch.filter(isRefusal).length;
+    }
+    this.#lostEntry ??= this.#takeLost();
+    if (this.#lostEntry === undefined) return;
+    await this.#deps.journal.append([this.#lostEntry]);
+    this.#lostEntry = undefined;
+  }
+
+  #takeLost(): NewEntry<'lost'> | undefined {
+    if (this.#lost === undefined) return undefined;
+    const { fromMs, toMs, count } = this.#lost;
+    this.#lost = undefined;
+    const { node } = this.#deps;
+    const detail = { fromMs, count };
+    return { id: rowId(), kind: 'lost', atMs: toMs, node, requestId: null, of: {}, code: 'events', detail };
+  }
+
+  /** @throws Unavailable; any other fault is the entries' own, and would hold up all others for ever */
+  async #append(batch: readonly NewEntry[]): Promise<void> {
+    const { journal, onError } = this.#deps;
+    try {
+      await journal.append(batch);
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      const kinds = [...new Set(batch.map(({ kind }) => kind))];
+      // What strangers can bring about takes nothing along of what machines did.
+      if (kinds.length > 1) {
+        for (const kind of kinds) await this.#append(batch.filter((entry) => entry.kind === kind));
+        return;
+      }
+      onError(error);
+      for (const entry of batch) this.#drop(entry);
+    }
+  }
+
+  #drop({ kind, atMs }: NewEntry): void {
+    if (kind === 'transition' || kind === 'note') {
+      const { fromMs = atMs, toMs = atMs, count = 0 } = this.#lost ?? {};
+      this.#lost = { fromMs: Math.min(fromMs, atMs), toMs: Math.max(toMs, atMs), count: count + 1 };
+    }
+    this.#deps.onDropped(kind);
+  }
+}
+
+function isRefusal({ kind }: NewEntry): boolean {
+  return kind === 'refusal';
+}
+
+function roomOf(entry: NewEntry): number {
+  if (entry.kind === 'note') return ROOM_OF_NOTES[entry.code];
+  return entry.kind === 'transition' && entry.detail.change !== 'ended' ? ROOM_OF_TRANSITIONS : MAX_EVENTS;
+}

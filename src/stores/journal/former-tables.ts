@@ -1,0 +1,103 @@
+import { CHUNK_ROWS, PATIENT, type Database, type Sql } from '../../database/database.ts';
+
+/** The result of an act is written where the act is: one that has none stays for so long with the older build that may still write it. */
+const UNSETTLED_MS = 3_600_000;
+
+interface Source {
+  readonly table: string;
+  /** What of it may be carried; all where that is not said. */
+  readonly which?: (sql: Sql, atMs: number) => ReturnType<Sql>;
+  /** What tells its newest rows; their number where that is not said. */
+  readonly newest?: string;
+  /** What its rows are in the journal. */
+  readonly entries: string;
+}
+
+const COLUMNS =
+  'id, ordinal, kind, at_ms, node, request_id, tenant_id, key_id, subject, machine, target, actor, batch_id, code, detail';
+
+/** The tables in which builds before the journal kept what happened. */
+const sources: readonly Source[] = [
+  {
+    table: 'actor_event',
+    entries: `
+      select 'actor_event ' || ordinal, ordinal, case when to_state is null then 'note' else 'transition' end, at_ms, node, request_id,
+        null, null, null, (array['voice-session', 'voice-call', 'otp-challenge', 'auth-session'])[machine], actor, null, null,
+        coalesce(event, kind),
+        case when to_state is null then detail else jsonb_build_object('change', kind, 'from', from_state, 'to', to_state,
+          'steps', steps, 'guards', guards, 'version', version, 'record', detail) end
+      from moved`,
+  },
+  {
+    table: 'actor_event_lost',
+    entries: `
+      select 'actor_event_lost ' || ordinal, ordinal, 'lost', to_ms, node, null, null, null, null, null, null, null, null, 'events',
+        jsonb_build_object('fromMs', from_ms, 'count', events)
+      from moved`,
+  },
+  {
+    table: 'refusal',
+    entries: `
+      select 'refusal ' || ordinal, ordinal, 'refusal', at_ms, node, request_id, tenant_id, key_id, subject, null, null, null, null, code,
+        detail || jsonb_build_object('status', status, 'layer', layer, 'route', route, 'origin', origin,
+          'addressHash', address_hash, 'network', network)
+      from moved`,
+  },
+  {
+    table: 'audit',
+    which: (sql, atMs) => sql`result is not null or at_ms < ${atMs - UNSETTLED_MS}`,
+    entries: `
+      select 'audit ' || ordinal, ordinal, 'act', at_ms, null, request_id, tenant_id, null, null, null, target, actor, batch_id, action,
+        jsonb_build_object('role', role, 'reason', reason, 'result', result, 'count', count)
+      from moved`,
+  },
+  {
+    table: 'node_run',
+    newest: 'started_at_ms',
+    // A stop that an older build tells of later has no place any more: nothing reads it.
+    entries: `
+      select 'node_run ' || prefix || ' ' || happened, 0, 'process', happened_at_ms, node, null, null, null, null, null, prefix, null, null,
+        happened, jsonb_build_object('host', host, 'version', version, 'configHash', config_hash, 'shard', shard)
+      from moved, lateral (values ('started', started_at_ms), ('stopped', stopped_at_ms)) as told (happened, happened_at_ms)
+      where happened_at_ms is not null`,
+  },
+];
+
+/** The tables that the journal takes the place of. Builds before it go on writing to them as long as some of their nodes run. */
+export interface FormerTables {
+  /**
+   * Carries some rows of each table into the journal, the newest first. A statement takes rows away and puts them into the journal, so that
+   * it does both or nothing; what another node carries at this moment is passed over.
+   * @param atMs the present
+   * @returns whether there may be more
+   * @throws Unavailable when the database is away
+   */
+  carrySome(atMs: number): Promise<boolean>;
+}
+
+/** @param chunk how many rows of each table are carried at once */
+export function createPostgresFormerTables(database: Database, chunk = CHUNK_ROWS): FormerTables {
+  return {
+    async carrySome(atMs) {
+      let isMore = false;
+      for (const source of sources) {
+        const [row] = await database.run((sql) => carry(sql, source, atMs, chunk), PATIENT);
+        isMore ||= row?.moved === chunk;
+      }
+      return isMore;
+    },
+  };
+}
+
+function carry(sql: Sql, { table, which, newest = 'ordinal', entries }: Source, atMs: number, chunk: number) {
+  return sql<{ moved: number }[]>`
+    with moved as (
+      delete from ${sql(table)} where ctid = any(array(
+        select ctid from ${sql(table)} ${which === undefined ? sql`` : sql`where ${which(sql, atMs)}`}
+        order by ${sql(newest)} desc limit ${chunk} for update skip locked))
+      returning *
+    ), put as (
+      insert into journal (${sql.unsafe(COLUMNS)}) ${sql.unsafe(entries)} on conflict do nothing
+    )
+    select count(*)::int8 as moved from moved`;
+}
